@@ -98,7 +98,7 @@ function ownCredentials(
     return ({ scope, revision }) =>
       scope && {
         ...(authentication.required && { authorization: authentication.nodeAuthorization(scope) }),
-        ...(revision !== undefined && { [REVISION_CLAIM]: claims.sign({ agent, scope }, revision) }),
+        ...(revision !== undefined && { [REVISION_CLAIM]: claims.signRevision({ agent, scope }, revision) }),
       };
   };
 }

@@ -13,7 +13,7 @@ import {
 import { CREDENTIAL_MIGRATIONS, CredentialsApiModule, CredentialsModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
 import {
-  CancelWatch,
+  CancelPoller,
   ChildEndings,
   ExecutorModule,
   LeftReplicas,
@@ -57,7 +57,7 @@ import { NamersModule } from './workflow-namers.js';
 /** Root module of the service. */
 @Module({})
 export class AppModule {
-  static with(config: AppConfig): DynamicModule {
+  static forConfig(config: AppConfig): DynamicModule {
     const migrations = [
       ...JOB_MIGRATIONS,
       ...SIGNING_MIGRATIONS,
@@ -73,11 +73,11 @@ export class AppModule {
       ...MODEL_MIGRATIONS,
       ...FILE_MIGRATIONS,
     ];
-    const push = PushModule.with(TasksModule);
+    const push = PushModule.withApi(TasksModule);
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
     const brainstorms = BrainstormModule.withAgents(AgentsModule, CredentialsModule);
     const runs = RunAgentsModule.withAgents(AgentsModule, TasksModule);
-    const models = ModelsModule.with(CredentialsModule);
+    const models = ModelsModule.withSigners(CredentialsModule);
     const nodes = NodesModule.withAgents(
       AgentsModule,
       models,
@@ -86,14 +86,14 @@ export class AppModule {
       { from: runs, type: ChildRunNode },
     );
     const workflows = WorkflowModule.withAgents(nodes, runs, AgentsModule, TasksModule);
-    const namers = NamersModule.over(workflows, models);
+    const namers = NamersModule.withStores(workflows, models);
     const executor = {
       module: ExecutorModule,
       imports: [workflows, FilesModule],
       providers: [ChildEndings],
       exports: [workflows, ChildEndings],
     };
-    const gateway = EventGatewayModule.with({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }, [
+    const gateway = EventGatewayModule.forStreams({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }, [
       executor,
     ]);
     return {
@@ -108,21 +108,21 @@ export class AppModule {
         AccessModule,
         AccessApiModule,
         OrchestratorModule.withExecutor(executor, ToolServersModule),
-        ConversationsModule.with(executor, conversations, AgentsModule),
-        BrainstormApiModule.with(executor, brainstorms, AgentsModule, CredentialsModule),
-        McpClientModule.with(CredentialsModule),
-        CredentialsApiModule.with(namers),
-        ModelsApiModule.with(models, namers),
-        GenerationModule.with(workflows, models),
+        ConversationsModule.withExecutor(executor, conversations, AgentsModule),
+        BrainstormApiModule.withImports(executor, brainstorms, AgentsModule, CredentialsModule),
+        McpClientModule.withRequestSigners(CredentialsModule),
+        CredentialsApiModule.withNamers(namers),
+        ModelsApiModule.withNamers(models, namers),
+        GenerationModule.withImports(workflows, models),
         FilesApiModule,
-        A2aServerModule.with(executor, push, RevisionClaimModule),
+        A2aServerModule.withImports(executor, push, RevisionClaimModule),
         gateway,
       ],
       providers: [
         GrpcServer,
         TaskRecovery,
         LeftReplicas,
-        CancelWatch,
+        CancelPoller,
         TaskPurge,
         TaskPurgeJob,
         CommitForgetJob,

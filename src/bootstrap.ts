@@ -19,7 +19,7 @@ import {
   scopeOf,
 } from '#libs/access';
 import { GatewayAdapter, GatewaySocket } from '#libs/event-gateway';
-import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
+import { AgentCatalog, CancelPoller, TaskRecovery } from '#libs/executor';
 import {
   acceptStreamedBodies,
   type BodyTurn,
@@ -27,7 +27,7 @@ import {
   endReadsOfGoneClients,
   FrameRoom,
   jsonBodyParser,
-  problemOf,
+  toProblem,
   requestTimes,
   requestTrace,
   ServiceAddress,
@@ -70,7 +70,7 @@ const MAX_HEADERS = 16 * 1024;
 const TALKATIVE: ReadonlySet<LogLevel> = new Set(['info', 'debug', 'trace']);
 
 /** Service that listens. */
-interface Started {
+interface ListeningService {
   /** Base URL of the service. */
   url: string;
   /** Port of gRPC; absent if gRPC is off. */
@@ -81,7 +81,7 @@ interface Started {
  * Starts the service and reports that in one line on standard output, followed by its main settings unless LOG_LEVEL is
  * above info. An invalid configuration ends the process with one line per variable on standard error, and exit code 1.
  */
-export async function start(environment: Environment): Promise<void> {
+export async function startService(environment: Environment): Promise<void> {
   try {
     const config = loadConfig(environment);
     const { url, grpcPort } = await startedOn(config, new EarlyStop(config));
@@ -100,7 +100,7 @@ export async function start(environment: Environment): Promise<void> {
  * Creates the application and listens. If the start fails or is stopped, it stops what it had started, the embedded
  * database included, before it reports that.
  */
-async function startedOn(config: AppConfig, stop: EarlyStop): Promise<Started> {
+async function startedOn(config: AppConfig, stop: EarlyStop): Promise<ListeningService> {
   const app = await createApp(config).catch(async (error: unknown) => {
     await Shutdown.afterFailedStart(config);
     stop.endIfWished();
@@ -108,10 +108,10 @@ async function startedOn(config: AppConfig, stop: EarlyStop): Promise<Started> {
   });
   if (stop.isWished) await app.close();
   stop.endIfWished();
-  stop.leave();
+  stop.releaseSignals();
   returnStartMemory();
   logConsole();
-  return listen(app, config).catch(async (error: unknown) => {
+  return listenAndRecover(app, config).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
@@ -120,7 +120,7 @@ async function startedOn(config: AppConfig, stop: EarlyStop): Promise<Started> {
 /** Creates the application, ready to listen; tests start it in their own process. */
 export async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter(serverOptions(config));
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forConfig(config), adapter, {
     logger: false,
     abortOnError: false,
     bodyParser: false,
@@ -151,7 +151,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   const bodyTurn: BodyTurn = (...body) => turns.readBody(...body);
   app.useBodyParser('application/json', { bodyLimit }, jsonBodyParser(fastify, content.jsonMembers, bodyTurn));
   serveAgents(app, config, bodyTurn);
-  app.get(FrameRoom).serve(app.getHttpServer(), scopeOf);
+  app.get(FrameRoom).serveStreams(app.getHttpServer(), scopeOf);
   serveSockets(app);
   serveDocumentation(app, config);
   await serveConsole(app);
@@ -163,7 +163,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
 function serveSockets(app: NestFastifyApplication): void {
   const sockets = app.get(GatewaySocket, { strict: false });
   app.useWebSocketAdapter(new GatewayAdapter(sockets));
-  sockets.attach(app.getHttpServer());
+  sockets.attachTo(app.getHttpServer());
 }
 
 /** Registers A2A and MCP, whose routes are not controllers (ADR 4). */
@@ -186,7 +186,7 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, 
     jsonMembers: content.jsonMembers,
     ...(auth.jwt && { issuer: auth.jwt.issuer }),
   });
-  app.get(Shutdown).register('streams', () => {
+  app.get(Shutdown).registerStep('streams', () => {
     a2a.endStreams();
     mcp.endStreams();
   });
@@ -220,18 +220,18 @@ function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
  */
 function refuseAddress(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (request.url.startsWith('/a2a')) return answerUnreadableAddress(request, reply);
-  const problem = { ...problemOf(error), requestId: String(request.id), ...requestTrace(request.raw) };
+  const problem = { ...toProblem(error), requestId: String(request.id), ...requestTrace(request.raw) };
   void reply.code(problem.status).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
 }
 
 /** Listens, and then adopts the work that other processes left. */
-export async function listen(app: NestFastifyApplication, config: AppConfig): Promise<Started> {
+export async function listenAndRecover(app: NestFastifyApplication, config: AppConfig): Promise<ListeningService> {
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');
-  app.get(ServiceAddress).listening(url);
-  const grpcPort = await app.get(GrpcServer).listen();
+  app.get(ServiceAddress).setBoundUrl(url);
+  const grpcPort = await app.get(GrpcServer).listenIfConfigured();
   app.get(TaskRecovery).start();
-  app.get(CancelWatch).start();
+  app.get(CancelPoller).start();
   app.get(Jobs).start();
   app.get(Readiness).started = true;
   return { url, ...(grpcPort !== undefined && { grpcPort }) };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { problem, requestTrace } from '#libs/http';
+import { createProblem, requestTrace } from '#libs/http';
 
 /** Folder of the built console, relative to this file in `dist/src`. */
 const FILES = join(import.meta.dirname, '../apps/console');
@@ -78,7 +78,7 @@ function sendPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { accept = '*/*' } = request.headers;
   if (!/text\/(html|\*)|\*\/\*/i.test(accept)) {
     const names = { instance: path, requestId: String(request.id), ...requestTrace(request.raw) };
-    const body = { ...problem(404, 'There is nothing at this address'), ...names };
+    const body = { ...createProblem(404, 'There is nothing at this address'), ...names };
     return reply.code(404).header('content-type', 'application/problem+json').send(JSON.stringify(body));
   }
   const wantsPage = accept.includes('text/html');

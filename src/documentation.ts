@@ -4,7 +4,7 @@ import { routeAccess } from '#libs/access';
 import { Problem, PROBLEM_RESPONSE } from '#libs/http';
 import type { AppConfig } from '#libs/service';
 
-type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type DocumentedOperation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
 
@@ -30,22 +30,26 @@ export function serveDocumentation(app: NestFastifyApplication, config: AppConfi
       operationIdFactory: (_controller, method) => method,
       extraModels: [Problem],
     });
-    return secured(document, schemes);
+    return secureDocument(document, schemes);
   });
 }
 
 /** Adds the access rules to each operation, from the table that authorizes requests. */
-function secured(document: OpenAPIObject, schemes: readonly string[]): OpenAPIObject {
+function secureDocument(document: OpenAPIObject, schemes: readonly string[]): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS) {
       const operation = item[method];
-      if (operation) secure(operation, routeAccess(method.toUpperCase(), routeOf(path)), schemes);
+      if (operation) secureOperation(operation, routeAccess(method.toUpperCase(), routeOf(path)), schemes);
     }
   }
   return document;
 }
 
-function secure(operation: Operation, access: ReturnType<typeof routeAccess>, schemes: readonly string[]): void {
+function secureOperation(
+  operation: DocumentedOperation,
+  access: ReturnType<typeof routeAccess>,
+  schemes: readonly string[],
+): void {
   if (access === 'public') {
     operation.security = [];
     return;

@@ -9,13 +9,13 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
  */
 export class EarlyStop {
   isWished = false;
-  private readonly heed = (): void => {
+  private readonly onSignal = (): void => {
     this.isWished = true;
-    setTimeout(() => void this.end(), this.config.shutdownGraceMs);
+    setTimeout(() => void this.endNow(), this.config.shutdownGraceMs);
   };
 
   constructor(private readonly config: AppConfig) {
-    for (const signal of SIGNALS) process.once(signal, this.heed);
+    for (const signal of SIGNALS) process.once(signal, this.onSignal);
   }
 
   endIfWished(): void {
@@ -23,11 +23,11 @@ export class EarlyStop {
   }
 
   /** Stops handling signals; from now on the application handles them. */
-  leave(): void {
-    for (const signal of SIGNALS) process.off(signal, this.heed);
+  releaseSignals(): void {
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
   }
 
-  private async end(): Promise<void> {
+  private async endNow(): Promise<void> {
     await Shutdown.afterFailedStart(this.config, 0);
     process.exit(0);
   }

@@ -93,7 +93,7 @@ it.each(NAMES)('%s becomes a count and a line of the log', async (name) => {
   const { fact, count, line } = FACTS[name];
   facts.emit(name, fact);
   await setImmediate();
-  expect((await metrics.read()).split('\n')).toContain(count);
+  expect((await metrics.readExposition()).split('\n')).toContain(count);
   expect(logged).toContain(line);
   await module.close();
 });

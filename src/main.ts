@@ -1,14 +1,14 @@
 import { endWithParent } from '#libs/service';
-import { start } from './bootstrap.js';
+import { startService } from './bootstrap.js';
 import { answerTo } from './command-line.js';
 
 /** Settles once the service serves, or has failed to start; the loader of the program waits for it. */
-export const begun = begin();
+export const begun = startProgram();
 
-async function begin(): Promise<void> {
+async function startProgram(): Promise<void> {
   endWithParent();
   const answer = answerTo(process.argv.slice(2));
-  if (answer === undefined) return start(process.env);
+  if (answer === undefined) return startService(process.env);
   (answer.code === 0 ? process.stdout : process.stderr).write(answer.text);
   process.exitCode = answer.code;
 }

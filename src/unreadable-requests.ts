@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { problem } from '#libs/http';
+import { createProblem } from '#libs/http';
 import { A2AError } from '#libs/protocol';
 
 const STATUSES: Readonly<Record<string, [status: number, detail: string]>> = {
@@ -19,7 +19,10 @@ export function answerUnreadableRequest(error: Error & { code?: string }, socket
   const [status, detail] = STATUSES[error.code ?? ''] ?? [400, 'This is no HTTP request'];
   const [type, body] = A2A.test(beginningOf(error))
     ? (['application/a2a+json', a2aBody(status, detail)] as const)
-    : (['application/problem+json', JSON.stringify({ ...problem(status, detail), requestId: randomUUID() })] as const);
+    : ([
+        'application/problem+json',
+        JSON.stringify({ ...createProblem(status, detail), requestId: randomUUID() }),
+      ] as const);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',
@@ -41,5 +44,5 @@ const A2A = /^[A-Z]+ \/a2a[/? ]/;
 
 function a2aBody(status: number, message: string): string {
   const error = new A2AError('INVALID_REQUEST', { message, status });
-  return JSON.stringify({ error: { code: status, status: error.grpc, message, details: error.details() } });
+  return JSON.stringify({ error: { code: status, status: error.grpc, message, details: error.toDetails() } });
 }

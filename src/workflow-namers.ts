@@ -9,7 +9,7 @@ const PAGE = 500;
 
 /** Finds the users of a credential: node configs of workflows, models, and MCP servers. */
 @Injectable()
-class NamedCredentials extends CredentialNamers {
+class WorkflowCredentialNamers extends CredentialNamers {
   constructor(
     private readonly store: WorkflowStore,
     private readonly stored: ModelStore,
@@ -19,15 +19,15 @@ class NamedCredentials extends CredentialNamers {
   }
 
   workflows(tenant: string, credential: string): Promise<string[]> {
-    return naming(this.store.inTenant(tenant), (config) => namesCredential(config, credential));
+    return findNamingWorkflows(this.store.inTenant(tenant), (config) => namesCredential(config, credential));
   }
 
   models(tenant: string, credential: string): Promise<string[]> {
-    return this.stored.naming(tenant, credential);
+    return this.stored.namesUsingCredential(tenant, credential);
   }
 
   servers(tenant: string, credential: string): Promise<string[]> {
-    return this.mcp.naming(tenant, credential);
+    return this.mcp.namesUsingCredential(tenant, credential);
   }
 }
 
@@ -38,8 +38,8 @@ class NamedModels extends ModelNamers {
     super();
   }
 
-  workflows(tenant: string, model: string): Promise<string[]> {
-    return naming(this.store.inTenant(tenant), (config) => namesModel(config, model));
+  findNamingWorkflows(tenant: string, model: string): Promise<string[]> {
+    return findNamingWorkflows(this.store.inTenant(tenant), (config) => namesModel(config, model));
   }
 }
 
@@ -49,12 +49,12 @@ export class NamersModule {
    * @param workflows module that exports WorkflowStore
    * @param models module that exports ModelStore
    */
-  static over(workflows: DynamicModule, models: DynamicModule): DynamicModule {
+  static withStores(workflows: DynamicModule, models: DynamicModule): DynamicModule {
     return {
       module: NamersModule,
       imports: [workflows, models],
       providers: [
-        { provide: CredentialNamers, useClass: NamedCredentials },
+        { provide: CredentialNamers, useClass: WorkflowCredentialNamers },
         { provide: ModelNamers, useClass: NamedModels },
       ],
       exports: [CredentialNamers, ModelNamers],
@@ -63,13 +63,13 @@ export class NamersModule {
 }
 
 /** Returns the workflows with a node, also an inner one, whose config matches. */
-async function naming(
+async function findNamingWorkflows(
   store: ReturnType<WorkflowStore['inTenant']>,
   names: (config: JsonObject) => boolean,
 ): Promise<string[]> {
   const found: string[] = [];
-  let page = await store.list(PAGE);
-  for (; page.length > 0; page = await store.list(PAGE, page.at(-1)?.definition.name)) {
+  let page = await store.listRevisions(PAGE);
+  for (; page.length > 0; page = await store.listRevisions(PAGE, page.at(-1)?.definition.name)) {
     const those = page.filter(({ definition }) => definition.nodes.some((node) => inAny(node, names)));
     found.push(...those.map(({ definition }) => definition.name));
   }

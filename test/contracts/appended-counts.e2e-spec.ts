@@ -39,14 +39,16 @@ it('counts are exact in every snapshot while journals append, two processes fold
   const going = new AbortController();
   const folding = [1, 2].map(async () => {
     const counts = new TaskCounts(database);
-    while (!going.signal.aborted) await counts.fold(going.signal);
+    while (!going.signal.aborted) await counts.foldCounts(going.signal);
   });
   const writing = [1, 2, 3].map(async () => {
     const store = new PostgresTaskStore(database);
     for (let round = 0; round < 20; round += 1) {
       const drafts = Array.from({ length: 4 }, () => newDraft({ owner }));
-      await store.write(drafts.map((draft) => draft.created()));
-      await store.write(drafts.map((draft) => draft.continued(draft.token, 1, draft.status('TASK_STATE_COMPLETED'))));
+      await store.writeBatch(drafts.map((draft) => draft.created()));
+      await store.writeBatch(
+        drafts.map((draft) => draft.continued(draft.token, 1, draft.status('TASK_STATE_COMPLETED'))),
+      );
       await server.query('DELETE FROM task WHERE task_id = $1', [drafts[0]!.taskId]);
     }
   });
@@ -62,7 +64,7 @@ it('counts are exact in every snapshot while journals append, two processes fold
 it('no commit updates a row that another commit updates', async () => {
   const owner = randomUUID();
   const store = new PostgresTaskStore(database);
-  await store.write([newDraft({ owner }).created()]);
+  await store.writeBatch([newDraft({ owner }).created()]);
   const places = (): Promise<unknown[]> =>
     server.query(
       `SELECT 'writer' AS of, writer, ctid::text, xmin::text FROM task_writer
@@ -70,7 +72,7 @@ it('no commit updates a row that another commit updates', async () => {
       [owner],
     );
   const before = await places();
-  for (let n = 0; n < 30; n += 1) await store.write([newDraft({ owner }).created()]);
+  for (let n = 0; n < 30; n += 1) await store.writeBatch([newDraft({ owner }).created()]);
   expect(await places()).toEqual(before);
 });
 
@@ -78,24 +80,24 @@ it('what a process appended that died before it was folded is counted, and folde
   const owner = randomUUID();
   const store = new PostgresTaskStore(database);
   const drafts = Array.from({ length: 5 }, () => newDraft({ owner }));
-  await store.write(drafts.map((draft) => draft.created()));
+  await store.writeBatch(drafts.map((draft) => draft.created()));
   expect(await endSessions(server, 'journal')).toBeGreaterThan(0);
   expect([await rest(owner), await compare(owner)]).toEqual([1, { counted: 5, there: 5 }]);
   const counts = new TaskCounts(database);
-  await counts.fold(new AbortController().signal);
+  await counts.foldCounts(new AbortController().signal);
   expect([await rest(owner), await compare(owner)]).toEqual([0, { counted: 5, there: 5 }]);
 });
 
 it('a process folds by itself what it has appended', async () => {
   const owner = randomUUID();
-  await new PostgresTaskStore(database).write([newDraft({ owner }).created()]);
+  await new PostgresTaskStore(database).writeBatch([newDraft({ owner }).created()]);
   await until(async () => (await rest(owner)) === 0, { what: 'the counts to be folded' });
   expect(await compare(owner)).toEqual({ counted: 1, there: 1 });
 });
 
 it('a writer whose differences are not folded is not forgotten, however long it rests', async () => {
   const owner = randomUUID();
-  await new PostgresTaskStore(database).write([newDraft({ owner }).created()]);
+  await new PostgresTaskStore(database).writeBatch([newDraft({ owner }).created()]);
   await server.query('DELETE FROM task_writer');
   expect(await compare(owner)).toEqual({ counted: 1, there: 1 });
 });
@@ -106,12 +108,12 @@ it('a journal of the version before beside this one keeps counts exact for both,
   try {
     for (let n = 0; n < 3; n += 1) {
       await before.create(newDraft({ owner }));
-      await store.write([newDraft({ owner }).created()]);
+      await store.writeBatch([newDraft({ owner }).created()]);
     }
     const filter = { scope: { tenant: '', owner } };
-    expect([await before.count(owner), await store.count(filter)]).toEqual([6, 6]);
-    await new TaskCounts(database).fold(new AbortController().signal);
-    expect([await before.count(owner), await store.count(filter), await rest(owner)]).toEqual([6, 6, 0]);
+    expect([await before.count(owner), await store.countTasks(filter)]).toEqual([6, 6]);
+    await new TaskCounts(database).foldCounts(new AbortController().signal);
+    expect([await before.count(owner), await store.countTasks(filter), await rest(owner)]).toEqual([6, 6, 0]);
   } finally {
     await before.end();
   }

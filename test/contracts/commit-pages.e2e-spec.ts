@@ -24,12 +24,12 @@ it('a page of the commit log ends before it has more than a megabyte, or has one
   const [store, log] = [new PostgresTaskStore(database), new PostgresCommitLog(database)];
   const [draft, other] = [newDraft(), newDraft()];
   const write = async (...lengths: number[]): Promise<void> => {
-    const { lastSequence = 0 } = (await store.header(draft.taskId)) ?? {};
-    await store.write([
+    const { lastSequence = 0 } = (await store.readHeader(draft.taskId)) ?? {};
+    await store.writeBatch([
       draft.continued(draft.token, lastSequence, ...lengths.map((length) => draft.chunk('x'.repeat(length)))),
     ]);
   };
-  await store.write([draft.created(), other.created()]);
+  await store.writeBatch([draft.created(), other.created()]);
   await write(3 * MEGABYTE);
   await write(400_000);
   await write(1_000, 400_000, 1_000);
@@ -37,7 +37,11 @@ it('a page of the commit log ends before it has more than a megabyte, or has one
   await write(10);
 
   const [position, pages] = [new Map<string, bigint>(), new Array<Commit[]>()];
-  for (let page = await log.read(position, PAGE); page.length > 0; page = await log.read(position, PAGE)) {
+  for (
+    let page = await log.readCommits(position, PAGE);
+    page.length > 0;
+    page = await log.readCommits(position, PAGE)
+  ) {
     for (const commit of page) position.set(commit.writer, commit.position);
     pages.push(page);
   }
@@ -57,7 +61,7 @@ it('a page of the commit log ends before it has more than a megabyte, or has one
 it('a writer that commits after a long rest, just as it is to be forgotten, is not forgotten', async () => {
   const log = new PostgresCommitLog(database);
   await server.query(`INSERT INTO task_writer (writer, position) VALUES ('rested', 1), ('gone', 1)`);
-  const writer = database.session('writer');
+  const writer = database.createSession('writer');
   await writer.connect();
   try {
     await writer.query(`BEGIN; UPDATE task_writer SET position = 2 WHERE writer = 'rested'`);
@@ -65,7 +69,7 @@ it('a writer that commits after a long rest, just as it is to be forgotten, is n
       `INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
        VALUES ('rested', 2, '{}', '{}', '{}', now())`,
     );
-    const forgotten = log.forget(new Date(1_000), new AbortController().signal);
+    const forgotten = log.forgetCommits(new Date(1_000), new AbortController().signal);
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await until(async () => (await server.query(waiting)).length > 0, { what: 'the writer to be looked at' });
     await writer.query('COMMIT');

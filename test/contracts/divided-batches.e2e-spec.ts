@@ -37,8 +37,8 @@ afterAll(async () => {
 /** Records the first event of a new Task. */
 function begin(draft = newDraft()): TaskRecording {
   const { header } = draft.created().create!;
-  const recording = recorder.create({ header, replicaId: 'replica' }, draft.token);
-  recording.record({ task: submittedTask(draft, userMessage('go')) });
+  const recording = recorder.createRecording({ header, replicaId: 'replica' }, draft.token);
+  recording.recordEvent({ task: submittedTask(draft, userMessage('go')) });
   return recording;
 }
 
@@ -53,10 +53,10 @@ it.each(['40001', '42P01', '53200', '54001', '57014', '58030'])(
     await failWith(code, failing.taskId);
     const bad = begin(failing);
     const others = Array.from({ length: 9 }, () => begin());
-    await Promise.all(others.map((recording) => recording.flush()));
+    await Promise.all(others.map((recording) => recording.flushEvents()));
     expect([bad.backlog, bad.failure]).toEqual([1, undefined]);
     await server.query('DELETE FROM fault');
-    await bad.flush();
+    await bad.flushEvents();
   },
 );
 
@@ -64,19 +64,19 @@ it('where the statement that tries an entry again hangs, and fails then, all oth
   const failing = newDraft();
   await failWith('53400', failing.taskId);
   const [bad, other] = [begin(failing), begin()];
-  await other.flush();
+  await other.flushEvents();
   const session = await database.pool.connect();
   await session.query('SELECT pg_advisory_lock(4711)');
   await server.query(`UPDATE fault SET code = 'hangs'`);
   const hanging = `SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()`;
   await until(async () => (await server.query(hanging)).length === 1, { what: 'the entry to be tried again' });
-  for (let batch = 0; batch < 3; batch += 1) await begin().flush();
+  for (let batch = 0; batch < 3; batch += 1) await begin().flushEvents();
   expect(await server.query(hanging)).toHaveLength(1);
   expect([bad.backlog, bad.failure]).toEqual([1, undefined]);
   await server.query('DELETE FROM fault');
   await session.query('SELECT pg_advisory_unlock(4711)');
   session.release();
-  await bad.flush();
+  await bad.flushEvents();
 });
 
 it.each(['54000', '42501', '0A000'])('where PostgreSQL raises %s for every write, no Task fails', async (code) => {
@@ -92,5 +92,5 @@ it.each(['54000', '42501', '0A000'])('where PostgreSQL raises %s for every write
   await until(async () => (await refusals()) > before + 10, { what: 'statements to fail' });
   expect(recordings.map(({ failure }) => failure)).toEqual(recordings.map(() => undefined));
   await server.query('DELETE FROM fault');
-  await Promise.all(recordings.map((recording) => recording.flush()));
+  await Promise.all(recordings.map((recording) => recording.flushEvents()));
 });

@@ -15,7 +15,7 @@ let database: Database;
 
 beforeAll(async () => {
   server = await freshDatabase();
-  database = await Database.open({ url: server.url, migrations: [] });
+  database = await Database.connectAndMigrate({ url: server.url, migrations: [] });
 });
 
 afterAll(async () => {

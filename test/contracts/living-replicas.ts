@@ -8,19 +8,19 @@ export class LivingReplicas {
   private constructor(private readonly database: Database) {}
 
   static async of(server: TestDatabase): Promise<LivingReplicas> {
-    return new LivingReplicas(await Database.open({ url: server.url, migrations: POSTGRES_MIGRATIONS }));
+    return new LivingReplicas(await Database.connectAndMigrate({ url: server.url, migrations: POSTGRES_MIGRATIONS }));
   }
 
   /** Starts one more; gives its id. */
   async add(): Promise<string> {
     const life = new ReplicaLife(this.database);
-    await life.begin();
+    await life.beginLife();
     this.lives.push(life);
     return life.replicaId;
   }
 
   async end(): Promise<void> {
-    for (const life of this.lives) await life.end();
+    for (const life of this.lives) await life.endLife();
     await this.database.close();
   }
 }

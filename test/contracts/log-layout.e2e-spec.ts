@@ -26,7 +26,7 @@ beforeAll(async () => {
   Logger.overrideLogger(false);
   server = await freshDatabase({ empty: true });
   const older = TASK_MIGRATIONS.filter(({ name }) => !SHARED_ROWS.includes(name));
-  const first = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...older] });
+  const first = await Database.connectAndMigrate({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...older] });
   await migrateJobQueue(first);
   await first.close();
   before = await VersionBefore.connect(server.url);
@@ -61,11 +61,14 @@ it('a session of the version before reads and writes on while the schema changes
   for (const after of [1, 2, 3, 4, 5, 6])
     expect(await before.write(old, after, old.status('TASK_STATE_WORKING', HARD))).toBe(true);
   const read = await before.read(old);
-  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
+  database = await Database.connectAndMigrate({
+    url: server.url,
+    migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS],
+  });
   store = new PostgresTaskStore(database);
   expect(await before.read(old)).toEqual(read);
   expect(await before.write(old, 7, answered(old))).toBe(true);
-  const events = await store.events(old.taskId, 0, 100);
+  const events = await store.readEvents(old.taskId, 0, 100);
   expect(events).toHaveLength(8);
   expect(events.at(-1)?.event).toMatchObject({ received: { messageId: 'm2' } });
   expect(await before.read(old)).toEqual(asRows(events));
@@ -74,25 +77,25 @@ it('a session of the version before reads and writes on while the schema changes
 it('both versions go on with one log and read the same of it, from wherever they are', async () => {
   const draft = newDraft();
   const { taskId, token } = draft;
-  await store.write([draft.created(draft.status('TASK_STATE_WORKING', HARD), draft.chunk(HARD))]);
+  await store.writeBatch([draft.created(draft.status('TASK_STATE_WORKING', HARD), draft.chunk(HARD))]);
   expect(await before.write(draft, 3, draft.chunk('before'))).toBe(true);
   const asks = draft.status('TASK_STATE_INPUT_REQUIRED', HARD);
   const more = [asks, answered(draft), draft.chunk('x'.repeat(9_000)), draft.chunk(HARD), draft.chunk('b')];
-  await store.write([draft.continued(token, 4, ...more)]);
+  await store.writeBatch([draft.continued(token, 4, ...more)]);
   expect(await before.write(draft, 9, asks)).toBe(true);
   expect(await before.write(draft, 10, answered(draft))).toBe(true);
-  await store.write([draft.continued(token, 11, draft.status('TASK_STATE_COMPLETED', HARD))]);
-  const events = await store.events(taskId, 0, 100);
+  await store.writeBatch([draft.continued(token, 11, draft.status('TASK_STATE_COMPLETED', HARD))]);
+  const events = await store.readEvents(taskId, 0, 100);
   expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 12));
   for (let after = 0; after <= 12; after += 1) {
     for (const limit of [1, 2, 5, 100]) {
       expect(await before.read(draft, after, limit)).toEqual(asRows(events.slice(after, after + limit)));
     }
   }
-  const stored = await store.load(taskId);
+  const stored = await store.loadTask(taskId);
   const { artifacts, ...told } = stored!.task;
   expect(artifacts?.[0]?.parts.map(({ text }) => text?.length)).toEqual([HARD.length, 6, 9_000, HARD.length, 1]);
-  const [listed] = await store.list({
+  const [listed] = await store.findTasks({
     scope: { tenant: '', owner: '' },
     artifacts: false,
     contextId: draft.contextId,
@@ -110,8 +113,8 @@ it('both versions go on with one log and read the same of it, from wherever they
 
 it('the version before finds the events of its commits by the index, those that share a row too', async () => {
   const [one, two] = [newDraft(), newDraft()];
-  await store.write([one.created(one.chunk('a'), one.chunk('b')), two.created(two.chunk('c'))]);
-  await store.write([one.continued(one.token, 3, one.chunk('d'), one.chunk('e'))]);
+  await store.writeBatch([one.created(one.chunk('a'), one.chunk('b')), two.created(two.chunk('c'))]);
+  await store.writeBatch([one.continued(one.token, 3, one.chunk('d'), one.chunk('e'))]);
   const moved = [
     [one.taskId, two.taskId],
     [3, 1],
@@ -124,17 +127,17 @@ it('the version before finds the events of its commits by the index, those that 
   await before.query('ROLLBACK');
   const steps = plan.map((step) => step['QUERY PLAN']).join('\n');
   expect(steps).toMatch(/task_log_pkey[^\n]*\n\s+Index Cond: \(task_id = \(?moved\.task_id/);
-  const events = [await store.events(one.taskId, 3, 10), await store.events(two.taskId, 1, 10)];
+  const events = [await store.readEvents(one.taskId, 3, 10), await store.readEvents(two.taskId, 1, 10)];
   expect(rows).toEqual(events.flatMap(asRows));
 });
 
 it('the purge of the version before deletes whole logs, and no others', async () => {
   const [gone, kept] = [newDraft(), newDraft()];
-  await store.write([gone.created(gone.status('TASK_STATE_WORKING')), kept.created()]);
-  await store.write([gone.continued(gone.token, 2, gone.chunk('a'), gone.status('TASK_STATE_COMPLETED'))]);
+  await store.writeBatch([gone.created(gone.status('TASK_STATE_WORKING')), kept.created()]);
+  await store.writeBatch([gone.continued(gone.token, 2, gone.chunk('a'), gone.status('TASK_STATE_COMPLETED'))]);
   await before.purge(gone.taskId);
   expect(await server.query('SELECT FROM task_log WHERE task_id = $1', [gone.taskId])).toEqual([]);
-  expect(await store.events(kept.taskId, 0, 10)).toHaveLength(1);
+  expect(await store.readEvents(kept.taskId, 0, 10)).toHaveLength(1);
 });
 
 it('whatever is asked of a log comes whole, in whatever pieces it was written and is read', async () => {
@@ -148,25 +151,25 @@ it('whatever is asked of a log comes whole, in whatever pieces it was written an
     fc.asyncProperty(batches, cuts, async (all, asked) => {
       const draft = newDraft();
       const written = [draft.created()];
-      await store.write(written);
+      await store.writeBatch(written);
       let after = 1;
       for (const texts of all) {
         const events = texts.map((it, index) => (index % 3 ? draft.chunk(it) : draft.status('TASK_STATE_WORKING', it)));
         const entry = draft.continued(draft.token, after, ...events);
-        await store.write([entry]);
+        await store.writeBatch([entry]);
         written.push(entry);
         after += events.length;
       }
       const log = written.flatMap(({ events }) => events).map(({ sequence, json }) => [sequence, json]);
       for (const [from, limit] of asked) {
-        const events = await store.events(draft.taskId, from, limit);
+        const events = await store.readEvents(draft.taskId, from, limit);
         expect(events.map(({ sequence, json }) => [sequence, json])).toEqual(log.slice(from, from + limit));
       }
       const texts = all.flatMap((it) => it.flatMap((said, index) => (index % 3 ? [said] : [])));
-      const parts = (await store.load(draft.taskId))?.task.artifacts?.[0]?.parts ?? [];
+      const parts = (await store.loadTask(draft.taskId))?.task.artifacts?.[0]?.parts ?? [];
       expect(parts.map(({ text: said }) => said)).toEqual(texts);
       const owned = { tenant: '', owner: '' };
-      const [listed] = await store.list({ scope: owned, contextId: draft.contextId, artifacts: false, limit: 1 });
+      const [listed] = await store.findTasks({ scope: owned, contextId: draft.contextId, artifacts: false, limit: 1 });
       expect([listed?.task.artifacts, listed?.header.lastSequence]).toEqual([undefined, after]);
     }),
     { numRuns: 25 },
@@ -180,8 +183,8 @@ it.each([
   const owner = randomUUID();
   const draft = newDraft({ owner });
   const told = draft.status('TASK_STATE_WORKING', 'told');
-  await store.write([draft.created()]);
-  await store.write([draft.continued(draft.token, 1, told, draft.chunk('x'.repeat(2_000)))]);
+  await store.writeBatch([draft.created()]);
+  await store.writeBatch([draft.continued(draft.token, 1, told, draft.chunk('x'.repeat(2_000)))]);
   await server.query(
     `INSERT INTO task_log (task_id, sequence, events, artifact, recorded_at)
      SELECT task_id, 3 + 2 * n, events, artifact, recorded_at FROM task_log, generate_series(1, $2::int) AS n
@@ -194,9 +197,9 @@ it.each([
     [draft.taskId, more],
   );
   // A page is read in a session for lists, and what it leaves out through the pool.
-  const paged = jest.spyOn(database.reads, 'query');
+  const paged = jest.spyOn(database.reads, 'queryInTurn');
   const queries = jest.spyOn(database.pool, 'query');
-  const listed = await store.list({ scope: { tenant: '', owner }, artifacts: false, limit: 1 });
+  const listed = await store.findTasks({ scope: { tenant: '', owner }, artifacts: false, limit: 1 });
   const answers = await Promise.all(
     [...paged.mock.results, ...queries.mock.results].map(
       (it) => it.value as unknown as Promise<{ rows: { text?: string; events?: string }[] }>,
@@ -214,14 +217,14 @@ it.each([
 it('the schema of before comes back with all that was written since, also while it does', async () => {
   const [draft, going] = [newDraft(), newDraft()];
   const ended = [draft.status('TASK_STATE_WORKING', HARD), draft.status('TASK_STATE_COMPLETED')];
-  await store.write([draft.created(...ended), going.created(going.chunk('a'))]);
-  const events = await store.events(draft.taskId, 0, 10);
+  await store.writeBatch([draft.created(...ended), going.created(going.chunk('a'))]);
+  const events = await store.readEvents(draft.taskId, 0, 10);
   let late: Promise<unknown> | undefined;
   const runner = {
     query: async (sql: string): Promise<void> => {
       await before.query(sql);
       if (!sql.includes('TEMPORARY TABLE')) return;
-      late = store.write([going.continued(going.token, 2, going.chunk('b'))]);
+      late = store.writeBatch([going.continued(going.token, 2, going.chunk('b'))]);
       await Promise.race([late, until(isWaitingForLock, { what: 'the batch to be written or to wait' })]);
     },
   };

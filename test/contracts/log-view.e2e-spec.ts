@@ -74,17 +74,17 @@ it('the view shows what the log has, whatever the ids are and the texts say', as
           received: userMessage(first, { messageId: 'm2' }),
         };
         const [begun, old] = [draft.created(told(first), draft.chunk(first)), told(first)];
-        await store.write([begun]);
+        await store.writeBatch([begun]);
         expect(await before.write(draft, 3, old)).toBe(true);
         const continued = draft.continued(draft.token, 4, ...more, waits, goesOn);
-        await store.write([continued]);
+        await store.writeBatch([continued]);
         const log = [...begun.events, { json: JSON.stringify(old) }, ...continued.events];
-        const events = await store.events(taskId, 0, 1_000);
+        const events = await store.readEvents(taskId, 0, 1_000);
         expect(events.map(({ sequence, json }) => [sequence, json])).toEqual(
           log.map(({ json }, index) => [index + 1, json]),
         );
         expect(await before.read(draft)).toEqual(asRows(events));
-        const { task } = (await store.load(taskId))!;
+        const { task } = (await store.loadTask(taskId))!;
         const messages = 6 + Math.floor(rest.length / 2);
         expect([task.id, task.contextId, task.history?.length]).toEqual([taskId, contextId, messages]);
         const [bytes] = await server.query(
@@ -104,17 +104,17 @@ it('the view shows what the log has, whatever the ids are and the texts say', as
 it('of writers of both versions that go on from one place only one does', async () => {
   const draft = newDraft();
   const { taskId, token } = draft;
-  await store.write([draft.created()]);
+  await store.writeBatch([draft.created()]);
   const counts = Array.from({ length: 60 }, (_, index) => [1 + (index % 3), 1 + (Math.floor(index / 3) % 3)] as const);
   let reached = 1;
   for (const [ofBefore, ofNow] of counts) {
     const earlier = Array.from({ length: ofBefore }, () => draft.chunk('before'));
     const entry = draft.continued(token, reached, ...Array.from({ length: ofNow }, () => draft.chunk('now')));
-    const [old, [now]] = await Promise.all([before.write(draft, reached, ...earlier), store.write([entry])]);
+    const [old, [now]] = await Promise.all([before.write(draft, reached, ...earlier), store.writeBatch([entry])]);
     expect([old, now === 'written'].filter(Boolean)).toHaveLength(1);
     reached += old ? ofBefore : ofNow;
   }
-  const events = await store.events(taskId, 0, 1_000);
+  const events = await store.readEvents(taskId, 0, 1_000);
   expect(events.map(({ sequence }) => sequence)).toEqual(range(1, reached));
   expect(await before.read(draft)).toEqual(asRows(events));
 });
@@ -124,32 +124,32 @@ it('pages of a log have what the log has, across rows of both versions and as it
   const pages = new TaskLogPages(database, dataSource.getRepository('task'), dataSource.getRepository('task_event'));
   const draft = newDraft({ owner: 'ann' });
   const { taskId, token } = draft;
-  await store.write([draft.created(draft.status('TASK_STATE_WORKING', 'x'))]);
+  await store.writeBatch([draft.created(draft.status('TASK_STATE_WORKING', 'x'))]);
   let reached = 2;
   while (reached < 1_000) {
     const chunks = (count: number, text: string): TaskEvent[] => range(1, count).map(() => draft.chunk(text));
     expect(await before.write(draft, reached, ...chunks(3, 'before'))).toBe(true);
-    await store.write([draft.continued(token, reached + 3, ...chunks(40, 'now'))]);
+    await store.writeBatch([draft.continued(token, reached + 3, ...chunks(40, 'now'))]);
     reached += 43;
   }
   const large = draft.chunk('l'.repeat(700_000));
-  await store.write([draft.continued(token, reached, large, large, draft.chunk('end'))]);
+  await store.writeBatch([draft.continued(token, reached, large, large, draft.chunk('end'))]);
   reached += 3;
   const scope = { tenant: '', owner: 'ann' };
   const found: [number, string][] = [];
   const sizes: number[] = [];
   for (let next: number | undefined = 0; next !== undefined;) {
-    const page: Awaited<ReturnType<typeof pages.page>> = await pages.page(scope, taskId, next, 200);
+    const page: Awaited<ReturnType<typeof pages.readPage>> = await pages.readPage(scope, taskId, next, 200);
     found.push(...page!.events.map(({ sequence, json }): [number, string] => [sequence, json]));
     sizes.push(page!.events.length);
     next = page!.next;
   }
-  const log = await store.events(taskId, 0, 10_000);
+  const log = await store.readEvents(taskId, 0, 10_000);
   expect(found).toEqual(log.map(({ sequence, json }) => [sequence, json]));
   expect(found).toHaveLength(reached);
   // Two large events are more than a page has.
   expect(sizes.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
   expect(sizes.at(-1)).toBe(2);
-  expect(await pages.page(scope, taskId, reached, 1)).toEqual({ events: [] });
-  expect(await pages.page({ ...scope, owner: 'bob' }, taskId, 0, 1)).toBeUndefined();
+  expect(await pages.readPage(scope, taskId, reached, 1)).toEqual({ events: [] });
+  expect(await pages.readPage({ ...scope, owner: 'bob' }, taskId, 0, 1)).toBeUndefined();
 });

@@ -21,13 +21,13 @@ afterAll(async () => {
 describe('Children of a Task in PostgreSQL', () => {
   it('are found while batches are always under way, and with them those that were sent before', async () => {
     const parent = newDraft();
-    await store.write([parent.created(parent.status('TASK_STATE_WORKING'))]);
+    await store.writeBatch([parent.created(parent.status('TASK_STATE_WORKING'))]);
     let going = true;
     const writing = [1, 2].map(async () => {
-      while (going) await store.write([newDraft().created()]);
+      while (going) await store.writeBatch([newDraft().created()]);
     });
     const child = newDraft({ parentTaskId: parent.taskId, parentReference: 'n#1', parentToken: parent.token });
-    const made = store.write([child.created()]);
+    const made = store.writeBatch([child.created()]);
     const found = await store.recordedChildren(parent.taskId);
     going = false;
     await Promise.all([made, ...writing]);
@@ -36,25 +36,25 @@ describe('Children of a Task in PostgreSQL', () => {
 
   it('are not made where their own parent is not, in the same batch', async () => {
     const caller = newDraft();
-    await store.write([caller.created(caller.status('TASK_STATE_WORKING'))]);
+    await store.writeBatch([caller.created(caller.status('TASK_STATE_WORKING'))]);
     const family = (parentToken: string) => {
       const parent = newDraft({ parentTaskId: caller.taskId, parentToken });
       const child = newDraft({ parentTaskId: parent.taskId, parentToken: parent.token });
       return [child.created(), parent.created(parent.status('TASK_STATE_WORKING'))];
     };
-    expect(await store.write(family('lost'))).toEqual(['fenced', 'fenced']);
-    expect(await store.write(family(caller.token))).toEqual(['written', 'written']);
+    expect(await store.writeBatch(family('lost'))).toEqual(['fenced', 'fenced']);
+    expect(await store.writeBatch(family(caller.token))).toEqual(['written', 'written']);
   });
 });
 
 it('has Tasks at work made due that an earlier version left to nobody', async () => {
   const [left, claimed] = [newDraft(), newDraft()];
-  await store.write([left.created(), claimed.created()]);
+  await store.writeBatch([left.created(), claimed.created()]);
   await server.query('UPDATE task SET replica_id = NULL, claim_token = NULL WHERE task_id = $1', [left.taskId]);
   const wake = TASK_MIGRATIONS.find(({ name }) => name.startsWith('WakeStrandedTasks'))!;
   await new wake().up({ query: (text: string) => server.query(text) } as never);
-  const due = await store.overdue(0, 1_000);
+  const due = await store.findOverdue(0, 1_000);
   expect(due).toContain(left.taskId);
   expect(due).not.toContain(claimed.taskId);
-  expect(await store.claim(left.taskId, 'r', 'a token', 'due')).toBeDefined();
+  expect(await store.claimTask(left.taskId, 'r', 'a token', 'due')).toBeDefined();
 });

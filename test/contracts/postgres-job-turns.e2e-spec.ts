@@ -40,7 +40,7 @@ beforeAll(async () => {
   const replica = { replicaId: 'r', onDeath: () => undefined } as unknown as ReplicaLife;
   jobs = new Jobs(database, replica, new Shutdown(loadConfig({}), new Readiness()), new Metrics());
   sessions = opened.mock.results[0]!.value as pg.Pool;
-  await jobs.enqueue([{ name: 'work', payload: {} }]);
+  await jobs.enqueueJobs([{ name: 'work', payload: {} }]);
   taskIds = (await server.query<{ id: number }>('SELECT id FROM graphile_worker._private_tasks')).map(({ id }) => id);
 });
 
@@ -61,9 +61,9 @@ describe('When many jobs are due', () => {
 
   it('a job of nobody is taken after a few, and so is one of a caller among many of nobody', async () => {
     await enqueue('guest', 200);
-    await jobs.enqueue([{ name: 'work', payload: { who: 'nobody', n: 0 }, runAt: ago(1) }]);
+    await jobs.enqueueJobs([{ name: 'work', payload: { who: 'nobody', n: 0 }, runAt: ago(1) }]);
     expect((await takeUntil('w', 'nobody', 50)).length).toBeLessThan(5);
-    await jobs.enqueue(Array.from({ length: 200 }, (_, n) => job('nobody', n, { caller: undefined })));
+    await jobs.enqueueJobs(Array.from({ length: 200 }, (_, n) => job('nobody', n, { caller: undefined })));
     await server.query(`UPDATE graphile_worker._private_jobs SET run_at = now() WHERE payload->>'who' = 'guest'`);
     expect((await takeUntil('w', 'guest', 50)).length).toBeLessThan(5);
   });
@@ -87,15 +87,15 @@ describe('When many jobs are due', () => {
     const callers = Array.from({ length: PASSED + 1 }, (_, n) => `caller-${n}`).sort(byFlag);
     const [mine, flood] = callers.slice(-2) as [string, string];
     for (const who of callers.slice(0, PASSED)) await enqueue(who, 1, -3_600_000);
-    await jobs.enqueue([job(mine, 1, { priority: 5 })]);
+    await jobs.enqueueJobs([job(mine, 1, { priority: 5 })]);
     await enqueue(flood, 100);
     expect((await takeUntil('at-the-start', mine, 90)).length).toBeLessThan(5);
   });
 
   it('the jobs of each caller keep their order: by priority, then by time', async () => {
     for (const who of ['one', 'two']) {
-      await jobs.enqueue(Array.from({ length: 60 }, (_, n) => job(who, n, { runAt: ago(60_000 - n) })));
-      await jobs.enqueue([job(who, 1_000, { priority: 5, runAt: ago(90_000) }), job(who, -1, { priority: -1 })]);
+      await jobs.enqueueJobs(Array.from({ length: 60 }, (_, n) => job(who, n, { runAt: ago(60_000 - n) })));
+      await jobs.enqueueJobs([job(who, 1_000, { priority: 5, runAt: ago(90_000) }), job(who, -1, { priority: -1 })]);
     }
     const taken = await takeAll('w');
     for (const who of ['one', 'two']) {
@@ -148,7 +148,7 @@ it('jobs are taken by their time where few are due, and none before its time', a
 
 it('a job is taken of which priority it is, while another transaction holds those that come before', async () => {
   await enqueue('one', 2);
-  await jobs.enqueue([job('two', 1, { priority: 5 })]);
+  await jobs.enqueueJobs([job('two', 1, { priority: 5 })]);
   const session = await database.pool.connect();
   try {
     await session.query('BEGIN; SELECT FROM graphile_worker._private_jobs WHERE priority = 0 FOR UPDATE');
@@ -222,7 +222,7 @@ function job(who: string, n: number, fields: Partial<Job> = {}): Job {
 /** Enqueues jobs of a caller that have been due for so many milliseconds. */
 function enqueue(who: string, count: number, dueFor = 60_000): Promise<void> {
   const runAt = ago(who === 'other' ? 1 : dueFor);
-  return jobs.enqueue(Array.from({ length: count }, (_, n) => job(who, n, { runAt })));
+  return jobs.enqueueJobs(Array.from({ length: count }, (_, n) => job(who, n, { runAt })));
 }
 
 async function fill(who: string, count: number, at: string): Promise<void> {

@@ -24,7 +24,7 @@ it('the first look finds a caller’s overdue Task, however many of a guest have
   await park('guest', FLOOD, '1 hour');
   await park('me', 1, '1 minute');
   await park('', 1, '1 minute');
-  const found = await new PostgresTaskStore(database).overdue(0, LIMIT);
+  const found = await new PostgresTaskStore(database).findOverdue(0, LIMIT);
   expect(found).toHaveLength(LIMIT);
   expect(found).toEqual(expect.arrayContaining(['me-1', '-1', 'guest-1']));
 });
@@ -37,7 +37,7 @@ it('looks find one overdue Task of each caller in turn, and leave out what faile
   await park('later', 1, '-1 hour');
   const found = new Set<string>();
   for (let look = 0; look < 8; look += 1) {
-    for (const taskId of await store.overdue(0, LIMIT, ['caller-7-1'])) found.add(taskId);
+    for (const taskId of await store.findOverdue(0, LIMIT, ['caller-7-1'])) found.add(taskId);
   }
   const firstOf = (caller: string): string => (caller === 'caller-7' ? 'caller-7-2' : `${caller}-1`);
   expect(callers.filter((caller) => !found.has(firstOf(caller)))).toEqual([]);
@@ -50,7 +50,7 @@ it('looks past callers whose Tasks are not due yet, a few at a time', async () =
   for (let n = 0; n < 150; n += 1) await park(`idle-${n}`, 1, '-1 hour');
   await park('me', 1, '1 minute');
   const found: string[] = [];
-  for (let look = 0; look < 4; look += 1) found.push(...(await store.overdue(0, LIMIT)));
+  for (let look = 0; look < 4; look += 1) found.push(...(await store.findOverdue(0, LIMIT)));
   expect(found).toContain('me-1');
 });
 

@@ -29,7 +29,7 @@ describe('Questions of waiting Tasks', () => {
     const owner = randomUUID();
     const [one, two] = [newDraft({ owner }), newDraft({ owner })];
     const body = { text: 'a\u0000"é', form: { type: 'object' } };
-    await store.write([
+    await store.writeBatch([
       one.created(asking(one, question('b', { since: at(3), body }), question('a', { since: at(1), assignee: 'us' }))),
       two.created(asking(two, question('a', { since: at(2) }))),
     ]);
@@ -46,15 +46,15 @@ describe('Questions of waiting Tasks', () => {
     const drafts = Array.from({ length: 7 }, () => newDraft({ owner }));
     const asked = (index: number) =>
       question(`q${index}`, { since: at(index % 3), assignee: index % 2 ? 'odd' : 'even' });
-    await store.write(drafts.map((draft, index) => draft.created(asking(draft, asked(index), asked(index + 7)))));
+    await store.writeBatch(drafts.map((draft, index) => draft.created(asking(draft, asked(index), asked(index + 7)))));
     const list = new TaskQuestions(database);
     const scope = { tenant: '', owner };
     for (const assignee of [undefined, 'odd', 'even', 'nobody']) {
       const which = { scope, ...(assignee !== undefined && { assignee }) };
-      const all = await list.list({ ...which, limit: 100 });
+      const all = await list.listQuestions({ ...which, limit: 100 });
       const paged = [];
       for (let after; ;) {
-        const page = await list.list({ ...which, limit: 3, ...(after && { after }) });
+        const page = await list.listQuestions({ ...which, limit: 3, ...(after && { after }) });
         paged.push(...page);
         after = page.at(-1);
         if (page.length < 3) break;
@@ -70,9 +70,9 @@ describe('Questions of waiting Tasks', () => {
   ] as const)('are gone when their Task %s', async (_how, state) => {
     const owner = randomUUID();
     const draft = newDraft({ owner });
-    await store.write([draft.created(asking(draft, question('a'), question('b')))]);
+    await store.writeBatch([draft.created(asking(draft, question('a'), question('b')))]);
     await claim(draft);
-    await store.write([draft.continued('claimed', 2, draft.status(state))]);
+    await store.writeBatch([draft.continued('claimed', 2, draft.status(state))]);
     expect(await questions(owner)).toEqual([]);
   });
 
@@ -80,14 +80,14 @@ describe('Questions of waiting Tasks', () => {
     const owner = randomUUID();
     const draft = newDraft({ owner });
     const many = Array.from({ length: 50 }, (_, index) => question(`q${index}`, { since: at(index), body: LONG }));
-    await store.write([draft.created(asking(draft, ...many))]);
+    await store.writeBatch([draft.created(asking(draft, ...many))]);
     const before = await rowsOf(draft);
     await claim(draft);
-    await store.write([draft.continued('claimed', 2, draft.status('TASK_STATE_WORKING'))]);
+    await store.writeBatch([draft.continued('claimed', 2, draft.status('TASK_STATE_WORKING'))]);
     expect(await questions(owner)).toEqual([]);
     const [, stricter, ...left] = many;
     const changed = { ...stricter!, assignee: 'them' };
-    await store.write([draft.continued('claimed', 3, asking(draft, changed, ...left, question('new')))]);
+    await store.writeBatch([draft.continued('claimed', 3, asking(draft, changed, ...left, question('new')))]);
     expect((await questions(owner)).map(({ key }) => key)).toEqual(['new', ...many.slice(1).map(({ key }) => key)]);
     const after = await rowsOf(draft);
     // A row that is written, or only locked, gets another version, or the number of a transaction.
@@ -98,14 +98,14 @@ describe('Questions of waiting Tasks', () => {
   it('leave no row when their Task has ended, also where it was parked or worked on for a while', async () => {
     const owner = randomUUID();
     const drafts = [newDraft({ owner }), newDraft({ owner })];
-    await store.write(drafts.map((draft) => draft.created(asking(draft, question('a')))));
+    await store.writeBatch(drafts.map((draft) => draft.created(asking(draft, question('a')))));
     for (const draft of drafts) {
       await claim(draft);
-      await store.write([draft.continued('claimed', 2, draft.status('TASK_STATE_WORKING'))]);
+      await store.writeBatch([draft.continued('claimed', 2, draft.status('TASK_STATE_WORKING'))]);
       expect((await rowsOf(draft)).size).toBe(1);
     }
     const [ended, endedBefore] = drafts as [Draft, Draft];
-    await store.write([ended.continued('claimed', 3, ended.status('TASK_STATE_COMPLETED'))]);
+    await store.writeBatch([ended.continued('claimed', 3, ended.status('TASK_STATE_COMPLETED'))]);
     // By a version that knows of no row that was kept.
     await server.query(`UPDATE task SET state = 'TASK_STATE_COMPLETED', last_sequence = 4 WHERE task_id = $1`, [
       endedBefore.taskId,
@@ -116,7 +116,7 @@ describe('Questions of waiting Tasks', () => {
   it('are gone when an earlier version goes on with their Task, or it is deleted', async () => {
     const owner = randomUUID();
     const [moved, deleted] = [newDraft({ owner }), newDraft({ owner })];
-    await store.write([moved, deleted].map((it) => it.created(asking(it, question('a')))));
+    await store.writeBatch([moved, deleted].map((it) => it.created(asking(it, question('a')))));
     await server.query(`UPDATE task SET state = 'TASK_STATE_WORKING', last_sequence = 3 WHERE task_id = $1`, [
       moved.taskId,
     ]);
@@ -127,12 +127,12 @@ describe('Questions of waiting Tasks', () => {
   it('are those that it asks last, where it goes on and waits again in one batch', async () => {
     const owner = randomUUID();
     const draft = newDraft({ owner });
-    await store.write([draft.created(asking(draft, question('a'), question('b')))]);
+    await store.writeBatch([draft.created(asking(draft, question('a'), question('b')))]);
     await claim(draft);
     const answered: TaskEvent = { ...statusUpdate(draft, 'TASK_STATE_WORKING'), received: userMessage('yes') };
     const left = question('b', { assignee: 'them' });
     const again = draft.continued('claimed', 2, answered, asking(draft, left, question('c')));
-    expect(await store.write([again])).toEqual(['written']);
+    expect(await store.writeBatch([again])).toEqual(['written']);
     expect((await questions(owner)).map(({ key, assignee }) => [key, assignee])).toEqual([
       ['b', 'them'],
       ['c', undefined],
@@ -145,17 +145,17 @@ describe('Questions of waiting Tasks', () => {
       Draft,
       Draft,
     ];
-    await store.write([run, node].map((draft) => draft.created(asking(draft, question('a')))));
+    await store.writeBatch([run, node].map((draft) => draft.created(asking(draft, question('a')))));
     const list = new TaskQuestions(database);
-    const found = await list.list({ scope: { tenant: '', owner }, agent: 'workflows/*', limit: 9 });
+    const found = await list.listQuestions({ scope: { tenant: '', owner }, agent: 'workflows/*', limit: 9 });
     expect(found.map(({ taskId }) => taskId)).toEqual([run.taskId]);
   });
 
   it('are not written where their Task is fenced', async () => {
     const owner = randomUUID();
     const [fenced, written] = [newDraft({ owner }), newDraft({ owner })];
-    await store.write([fenced.created()]);
-    const outcomes = await store.write([
+    await store.writeBatch([fenced.created()]);
+    const outcomes = await store.writeBatch([
       fenced.continued('another token', 1, asking(fenced, question('a'))),
       written.created(asking(written, question('b'))),
     ]);
@@ -187,9 +187,9 @@ async function rowsOf({ taskId }: Draft): Promise<Map<string, string>> {
 }
 
 function questions(owner: string) {
-  return new TaskQuestions(database).list({ scope: { tenant: '', owner }, limit: 100 });
+  return new TaskQuestions(database).listQuestions({ scope: { tenant: '', owner }, limit: 100 });
 }
 
 async function claim({ taskId }: Draft): Promise<void> {
-  expect(await store.claim(taskId, 'other', 'claimed', 'waiting')).toBeDefined();
+  expect(await store.claimTask(taskId, 'other', 'claimed', 'waiting')).toBeDefined();
 }

@@ -39,12 +39,12 @@ describe('PostgresTaskStore when a statement fails', () => {
     const faults = new StatementFaults(database);
     const store = new PostgresTaskStore(database);
     const draft = newDraft();
-    await store.write([draft.created(draft.status('TASK_STATE_INPUT_REQUIRED'))]);
+    await store.writeBatch([draft.created(draft.status('TASK_STATE_INPUT_REQUIRED'))]);
     faults.fail(1, 'unanswered', new RegExp(statement));
     const replicaId = `claimant of ${draft.taskId}`;
-    await expect(store.claim(draft.taskId, replicaId, 'mine')).rejects.toThrow('Connection terminated');
-    expect(await store.claims(replicaId)).toEqual([]);
-    expect(await store.claim(draft.taskId, replicaId, 'again')).toBeDefined();
+    await expect(store.claimTask(draft.taskId, replicaId, 'mine')).rejects.toThrow('Connection terminated');
+    expect(await store.listClaims(replicaId)).toEqual([]);
+    expect(await store.claimTask(draft.taskId, replicaId, 'again')).toBeDefined();
   });
 });
 
@@ -60,8 +60,8 @@ it('PostgresTaskStore says by the database’s clock when a Task is to be woken,
     const there = database.timeThere(at);
     expect(there.getTime() - at.getTime()).toBe(HOUR_MS);
     const job: Job = { name: 'later', payload: {}, key: draft.taskId, runAt: at };
-    await store.write([{ ...draft.created(draft.parked(at)), jobs: [job] }]);
-    expect(await store.header(draft.taskId)).toMatchObject({ wakeAt: there });
+    await store.writeBatch([{ ...draft.created(draft.parked(at)), jobs: [job] }]);
+    expect(await store.readHeader(draft.taskId)).toMatchObject({ wakeAt: there });
     const jobs = await server.query('SELECT run_at FROM graphile_worker.jobs WHERE key = $1', [draft.taskId]);
     expect(jobs).toEqual([{ run_at: there }]);
   } finally {
@@ -78,15 +78,18 @@ describe('PostgresTaskStore and what it reads', () => {
     const owner = randomUUID();
     const [short, long] = [newDraft({ owner }), newDraft({ owner })];
     const chunks = Array.from({ length: 200 }, (_, index) => long.chunk(String(index)));
-    await store.write([short.created(), long.created()]);
-    await store.write([short.continued(short.token, 1, short.chunk('a')), long.continued(long.token, 1, ...chunks)]);
+    await store.writeBatch([short.created(), long.created()]);
+    await store.writeBatch([
+      short.continued(short.token, 1, short.chunk('a')),
+      long.continued(long.token, 1, ...chunks),
+    ]);
     await server.query(`UPDATE task_log SET events = '"unreadable"' WHERE artifact AND task_id = ANY($1)`, [
       [short.taskId, long.taskId],
     ]);
-    const told = await store.list({ scope: scope(owner), artifacts: false, limit: 10 });
+    const told = await store.findTasks({ scope: scope(owner), artifacts: false, limit: 10 });
     expect(told.map(({ task }) => task.artifacts)).toEqual([undefined, undefined]);
-    await expect(store.load(short.taskId)).rejects.toThrow();
-    await expect(store.load(long.taskId)).rejects.toThrow();
+    await expect(store.loadTask(short.taskId)).rejects.toThrow();
+    await expect(store.loadTask(long.taskId)).rejects.toThrow();
   });
 
   it('reads what an earlier version has written, which says nothing of sizes and Artifacts', async () => {
@@ -95,9 +98,9 @@ describe('PostgresTaskStore and what it reads', () => {
     const [short, long] = [newDraft({ owner }), newDraft({ owner })];
     const chunks = Array.from({ length: 200 }, (_, index) => long.chunk(String(index)));
     const ended = long.status('TASK_STATE_COMPLETED', 'done');
-    await store.write([short.created(short.chunk('a')), long.created(...chunks, ended)]);
+    await store.writeBatch([short.created(short.chunk('a')), long.created(...chunks, ended)]);
     const taskIds = [short.taskId, long.taskId];
-    const list = (artifacts: boolean) => store.list({ scope: scope(owner), artifacts, limit: 10 });
+    const list = (artifacts: boolean) => store.findTasks({ scope: scope(owner), artifacts, limit: 10 });
     const [full, told] = [await list(true), await list(false)];
     await forget(taskIds);
     const tasks = (stored: StoredTask[]) => stored.map(({ task }) => task);
@@ -105,8 +108,8 @@ describe('PostgresTaskStore and what it reads', () => {
     expect(tasks(await list(false))).toEqual(tasks(told));
     const [before, after] = [full, await list(true)].map((stored) => stored.map(({ bytes }) => bytes!));
     expect(after).toEqual(before);
-    await store.write([short.continued(short.token, 2, short.status('TASK_STATE_COMPLETED'))]);
-    expect((await store.load(short.taskId))?.task.artifacts).toHaveLength(1);
+    await store.writeBatch([short.continued(short.token, 2, short.status('TASK_STATE_COMPLETED'))]);
+    expect((await store.loadTask(short.taskId))?.task.artifacts).toHaveLength(1);
   });
 
   it('keeps the sizes that it had to measure of Tasks that have ended, however short their logs', async () => {
@@ -114,14 +117,14 @@ describe('PostgresTaskStore and what it reads', () => {
     const owner = randomUUID();
     const [loaded, listed, live] = [newDraft({ owner }), newDraft({ owner }), newDraft({ owner })];
     const end = (draft: typeof loaded) => draft.created(draft.chunk('a'), draft.status('TASK_STATE_COMPLETED'));
-    await store.write([end(loaded), end(listed), live.created(live.chunk('a'))]);
+    await store.writeBatch([end(loaded), end(listed), live.created(live.chunk('a'))]);
     const drafts = [loaded, listed, live];
     const before = await Promise.all(drafts.map(sizes));
     await forget(drafts.map(({ taskId }) => taskId));
-    expect((await store.load(loaded.taskId))?.header.size).toEqual(before[0]);
+    expect((await store.loadTask(loaded.taskId))?.header.size).toEqual(before[0]);
     expect(await sizes(loaded)).toEqual(before[0]);
     expect(await sizes(listed)).toEqual({ log: null, artifacts: null });
-    await store.list({ scope: scope(owner), artifacts: false, limit: 10 });
+    await store.findTasks({ scope: scope(owner), artifacts: false, limit: 10 });
     expect(await sizes(listed)).toEqual(before[1]);
     expect(await sizes(live)).toEqual({ log: null, artifacts: null });
   });
@@ -130,9 +133,9 @@ describe('PostgresTaskStore and what it reads', () => {
     const store = new PostgresTaskStore(database);
     const draft = newDraft();
     const { taskId, token } = draft;
-    await store.write([draft.created(draft.chunk('a'))]);
+    await store.writeBatch([draft.created(draft.chunk('a'))]);
     const first = await sizes(draft);
-    await store.write([draft.continued(token, 2, draft.status('TASK_STATE_WORKING'))]);
+    await store.writeBatch([draft.continued(token, 2, draft.status('TASK_STATE_WORKING'))]);
     expect((await sizes(draft)).log).toBeGreaterThan(first.log!);
     const payload = JSON.stringify(draft.chunk('b'.repeat(1000)));
     await server.query('UPDATE task SET last_sequence = 4 WHERE task_id = $1', [taskId]);
@@ -141,8 +144,8 @@ describe('PostgresTaskStore and what it reads', () => {
       payload,
     ]);
     expect(await sizes(draft)).toEqual({ log: null, artifacts: null });
-    await store.write([draft.continued(token, 4, draft.status('TASK_STATE_COMPLETED'))]);
-    const size = (await store.load(taskId))!.header.size!;
+    await store.writeBatch([draft.continued(token, 4, draft.status('TASK_STATE_COMPLETED'))]);
+    const size = (await store.loadTask(taskId))!.header.size!;
     const [whole] = await server.query(
       'SELECT sum(octet_length(payload::text))::int AS log FROM task_event WHERE task_id = $1',
       [taskId],
@@ -179,17 +182,21 @@ describe('Snapshots in PostgreSQL', () => {
     const store = new PostgresTaskStore(database);
     const [ended, short, live] = [newDraft(), newDraft(), newDraft()];
     const end = ended.status('TASK_STATE_COMPLETED', 'done');
-    await store.write([
+    await store.writeBatch([
       ended.created(...chunksOf(ended), end),
       short.created(short.chunk('a'), short.status('TASK_STATE_COMPLETED')),
       live.created(live.status('TASK_STATE_WORKING'), ...chunksOf(live)),
     ]);
-    const [first] = await Promise.all([store.load(ended.taskId), store.load(short.taskId), store.load(live.taskId)]);
+    const [first] = await Promise.all([
+      store.loadTask(ended.taskId),
+      store.loadTask(short.taskId),
+      store.loadTask(live.taskId),
+    ]);
     expect(await kept(ended.taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
     expect(await kept(short.taskId)).toEqual([]);
     expect(await kept(live.taskId)).toEqual([]);
     await unreadable(ended.taskId, 0);
-    expect(await store.load(ended.taskId)).toEqual(first);
+    expect(await store.loadTask(ended.taskId)).toEqual(first);
     await server.query('DELETE FROM task WHERE task_id = $1', [ended.taskId]);
     expect(await kept(ended.taskId)).toEqual([]);
   });
@@ -197,59 +204,63 @@ describe('Snapshots in PostgreSQL', () => {
   it('are written with the events that settle the Task, unless those are fenced', async () => {
     const store = new PostgresTaskStore(database);
     const [made, fenced, at] = [newDraft(), newDraft(), CHUNKS + 1];
-    await store.write([made.created(...chunksOf(made)), fenced.created(...chunksOf(fenced))]);
+    await store.writeBatch([made.created(...chunksOf(made)), fenced.created(...chunksOf(fenced))]);
     const end = (draft: typeof made, token: string) => {
       const entry = draft.continued(token, at, draft.status('TASK_STATE_COMPLETED'));
       return { ...entry, snapshot: { task: `{"id":"${draft.taskId}"}`, artifacts: '[]' } };
     };
-    const outcomes = await store.write([end(made, made.token), end(fenced, 'another token'), newDraft().created()]);
+    const outcomes = await store.writeBatch([
+      end(made, made.token),
+      end(fenced, 'another token'),
+      newDraft().created(),
+    ]);
     expect(outcomes).toEqual(['written', 'fenced', 'written']);
-    expect((await store.load(made.taskId))?.task).toEqual({ id: made.taskId, artifacts: [] });
+    expect((await store.loadTask(made.taskId))?.task).toEqual({ id: made.taskId, artifacts: [] });
     expect(await kept(fenced.taskId)).toEqual([]);
   });
 
   it('are gone on from where the Task has gone on', async () => {
     const store = new PostgresTaskStore(database);
     const draft = newDraft();
-    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
-    await store.load(draft.taskId);
+    await store.writeBatch([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
+    await store.loadTask(draft.taskId);
     const [at, token] = [CHUNKS + 2, randomUUID()];
-    expect((await store.claim(draft.taskId, REPLICA, token))?.task.artifacts?.[0]?.parts).toHaveLength(CHUNKS);
+    expect((await store.claimTask(draft.taskId, REPLICA, token))?.task.artifacts?.[0]?.parts).toHaveLength(CHUNKS);
     const more = [draft.status('TASK_STATE_WORKING'), ...chunksOf(draft)];
-    await store.write([draft.continued(token, at, ...more, draft.status('TASK_STATE_COMPLETED', 'done'))]);
+    await store.writeBatch([draft.continued(token, at, ...more, draft.status('TASK_STATE_COMPLETED', 'done'))]);
     await server.query(`UPDATE task_log SET events = '"unreadable"' WHERE task_id = $1 AND sequence <= $2`, [
       draft.taskId,
       at,
     ]);
-    const loaded = await store.load(draft.taskId);
+    const loaded = await store.loadTask(draft.taskId);
     expect(loaded?.task.artifacts?.[0]?.parts).toHaveLength(2 * CHUNKS);
     expect(loaded?.task.history?.map(({ parts }) => parts[0]?.text)).toEqual(['hello', '?', 'done']);
     expect(await kept(draft.taskId)).toEqual([{ sequence: at + CHUNKS + 2 }]);
-    expect((await store.load(draft.taskId))?.task).toEqual(loaded?.task);
+    expect((await store.loadTask(draft.taskId))?.task).toEqual(loaded?.task);
   });
 
   it('are passed over by whoever goes on with a log of unknown size', async () => {
     const store = new PostgresTaskStore(database);
     const draft = newDraft();
     const { taskId } = draft;
-    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
-    const whole = (await store.load(taskId))?.bytes;
+    await store.writeBatch([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
+    const whole = (await store.loadTask(taskId))?.bytes;
     expect(await kept(taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
     await server.query('UPDATE task SET log_bytes = NULL, artifact_bytes = NULL WHERE task_id = $1', [taskId]);
-    expect((await store.claim(taskId, REPLICA, randomUUID()))?.bytes).toBe(whole);
+    expect((await store.claimTask(taskId, REPLICA, randomUUID()))?.bytes).toBe(whole);
   });
 
   it('are not kept of a Task that a standby, which took over, has otherwise at the same sequence', async () => {
     const faults = new StatementFaults(database);
     const store = new PostgresTaskStore(database);
     const draft = newDraft();
-    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_COMPLETED'))]);
+    await store.writeBatch([draft.created(...chunksOf(draft), draft.status('TASK_STATE_COMPLETED'))]);
     faults.before(/INTO task_snapshot/, () =>
       server.query(`UPDATE task SET updated_at = updated_at + interval '1 second' WHERE task_id = $1`, [draft.taskId]),
     );
-    await store.load(draft.taskId);
+    await store.loadTask(draft.taskId);
     expect(await kept(draft.taskId)).toEqual([]);
-    await store.load(draft.taskId);
+    await store.loadTask(draft.taskId);
     expect(await kept(draft.taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
   });
 
@@ -258,35 +269,35 @@ describe('Snapshots in PostgreSQL', () => {
     const store = new PostgresTaskStore(database);
     const draft = newDraft();
     const { taskId } = draft;
-    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
-    await store.load(taskId);
+    await store.writeBatch([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
+    await store.loadTask(taskId);
     expect(await kept(taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
     const token = randomUUID();
-    await store.claim(taskId, REPLICA, token);
-    await store.write([draft.continued(token, CHUNKS + 2, draft.status('TASK_STATE_COMPLETED', 'done'))]);
+    await store.claimTask(taskId, REPLICA, token);
+    await store.writeBatch([draft.continued(token, CHUNKS + 2, draft.status('TASK_STATE_COMPLETED', 'done'))]);
     faults.before(/sequence <= \$3/, async () => {
       await server.query('DELETE FROM task_log WHERE task_id = $1', [taskId]);
       await server.query('DELETE FROM task WHERE task_id = $1', [taskId]);
     });
-    expect(await store.load(taskId)).toBeUndefined();
+    expect(await store.loadTask(taskId)).toBeUndefined();
   });
 
   it.each(['refused', 'unanswered'] as const)('do not fail the read that could not keep one: %s', async (fault) => {
     const faults = new StatementFaults(database);
     const store = new PostgresTaskStore(database);
     const draft = newDraft();
-    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_COMPLETED'))]);
+    await store.writeBatch([draft.created(...chunksOf(draft), draft.status('TASK_STATE_COMPLETED'))]);
     faults.fail(1, fault, /INTO task_snapshot/);
-    const first = await store.load(draft.taskId);
+    const first = await store.loadTask(draft.taskId);
     expect(faults.hasFailed).toBe(true);
     expect(first?.task.artifacts?.[0]?.parts).toHaveLength(CHUNKS);
-    expect(await store.load(draft.taskId)).toEqual(first);
+    expect(await store.loadTask(draft.taskId)).toEqual(first);
     expect(await kept(draft.taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
   });
 });
 
 describe('Counts of Tasks in PostgreSQL', () => {
-  const count = (owner: string) => new PostgresTaskStore(database).count({ scope: { tenant: '', owner } });
+  const count = (owner: string) => new PostgresTaskStore(database).countTasks({ scope: { tenant: '', owner } });
   const rows = (owner: string) =>
     server.query('SELECT writer, tasks FROM task_count WHERE owner = $1 ORDER BY writer', [owner]);
 
@@ -297,16 +308,18 @@ describe('Counts of Tasks in PostgreSQL', () => {
     const going = new AbortController();
     const merging = (async () => {
       while (!going.signal.aborted) {
-        await counts.fold(going.signal);
-        await counts.merge(going.signal);
+        await counts.foldCounts(going.signal);
+        await counts.mergeCounts(going.signal);
       }
     })();
     const deleted = stores.map(async (store) => {
       let gone = 0;
       for (let round = 0; round < 25; round += 1) {
         const drafts = Array.from({ length: 8 }, () => newDraft({ owner, agent: `workflows/${round % 3}` }));
-        await store.write(drafts.map((draft) => draft.created()));
-        await store.write(drafts.map((draft) => draft.continued(draft.token, 1, draft.status('TASK_STATE_COMPLETED'))));
+        await store.writeBatch(drafts.map((draft) => draft.created()));
+        await store.writeBatch(
+          drafts.map((draft) => draft.continued(draft.token, 1, draft.status('TASK_STATE_COMPLETED'))),
+        );
         const ids = drafts.slice(0, round % 4).map(({ taskId }) => taskId);
         await server.query('DELETE FROM task WHERE task_id = ANY($1)', [ids]);
         gone += ids.length;
@@ -331,16 +344,16 @@ describe('Counts of Tasks in PostgreSQL', () => {
   it('are one row for each state when their writers are gone, and none where nothing is left', async () => {
     const owner = randomUUID();
     const draft = newDraft({ owner });
-    await new PostgresTaskStore(database).write([draft.created(draft.status('TASK_STATE_COMPLETED'))]);
+    await new PostgresTaskStore(database).writeBatch([draft.created(draft.status('TASK_STATE_COMPLETED'))]);
     expect(await rows(owner)).toEqual([{ writer: expect.stringMatching(/./), tasks: '1' }]);
     const counts = new TaskCounts(database);
-    await counts.fold(new AbortController().signal);
+    await counts.foldCounts(new AbortController().signal);
     await server.query('DELETE FROM task_writer');
-    await counts.merge(new AbortController().signal);
+    await counts.mergeCounts(new AbortController().signal);
     expect(await rows(owner)).toEqual([{ writer: '', tasks: '1' }]);
     await server.query('DELETE FROM task WHERE task_id = $1', [draft.taskId]);
     expect(await count(owner)).toBe(0);
-    await counts.merge(new AbortController().signal);
+    await counts.mergeCounts(new AbortController().signal);
     expect(await rows(owner)).toEqual([]);
   });
 
@@ -348,13 +361,13 @@ describe('Counts of Tasks in PostgreSQL', () => {
     const owner = randomUUID();
     const store = new PostgresTaskStore(database);
     const [made, refused] = [newDraft({ owner }), newDraft({ owner })];
-    await store.write([made.created()]);
+    await store.writeBatch([made.created()]);
     const broken = refused.created();
     const unreadable = { ...broken, events: broken.events.map((event) => ({ ...event, json: 'no \u0000 text' })) };
     const end = made.continued(made.token, 1, made.status('TASK_STATE_COMPLETED'));
-    await expect(store.write([end, unreadable])).rejects.toThrow('invalid byte sequence');
+    await expect(store.writeBatch([end, unreadable])).rejects.toThrow('invalid byte sequence');
     expect(await count(owner)).toBe(1);
-    expect(await store.count({ scope: { tenant: '', owner }, state: 'TASK_STATE_SUBMITTED' })).toBe(1);
+    expect(await store.countTasks({ scope: { tenant: '', owner }, state: 'TASK_STATE_SUBMITTED' })).toBe(1);
   });
 });
 
@@ -371,12 +384,12 @@ describe('PostgresTaskStore with jobs', () => {
     const store = new PostgresTaskStore(database);
     const runAt = new Date('2031-02-03T04:05:06.789Z');
     const [made, fenced, keyed, again, plain] = Array.from({ length: 5 }, () => newDraft());
-    await store.write([made!.created()]);
+    await store.writeBatch([made!.created()]);
     const idempotent = (draft: ReturnType<typeof newDraft>, n: number) => {
       const entry = draft.created();
       return { ...entry, create: { ...entry.create!, idempotency: { key: 'jobs', fingerprint: 'f' } }, jobs: [job(n)] };
     };
-    const outcomes = await store.write([
+    const outcomes = await store.writeBatch([
       {
         ...made!.continued(made!.token, 1, made!.status('TASK_STATE_COMPLETED')),
         jobs: [job(1), job(2, { key: 'k', runAt, maxAttempts: 3, priority: -1 })],
@@ -394,7 +407,7 @@ describe('PostgresTaskStore with jobs', () => {
       { payload: job(4).payload, ...usual },
     ]);
     const late = { ...made!.continued(made!.token, 2, made!.status('TASK_STATE_WORKING')), jobs: [job(6)] };
-    expect(await store.write([late])).toEqual(['fenced']);
+    expect(await store.writeBatch([late])).toEqual(['fenced']);
     expect(await jobs()).toHaveLength(3);
   });
 });

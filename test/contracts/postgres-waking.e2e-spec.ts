@@ -21,13 +21,13 @@ afterAll(async () => {
 it('a run that waits is woken by a job of its caller when its child moves on', async () => {
   const store = new PostgresTaskStore(database);
   const [run, child] = [newDraft({ owner: 'me' }), newDraft({ owner: 'another' })];
-  await store.write([
+  await store.writeBatch([
     run.created(run.status('TASK_STATE_INPUT_REQUIRED')),
     child.created(child.status('TASK_STATE_INPUT_REQUIRED')),
   ]);
   await server.query(`UPDATE task SET parent_task_id = $1 WHERE task_id = $2`, [run.taskId, child.taskId]);
-  await store.claim(child.taskId, 'r', 'k');
-  await store.write([child.continued('k', 2, child.status('TASK_STATE_WORKING'))]);
+  await store.claimTask(child.taskId, 'r', 'k');
+  await store.writeBatch([child.continued('k', 2, child.status('TASK_STATE_WORKING'))]);
   const jobs = await server.query('SELECT key, flags FROM graphile_worker._private_jobs');
   const flags = { [callerFlag({ tenant: '', owner: 'me' })]: true };
   expect(jobs).toEqual([{ key: `tasks.wake/${run.taskId}`, flags }]);

@@ -11,7 +11,7 @@ let database: Database;
 beforeAll(async () => {
   server = await freshDatabase({ empty: true });
   const migrations = [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS];
-  database = await Database.open({ url: server.url, migrations });
+  database = await Database.connectAndMigrate({ url: server.url, migrations });
 });
 
 afterAll(async () => {
@@ -26,9 +26,9 @@ describe('PostgresWorkflowStore', () => {
 
   it('sees at once what another process saved', async () => {
     const [mine, theirs] = [new PostgresWorkflowStore(database), new PostgresWorkflowStore(database)];
-    await mine.create(definition);
+    await mine.createWorkflow(definition);
     expect((await mine.get('seen'))?.revision).toBe('1');
-    await theirs.replace({ ...definition, description: 'changed elsewhere' });
+    await theirs.replaceWorkflow({ ...definition, description: 'changed elsewhere' });
     expect((await mine.get('seen'))?.definition.description).toBe('changed elsewhere');
     await theirs.delete('seen');
     expect(await mine.get('seen')).toBeUndefined();
@@ -36,7 +36,7 @@ describe('PostgresWorkflowStore', () => {
 
   it('sees a definition that was changed by hand', async () => {
     const store = new PostgresWorkflowStore(database);
-    await store.create({ ...definition, name: 'by_hand' });
+    await store.createWorkflow({ ...definition, name: 'by_hand' });
     await store.get('by_hand');
     await server.query(`UPDATE workflow_revision SET definition = $1 WHERE name = 'by_hand'`, [
       JSON.stringify({ ...definition, name: 'by_hand', description: 'by hand' }),
@@ -46,7 +46,11 @@ describe('PostgresWorkflowStore', () => {
 
   it('asks the database once for a workflow that it has read before, and gives the same object', async () => {
     const store = new PostgresWorkflowStore(database);
-    await store.create({ ...definition, name: 'asked', nodes: [{ id: 'only_here', type: 'agent', config: {} }] });
+    await store.createWorkflow({
+      ...definition,
+      name: 'asked',
+      nodes: [{ id: 'only_here', type: 'agent', config: {} }],
+    });
     const first = await store.get('asked');
     const query = jest.spyOn(database.pool, 'query');
     try {
@@ -72,7 +76,7 @@ describe('what a tenant keeps', () => {
 
   it('is bounded in bytes, whoever saves at the same moment, and what is there may still be replaced', async () => {
     const stores = [1, 2].map(() => new PostgresWorkflowStore(database).inTenant('full'));
-    const saves = Array.from({ length: 80 }, (_, n) => stores[n % 2]!.create(large(`w${n}`)));
+    const saves = Array.from({ length: 80 }, (_, n) => stores[n % 2]!.createWorkflow(large(`w${n}`)));
     const refused = (await Promise.allSettled(saves)).filter(({ status }) => status === 'rejected');
     expect(refused[0]).toMatchObject({ reason: { status: 422, reason: 'TOO_MANY_WORKFLOWS' } });
     const kept = await server.query<{ bytes: string }>(
@@ -80,20 +84,20 @@ describe('what a tenant keeps', () => {
     );
     expect(Number(kept[0]?.bytes)).toBeLessThanOrEqual(16 * 1024 * 1024);
     expect(Number(kept[0]?.bytes)).toBeGreaterThan(15 * 1024 * 1024);
-    const [first] = await stores[0]!.list(1);
-    expect(await stores[1]!.replace(first!.definition)).toBeDefined();
+    const [first] = await stores[0]!.listRevisions(1);
+    expect(await stores[1]!.replaceWorkflow(first!.definition)).toBeDefined();
     await stores[0]!.delete(first!.definition.name);
-    expect(await stores[1]!.create(large('again'))).toBeDefined();
+    expect(await stores[1]!.createWorkflow(large('again'))).toBeDefined();
   });
 
   it('is bounded within one transaction of several saves, which keeps none of them', async () => {
     const store = new PostgresWorkflowStore(database).inTenant('at_once');
     const names = Array.from({ length: 80 }, (_, n) => `w${n}`);
-    const saving = store.atomically(names, async (inside) => {
-      for (const name of names) await inside.create(large(name));
+    const saving = store.runAtomically(names, async (inside) => {
+      for (const name of names) await inside.createWorkflow(large(name));
     });
     await expect(saving).rejects.toMatchObject({ status: 422 });
-    expect(await store.list(1)).toEqual([]);
+    expect(await store.listRevisions(1)).toEqual([]);
   });
 
   it('is summarized where a replica of an earlier version saved it, however large', async () => {
@@ -106,15 +110,15 @@ describe('what a tenant keeps', () => {
        VALUES ('earlier', 'old', 1, $1, now())`,
       [JSON.stringify(old)],
     );
-    const [published] = await store.published();
+    const [published] = await store.listPublished();
     expect(published?.description).toMatch(/^d{1024}…$/);
-    expect((await store.interfaces()).get('old')).toMatchObject({
+    expect((await store.listInterfaces()).get('old')).toMatchObject({
       input: { properties: { topic: { description: 'The input of the node topic' } } },
     });
-    expect((await store.listed(1))[0]?.nodes.map(({ id }) => id)).toEqual(['topic', 'writer']);
+    expect((await store.listWithNodes(1))[0]?.nodes.map(({ id }) => id)).toEqual(['topic', 'writer']);
     expect((await store.get('old'))?.definition).toEqual(old);
-    expect(await store.replace({ ...definition('old'), description: 'new' })).toBeDefined();
-    expect((await store.published())[0]?.description).toBe('new');
+    expect(await store.replaceWorkflow({ ...definition('old'), description: 'new' })).toBeDefined();
+    expect((await store.listPublished())[0]?.description).toBe('new');
   });
 });
 
@@ -134,13 +138,17 @@ describe('PostgresRunChildStore', () => {
 
   it('gives back the children of a run, and the first one that was remembered for an attempt', async () => {
     const store = new PostgresRunChildStore(database, new TaskRetention());
-    await store.remember({ ...child, nodeId: 'z' });
-    await store.remember(child);
-    await store.remember({ ...child, taskId: 'another' });
-    await store.remember({ ...child, attempt: 2, taskId: 't2' });
-    await store.remember({ ...child, runId: 'r2' });
-    expect(await store.of('r1')).toEqual([child, { ...child, attempt: 2, taskId: 't2' }, { ...child, nodeId: 'z' }]);
-    expect(await store.of('r3')).toEqual([]);
+    await store.rememberChild({ ...child, nodeId: 'z' });
+    await store.rememberChild(child);
+    await store.rememberChild({ ...child, taskId: 'another' });
+    await store.rememberChild({ ...child, attempt: 2, taskId: 't2' });
+    await store.rememberChild({ ...child, runId: 'r2' });
+    expect(await store.listChildren('r1')).toEqual([
+      child,
+      { ...child, attempt: 2, taskId: 't2' },
+      { ...child, nodeId: 'z' },
+    ]);
+    expect(await store.listChildren('r3')).toEqual([]);
   });
 });
 

@@ -95,7 +95,7 @@ it('a portion that fails leaves what it took for the next one', async () => {
 function waker(): PushWaker {
   const sessions = new PushSessions(database);
   return new PushWaker(sessions, new PushQueues(sessions, { onDeath: () => undefined } as unknown as ReplicaLife), {
-    register: () => undefined,
+    registerHandler: () => undefined,
   } as unknown as Jobs);
 }
 

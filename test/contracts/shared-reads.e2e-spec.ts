@@ -14,7 +14,7 @@ let database: Database;
 
 beforeEach(async () => {
   server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: [] });
+  database = await Database.connectAndMigrate({ url: server.url, migrations: [] });
 });
 
 afterEach(async () => {
@@ -29,14 +29,16 @@ it.each([40, 1_000])(
   '%d lists of one caller keep neither the lists of another nor any other query waiting',
   async (count) => {
     const clients = Array.from({ length: count }, () => client());
-    const lists = clients.map(({ run }) => run(() => database.reads.query(A, LONG)).catch((error: unknown) => error));
+    const lists = clients.map(({ run }) =>
+      run(() => database.reads.queryInTurn(A, LONG)).catch((error: unknown) => error),
+    );
     await until(async () => (await sleeping()) === 2, { what: 'the two lists that a caller has at a time' });
-    expect((await database.reads.query(B, SHORT)).rows).toEqual([{ one: 1 }]);
+    expect((await database.reads.queryInTurn(B, SHORT)).rows).toEqual([{ one: 1 }]);
     expect((await database.pool.query(SHORT)).rows).toEqual([{ one: 1 }]);
     for (const { leave } of clients) leave();
     for (const error of await Promise.all(lists)) expect(error).toBeInstanceOf(ReadEnded);
     await until(async () => (await sleeping()) === 0, { what: 'the lists to be canceled' });
-    expect((await database.reads.query(A, SHORT)).rows).toEqual([{ one: 1 }]);
+    expect((await database.reads.queryInTurn(A, SHORT)).rows).toEqual([{ one: 1 }]);
   },
 );
 
@@ -44,43 +46,46 @@ it('long logs of one caller keep places for those of another, and nothing else w
   const held = Promise.withResolvers<number>();
   const logs = Array.from({ length: 1_000 }, () => database.reads.inTurn(A, () => held.promise));
   expect(await database.reads.inTurn(B, async () => 1)).toBe(1);
-  expect((await database.reads.query(A, SHORT)).rows).toEqual([{ one: 1 }]);
+  expect((await database.reads.queryInTurn(A, SHORT)).rows).toEqual([{ one: 1 }]);
   held.resolve(2);
   expect(new Set(await Promise.all(logs))).toEqual(new Set([2]));
 });
 
 it('a list ends in the database as soon as its client has gone, and its caller has the place again', async () => {
   const leaving = client();
-  const list = leaving.run(() => database.reads.query(A, LONG)).catch((error: unknown) => error);
+  const list = leaving.run(() => database.reads.queryInTurn(A, LONG)).catch((error: unknown) => error);
   await until(async () => (await sleeping()) === 1, { what: 'the list to begin' });
   leaving.leave();
   expect(await list).toMatchObject({ name: 'ClientLeft' });
   await until(async () => (await sleeping()) === 0, { what: 'the list to be canceled' });
   // None of those that follow meets a cancel that was for another.
-  for (let index = 0; index < 20; index += 1) expect((await database.reads.query(A, SHORT)).rows).toEqual([{ one: 1 }]);
+  for (let index = 0; index < 20; index += 1)
+    expect((await database.reads.queryInTurn(A, SHORT)).rows).toEqual([{ one: 1 }]);
 });
 
 it('a list whose client has gone already never begins', async () => {
   const gone = client();
   gone.leave();
-  await expect(gone.run(() => database.reads.query(A, LONG))).rejects.toMatchObject({ name: 'ClientLeft' });
+  await expect(gone.run(() => database.reads.queryInTurn(A, LONG))).rejects.toMatchObject({ name: 'ClientLeft' });
   expect(await sleeping()).toBe(0);
 });
 
 it('a statement that takes too long ends in a sentence that says what to do', async () => {
   const pool = database.tunedPool('quick', 1, { statement_timeout: '50' });
   const reads = new SharedReads(pool, database.pool);
-  await expect(reads.query(A, LONG)).rejects.toThrow(/^The query took longer than 60 seconds; narrow it down/);
-  await expect(reads.query(A, LONG)).rejects.toBeInstanceOf(ReadEnded);
+  await expect(reads.queryInTurn(A, LONG)).rejects.toThrow(/^The query took longer than 60 seconds; narrow it down/);
+  await expect(reads.queryInTurn(A, LONG)).rejects.toBeInstanceOf(ReadEnded);
 });
 
 it('a list that has no turn in time ends in a sentence', async () => {
   const limits = { places: 1, placesOfACaller: 1, placesOfATenant: 1, waitMs: 1 };
   const reads = new SharedReads(database.tunedPool('lists', 1, {}), database.pool, limits);
   const { run, leave } = client();
-  const first = run(() => reads.query(A, LONG)).catch(() => undefined);
+  const first = run(() => reads.queryInTurn(A, LONG)).catch(() => undefined);
   await until(async () => (await sleeping()) === 1, { what: 'the first list' });
-  await expect(reads.query(B, SHORT)).rejects.toThrow('Too many lists and searches are under way; try again later');
+  await expect(reads.queryInTurn(B, SHORT)).rejects.toThrow(
+    'Too many lists and searches are under way; try again later',
+  );
   leave();
   await first;
 });

@@ -60,7 +60,7 @@ export function signalsContract(wire: TestedWire): void {
   });
 
   it('sends nothing while it is alone', async () => {
-    one.signals.send(TOPIC, 'a');
+    one.signals.sendSignal(TOPIC, 'a');
     await one.database.ping();
     expect(await value(one, 'parley_signals_sent_total{topic="thing"}')).toBe(0);
     expect(
@@ -75,10 +75,10 @@ export function signalsContract(wire: TestedWire): void {
 
   it('wakes the other replicas that watch the key, and never its sender', async () => {
     for (const it of [one, two]) await hears(it, 'a');
-    one.signals.send(TOPIC, 'a');
+    one.signals.sendSignal(TOPIC, 'a');
     await until(() => two.woken.length === 1, { what: 'the signal' });
     // What came back to the sender, and what came to those who do not watch, would have come by now.
-    two.signals.send(TOPIC, 'a');
+    two.signals.sendSignal(TOPIC, 'a');
     await until(() => one.woken.length === 1, { what: 'the answer' });
     expect([one.woken, two.woken, three.woken]).toEqual([['a'], ['a'], []]);
     expect(await value(one, 'parley_signals_sent_total{topic="thing"}')).toBe(1);
@@ -89,9 +89,9 @@ export function signalsContract(wire: TestedWire): void {
 
   it('carries more keys than one payload takes', async () => {
     const keys = Array.from({ length: 3_000 }, (_, index) => `${index}-`.padEnd(36, 'x'));
-    for (const key of keys) three.watching.watch(key);
+    for (const key of keys) three.watching.watchKey(key);
     await until(() => three.caughtUp() > 0, { what: 'the channels to be heard, all at once' });
-    for (const key of keys) one.signals.send(TOPIC, key);
+    for (const key of keys) one.signals.sendSignal(TOPIC, key);
     await until(() => three.woken.length === keys.length, { what: 'every key' });
     expect(three.woken.toSorted()).toEqual(keys.toSorted());
   });
@@ -107,7 +107,7 @@ export function signalsContract(wire: TestedWire): void {
   it('tries until it is let in again, says so meanwhile, and sends again after it could not', async () => {
     const before = two.caughtUp();
     await wire.away(server);
-    one.signals.send(TOPIC, 'a');
+    one.signals.sendSignal(TOPIC, 'a');
     await until(async () => (await value(two, 'parley_signal_reconnects_total')) === 2, { what: 'the loss' });
     expect(two.caughtUp()).toBe(before);
     expect(two.signals.trouble).toMatch(/^(PostgreSQL|NATS) is out of reach: /);
@@ -121,36 +121,39 @@ export function signalsContract(wire: TestedWire): void {
     let gone: Promise<string[]> | undefined;
     let heard = false;
     const wake = (): void => void (gone ??= two.life.deadReplicas());
-    two.signals.subscribe(REPLICA_LEFT, { wake, catchUp: () => (heard = true) }).watch(NO_KEY);
+    two.signals.subscribeTopic(REPLICA_LEFT, { wakeFor: wake, catchUp: () => (heard = true) }).watchKey(NO_KEY);
     await until(() => heard, { what: 'the channel to be heard' });
     await leave(one);
     expect(await until(() => gone)).toContain(one.life.replicaId);
   });
 
   async function replica(): Promise<Replica> {
-    const database = await Database.open({ url: server.url, migrations: POSTGRES_MIGRATIONS });
+    const database = await Database.connectAndMigrate({ url: server.url, migrations: POSTGRES_MIGRATIONS });
     const life = new ReplicaLife(database);
-    await life.begin();
+    await life.beginLife();
     const metrics = new Metrics();
     const signals = new ChannelSignals(wire.wireOf(database), life, metrics);
     const woken: string[] = [];
     let caughtUp = 0;
-    const watching = signals.subscribe(TOPIC, { wake: (key) => woken.push(key), catchUp: () => (caughtUp += 1) });
+    const watching = signals.subscribeTopic(TOPIC, {
+      wakeFor: (key) => woken.push(key),
+      catchUp: () => (caughtUp += 1),
+    });
     const made = { life, signals, metrics, database, woken, watching, caughtUp: () => caughtUp };
     replicas.push(made);
     return made;
   }
 
   async function leave({ life, signals }: Replica): Promise<void> {
-    await life.end();
-    await signals.end();
+    await life.endLife();
+    await signals.endSignals();
   }
 
   /** Another replica sends the key, again and again, until the replica is woken: the sender may have lost its session. */
   async function wakes(it: Replica, key: string): Promise<void> {
     const before = it.woken.length;
     const sent = (): boolean => {
-      one.signals.send(TOPIC, key);
+      one.signals.sendSignal(TOPIC, key);
       return it.woken.length > before;
     };
     await until(sent, { what: `${key} to wake` });
@@ -160,11 +163,11 @@ export function signalsContract(wire: TestedWire): void {
 /** Watches a key on a channel that the replica does not hear yet. */
 async function hears(it: Replica, key: string): Promise<void> {
   const before = it.caughtUp();
-  it.watching.watch(key);
+  it.watching.watchKey(key);
   await until(() => it.caughtUp() > before, { what: `${key} to be heard` });
 }
 
 async function value({ metrics }: Replica, name: string): Promise<number> {
-  const line = (await metrics.read()).split('\n').find((it) => it.startsWith(`${name} `));
+  const line = (await metrics.readExposition()).split('\n').find((it) => it.startsWith(`${name} `));
   return Number(line?.split(' ')[1] ?? 0);
 }

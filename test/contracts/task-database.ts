@@ -9,12 +9,12 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
  * @param more migrations beside those
  */
 export async function openTaskDatabase(
-  more: Parameters<typeof Database.open>[0]['migrations'] = [],
+  more: Parameters<typeof Database.connectAndMigrate>[0]['migrations'] = [],
 ): Promise<{ server: TestDatabase; database: Database }> {
   Logger.overrideLogger(false);
   const server = await freshDatabase({ empty: true });
   const migrations = [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS, ...more];
-  const database = await Database.open({ url: server.url, migrations });
+  const database = await Database.connectAndMigrate({ url: server.url, migrations });
   await migrateJobQueue(database);
   return { server, database };
 }

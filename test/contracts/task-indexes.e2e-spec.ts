@@ -50,28 +50,34 @@ describe('the indexes of Tasks', () => {
 async function askEverything(): Promise<void> {
   const store = new PostgresTaskStore(database);
   const [one, two] = [newDraft({ owner: 'o7' }), newDraft({ owner: 'o7' })];
-  await store.write([one.created(one.status('TASK_STATE_INPUT_REQUIRED')), two.created()]);
-  await store.load(one.taskId, SCOPE);
-  await store.events(one.taskId, 0, 10);
+  await store.writeBatch([one.created(one.status('TASK_STATE_INPUT_REQUIRED')), two.created()]);
+  await store.loadTask(one.taskId, SCOPE);
+  await store.readEvents(one.taskId, 0, 10);
   for (const filter of [{}, { agent: 'workflows/a7' }, { contextId: one.contextId }]) {
-    await store.page({ scope: SCOPE, ...filter, limit: 10 }, { bytes: 1_000_000, admit: async () => undefined });
+    await store.readPage(
+      { scope: SCOPE, ...filter, limit: 10 },
+      { bytes: 1_000_000, admitBytes: async () => undefined },
+    );
   }
-  await store.children(one.taskId);
-  await store.claims('r1');
+  await store.listChildren(one.taskId);
+  await store.listClaims('r1');
   await store.cancelRequests('r1');
-  await store.claimants();
-  await store.claimants(['r1']);
-  await store.overdue(0, 10);
+  await store.listClaimants();
+  await store.listClaimants(['r1']);
+  await store.findOverdue(0, 10);
   // More than it finds, so that callers take turns.
-  await store.overdue(-2 * DAY_MS, 10);
+  await store.findOverdue(-2 * DAY_MS, 10);
   await store.lastSequences([one.taskId]);
-  await store.headers([one.taskId]);
-  await store.keyed(SCOPE, 'workflows/a7', 'k7');
-  await new TaskCounts(database).of({ scope: SCOPE });
+  await store.readHeaders([one.taskId]);
+  await store.findKeyedRequest(SCOPE, 'workflows/a7', 'k7');
+  await new TaskCounts(database).countTasks({ scope: SCOPE });
   const questions = new TaskQuestions(database);
-  await questions.list({ scope: SCOPE, limit: 10 });
-  await questions.list({ scope: SCOPE, assignee: 'me', limit: 10 });
-  await new TaskPurge(database, new TaskRetention(), new FoldMemory()).purge(new Date(0), AbortSignal.timeout(180_000));
+  await questions.listQuestions({ scope: SCOPE, limit: 10 });
+  await questions.listQuestions({ scope: SCOPE, assignee: 'me', limit: 10 });
+  await new TaskPurge(database, new TaskRetention(), new FoldMemory()).purgeTasks(
+    new Date(0),
+    AbortSignal.timeout(180_000),
+  );
   // Part of the purge of revisions (libs/orchestrator), whose tables are not here.
   await database.pool.query(`SELECT tenant, agent, created_at FROM task WHERE substr(task_id, 15, 1) <> '7'`);
 }

@@ -1,6 +1,6 @@
 import { ORCHESTRATOR_MIGRATIONS, PostgresWorkflowStore } from '#libs/orchestrator';
 import { Database } from '#libs/postgres';
-import { PostgresTaskStore, type Premise } from '#libs/tasks';
+import { PostgresTaskStore, type RevisionPrecondition } from '#libs/tasks';
 import type pg from 'pg';
 import type { TestDatabase } from '../support/postgres.js';
 import { newDraft } from './task-draft.js';
@@ -27,27 +27,27 @@ describe('a Task that is read on a premise', () => {
 
   beforeAll(async () => {
     [store, workflows] = [new PostgresTaskStore(database), new PostgresWorkflowStore(database)];
-    await store.write([draft.created(draft.status('TASK_STATE_COMPLETED', 'done'))]);
+    await store.writeBatch([draft.created(draft.status('TASK_STATE_COMPLETED', 'done'))]);
   });
 
-  async function newest(name: string): Promise<Premise> {
+  async function newest(name: string): Promise<RevisionPrecondition> {
     await workflows.get(name);
-    return workflows.recent(name)!.premise;
+    return workflows.recentRevision(name)!.premise;
   }
 
   /** The id of what was found, or why nothing was. */
-  function read(premise?: Premise, taskId = draft.taskId): Promise<string | undefined> {
-    return store.load(taskId, undefined, undefined, premise).then(
+  function read(premise?: RevisionPrecondition, taskId = draft.taskId): Promise<string | undefined> {
+    return store.loadTask(taskId, undefined, undefined, premise).then(
       (stored) => stored?.task.id,
       (error: Error) => error.constructor.name,
     );
   }
 
   it('is found as long as that holds', async () => {
-    await workflows.create(definition('saved'));
+    await workflows.createWorkflow(definition('saved'));
     const first = await newest('saved');
     expect(await read(first)).toBe(draft.taskId);
-    await workflows.replace({ ...definition('saved'), description: 'again' });
+    await workflows.replaceWorkflow({ ...definition('saved'), description: 'again' });
     expect(await read(first)).toBe('PremiseFailed');
     const second = await newest('saved');
     expect(await read(second)).toBe(draft.taskId);
@@ -59,7 +59,7 @@ describe('a Task that is read on a premise', () => {
   });
 
   it('is found so among others that are read at the same moment, each on its own', async () => {
-    await Promise.all(['one', 'two'].map((name) => workflows.create(definition(name))));
+    await Promise.all(['one', 'two'].map((name) => workflows.createWorkflow(definition(name))));
     const [one, two] = [await newest('one'), await newest('two')];
     await workflows.delete('two');
     const found = await Promise.all([
@@ -73,7 +73,7 @@ describe('a Task that is read on a premise', () => {
     const { taskId } = draft;
     expect(found).toEqual([taskId, 'PremiseFailed', taskId, 'PremiseFailed', taskId, undefined]);
     expect(await Promise.all([read(two), read(two)])).toEqual(['PremiseFailed', 'PremiseFailed']);
-    const logs = await Promise.all([store.log(taskId, undefined, one), store.log(taskId)]);
+    const logs = await Promise.all([store.readLog(taskId, undefined, one), store.readLog(taskId)]);
     expect(logs.map((log) => log?.events?.length)).toEqual([2, 2]);
   });
 
@@ -98,7 +98,7 @@ describe('a Task that is read on a premise', () => {
   });
 
   it('is read through a pooler of transactions where plain queries are', async () => {
-    const pooled = await Database.open({ url: server.url, poolUrl: server.url, migrations: [] });
+    const pooled = await Database.connectAndMigrate({ url: server.url, poolUrl: server.url, migrations: [] });
     try {
       expect(pooled.readPool('tasks', 1, { jit: 'off' })).toBe(pooled.pool);
       store = new PostgresTaskStore(pooled);

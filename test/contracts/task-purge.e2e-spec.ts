@@ -32,9 +32,9 @@ it('a purge deletes a bounded number of Tasks at once, however many a run called
   const memory = new FoldMemory();
   const folds = new KeptFolds<string>(memory);
   for (const taskId of ['0000000000', 'another'])
-    folds.keep({ taskId, tenant: '', owner: '' }, 1, { state: taskId, place: { sequence: 1, digest: '' } });
+    folds.keepFold({ taskId, tenant: '', owner: '' }, 1, { state: taskId, place: { sequence: 1, digest: '' } });
   const purge = new TaskPurge(database, new TaskRetention(), memory);
-  expect(await purge.purge(new Date(), AbortSignal.timeout(180_000))).toBe(CHILDREN + 1);
+  expect(await purge.purgeTasks(new Date(), AbortSignal.timeout(180_000))).toBe(CHILDREN + 1);
   // A Task that ended in another replica may still be kept here as it waited.
   expect([folds.get('0000000000'), folds.size]).toEqual([undefined, 1]);
   expect(await server.query('SELECT count(*)::int AS tasks FROM task')).toEqual([{ tasks: 0 }]);
@@ -45,10 +45,10 @@ it('a purge whose process stands still in its transaction keeps the purge of ano
   await endedRun(1);
   const frozen = whoseCommitsStandStill();
   void new TaskPurge(frozen.database, new TaskRetention(), new FoldMemory())
-    .purge(new Date(), AbortSignal.timeout(180_000))
+    .purgeTasks(new Date(), AbortSignal.timeout(180_000))
     .catch(() => 0);
   await until(() => frozen.standsStill(), { what: 'the first purge to stand still' });
-  const purge = new TaskPurge(database, new TaskRetention(), new FoldMemory()).purge(
+  const purge = new TaskPurge(database, new TaskRetention(), new FoldMemory()).purgeTasks(
     new Date(),
     AbortSignal.timeout(180_000),
   );

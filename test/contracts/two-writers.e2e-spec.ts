@@ -43,24 +43,27 @@ it.each([
   const store = new PostgresTaskStore(database);
   const recorder = recorderOver(store);
   const [draft, other] = [newDraft(), newDraft()];
-  await store.write([draft.created(draft.status('TASK_STATE_WORKING')), other.created()]);
-  const [stored, beside] = [(await store.load(draft.taskId))!, (await store.load(other.taskId))!];
-  const { renewed } = await store.renew([{ taskId: draft.taskId, token: draft.token }]);
-  const [stale, owner] = [recorder.continue(stored, draft.token), recorder.continue(stored, renewed[0]!.token)];
-  const another = recorder.continue(beside, other.token);
-  for (let n = 0; n < ofStale; n += 1) stale.record(draft.chunk('stale'));
-  for (let n = 0; n < ofOwner; n += 1) owner.record(draft.chunk('owner'));
-  another.record(other.chunk('beside'));
-  const written = await Promise.allSettled([stale.flush(), owner.flush(), another.flush()]);
+  await store.writeBatch([draft.created(draft.status('TASK_STATE_WORKING')), other.created()]);
+  const [stored, beside] = [(await store.loadTask(draft.taskId))!, (await store.loadTask(other.taskId))!];
+  const { renewed } = await store.renewClaims([{ taskId: draft.taskId, token: draft.token }]);
+  const [stale, owner] = [
+    recorder.continueRecording(stored, draft.token),
+    recorder.continueRecording(stored, renewed[0]!.token),
+  ];
+  const another = recorder.continueRecording(beside, other.token);
+  for (let n = 0; n < ofStale; n += 1) stale.recordEvent(draft.chunk('stale'));
+  for (let n = 0; n < ofOwner; n += 1) owner.recordEvent(draft.chunk('owner'));
+  another.recordEvent(other.chunk('beside'));
+  const written = await Promise.allSettled([stale.flushEvents(), owner.flushEvents(), another.flushEvents()]);
   expect(written).toMatchObject([{ reason: expect.any(ClaimLost) }, { status: 'fulfilled' }, { status: 'fulfilled' }]);
-  owner.record(draft.status('TASK_STATE_COMPLETED'));
-  await owner.flush();
-  const { task, header } = (await store.load(draft.taskId))!;
+  owner.recordEvent(draft.status('TASK_STATE_COMPLETED'));
+  await owner.flushEvents();
+  const { task, header } = (await store.loadTask(draft.taskId))!;
   const texts = task.artifacts?.[0]?.parts.map(({ text }) => text);
   expect([texts, header.lastSequence]).toEqual([Array.from({ length: ofOwner }, () => 'owner'), 3 + ofOwner]);
 });
 
-type Outcomes = Awaited<ReturnType<PostgresTaskStore['write']>>;
+type Outcomes = Awaited<ReturnType<PostgresTaskStore['writeBatch']>>;
 
 /** A store whose first batch commits late, at a server that has not noticed that its connection broke. */
 class LateStore extends PostgresTaskStore {
@@ -74,14 +77,14 @@ class LateStore extends PostgresTaskStore {
     super(database);
   }
 
-  override write(batch: readonly JournalEntry[]): Promise<Outcomes> {
+  override writeBatch(batch: readonly JournalEntry[]): Promise<Outcomes> {
     this.tries += 1;
-    if (this.first) return super.write(batch);
-    this.first = new PostgresTaskStore(database).write(batch);
+    if (this.first) return super.writeBatch(batch);
+    this.first = new PostgresTaskStore(database).writeBatch(batch);
     return Promise.reject(new Error('Connection terminated unexpectedly'));
   }
 
-  override probe(): Promise<void> {
+  override probeWrite(): Promise<void> {
     return this.gate.reached();
   }
 }
@@ -91,28 +94,28 @@ it('a first try that commits late and its repetition write once', async () => {
   const store = new LateStore(database, gate);
   const recorder = recorderOver(store);
   const [draft, made] = [newDraft(), newDraft()];
-  await new PostgresTaskStore(database).write([draft.created(draft.status('TASK_STATE_WORKING'))]);
-  const going = recorder.continue((await store.load(draft.taskId))!, draft.token);
+  await new PostgresTaskStore(database).writeBatch([draft.created(draft.status('TASK_STATE_WORKING'))]);
+  const going = recorder.continueRecording((await store.loadTask(draft.taskId))!, draft.token);
   const { header } = made.created().create!;
-  const begun = recorder.create({ header, replicaId: 'replica' }, made.token);
-  begun.record({ task: submittedTask(made, userMessage('go')) });
-  for (const text of ['a', 'held back', 'b']) going.record(draft.chunk(text));
-  begun.record(made.chunk('c'));
-  const written = Promise.all([going.flush(), begun.flush()]);
+  const begun = recorder.createRecording({ header, replicaId: 'replica' }, made.token);
+  begun.recordEvent({ task: submittedTask(made, userMessage('go')) });
+  for (const text of ['a', 'held back', 'b']) going.recordEvent(draft.chunk(text));
+  begun.recordEvent(made.chunk('c'));
+  const written = Promise.all([going.flushEvents(), begun.flushEvents()]);
   await until(isWaitingForAnother, { what: 'the repetition to wait for the first try' });
   await gate.end();
   await written;
   expect([await store.first, store.tries]).toEqual([['written', 'written'], 2]);
-  going.record(draft.status('TASK_STATE_COMPLETED'));
-  begun.record(made.status('TASK_STATE_COMPLETED'));
-  await Promise.all([going.flush(), begun.flush()]);
+  going.recordEvent(draft.status('TASK_STATE_COMPLETED'));
+  begun.recordEvent(made.status('TASK_STATE_COMPLETED'));
+  await Promise.all([going.flushEvents(), begun.flushEvents()]);
   for (const [taskId, texts] of [
     [draft.taskId, ['a', 'held back', 'b']],
     [made.taskId, ['c']],
   ] as const) {
-    const { task, header: stored } = (await store.load(taskId))!;
+    const { task, header: stored } = (await store.loadTask(taskId))!;
     expect(task.artifacts?.[0]?.parts.map(({ text }) => text)).toEqual(texts);
-    const events = await store.events(taskId, 0, 100);
+    const events = await store.readEvents(taskId, 0, 100);
     expect(events.map(({ sequence }) => sequence)).toEqual(range(1, stored.lastSequence));
   }
 });
@@ -128,7 +131,7 @@ it('a batch that waits for a key has kept none that comes after it', async () =>
     );
   await other.query('BEGIN');
   await keep(first!.key);
-  const written = new PostgresTaskStore(database).write([second!.entry, first!.entry]);
+  const written = new PostgresTaskStore(database).writeBatch([second!.entry, first!.entry]);
   await until(isWaitingForAnother, { what: 'the batch to wait for the other one' });
   await keep(second!.key);
   await other.query('ROLLBACK');

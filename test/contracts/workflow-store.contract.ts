@@ -17,7 +17,7 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
         onFailure: 'continue',
       };
       const before = Date.now();
-      const created = await store.create(definition);
+      const created = await store.createWorkflow(definition);
       const found = await store.get(definition.name);
       expect(found).toEqual(created);
       expect(found?.definition).toEqual(definition);
@@ -30,7 +30,7 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       const first = unique();
       const second = `${first}2`;
       const inner = { nodes: [{ id: 'deep', type: 'agent', config: { description: 'digs\u0000' } }] };
-      await store.create({
+      await store.createWorkflow({
         name: first,
         description: 'does\u0000 it',
         nodes: [
@@ -40,16 +40,16 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
         ],
         edges: [],
       });
-      await store.create({ ...workflow('a'), name: second });
-      const published = (await store.published()).filter(({ name }) => name.startsWith(first));
+      await store.createWorkflow({ ...workflow('a'), name: second });
+      const published = (await store.listPublished()).filter(({ name }) => name.startsWith(first));
       expect(published).toEqual([
         { name: first, revision: '1', updatedAt: expect.any(Date), description: 'does\u0000 it' },
         { name: second, revision: '1', updatedAt: expect.any(Date) },
       ]);
-      const interfaces = await store.interfaces();
+      const interfaces = await store.listInterfaces();
       expect(interfaces.get(first)).toMatchObject({ artifacts: ['out'], example: '{"topic":"text"}' });
       expect(interfaces.get(first)?.input).toMatchObject({ properties: { topic: { type: 'string' } } });
-      const [listed, next] = await store.listed(2, { name: first, inclusive: true });
+      const [listed, next] = await store.listWithNodes(2, { name: first, inclusive: true });
       expect(listed?.nodes).toEqual([
         { id: 'in', type: 'workflow' },
         { id: 'in.deep', type: 'agent', description: 'digs\u0000' },
@@ -57,26 +57,28 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
         { id: 'topic', type: 'input' },
       ]);
       expect(next?.name).toBe(second);
-      expect((await store.listed(1, { name: first, inclusive: false }))[0]?.name).toBe(second);
-      await store.replace({ ...workflow('b'), name: second, description: 'another' });
-      expect((await store.published()).find(({ name }) => name === second)).toMatchObject({ description: 'another' });
+      expect((await store.listWithNodes(1, { name: first, inclusive: false }))[0]?.name).toBe(second);
+      await store.replaceWorkflow({ ...workflow('b'), name: second, description: 'another' });
+      expect((await store.listPublished()).find(({ name }) => name === second)).toMatchObject({
+        description: 'another',
+      });
       await store.delete(first);
-      expect((await store.interfaces()).has(first)).toBe(false);
+      expect((await store.listInterfaces()).has(first)).toBe(false);
     });
 
     it('gives pages of definitions as texts, as far as their bytes fit, and asks for room before it reads them', async () => {
       const first = unique();
       const definitions = ['', '2', '3'].map((end) => ({ ...workflow('a'), name: `${first}${end}` }));
-      for (const definition of definitions) await store.create(definition);
+      for (const definition of definitions) await store.createWorkflow(definition);
       const [one = '', two = '', three = ''] = definitions.map((it) => JSON.stringify(it));
       const admitted: number[] = [];
       const admit = async (bytes: number): Promise<void> => void admitted.push(bytes);
       const before = first.slice(0, -1);
-      const page = await store.texts({ limit: 2, most: 1_000_000, afterName: before, admit });
+      const page = await store.listTexts({ limit: 2, most: 1_000_000, afterName: before, admit });
       expect([page.workflows.map(({ definition }) => definition), page.more]).toEqual([[one, two], true]);
-      const small = await store.texts({ limit: 5, most: one.length, afterName: before, admit });
+      const small = await store.listTexts({ limit: 5, most: one.length, afterName: before, admit });
       expect([small.workflows.map(({ definition }) => definition), small.more]).toEqual([[one], true]);
-      const last = await store.texts({ limit: 1, most: 1, afterName: `${first}2`, admit });
+      const last = await store.listTexts({ limit: 1, most: 1, afterName: `${first}2`, admit });
       expect(last.workflows.map(({ definition }) => definition)).toEqual([three]);
       expect(admitted).toEqual([one.length + two.length, one.length, three.length]);
     });
@@ -86,22 +88,22 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
         '{"prompt":"a\\u0000b \\ud800 \\"quoted\\" 🙂","constructor":1,"__proto__":{"x":1},"big":1e300}',
       ) as WorkflowDefinition['nodes'][number]['config'];
       const definition = { ...workflow('a'), nodes: [{ id: 'a', type: 'agent', config }] };
-      await store.create(definition);
+      await store.createWorkflow(definition);
       const found = await store.get(definition.name);
       expect(JSON.stringify(found?.definition)).toBe(JSON.stringify(definition));
     });
 
     it('refuses to create what there is', async () => {
       const definition = workflow('a');
-      await store.create(definition);
-      expect(await store.create({ ...definition, description: 'another' })).toBeUndefined();
+      await store.createWorkflow(definition);
+      expect(await store.createWorkflow({ ...definition, description: 'another' })).toBeUndefined();
       expect((await store.get(definition.name))?.definition.description).toBeUndefined();
     });
 
     it('replaces with a greater revision and keeps the older ones readable', async () => {
       const definition = workflow('a');
-      const first = await store.create(definition);
-      const second = await store.replace({ ...definition, description: 'second' });
+      const first = await store.createWorkflow(definition);
+      const second = await store.replaceWorkflow({ ...definition, description: 'second' });
       expect(Number(second?.revision)).toBeGreaterThan(Number(first?.revision));
       expect(second?.createdAt).toEqual(first?.createdAt);
       expect((await store.get(definition.name))?.revision).toBe(second?.revision);
@@ -110,21 +112,21 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
     });
 
     it('does not replace what there is not', async () => {
-      expect(await store.replace(workflow('a'))).toBeUndefined();
+      expect(await store.replaceWorkflow(workflow('a'))).toBeUndefined();
       const deleted = workflow('a');
-      await store.create(deleted);
+      await store.createWorkflow(deleted);
       await store.delete(deleted.name);
-      expect(await store.replace(deleted)).toBeUndefined();
+      expect(await store.replaceWorkflow(deleted)).toBeUndefined();
     });
 
     it('replaces and deletes only the revisions that are expected, whoever else saves at the same moment', async () => {
       const definition = workflow('a');
-      const { revision = '' } = (await store.create(definition)) ?? {};
+      const { revision = '' } = (await store.createWorkflow(definition)) ?? {};
       const saves = await Promise.all(
-        ['b', 'c', 'd'].map((description) => store.replace({ ...definition, description }, [revision])),
+        ['b', 'c', 'd'].map((description) => store.replaceWorkflow({ ...definition, description }, [revision])),
       );
       expect(saves.filter(Boolean)).toHaveLength(1);
-      expect(await store.replace(definition, [])).toBeUndefined();
+      expect(await store.replaceWorkflow(definition, [])).toBeUndefined();
       expect(await store.delete(definition.name, [revision])).toBe(false);
       const newest = (await store.get(definition.name))?.revision ?? '';
       expect(await store.delete(definition.name, ['x', newest])).toBe(true);
@@ -132,20 +134,20 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
 
     it('tells what was saved, the newest first, in pages', async () => {
       const definition = workflow('a');
-      await store.create(definition);
-      await store.replace(definition);
-      const { revision: newest } = (await store.replace(definition)) ?? {};
-      const [last, middle, ...none] = await store.saves(definition.name, 2);
+      await store.createWorkflow(definition);
+      await store.replaceWorkflow(definition);
+      const { revision: newest } = (await store.replaceWorkflow(definition)) ?? {};
+      const [last, middle, ...none] = await store.listSaves(definition.name, 2);
       expect([last?.revision, none]).toEqual([newest, []]);
-      const rest = await store.saves(definition.name, 2, middle?.revision);
+      const rest = await store.listSaves(definition.name, 2, middle?.revision);
       expect(rest).toEqual([{ revision: expect.any(String), savedAt: expect.any(Date) }]);
-      expect(await store.saves(unique(), 2)).toEqual([]);
-      expect(await store.saves('a\u0000b', 2, 'x')).toEqual([]);
+      expect(await store.listSaves(unique(), 2)).toEqual([]);
+      expect(await store.listSaves('a\u0000b', 2, 'x')).toEqual([]);
     });
 
     it('deletes once, and keeps the revisions for their runs', async () => {
       const definition = workflow('a');
-      const created = await store.create(definition);
+      const created = await store.createWorkflow(definition);
       expect(await store.delete(definition.name)).toBe(true);
       expect(await store.delete(definition.name)).toBe(false);
       expect(await store.get(definition.name)).toBeUndefined();
@@ -154,9 +156,9 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
 
     it('continues the revisions of a name that is used again', async () => {
       const definition = workflow('a');
-      const first = await store.create(definition);
+      const first = await store.createWorkflow(definition);
       await store.delete(definition.name);
-      const again = await store.create({ ...definition, description: 'again' });
+      const again = await store.createWorkflow({ ...definition, description: 'again' });
       expect(Number(again?.revision)).toBeGreaterThan(Number(first?.revision));
       expect((await store.get(definition.name))?.definition.description).toBe('again');
       expect((await store.get(definition.name, first?.revision))?.definition).toEqual(definition);
@@ -164,7 +166,7 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
 
     it('knows neither an unknown name nor an unknown revision', async () => {
       const definition = workflow('a');
-      await store.create(definition);
+      await store.createWorkflow(definition);
       expect(await store.get(unique())).toBeUndefined();
       expect(await store.get(definition.name, '99')).toBeUndefined();
       expect(await store.get(definition.name, 'x')).toBeUndefined();
@@ -176,11 +178,11 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
     it('lists by name, in pages, without the deleted ones', async () => {
       const prefix = unique();
       const names = ['C', 'a', '_b', 'B', 'd'].map((it) => `${prefix}${it}`);
-      for (const it of names) await store.create({ ...workflow('a'), name: it });
+      for (const it of names) await store.createWorkflow({ ...workflow('a'), name: it });
       await store.delete(`${prefix}d`);
       const listed: string[] = [];
       for (let after = prefix; ;) {
-        const page = await store.list(2, after);
+        const page = await store.listRevisions(2, after);
         listed.push(...page.map((it) => it.definition.name));
         if (page.length < 2) break;
         after = listed.at(-1) ?? '';
@@ -193,42 +195,42 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       const one = { ...workflow(node, 'x'), name: `${node}_1` };
       const two = { ...workflow(node), name: `${node}_2` };
       const three = { ...workflow(node), name: `${node}_3` };
-      for (const it of [three, two, one]) await store.create(it);
+      for (const it of [three, two, one]) await store.createWorkflow(it);
       expect(namesOf(await store.withNode(node, 10))).toEqual([one.name, two.name, three.name]);
       expect(namesOf(await store.withNode(node, 2))).toEqual([one.name, two.name]);
-      await store.replace({ ...one, nodes: workflow('x').nodes });
+      await store.replaceWorkflow({ ...one, nodes: workflow('x').nodes });
       await store.delete(two.name);
       expect(namesOf(await store.withNode(node, 10))).toEqual([three.name]);
-      await store.create(two);
+      await store.createWorkflow(two);
       expect(namesOf(await store.withNode(node, 10))).toEqual([two.name, three.name]);
     });
 
     it('has another version after every change, and the same one otherwise', async () => {
       const definition = workflow('a');
-      const versions = [await store.version()];
+      const versions = [await store.currentVersion()];
       for (const change of [
-        () => store.create(definition),
-        () => store.replace(definition),
+        () => store.createWorkflow(definition),
+        () => store.replaceWorkflow(definition),
         () => store.delete(definition.name),
       ]) {
         await change();
-        versions.push(await store.version());
+        versions.push(await store.currentVersion());
         await store.get(definition.name);
-        await store.replace(workflow('a'));
+        await store.replaceWorkflow(workflow('a'));
         await store.delete(unique());
-        expect(await store.version()).toBe(versions.at(-1));
+        expect(await store.currentVersion()).toBe(versions.at(-1));
       }
-      await store.create(definition);
-      versions.push(await store.version());
-      await store.create(definition);
-      expect(await store.version()).toBe(versions.at(-1));
+      await store.createWorkflow(definition);
+      versions.push(await store.currentVersion());
+      await store.createWorkflow(definition);
+      expect(await store.currentVersion()).toBe(versions.at(-1));
       expect(new Set(versions).size).toBe(5);
     });
 
     it('lets one of many creations win', async () => {
       const definition = workflow('a');
       const outcomes = await Promise.all(
-        Array.from({ length: 10 }, (_, index) => store.create({ ...definition, description: String(index) })),
+        Array.from({ length: 10 }, (_, index) => store.createWorkflow({ ...definition, description: String(index) })),
       );
       const won = outcomes.filter((it) => it !== undefined);
       expect(won).toHaveLength(1);
@@ -237,9 +239,11 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
 
     it('gives every one of many replacements a revision of its own, and indexes the nodes of the last', async () => {
       const definition = workflow('a');
-      await store.create(definition);
+      await store.createWorkflow(definition);
       const nodes = Array.from({ length: 10 }, () => unique());
-      const saved = await Promise.all(nodes.map((id) => store.replace({ ...definition, nodes: workflow(id).nodes })));
+      const saved = await Promise.all(
+        nodes.map((id) => store.replaceWorkflow({ ...definition, nodes: workflow(id).nodes })),
+      );
       expect(new Set(saved.map((it) => it?.revision)).size).toBe(10);
       const last = (await store.get(definition.name))?.definition.nodes[0]?.id;
       for (const id of nodes) expect(await store.withNode(id, 10)).toHaveLength(id === last ? 1 : 0);
@@ -248,38 +252,38 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
     it('keeps the workflows of tenants apart', async () => {
       const definition = workflow('a');
       const [one, two] = [store.inTenant(unique()), store.inTenant(unique())];
-      await one.create(definition);
-      const versions = [await store.version(), await two.version()];
-      const changed = await one.replace({ ...definition, description: 'changed' });
-      expect(await two.create({ ...definition, description: 'another' })).toBeDefined();
+      await one.createWorkflow(definition);
+      const versions = [await store.currentVersion(), await two.currentVersion()];
+      const changed = await one.replaceWorkflow({ ...definition, description: 'changed' });
+      expect(await two.createWorkflow({ ...definition, description: 'another' })).toBeDefined();
       expect((await one.get(definition.name))?.definition.description).toBe('changed');
       expect((await two.get(definition.name))?.definition.description).toBe('another');
       expect(await store.get(definition.name)).toBeUndefined();
       expect(await store.get(definition.name, changed?.revision)).toBeUndefined();
-      expect(namesOf(await one.list(10))).toEqual([definition.name]);
+      expect(namesOf(await one.listRevisions(10))).toEqual([definition.name]);
       expect(namesOf(await two.withNode('a', 10))).toEqual([definition.name]);
       expect(await store.delete(definition.name)).toBe(false);
-      expect(await store.version()).toBe(versions[0]);
-      expect(await two.version()).not.toBe(versions[1]);
+      expect(await store.currentVersion()).toBe(versions[0]);
+      expect(await two.currentVersion()).not.toBe(versions[1]);
     });
 
     it('makes several changes all at once, or none of them where one throws', async () => {
       const [kept, made, left] = [workflow('a'), workflow('a'), workflow('a')];
-      const first = await store.create(kept);
+      const first = await store.createWorkflow(kept);
       const changed = { ...kept, description: 'changed' };
       await expect(
-        store.atomically([kept.name, left.name], async (inside) => {
-          expect((await inside.replace(changed))?.revision).not.toBe(first?.revision);
+        store.runAtomically([kept.name, left.name], async (inside) => {
+          expect((await inside.replaceWorkflow(changed))?.revision).not.toBe(first?.revision);
           expect((await inside.get(kept.name))?.definition.description).toBe('changed');
-          await inside.create(left);
+          await inside.createWorkflow(left);
           throw new Error('no');
         }),
       ).rejects.toThrow('no');
       expect((await store.get(kept.name))?.revision).toBe(first?.revision);
       expect(await store.get(left.name)).toBeUndefined();
-      const saved = await store.atomically([kept.name, made.name], async (inside) => [
-        await inside.create(made),
-        await inside.replace(changed, [first?.revision ?? '']),
+      const saved = await store.runAtomically([kept.name, made.name], async (inside) => [
+        await inside.createWorkflow(made),
+        await inside.replaceWorkflow(changed, [first?.revision ?? '']),
       ]);
       expect(saved.map((it) => it?.definition.name)).toEqual([made.name, kept.name]);
       expect((await store.get(kept.name))?.definition.description).toBe('changed');
@@ -289,19 +293,19 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       const [one, two] = [workflow('a'), workflow('a')];
       const [mark, other] = [unique(), unique()];
       for (const definition of [one, two]) {
-        await store.create(definition);
-        await store.mark(definition.name, mark);
+        await store.createWorkflow(definition);
+        await store.markWorkflow(definition.name, mark);
       }
-      expect(await store.marked(mark)).toEqual([one.name, two.name].toSorted());
-      await store.mark(one.name, other);
+      expect(await store.listMarked(mark)).toEqual([one.name, two.name].toSorted());
+      await store.markWorkflow(one.name, other);
       await store.delete(two.name);
-      expect([await store.marked(mark), await store.marked(other)]).toEqual([[], [one.name]]);
-      expect(await store.inTenant(unique()).marked(other)).toEqual([]);
+      expect([await store.listMarked(mark), await store.listMarked(other)]).toEqual([[], [one.name]]);
+      expect(await store.inTenant(unique()).listMarked(other)).toEqual([]);
     });
 
     it('shares nothing with what was given to it', async () => {
       const definition = workflow('a');
-      await store.create(definition);
+      await store.createWorkflow(definition);
       definition.nodes.push({ id: 'later', type: 'agent', config: {} });
       expect((await store.get(definition.name))?.definition.nodes).toHaveLength(1);
     });

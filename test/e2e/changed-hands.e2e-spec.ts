@@ -50,13 +50,13 @@ describe('an owner that another replica took for dead', () => {
   it('stops its executor also where that writes nothing, and no other', async () => {
     await withOwner(async ({ owner, taskId, executor }) => {
       const { signal } = await executor.begun();
-      const other = owner.registry.begin(agentAt('workflows/other', executor), MESSAGE, CALL);
+      const other = owner.registry.beginExecution(agentAt('workflows/other', executor), MESSAGE, CALL);
       await other.accepted;
       const going = await executor.begun(2);
-      await owner.recovery.sweep();
+      await owner.recovery.sweepOnce();
       expect(signal.aborted).toBe(false);
       await server.query(`UPDATE task SET replica_id = 'adopter', claim_token = 'new' WHERE task_id = $1`, [taskId]);
-      await owner.recovery.sweep();
+      await owner.recovery.sweepOnce();
       expect(signal.reason).toBeInstanceOf(ExecutionInterrupted);
       expect(going.signal.aborted).toBe(false);
     });
@@ -66,11 +66,11 @@ describe('an owner that another replica took for dead', () => {
     const patient = Object.assign(new LedExecutor(), { cancelGrace: 60_000 });
     await withOwner(async ({ owner, taskId, agent, executor }) => {
       const context = await executor.begun();
-      owner.registry.cancel(agent, taskId, CALL).catch(() => undefined);
+      owner.registry.cancelAndWait(agent, taskId, CALL).catch(() => undefined);
       await until(() => context.signal.aborted, { what: 'the cancel' });
-      await expect(context.prove()).rejects.toBeInstanceOf(TaskCanceled);
+      await expect(context.assertClaimHeld()).rejects.toBeInstanceOf(TaskCanceled);
       await server.query(`UPDATE task SET replica_id = 'adopter', claim_token = 'new' WHERE task_id = $1`, [taskId]);
-      await expect(context.prove()).rejects.toBeInstanceOf(ExecutionInterrupted);
+      await expect(context.assertClaimHeld()).rejects.toBeInstanceOf(ExecutionInterrupted);
       await server.query(
         `UPDATE task SET state = 'TASK_STATE_CANCELED', replica_id = NULL, claim_token = NULL WHERE task_id = $1`,
         [taskId],
@@ -83,7 +83,7 @@ describe('an owner that another replica took for dead', () => {
     await withOwner(async ({ owner, taskId, executor }) => {
       const { signal } = await executor.begun();
       await server.query(`UPDATE task SET replica_id = 'gone', claim_token = 'lost' WHERE task_id = $1`, [taskId]);
-      await owner.recovery.sweep();
+      await owner.recovery.sweepOnce();
       const begun = () => executor.contexts.filter((context) => context.taskId === taskId);
       await until(() => begun().length === 2, { what: 'the execution that goes on' });
       expect(signal.reason).toBeInstanceOf(ExecutionInterrupted);
@@ -94,7 +94,9 @@ describe('an owner that another replica took for dead', () => {
   it('answers a cancel with what its adopter makes of it', async () => {
     await withOwner(async ({ owner, taskId, agent }) => {
       await takeOver(owner);
-      expect((await before(owner.registry.cancel(agent, taskId, CALL))).status.state).toBe('TASK_STATE_CANCELED');
+      expect((await before(owner.registry.cancelAndWait(agent, taskId, CALL))).status.state).toBe(
+        'TASK_STATE_CANCELED',
+      );
     });
   });
 
@@ -103,7 +105,7 @@ describe('an owner that another replica took for dead', () => {
       await takeOver(owner);
       adopter.say('TASK_STATE_COMPLETED');
       await until(async () => (await state(taskId)) === 'TASK_STATE_COMPLETED', { what: 'the end of the Task' });
-      const cancel = before(owner.registry.cancel(agent, taskId, CALL));
+      const cancel = before(owner.registry.cancelAndWait(agent, taskId, CALL));
       await expect(cancel).rejects.toMatchObject({ reason: 'TASK_NOT_CANCELABLE' });
     });
   });
@@ -112,7 +114,7 @@ describe('an owner that another replica took for dead', () => {
 describe('a Task that is taken over while its agent cannot be looked up', () => {
   it('goes on when it can be', async () => {
     await whileAgentsAreAway(async (taskId) => {
-      await survivor.recovery.sweep();
+      await survivor.recovery.sweepOnce();
       expect(await state(taskId)).toBe('TASK_STATE_SUBMITTED');
       expect(await idleClaims(server, survivor)).toEqual([taskId]);
       outage = undefined;
@@ -124,8 +126,8 @@ describe('a Task that is taken over while its agent cannot be looked up', () => 
 
   it('can be canceled all the same', async () => {
     await whileAgentsAreAway(async (taskId) => {
-      await survivor.recovery.sweep();
-      const cancel = survivor.registry.cancel(AGENT, taskId, CALL);
+      await survivor.recovery.sweepOnce();
+      const cancel = survivor.registry.cancelAndWait(AGENT, taskId, CALL);
       await takenUp(server, survivor);
       expect((await before(cancel)).status.state).toBe('TASK_STATE_CANCELED');
     });
@@ -133,23 +135,23 @@ describe('a Task that is taken over while its agent cannot be looked up', () => 
 });
 
 it('a Message to a Task that waits, whose claimant died before it wrote anything, is taken when that is found', async () => {
-  const { taskId, settled } = survivor.registry.begin(AGENT, MESSAGE, CALL);
+  const { taskId, settled } = survivor.registry.beginExecution(AGENT, MESSAGE, CALL);
   adopter.say('TASK_STATE_INPUT_REQUIRED');
   await settled;
   await server.query(`UPDATE task SET replica_id = 'dead', claim_token = 'lost' WHERE task_id = $1`, [taskId]);
-  const { header } = survivor.store;
+  const { readHeader: header } = survivor.store;
   const looked = new Promise<void>((resolve) => {
-    survivor.store.header = async (...named) => {
+    survivor.store.readHeader = async (...named) => {
       resolve();
       return header.apply(survivor.store, named);
     };
   });
-  const answered = survivor.registry.resume(AGENT, taskId, MESSAGE, CALL);
+  const answered = survivor.registry.resumeExecution(AGENT, taskId, MESSAGE, CALL);
   answered.catch(() => undefined);
   await looked;
-  await survivor.recovery.sweep();
+  await survivor.recovery.sweepOnce();
   const execution = await before(answered, { what: 'the Message to be taken' });
-  survivor.store.header = header;
+  survivor.store.readHeader = header;
   adopter.say('TASK_STATE_COMPLETED');
   await execution.settled;
   expect(await state(taskId)).toBe('TASK_STATE_COMPLETED');
@@ -157,20 +159,24 @@ it('a Message to a Task that waits, whose claimant died before it wrote anything
 
 it('a Task whose end could not be stored is ended later', async () => {
   const executor = new LedExecutor('fail');
-  const { write } = survivor.store;
+  const { writeBatch: write } = survivor.store;
   let refusals = 2;
-  survivor.store.write = async (batch) => {
+  survivor.store.writeBatch = async (batch) => {
     const refused = batch.some(({ events }) => events.some(({ sequence }) => sequence > 1)) && refusals-- > 0;
     if (refused) throw Object.assign(new Error('refused'), { code: '22P05' });
     return write.call(survivor.store, batch);
   };
-  const { taskId, accepted } = survivor.registry.begin({ ...FAILING, executor }, MESSAGE, callAt(FAILING.path));
+  const { taskId, accepted } = survivor.registry.beginExecution(
+    { ...FAILING, executor },
+    MESSAGE,
+    callAt(FAILING.path),
+  );
   await accepted;
   executor.say('TASK_STATE_WORKING');
   await until(() => !survivor.registry.has(taskId), { what: 'the execution to end' });
   expect(await idleClaims(server, survivor)).toEqual([taskId]);
   await takenUp(server, survivor);
-  survivor.store.write = write;
+  survivor.store.writeBatch = write;
   expect(await state(taskId)).toBe('TASK_STATE_FAILED');
 });
 
@@ -189,7 +195,7 @@ async function withOwner(
   const agent = { ...AGENT, executor };
   const owner = await innerReplica(server.url, [agent], LOOK_MS);
   try {
-    const { taskId, accepted } = owner.registry.begin(agent, MESSAGE, CALL);
+    const { taskId, accepted } = owner.registry.beginExecution(agent, MESSAGE, CALL);
     await accepted;
     await scenario({ owner, taskId, agent, executor });
   } finally {
@@ -202,7 +208,7 @@ async function takeOver(owner: InnerReplica): Promise<void> {
   const frozen = async (): Promise<boolean> => {
     const { replicaId } = owner.life;
     await server.query(`UPDATE replica SET heartbeat_at = now() - interval '1 minute' WHERE id = $1`, [replicaId]);
-    return (await survivor.recovery.sweep()) > 0;
+    return (await survivor.recovery.sweepOnce()) > 0;
   };
   await until(frozen, { what: 'the Task to be taken over' });
 }
@@ -220,12 +226,12 @@ async function whileAgentsAreAway(scenario: (taskId: string) => Promise<void>): 
 }
 
 function whereReachable(): AgentCatalog {
-  const { route, list, resolve } = catalogOf([AGENT, FAILING]);
+  const { routeMessage: route, listAgents: list, resolveAgent: resolve } = catalogOf([AGENT, FAILING]);
   const catalog: AgentCatalog = {
     inTenant: () => catalog,
-    resolve: (path) => (outage ? Promise.reject(outage) : resolve(path)),
-    route,
-    list,
+    resolveAgent: (path) => (outage ? Promise.reject(outage) : resolve(path)),
+    routeMessage: route,
+    listAgents: list,
   };
   return catalog;
 }

@@ -74,7 +74,7 @@ describe.each(FAULTS)('when a statement is %s, no claim stays that nobody execut
       const taskId = await waiting();
       arm();
       const resume = async (): Promise<unknown> => {
-        const execution = await survivor.registry.resume(ASKING, taskId, MESSAGE, call);
+        const execution = await survivor.registry.resumeExecution(ASKING, taskId, MESSAGE, call);
         return execution.settled;
       };
       const failed = await resume().then(
@@ -89,7 +89,7 @@ describe.each(FAULTS)('when a statement is %s, no claim stays that nobody execut
   });
 
   it('of a cancel', async () => {
-    const cancel = (taskId: string) => survivor.registry.cancel(ASKING, taskId, callAt(ASKING.path));
+    const cancel = (taskId: string) => survivor.registry.cancelAndWait(ASKING, taskId, callAt(ASKING.path));
     await eachStatement(survivor, fault, async (arm) => {
       const taskId = await waiting();
       arm();
@@ -110,7 +110,7 @@ describe.each(FAULTS)('when a statement is %s, no claim stays that nobody execut
       const taskId = await working(owner, agent);
       await owner.die();
       arm();
-      await survivor.recovery.sweep().catch(() => undefined);
+      await survivor.recovery.sweepOnce().catch(() => undefined);
       const failed = survivor.faults.hasFailed;
       survivor.faults.fail(0);
       const ended = async (): Promise<boolean> => {
@@ -123,15 +123,15 @@ describe.each(FAULTS)('when a statement is %s, no claim stays that nobody execut
   });
 
   it('of a Task whose event the database refused', async () => {
-    const write = survivor.store.write.bind(survivor.store);
-    survivor.store.write = async (batch) => {
+    const write = survivor.store.writeBatch.bind(survivor.store);
+    survivor.store.writeBatch = async (batch) => {
       if (JSON.stringify(batch).includes('"refused"')) throw Object.assign(new Error('refused'), { code: '22P05' });
       return write(batch);
     };
     try {
       await eachStatement(survivor, fault, async (arm) => {
         arm();
-        const { taskId } = survivor.registry.begin(REFUSED, MESSAGE, callAt(REFUSED.path));
+        const { taskId } = survivor.registry.beginExecution(REFUSED, MESSAGE, callAt(REFUSED.path));
         const over = () => !survivor.registry.has(taskId);
         await until(over, { what: 'the execution to end' });
         survivor.faults.fail(0);
@@ -139,7 +139,7 @@ describe.each(FAULTS)('when a statement is %s, no claim stays that nobody execut
         expect(await state(taskId)).toBe('TASK_STATE_FAILED');
       });
     } finally {
-      survivor.store.write = write;
+      survivor.store.writeBatch = write;
     }
   });
 });
@@ -174,13 +174,13 @@ async function replica(): Promise<InnerReplica> {
 }
 
 async function waiting(): Promise<string> {
-  const execution = survivor.registry.begin(ASKING, MESSAGE, callAt(ASKING.path));
+  const execution = survivor.registry.beginExecution(ASKING, MESSAGE, callAt(ASKING.path));
   await before(execution.settled);
   return execution.taskId;
 }
 
 async function working(owner: InnerReplica, agent: typeof ASKING): Promise<string> {
-  const { taskId } = owner.registry.begin(agent, MESSAGE, callAt(agent.path));
+  const { taskId } = owner.registry.beginExecution(agent, MESSAGE, callAt(agent.path));
   await until(async () => (await state(taskId)) === 'TASK_STATE_WORKING', { what: 'the Task to be worked on' });
   return taskId;
 }

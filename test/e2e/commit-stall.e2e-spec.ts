@@ -97,14 +97,15 @@ it('a replica that was silent loses no Task after its first new heartbeat', asyn
   const [judge, silent] = (await start(2, 40)) as [InnerReplica, InnerReplica];
   const { replicaId } = silent.life;
   await knowsSilence(server.query, judge);
-  const adopted = async (): Promise<number> => (await judge.store.adopt(judge.life.replicaId, [replicaId], 10)).length;
+  const adopted = async (): Promise<number> =>
+    (await judge.store.adoptTasks(judge.life.replicaId, [replicaId], 10)).length;
   const fallSilent = `UPDATE replica SET heartbeat_at = now() - interval '10.3 seconds' WHERE id = $1`;
   await until(async () => (await server.query(fallSilent, [replicaId]), (await adopted()) === 10), {
     what: 'a first batch to be taken over',
   });
   await server.query('UPDATE replica SET heartbeat_at = now() WHERE id = $1', [replicaId]);
   expect(await adopted()).toBe(0);
-  await judge.recovery.sweep();
+  await judge.recovery.sweepOnce();
   expect(await server.query('SELECT FROM task WHERE replica_id = $1', [replicaId])).toHaveLength(30);
   executor.letGo();
   await allEnded();
@@ -116,7 +117,7 @@ async function start(count: number, tasks: number): Promise<InnerReplica[]> {
   for (let index = 0; index < count; index += 1) replicas.push(await innerReplica(postgres.url, [agent], 100));
   for (const { registry } of replicas) {
     const begun = Array.from({ length: tasks }, () =>
-      registry.begin(agent, { message: userMessage('go') }, callAt(PATH)),
+      registry.beginExecution(agent, { message: userMessage('go') }, callAt(PATH)),
     );
     await Promise.all(begun.map(({ accepted }) => accepted));
   }
@@ -137,7 +138,7 @@ async function judgeAgain(): Promise<void> {
     AND heartbeat_at > now() - interval '3 seconds' AND pg_postmaster_start_time() < now() - interval '4 seconds'`;
   const living = replicas.filter(({ registry }) => registry.size > 0);
   await until(async () => (await server.query(steady)).length >= living.length, { what: 'proofs of life' });
-  for (const { recovery } of living) await recovery.sweep();
+  for (const { recovery } of living) await recovery.sweepOnce();
 }
 
 async function standing(): Promise<{ claims: unknown[]; replicas: unknown[] }> {

@@ -16,7 +16,7 @@ class Sleeper extends AgentExecutor {
   readonly woken: string[] = [];
 
   async *execute(context: RequestContext): AsyncGenerator<TaskEvent> {
-    if ((await context.log()).length === 1) {
+    if ((await context.readTaskLog()).length === 1) {
       yield { ...statusUpdate(context, 'TASK_STATE_WORKING'), parks: new Date() };
       return;
     }
@@ -63,7 +63,7 @@ async function replica(options: { jobs?: boolean }): Promise<InnerReplica> {
 /** Begins a Task of an owner. @returns its id when it sleeps */
 async function parked(by: InnerReplica, owner: string): Promise<string> {
   const call = { ...callAt(AGENT.path), scope: { tenant: '', owner } };
-  const { taskId, settled } = by.registry.begin(AGENT, { message: userMessage('sleep') }, call);
+  const { taskId, settled } = by.registry.beginExecution(AGENT, { message: userMessage('sleep') }, call);
   await settled.catch(() => undefined);
   return taskId;
 }

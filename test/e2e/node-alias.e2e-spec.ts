@@ -1,4 +1,4 @@
-import { CalledTask, type CallOptions, HttpAgentDirectory } from '#libs/a2a-client';
+import { CalledTask, type AgentCallOptions, HttpAgentDirectory } from '#libs/a2a-client';
 import { type JsonObject, type Part, type Task, userMessage } from '#libs/protocol';
 import { firstText, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
 import { useSharedStage } from '../support/shared-stage.js';
@@ -221,10 +221,11 @@ describe('a Parley that calls the alias of another one', () => {
   it('calls it in 1.0 by its URL and by its card, and in the pre-1.0 dialect where it is told to', async () => {
     const { alias } = await place((name) => echo(name));
     const directory = new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch } });
-    const answered = async (url: string, options: CallOptions): Promise<unknown> => {
+    const answered = async (url: string, options: AgentCallOptions): Promise<unknown> => {
       const answer = new CalledTask();
-      const client = await directory.client(url, options);
-      for await (const event of client.send({ message: userMessage('hello') }, options)) answer.apply(event);
+      const client = await directory.resolveClient(url, options);
+      for await (const event of client.sendMessage({ message: userMessage('hello') }, options))
+        answer.applyResponse(event);
       return [answer.state, answer.taskId?.startsWith('task-'), answer.artifacts[0]?.parts[0]?.text];
     };
     const completed = 'TASK_STATE_COMPLETED';

@@ -32,7 +32,7 @@ class Sleeper extends AgentExecutor {
   async *execute(context: RequestContext): AsyncGenerator<TaskEvent> {
     this.executed.push(context.taskId);
     if (context.signal.aborted) return yield statusUpdate(context, 'TASK_STATE_CANCELED', 'woken to be canceled');
-    const slept = (await context.log()).length > 1;
+    const slept = (await context.readTaskLog()).length > 1;
     if (slept) return yield statusUpdate(context, 'TASK_STATE_COMPLETED', 'slept well');
     const ms = Number(context.userMessage.parts[0]?.text);
     yield { ...statusUpdate(context, this.asleepAs, 'zzz'), parks: new Date(Date.now() + ms) };
@@ -80,8 +80,8 @@ describe('A parked Task', () => {
     await parked(taskId);
     expect(one.registry.has(taskId)).toBe(false);
     expect(await idleClaims(server, one)).toEqual([]);
-    await one.recovery.sweep();
-    await two.recovery.sweep();
+    await one.recovery.sweepOnce();
+    await two.recovery.sweepOnce();
     expect(sleeper.woken(taskId)).toBe(0);
     const [row] = await server.query(
       `SELECT task.wake_at = job.run_at AS together FROM task, graphile_worker.jobs AS job
@@ -113,7 +113,7 @@ describe('A parked Task', () => {
     const { taskId } = begin(one, HOUR_MS);
     await parked(taskId);
     const wake = (): Promise<unknown> =>
-      Promise.all(Array.from({ length: 8 }, (_, index) => (index % 2 ? one : two).recovery.wake(taskId)));
+      Promise.all(Array.from({ length: 8 }, (_, index) => (index % 2 ? one : two).recovery.wakeTask(taskId)));
     await wake();
     expect(sleeper.woken(taskId)).toBe(0);
     await isDue(taskId);
@@ -128,7 +128,7 @@ describe('A parked Task', () => {
     await parked(taskId);
     await server.query(`SELECT graphile_worker.remove_job('tasks.wake/' || $1)`, [taskId]);
     await isDue(taskId);
-    await two.recovery.sweep();
+    await two.recovery.sweepOnce();
     await ended(taskId, 'TASK_STATE_COMPLETED');
     expect(sleeper.woken(taskId)).toBe(1);
   });
@@ -136,11 +136,16 @@ describe('A parked Task', () => {
   it('takes no Message while it works, and sleeps on', async () => {
     const { taskId } = begin(one, HOUR_MS);
     await parked(taskId);
-    const resumed = two.registry.resume(SLEEPER, taskId, { message: userMessage('hello?') }, callAt(SLEEPER.path));
+    const resumed = two.registry.resumeExecution(
+      SLEEPER,
+      taskId,
+      { message: userMessage('hello?') },
+      callAt(SLEEPER.path),
+    );
     await expect(resumed).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
     await parked(taskId);
     await isDue(taskId);
-    await two.recovery.wake(taskId);
+    await two.recovery.wakeTask(taskId);
     await ended(taskId, 'TASK_STATE_COMPLETED');
   });
 
@@ -148,9 +153,9 @@ describe('A parked Task', () => {
     const { taskId } = begin(one, HOUR_MS, ASKING);
     await parked(taskId);
     const answer = { message: userMessage('here') };
-    const execution = await two.registry.resume(ASKING, taskId, answer, callAt(ASKING.path));
+    const execution = await two.registry.resumeExecution(ASKING, taskId, answer, callAt(ASKING.path));
     await before(execution.settled);
-    await two.recovery.wake(taskId);
+    await two.recovery.wakeTask(taskId);
     expect(asking.woken(taskId)).toBe(1);
     expect(await jobsDueLater(taskId)).toBe(0);
     expect((await log(taskId)).map(stateOf)).toEqual([
@@ -165,7 +170,7 @@ describe('A parked Task', () => {
     const { taskId } = begin(one, HOUR_MS, ASKING);
     await parked(taskId);
     await isDue(taskId);
-    await two.recovery.wake(taskId);
+    await two.recovery.wakeTask(taskId);
     await ended(taskId, 'TASK_STATE_COMPLETED');
     expect((await log(taskId)).map(stateOf)).toEqual([
       'TASK_STATE_SUBMITTED',
@@ -178,9 +183,9 @@ describe('A parked Task', () => {
   it('is canceled by any replica, and is not woken after that', async () => {
     const { taskId } = begin(one, HOUR_MS);
     await parked(taskId);
-    const task = await before(two.registry.cancel(SLEEPER, taskId, callAt(SLEEPER.path)));
+    const task = await before(two.registry.cancelAndWait(SLEEPER, taskId, callAt(SLEEPER.path)));
     expect(textOf(task)).toBe('woken to be canceled');
-    await two.recovery.wake(taskId);
+    await two.recovery.wakeTask(taskId);
     expect(await asleepThoughDue(server.query)).toEqual([]);
     expect(await jobsDueLater(taskId)).toBe(0);
   });
@@ -189,9 +194,9 @@ describe('A parked Task', () => {
     ['the replica that parks it', () => one],
     ['another one', () => two],
   ])('is canceled by %s also where it was parked before that was heard of', async (_by, by) => {
-    const { taskId } = one.registry.begin(HARD_OF_HEARING, message('go'), callAt(HARD_OF_HEARING.path));
+    const { taskId } = one.registry.beginExecution(HARD_OF_HEARING, message('go'), callAt(HARD_OF_HEARING.path));
     await until(async () => (await state(taskId)) === 'TASK_STATE_WORKING', { what: 'the Task to be worked on' });
-    const task = await before(by().registry.cancel(HARD_OF_HEARING, taskId, callAt(HARD_OF_HEARING.path)));
+    const task = await before(by().registry.cancelAndWait(HARD_OF_HEARING, taskId, callAt(HARD_OF_HEARING.path)));
     expect(textOf(task)).toBe('woken to be canceled');
   });
 
@@ -199,7 +204,7 @@ describe('A parked Task', () => {
     const { taskId } = begin(one, HOUR_MS);
     await parked(taskId);
     await two.store.requestCancel(taskId);
-    await one.recovery.sweep();
+    await one.recovery.sweepOnce();
     await until(async () => (await state(taskId)) !== 'TASK_STATE_WORKING', { what: 'the Task to end' });
     expect(await asleepThoughDue(server.query)).toEqual([]);
   });
@@ -211,10 +216,10 @@ describe('A parked Task', () => {
     await first.die();
     await isDue(taskId);
     // It dies between its claim and what it does with it.
-    await second.store.claim(taskId, second.life.replicaId, 'claimed', 'due');
+    await second.store.claimTask(taskId, second.life.replicaId, 'claimed', 'due');
     await second.die();
     await before(takenUp(server, one));
-    await until(() => one.recovery.sweep().then(async () => (await state(taskId)) === 'TASK_STATE_COMPLETED'));
+    await until(() => one.recovery.sweepOnce().then(async () => (await state(taskId)) === 'TASK_STATE_COMPLETED'));
     expect(sleeper.woken(taskId)).toBe(1);
   });
 
@@ -225,17 +230,17 @@ describe('A parked Task', () => {
     await before(leaving.leave());
     await parked(taskId);
     await isDue(taskId);
-    await expect(leaving.recovery.wake(taskId)).rejects.toThrow('This process stops');
-    await one.recovery.wake(taskId);
+    await expect(leaving.recovery.wakeTask(taskId)).rejects.toThrow('This process stops');
+    await one.recovery.wakeTask(taskId);
     await ended(taskId, 'TASK_STATE_COMPLETED');
   });
 });
 
 describe.each(FAULTS)('When a statement is %s, nothing is claimed and idle, or due and asleep:', (fault) => {
   it('of the batch that parks a Task', async () => {
-    const write = one.store.write.bind(one.store);
+    const write = one.store.writeBatch.bind(one.store);
     let failed = 0;
-    one.store.write = async (batch) => {
+    one.store.writeBatch = async (batch) => {
       if (failed > 0 || !batch.some(({ wakeAt }) => wakeAt)) return write(batch);
       failed += 1;
       if (fault === 'unanswered') await write(batch);
@@ -243,13 +248,13 @@ describe.each(FAULTS)('When a statement is %s, nothing is claimed and idle, or d
     };
     const { taskId } = begin(one, HOUR_MS);
     await parked(taskId);
-    one.store.write = write;
+    one.store.writeBatch = write;
     expect(failed).toBe(1);
     await until(() => !one.registry.has(taskId), { what: 'the execution to end' });
     expect(await idleClaims(server, one)).toEqual([]);
     expect(await jobsOf(taskId)).toBe(1);
     await isDue(taskId);
-    await two.recovery.wake(taskId);
+    await two.recovery.wakeTask(taskId);
     await ended(taskId, 'TASK_STATE_COMPLETED');
     expect(sleeper.woken(taskId)).toBe(1);
   });
@@ -264,7 +269,7 @@ describe.each(FAULTS)('When a statement is %s, nothing is claimed and idle, or d
       await parked(taskId);
       await isDue(taskId);
       arm();
-      await one.recovery.wake(taskId).catch(() => undefined);
+      await one.recovery.wakeTask(taskId).catch(() => undefined);
       one.faults.fail(0);
       await takenUp(server, one);
       await until(
@@ -280,7 +285,7 @@ describe.each(FAULTS)('When a statement is %s, nothing is claimed and idle, or d
       await parked(taskId);
       await isDue(taskId);
       arm();
-      await one.recovery.sweep().catch(() => undefined);
+      await one.recovery.sweepOnce().catch(() => undefined);
       one.faults.fail(0);
       await takenUp(server, one);
       await ended(taskId, 'TASK_STATE_COMPLETED');
@@ -296,7 +301,7 @@ async function replica(options: { jobs?: boolean } = {}): Promise<InnerReplica> 
 }
 
 function begin(owner: InnerReplica, ms: number, agent = SLEEPER) {
-  return owner.registry.begin(agent, message(String(ms)), callAt(agent.path));
+  return owner.registry.beginExecution(agent, message(String(ms)), callAt(agent.path));
 }
 
 function message(text: string): { message: Message } {
@@ -326,16 +331,16 @@ async function ended(taskId: string, end: TaskState): Promise<void> {
 }
 
 async function state(taskId: string): Promise<string | undefined> {
-  return (await two.store.header(taskId))?.state;
+  return (await two.store.readHeader(taskId))?.state;
 }
 
 function log(taskId: string): Promise<RecordedEvent[]> {
-  return two.store.events(taskId, 0, 100);
+  return two.store.readEvents(taskId, 0, 100);
 }
 
 async function follow(by: InnerReplica, taskId: string): Promise<RecordedEvent[]> {
   const seen: RecordedEvent[] = [];
-  for await (const event of by.feed.follow(taskId, 0)) seen.push(event);
+  for await (const event of by.feed.followTask(taskId, 0)) seen.push(event);
   return seen;
 }
 

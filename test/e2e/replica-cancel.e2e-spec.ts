@@ -27,8 +27,8 @@ describe('a cancel', () => {
   it('before the first event ends the Task, and its execution writes nothing more', async () => {
     const [agent] = AGENTS;
     const executions = LOST.contexts.length;
-    const { taskId } = survivor.registry.begin(agent, { message: userMessage('go') }, callAt(agent.path));
-    const canceled = await before(survivor.registry.cancel(agent, taskId, callAt(agent.path)));
+    const { taskId } = survivor.registry.beginExecution(agent, { message: userMessage('go') }, callAt(agent.path));
+    const canceled = await before(survivor.registry.cancelAndWait(agent, taskId, callAt(agent.path)));
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
     await LOST.begun(executions + 1);
     LOST.say('TASK_STATE_COMPLETED', 'too late');
@@ -38,11 +38,15 @@ describe('a cancel', () => {
 
   it.each(AGENTS)('after the owner died ends the Task: $path', async (agent) => {
     const owner = await replica();
-    const { taskId, accepted } = owner.registry.begin(agent, { message: userMessage('go') }, callAt(agent.path));
+    const { taskId, accepted } = owner.registry.beginExecution(
+      agent,
+      { message: userMessage('go') },
+      callAt(agent.path),
+    );
     await accepted;
     await owner.die();
-    const cancel = survivor.registry.cancel(agent, taskId, callAt(agent.path));
-    await until(async () => (await survivor.recovery.sweep()) > 0, { what: 'the Task to be taken over' });
+    const cancel = survivor.registry.cancelAndWait(agent, taskId, callAt(agent.path));
+    await until(async () => (await survivor.recovery.sweepOnce()) > 0, { what: 'the Task to be taken over' });
     expect((await before(cancel)).status.state).toBe('TASK_STATE_CANCELED');
     expect(await states(taskId)).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_CANCELED']);
   });
@@ -52,7 +56,7 @@ describe('a cancel', () => {
       const taskId = await waiting(agent);
       const executions = agent.executor.contexts.length;
       await survivor.store.requestCancel(taskId);
-      await survivor.recovery.sweep();
+      await survivor.recovery.sweepOnce();
       await until(async () => (await states(taskId)).length > 2, { what: 'the Task to go on' });
       expect(await states(taskId)).toEqual([...WAITING, 'TASK_STATE_CANCELED']);
       expect(agent.executor.contexts).toHaveLength(executions);
@@ -62,9 +66,9 @@ describe('a cancel', () => {
       const owner = await replica();
       const taskId = await waiting(agent);
       await owner.store.requestCancel(taskId);
-      await owner.store.claim(taskId, owner.life.replicaId, 'claimed');
+      await owner.store.claimTask(taskId, owner.life.replicaId, 'claimed');
       await owner.die();
-      await until(async () => (await survivor.recovery.sweep()) > 0, { what: 'the Task to be taken over' });
+      await until(async () => (await survivor.recovery.sweepOnce()) > 0, { what: 'the Task to be taken over' });
       await until(async () => (await states(taskId)).length > 2, { what: 'the Task to go on' });
       expect(await states(taskId)).toEqual([...WAITING, 'TASK_STATE_CANCELED']);
     });
@@ -72,7 +76,12 @@ describe('a cancel', () => {
     it('is carried out before an answer is taken, which is refused', async () => {
       const taskId = await waiting(agent);
       await survivor.store.requestCancel(taskId);
-      const answer = survivor.registry.resume(agent, taskId, { message: userMessage('yes') }, callAt(agent.path));
+      const answer = survivor.registry.resumeExecution(
+        agent,
+        taskId,
+        { message: userMessage('yes') },
+        callAt(agent.path),
+      );
       await expect(before(answer)).rejects.toMatchObject({
         reason: 'UNSUPPORTED_OPERATION',
         message: 'The task has ended (TASK_STATE_CANCELED) and takes no message',
@@ -86,17 +95,17 @@ describe('a cancel', () => {
     const executor = new LedExecutor();
     const [, { path }] = AGENTS;
     const agent = agentAt(path, executor);
-    const execution = owner.registry.begin(agent, { message: userMessage('go') }, callAt(path));
+    const execution = owner.registry.beginExecution(agent, { message: userMessage('go') }, callAt(path));
     await execution.accepted;
     await knowsSilence(server.query, survivor);
     const takenOver = async (): Promise<boolean> => {
       await server.query(`UPDATE replica SET heartbeat_at = now() - interval '1 minute' WHERE id = $1`, [
         owner.life.replicaId,
       ]);
-      return (await survivor.recovery.sweep()) > 0;
+      return (await survivor.recovery.sweepOnce()) > 0;
     };
     await until(takenOver, { what: 'the Task to be taken over' });
-    const canceled = await before(survivor.registry.cancel(agent, execution.taskId, callAt(path)));
+    const canceled = await before(survivor.registry.cancelAndWait(agent, execution.taskId, callAt(path)));
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
     executor.say('TASK_STATE_COMPLETED', 'too late');
     await expect(execution.settled).rejects.toThrow();
@@ -117,14 +126,14 @@ function ledBy(path: string, executor: LedExecutor) {
 /** A Task that asks its caller something, and that nobody executes. */
 async function waiting(agent: (typeof AGENTS)[number]): Promise<string> {
   agent.executor.say('TASK_STATE_INPUT_REQUIRED');
-  const execution = survivor.registry.begin(agent, { message: userMessage('go') }, callAt(agent.path));
+  const execution = survivor.registry.beginExecution(agent, { message: userMessage('go') }, callAt(agent.path));
   await before(execution.settled);
   await until(() => !survivor.registry.has(execution.taskId), { what: 'the execution to end' });
   return execution.taskId;
 }
 
 async function states(taskId: string): Promise<string[]> {
-  const events = await survivor.store.events(taskId, 0, 100);
+  const events = await survivor.store.readEvents(taskId, 0, 100);
   return events.flatMap(({ event }) => {
     if ('task' in event) return event.task.status.state;
     return 'statusUpdate' in event ? event.statusUpdate.status.state : [];

@@ -75,7 +75,7 @@ describe('a replica that never polls', () => {
     executor.say('TASK_STATE_INPUT_REQUIRED', 'more?');
     const reader = new Reader(two, taskId);
     await reader.reaches(2);
-    await one.registry.resume(agent, taskId, { message: userMessage('more') }, CALL);
+    await one.registry.resumeExecution(agent, taskId, { message: userMessage('more') }, CALL);
     executor.say('TASK_STATE_COMPLETED');
     await executor.begun(2);
     expect(await reader.all()).toEqual(range(1, 4));
@@ -84,7 +84,7 @@ describe('a replica that never polls', () => {
   it('has what it cancels canceled where it is executed, and the result that comes late is dropped', async () => {
     const { executor, agent, taskId } = await begun();
     const { signal } = await executor.begun();
-    const canceled = await before(two.registry.cancel(agent, taskId, CALL), { what: 'the cancel' });
+    const canceled = await before(two.registry.cancelAndWait(agent, taskId, CALL), { what: 'the cancel' });
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
     expect(signal.aborted).toBe(true);
     executor.say('TASK_STATE_COMPLETED', 'too late');
@@ -103,13 +103,13 @@ interface Begun {
 async function begun(): Promise<Begun> {
   const executor = new LedExecutor();
   const agent = agentAt(PATH, executor);
-  const { taskId, accepted } = one.registry.begin(agent, { message: userMessage('go') }, CALL);
+  const { taskId, accepted } = one.registry.beginExecution(agent, { message: userMessage('go') }, CALL);
   await accepted;
   return { executor, agent, taskId };
 }
 
 async function states({ store }: InnerReplica, taskId: string): Promise<string[]> {
-  const events = await store.events(taskId, 0, 100);
+  const events = await store.readEvents(taskId, 0, 100);
   return events.flatMap(({ event }) => {
     if ('task' in event) return event.task.status.state;
     return 'statusUpdate' in event ? event.statusUpdate.status.state : [];
@@ -122,7 +122,7 @@ class Reader {
   private readonly done: Promise<void>;
 
   constructor({ feed }: InnerReplica, taskId: string) {
-    this.done = this.read(feed.follow(taskId, 0));
+    this.done = this.read(feed.followTask(taskId, 0));
   }
 
   async reaches(sequence: number): Promise<void> {

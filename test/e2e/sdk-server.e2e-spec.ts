@@ -26,7 +26,7 @@ describe.each([
     // The SDK writes each error that it answers with to the console.
     jest.spyOn(console, 'error').mockImplementation(() => undefined);
     server = await startSdkServer(binding, streaming);
-    client = await new HttpAgentDirectory({ http }).client(server.url);
+    client = await new HttpAgentDirectory({ http }).resolveClient(server.url);
   });
 
   afterAll(async () => {
@@ -38,7 +38,7 @@ describe.each([
   async function send(parts: Part[], taskId?: string): Promise<StreamResponse[]> {
     const events: StreamResponse[] = [];
     const message = { ...userMessage('x'), parts, ...(taskId !== undefined && { taskId }) };
-    for await (const event of client.send({ message })) events.push(event);
+    for await (const event of client.sendMessage({ message })) events.push(event);
     return events;
   }
 
@@ -77,7 +77,7 @@ describe.each([
   it('says what became of a Task that does not exist, or has ended', async () => {
     const failure = { kind: 'not-found', code: -32001 };
     await expect(client.getTask('nope')).rejects.toMatchObject(failure);
-    expect(await client.cancel('nope')).toBe('refused');
+    expect(await client.cancelTask('nope')).toBe('refused');
     const sent = send([{ text: 'again' }], 'nope');
     await expect(sent).rejects.toMatchObject(failure);
   });
@@ -89,17 +89,17 @@ describe.each([
       kind: 'rpc-error',
       message: expect.stringMatching(/^a2a error -32\d{3}: .*terminal/),
     });
-    expect(await client.cancel(taskId)).toBe('refused');
+    expect(await client.cancelTask(taskId)).toBe('refused');
   });
 
   if (streaming)
     it('cancels a Task that another reader follows', async () => {
-      const events = client.send({ message: userMessage('wait') })[Symbol.asyncIterator]();
+      const events = client.sendMessage({ message: userMessage('wait') })[Symbol.asyncIterator]();
       const first = (await events.next()).value as StreamResponse;
       const taskId = 'task' in first ? first.task.id : '';
-      const followed = client.follow(taskId)[Symbol.asyncIterator]();
+      const followed = client.followTask(taskId)[Symbol.asyncIterator]();
       expect((await followed.next()).value).toMatchObject({ task: { id: taskId } });
-      expect(await client.cancel(taskId)).toBe('acknowledged');
+      expect(await client.cancelTask(taskId)).toBe('acknowledged');
       const last = async (iterator: AsyncIterator<StreamResponse>): Promise<unknown> => {
         let value: unknown;
         for (let next = await iterator.next(); !next.done; next = await iterator.next()) value = next.value;

@@ -34,9 +34,9 @@ export class FakeCallingTask {
       identity: { scope: { tenant: '', owner: '' }, parent: { taskId: 'task', reference: 'step#1' } },
       signal: this.controller.signal,
       request: { message: userMessage('hello', { messageId: this.messageId }) },
-      target: () => ({ url: this.agent.url }),
+      findTarget: () => ({ url: this.agent.url }),
       by: {
-        context: { taskId: 'task', flush: () => this.flush(), prove: () => this.prove() },
+        context: { taskId: 'task', flush: () => this.flush(), assertClaimHeld: () => this.prove() },
         agent: 'callers',
         chain: { links: [], signer: this.chains },
         ...by,
@@ -58,7 +58,7 @@ export class FakeCallingTask {
 /** All that a call hears, and how it ends. */
 export async function followed(call: AgentCall): Promise<{ progress: CallProgress[]; outcome: CallOutcome }> {
   const progress: CallProgress[] = [];
-  for await (const followed of call.run()) progress.push(followed);
+  for await (const followed of call.runCall()) progress.push(followed);
   return { progress, outcome: call.outcome };
 }
 
@@ -69,7 +69,7 @@ export async function outcomeOf(call: AgentCall): Promise<CallOutcome> {
 
 /** The Task id that a call hears of first; the call goes on. */
 export async function sighted(call: AgentCall): Promise<{ taskId: string; rest: Promise<CallOutcome> }> {
-  const run = call.run();
+  const run = call.runCall();
   const first = await run.next();
   if (first.done || call.taskId === undefined) throw new Error('The call has heard of no Task');
   const rest = async (): Promise<CallOutcome> => {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { TestDatabase } from './postgres.js';
 
-/** Ends every session of the database that was opened for a purpose (see Database.session); gives their number. */
+/** Ends every session of the database that was opened for a purpose (see Database.createSession); gives their number. */
 export async function endSessions(database: TestDatabase, purpose: string): Promise<number> {
   return besides(database, async (session, name) => {
     const { rowCount } = await session.query(

@@ -73,10 +73,10 @@ export abstract class DrivenProcess {
       call: { scope: ANONYMOUS_SCOPE, agent: this.agent, extensions: [], baseUrl: 'http://own' },
       metadata: undefined,
       signal: this.controller.signal,
-      log: async () => [...this.log],
-      admit: () => undefined,
+      readTaskLog: async () => [...this.log],
+      assertRecordable: () => undefined,
       isRefused: () => this.isRefused,
-      prove: async () => undefined,
+      assertClaimHeld: async () => undefined,
       flush: async () => {
         this.durable = this.log.length;
       },

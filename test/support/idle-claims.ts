@@ -46,7 +46,7 @@ export async function claimsWithoutExecutor(
 /** Sweeps until the replica executes whatever it claims, and nothing sleeps that is due. */
 export async function takenUp(server: TestDatabase, replica: InnerReplica): Promise<void> {
   const sweep = async (): Promise<boolean> => {
-    await replica.recovery.sweep().catch(() => undefined);
+    await replica.recovery.sweepOnce().catch(() => undefined);
     const [idle, asleep] = [await idleClaims(server, replica), await asleepThoughDue(server.query)];
     return idle.length === 0 && asleep.length === 0;
   };

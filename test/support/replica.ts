@@ -1,6 +1,6 @@
 import {
   type AgentCatalog,
-  CancelWatch,
+  CancelPoller,
   type AgentExecutor,
   type CallContext,
   ExecutionRegistry,
@@ -57,10 +57,10 @@ export async function innerReplica(
   options: { jobs?: boolean } = {},
 ): Promise<InnerReplica> {
   const migrations = [...POSTGRES_MIGRATIONS, ...JOB_MIGRATIONS, ...TASK_MIGRATIONS];
-  const database = await Database.open({ url, migrations });
+  const database = await Database.connectAndMigrate({ url, migrations });
   const faults = new StatementFaults(database);
   const life = new ReplicaLife(database);
-  await life.begin();
+  await life.beginLife();
   const metrics = new Metrics();
   const signals = new ChannelSignals(new PostgresWire(database), life, metrics);
   const store = new PostgresTaskStore(database);
@@ -71,7 +71,7 @@ export async function innerReplica(
   const shutdown = new Shutdown(config, new Readiness());
   const registry = new ExecutionRegistry(store, recorder, feed, life, shutdown, metrics, signals);
   const address = { internalUrl: 'http://parley.test' } as ServiceAddress;
-  const catalog = 'resolve' in agents ? agents : catalogOf(agents);
+  const catalog = 'resolveAgent' in agents ? agents : catalogOf(agents);
   // What Tasks enqueue is kept, whoever does it.
   await migrateJobQueue(database);
   const jobs = options.jobs ? new Jobs(database, life, shutdown, metrics) : undefined;
@@ -88,21 +88,21 @@ export async function innerReplica(
     jobs,
   );
   jobs?.start();
-  const cancels = new CancelWatch(registry, shutdown, signals, lookMs);
+  const cancels = new CancelPoller(registry, shutdown, signals, lookMs);
   cancels.start();
   const leave = (): Promise<void> => shutdown.beforeApplicationShutdown();
   const die = async (): Promise<void> => {
-    jobs?.drain();
+    jobs?.startDraining();
     cancels.stop();
     await registry.stop(AbortSignal.abort());
-    await life.end();
+    await life.endLife();
   };
   const end = async (): Promise<void> => {
     if (jobs) await leave();
     await die();
     recovery.stop();
     feed.onModuleDestroy();
-    await signals.end();
+    await signals.endSignals();
     await database.close();
   };
   return { store, feed, registry, recovery, life, faults, die, leave, end };
@@ -126,14 +126,14 @@ export function callAt(agent: string): CallContext {
 export function catalogOf(agents: readonly ServedAgent[]): AgentCatalog {
   const catalog: AgentCatalog = {
     inTenant: () => catalog,
-    resolve: (path) => {
+    resolveAgent: (path) => {
       const agent = agents.find((it) => it.path === path);
       return agent
         ? Promise.resolve(agent)
         : Promise.reject(new UnknownAgent(`No agent at ${path}`, 'AGENT_NOT_FOUND'));
     },
-    route: (agent) => Promise.resolve(agent),
-    list: () => Promise.resolve({ agents: [...agents], nextPageToken: '' }),
+    routeMessage: (agent) => Promise.resolve(agent),
+    listAgents: () => Promise.resolve({ agents: [...agents], nextPageToken: '' }),
   };
   return catalog;
 }

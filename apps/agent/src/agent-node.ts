@@ -24,14 +24,14 @@ async function readScript(path: string): Promise<JsonObject> {
   const text = await readFile(path, 'utf8').catch(() => {
     throw new Error(`${path} cannot be read`);
   });
-  const script = parse(text);
+  const script = parseScript(text);
   if (!isJsonObject(script)) throw new Error(`${path} is not a JSON object`);
   const problems = scriptProblems(script);
   if (problems.length > 0) throw new Error(problems.map((problem) => `${path}: ${problem}`).join('\n'));
   return script;
 }
 
-function parse(text: string): JsonValue | undefined {
+function parseScript(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

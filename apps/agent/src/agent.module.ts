@@ -18,7 +18,7 @@ import { RefusalFilter } from './refusal-filter.js';
 import { SingleAgentCatalog } from './single-agent-catalog.js';
 
 /** Services from which a process makes its agent. */
-export interface AgentServices {
+export interface ProgramServices {
   types: NodeTypes;
   /** Models, or `undefined` if no endpoint is configured: rules answer then, and not the echo model. */
   models: Models | undefined;
@@ -26,11 +26,11 @@ export interface AgentServices {
 }
 
 /** Creates the one agent of a process. */
-export type AgentMaker = (services: AgentServices) => ServedAgent;
+export type AgentMaker = (services: ProgramServices) => ServedAgent;
 
 @Module({})
 class CatalogModule {
-  static with(make: AgentMaker): DynamicModule {
+  static forAgent(make: AgentMaker): DynamicModule {
     return {
       module: CatalogModule,
       imports: [ConfiguredModelsModule, TasksModule],
@@ -59,8 +59,8 @@ const MIGRATIONS = [
 /** Module of a stand-alone agent. */
 @Module({})
 export class AgentModule {
-  static with(config: AppConfig, make: AgentMaker): DynamicModule {
-    const catalog = CatalogModule.with(make);
+  static forAgent(config: AppConfig, make: AgentMaker): DynamicModule {
+    const catalog = CatalogModule.forAgent(make);
     const executor = { module: ExecutorModule, imports: [catalog], providers: [ChildEndings], exports: [catalog] };
     return {
       module: AgentModule,
@@ -73,7 +73,7 @@ export class AgentModule {
         HttpModule,
         AccessModule,
         executor,
-        A2aServerModule.with(executor, PushModule.alone(TasksModule)),
+        A2aServerModule.withImports(executor, PushModule.withoutApi(TasksModule)),
       ],
       providers: [GrpcServer, TaskRecovery, { provide: APP_FILTER, useClass: RefusalFilter }],
     };

@@ -1,6 +1,6 @@
 import { basename, extname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isRole, type Role, ROLES } from '#libs/brainstorm';
+import { isRole, type BrainstormRole, ROLES } from '#libs/brainstorm';
 
 /** Arguments of the command line. */
 export interface AgentArguments {
@@ -11,7 +11,7 @@ export interface AgentArguments {
   /** True if the agent takes orders over several turns. */
   order?: boolean;
   /** Role in brainstorms, if the agent is for them. */
-  role?: Role;
+  role?: BrainstormRole;
   model?: string;
   systemPrompt?: string;
   /** Port; 0 picks a free one. */
@@ -80,32 +80,32 @@ const OPTIONS = {
  * @throws UsageError
  */
 export function parseArguments(argv: readonly string[]): AgentArguments | undefined {
-  const values = parse(argv);
+  const values = parseFlags(argv);
   if (values.help) return undefined;
   const { role } = values;
   const kinds = [values.script, values.llm, values.order, role].filter((it) => it !== undefined && it !== false);
   if (kinds.length !== 1) throw new UsageError('Give serve and a file, or one of --script, --llm, --order and --role');
   if (role !== undefined && !isRole(role)) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`);
-  const name = values.name ?? role ?? (values.order ? 'order' : nameOf(values.script));
+  const name = values.name ?? role ?? (values.order ? 'order' : scriptName(values.script));
   if (!/^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/.test(name)) {
     throw new UsageError('--name must be 1 to 64 letters, digits, underscores or hyphens');
   }
   return {
     name,
-    description: values.description ?? `${name} ${describe(values)}`,
+    description: values.description ?? `${name} ${describeAgent(values)}`,
     ...(values.order && { order: true }),
     script: values.script === undefined ? undefined : resolve(values.script),
     ...(role !== undefined && { role }),
     model: values.model,
     systemPrompt: values['system-prompt'],
-    port: portOf(values.port),
+    port: parsePort(values.port),
     host: values.host,
     dataDir: resolve(values['data-dir'] ?? `.data/agents/${name}`),
     callLog: values['call-log'] === undefined ? undefined : resolve(values['call-log']),
   };
 }
 
-function parse(argv: readonly string[]) {
+function parseFlags(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS }).values;
   } catch (error) {
@@ -113,18 +113,18 @@ function parse(argv: readonly string[]) {
   }
 }
 
-function describe({ script, order, role }: { script?: string; order?: boolean; role?: string }): string {
+function describeAgent({ script, order, role }: { script?: string; order?: boolean; role?: string }): string {
   if (order) return 'takes orders in a café';
   if (role !== undefined) return `takes part in brainstorms: ${role}`;
   return script === undefined ? 'answers with a model' : 'answers by a script';
 }
 
-function nameOf(script: string | undefined): string {
+function scriptName(script: string | undefined): string {
   return script === undefined ? 'agent' : basename(script, extname(script));
 }
 
 /** Parses a port. @throws UsageError */
-export function portOf(text: string): number {
+export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError('--port must be a number from 0 to 65535');
   return port;

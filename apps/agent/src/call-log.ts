@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { firstText, type Message } from '#libs/protocol';
 
 /** Message that the agent acted on. */
-export interface LoggedCall {
+export interface CallLogLine {
   messageId: string;
   /** Id of the Task; absent if the Message was answered without one. */
   taskId?: string;
@@ -18,8 +18,8 @@ export class CallLog {
   /** @param path file for one JSON line per call, written before the agent acts; standard error if absent */
   constructor(private readonly path?: string) {}
 
-  record(message: Message, execution?: { taskId: string; recovered: number }): void {
-    const call: LoggedCall = {
+  recordCall(message: Message, execution?: { taskId: string; recovered: number }): void {
+    const call: CallLogLine = {
       messageId: message.messageId,
       taskId: execution?.taskId,
       text: firstText(message.parts) ?? '',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AgentExecutor, type CallContext, type RequestContext } from '#libs/executor';
 import { agentMessage, type Message, statusUpdate, textPart, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { CallLog, type LoggedCall } from './call-log.js';
+import { CallLog, type CallLogLine } from './call-log.js';
 import { LoggedExecutor } from './logged-executor.js';
 
 const CALL: CallContext = { scope: { tenant: '', owner: '' }, agent: '', extensions: [], baseUrl: 'http://127.0.0.1' };
@@ -17,7 +17,7 @@ class Completing extends AgentExecutor {
     yield statusUpdate(context, 'TASK_STATE_COMPLETED');
   }
 
-  override reply(message: Message): Message | undefined {
+  override replyDirectly(message: Message): Message | undefined {
     return message.parts[0]?.text === 'ping'
       ? agentMessage({ taskId: '', contextId: '' }, [textPart('pong')])
       : undefined;
@@ -35,11 +35,11 @@ describe('LoggedExecutor', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const calls = (): LoggedCall[] =>
+  const calls = (): CallLogLine[] =>
     readFileSync(join(folder, 'calls.jsonl'), 'utf8')
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as LoggedCall);
+      .map((line) => JSON.parse(line) as CallLogLine);
 
   it('keeps what the registry must know of the executor', () => {
     expect(logged).toMatchObject({ recovery: 'restart', cancelGrace: 7 });
@@ -62,8 +62,8 @@ describe('LoggedExecutor', () => {
   });
 
   it('writes a line for a direct answer, and none for a Message that will be executed', () => {
-    expect(logged.reply(userMessage([textPart('ping')]), CALL)).toBeDefined();
-    expect(logged.reply(userMessage([textPart('work')]), CALL)).toBeUndefined();
+    expect(logged.replyDirectly(userMessage([textPart('ping')]), CALL)).toBeDefined();
+    expect(logged.replyDirectly(userMessage([textPart('work')]), CALL)).toBeUndefined();
     expect(calls()).toMatchObject([{ text: 'ping' }]);
     expect(calls()[0]).not.toHaveProperty('taskId');
   });
@@ -80,9 +80,9 @@ function contextOf(message: Message, recovered: number): RequestContext {
     metadata: undefined,
     signal: new AbortController().signal,
     recovered,
-    log: () => Promise.resolve([]),
-    admit: () => undefined,
+    readTaskLog: () => Promise.resolve([]),
+    assertRecordable: () => undefined,
     flush: () => Promise.resolve(),
-    prove: async () => undefined,
+    assertClaimHeld: async () => undefined,
   };
 }

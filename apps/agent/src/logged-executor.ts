@@ -20,17 +20,17 @@ export class LoggedExecutor extends AgentExecutor {
   }
 
   override execute(context: RequestContext): AsyncIterable<TaskEvent> {
-    this.calls.record(context.userMessage, context);
+    this.calls.recordCall(context.userMessage, context);
     return this.executor.execute(context);
   }
 
-  override reply(message: Message, call: CallContext): Message | undefined {
-    const answer = this.executor.reply?.(message, call);
-    if (answer !== undefined) this.calls.record(message);
+  override replyDirectly(message: Message, call: CallContext): Message | undefined {
+    const answer = this.executor.replyDirectly?.(message, call);
+    if (answer !== undefined) this.calls.recordCall(message);
     return answer;
   }
 
-  override async check(request: SendMessageRequest, call: CallContext): Promise<void> {
-    await this.executor.check?.(request, call);
+  override async checkRequest(request: SendMessageRequest, call: CallContext): Promise<void> {
+    await this.executor.checkRequest?.(request, call);
   }
 }

@@ -28,14 +28,14 @@ function modelThat(answers: readonly unknown[]): { models: Models; calls: ModelC
   const model: Model = {
     name: 'm',
     inputModes: ['text/plain'],
-    async *stream(call): AsyncIterable<ModelEvent> {
+    async *streamAnswer(call): AsyncIterable<ModelEvent> {
       const answer = answers[calls.length];
       calls.push({ ...call, messages: [...call.messages] });
       yield { text: typeof answer === 'string' ? answer : JSON.stringify(answer) };
       yield { end: { reason: 'stop', usage: { inputTokens: 10, outputTokens: 5 } } };
     },
   };
-  return { models: { find: async () => model } as unknown as Models, calls };
+  return { models: { findModel: async () => model } as unknown as Models, calls };
 }
 
 async function played(models: Models, systemPrompt = 'Build.'): Promise<TaskEvent[]> {

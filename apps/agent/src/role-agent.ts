@@ -3,7 +3,7 @@ import {
   isRole,
   llmFaults,
   readState,
-  type Role,
+  type BrainstormRole,
   STATE_SCHEMA,
   type StateContent,
   stateFaults,
@@ -53,7 +53,7 @@ const ANY_PROVIDER = 'parley';
 
 /** Payload of a brainstorm's request: four members. */
 interface RolePayload {
-  role: Role;
+  role: BrainstormRole;
   systemPrompt: string;
   llm: AskedModel;
   state: StateContent;
@@ -73,21 +73,21 @@ export class RoleAgent extends AgentExecutor {
    * @param models absent for an agent that works by rules
    */
   constructor(
-    private readonly role: Role,
+    private readonly role: BrainstormRole,
     private readonly models?: Models,
   ) {
     super();
   }
 
-  override check({ message }: SendMessageRequest): void {
-    this.read(message);
+  override checkRequest({ message }: SendMessageRequest): void {
+    this.readPayload(message);
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
-    const payload = this.read(context.userMessage);
+    const payload = this.readPayload(context.userMessage);
     if (context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
     if (context.recovered < 2) {
-      const answer = await this.changed(payload, context.signal);
+      const answer = await this.changeState(payload, context.signal);
       if (typeof answer === 'string') return yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${answer}`);
       const { state, report } = answer;
       const parts = [dataPart({ ...payload.sent, ...state } as unknown as JsonObject)];
@@ -102,10 +102,10 @@ export class RoleAgent extends AgentExecutor {
   }
 
   /** Returns the changed state, or the reason why there is none. */
-  private async changed(payload: RolePayload, signal: AbortSignal): Promise<ChangedState | string> {
+  private async changeState(payload: RolePayload, signal: AbortSignal): Promise<ChangedState | string> {
     if (this.models === undefined) return { state: workByRules(payload.role, payload.state) };
     try {
-      return await asked(this.models, payload, signal);
+      return await askModel(this.models, payload, signal);
     } catch (error) {
       if (error instanceof ModelError) return error.message;
       if (error instanceof InvalidState) return `the model's answer is not a state: ${error.message}`;
@@ -114,7 +114,7 @@ export class RoleAgent extends AgentExecutor {
   }
 
   /** Reads the payload. @throws A2AError INVALID_PARAMS naming the field */
-  private read({ parts }: Message): RolePayload {
+  private readPayload({ parts }: Message): RolePayload {
     const data = firstData(parts);
     if (!isJsonObject(data)) throw invalidParams({ field: 'message.parts', description: 'must hold one data Part' });
     const { role = this.role, systemPrompt, llmConfig, state: sent } = data;
@@ -159,15 +159,15 @@ const MOST_REPAIRS = 1;
  * Asks the model for the changed state. An answer that is not a valid state is sent back once, with its faults.
  * @throws InvalidState with the faults of both answers; ModelError if there is no complete answer
  */
-async function asked(models: Models, payload: RolePayload, signal: AbortSignal): Promise<ChangedState> {
+async function askModel(models: Models, payload: RolePayload, signal: AbortSignal): Promise<ChangedState> {
   const { provider, model: name, temperature, maxTokens } = payload.llm;
-  const model = await models.find(name, { tenant: '', signal });
+  const model = await models.findModel(name, { tenant: '', signal });
   if (provider !== undefined && provider !== model.provider)
     throw new ModelError(`this agent has no provider "${briefText(provider)}"`);
   const structure = new StructuredAnswer(STATE_SCHEMA, {
     rules: { faults: (value) => stateFaults(value, payload.state) },
   });
-  const messages = openingOf(payload);
+  const messages = openingMessages(payload);
   const faults: string[] = [];
   const usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
   while (faults.length <= MOST_REPAIRS) {
@@ -181,18 +181,18 @@ async function asked(models: Models, payload: RolePayload, signal: AbortSignal):
     });
     usage.inputTokens += end.usage?.inputTokens ?? 0;
     usage.outputTokens += end.usage?.outputTokens ?? 0;
-    const read = structure.read(parts);
+    const read = structure.readValue(parts);
     if ('value' in read) {
       const state = readState(read.value, payload.state);
       return { state, report: { repairs: faults, usage: { ...usage } } };
     }
     faults.push(read.fault);
-    messages.push({ role: 'assistant', parts }, { role: 'user', parts: [textPart(structure.complaint(parts))] });
+    messages.push({ role: 'assistant', parts }, { role: 'user', parts: [textPart(structure.complaintAbout(parts))] });
   }
   throw new InvalidState(faults.join('; nor is the answer after that: '));
 }
 
-function openingOf({ systemPrompt, sent }: RolePayload): ModelMessage[] {
+function openingMessages({ systemPrompt, sent }: RolePayload): ModelMessage[] {
   const user: ModelMessage = { role: 'user', parts: [textPart(JSON.stringify(sent))] };
   const said = systemPrompt.trim();
   return said === '' ? [user] : [{ role: 'system', parts: [textPart(said)] }, user];

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { type DefinedAgent, isDefinedAgent } from '#libs/authoring';
 import { importDefault } from '#libs/nodes';
 import type { Environment } from '#libs/service';
-import { portOf, UsageError } from './arguments.js';
+import { parsePort, UsageError } from './arguments.js';
 import * as authored from './index.js';
 import { serveDefined } from './serve.js';
 
@@ -23,7 +23,7 @@ export async function serveFile(
   argv: readonly string[],
   environment: Environment,
 ): Promise<{ name: string; url: string } | undefined> {
-  const wanted = parse(argv);
+  const wanted = parseServeFlags(argv);
   if (wanted === undefined) return undefined;
   const { file, port, host, dataDir } = wanted;
   const agent = await agentIn(file);
@@ -32,16 +32,18 @@ export async function serveFile(
   return { name: agent.name, url };
 }
 
-function parse(argv: readonly string[]): { file: string; port: number; host: string; dataDir?: string } | undefined {
-  const { values, positionals } = parsed(argv);
+function parseServeFlags(
+  argv: readonly string[],
+): { file: string; port: number; host: string; dataDir?: string } | undefined {
+  const { values, positionals } = parseServeArguments(argv);
   if (values.help) return undefined;
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError('serve takes one file');
   const { port, host, 'data-dir': dataDir } = values;
-  return { file: resolve(file), port: portOf(port), host, ...(dataDir !== undefined && { dataDir }) };
+  return { file: resolve(file), port: parsePort(port), host, ...(dataDir !== undefined && { dataDir }) };
 }
 
-function parsed(argv: readonly string[]) {
+function parseServeArguments(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
   } catch (error) {
@@ -50,20 +52,20 @@ function parsed(argv: readonly string[]) {
 }
 
 /** Returns the file, with the line if the stack of the error has it. */
-function placeOf(file: string, error: unknown): string {
+function errorPlace(file: string, error: unknown): string {
   const { stack = '' } = (error ?? {}) as { stack?: string };
   const [, line] = stack.split(file)[1]?.match(/^:(\d+)/) ?? [];
   return line === undefined ? file : `${file}:${line}`;
 }
 
-function reason(error: unknown): string {
+function loadFailure(error: unknown): string {
   return error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it throws what is no error';
 }
 
 async function agentIn(file: string): Promise<DefinedAgent> {
   if (!existsSync(file)) throw new Error(`there is no file ${file}`);
   const agent = await importDefault(file, { 'parley-a2a/agent': authored }).catch((error: unknown) => {
-    throw new Error(`${placeOf(file, error)} cannot be loaded: ${reason(error)}`, { cause: error });
+    throw new Error(`${errorPlace(file, error)} cannot be loaded: ${loadFailure(error)}`, { cause: error });
   });
   if (!isDefinedAgent(agent)) throw new Error(`${file} does not export what defineAgent gives as its default`);
   return agent;

@@ -33,7 +33,7 @@ export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): Se
  */
 export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentMaker {
   return ({ types, models }) => {
-    const executor = wanted.role ? new RoleAgent(wanted.role, models) : types.executor(node);
+    const executor = wanted.role ? new RoleAgent(wanted.role, models) : types.createExecutor(node);
     return servedAgent(wanted, new LoggedExecutor(executor, new CallLog(wanted.callLog)));
   };
 }

@@ -6,17 +6,17 @@ export class SingleAgentCatalog extends AgentCatalog {
     super();
   }
 
-  override resolve(path: string): Promise<ServedAgent> {
+  override resolveAgent(path: string): Promise<ServedAgent> {
     if (path === '') return Promise.resolve(this.agent);
     return Promise.reject(new UnknownAgent('agent not found', 'AGENT_NOT_FOUND', { path }));
   }
 
   /** Returns the agent: it decides itself what a skill means. */
-  override route(agent: ServedAgent): Promise<ServedAgent> {
+  override routeMessage(agent: ServedAgent): Promise<ServedAgent> {
     return Promise.resolve(agent);
   }
 
-  override list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
+  override listAgents(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
     const agents = pageToken === undefined || pageToken === '' ? [this.agent] : [];
     return Promise.resolve({ agents: agents.slice(0, limit), nextPageToken: '' });
   }

@@ -38,9 +38,9 @@ export interface AgentPlace {
  */
 export async function startAgent(place: AgentPlace, environment: Environment, make: AgentMaker): Promise<Serving> {
   const config = configOf(place, environment);
-  const app = await created(AgentModule.with(config, make), config);
+  const app = await createOrEnd(AgentModule.forAgent(config, make), config);
   try {
-    return { url: await listen(app, config), close: () => app.close() };
+    return { url: await listenAndRecover(app, config), close: () => app.close() };
   } catch (error) {
     await app.close();
     throw error;
@@ -63,7 +63,7 @@ function configOf({ name, description, port, host, dataDir }: AgentPlace, enviro
 /**
  * Creates the application. If that fails, it stops what it had started, the embedded database included, and rethrows.
  */
-async function created(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
+async function createOrEnd(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
   try {
     return await createAgent(module, config);
   } catch (error) {
@@ -91,7 +91,7 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
     turns,
   });
   admitBodies(fastify, app.get(InFlight), bodyLimit, refused);
-  app.get(FrameRoom).serve(app.getHttpServer(), scopeOf);
+  app.get(FrameRoom).serveStreams(app.getHttpServer(), scopeOf);
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),
@@ -99,17 +99,17 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
     jsonMembers: config.content.jsonMembers,
     bodyTurn: (...body) => turns.readBody(...body),
   });
-  app.get(Shutdown).register('streams', () => routes.endStreams());
+  app.get(Shutdown).registerStep('streams', () => routes.endStreams());
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   return app;
 }
 
 /** Listens, and then resumes the Tasks that an earlier process of this agent left. */
-async function listen(app: NestFastifyApplication, config: AppConfig): Promise<string> {
+async function listenAndRecover(app: NestFastifyApplication, config: AppConfig): Promise<string> {
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');
-  app.get(ServiceAddress).listening(url);
-  await app.get(GrpcServer).listen();
+  app.get(ServiceAddress).setBoundUrl(url);
+  await app.get(GrpcServer).listenIfConfigured();
   app.get(TaskRecovery).start();
   app.get(Jobs).start();
   app.get(Readiness).started = true;

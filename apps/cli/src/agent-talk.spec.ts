@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { card, chat } from './agent-talk.js';
+import { showCard, chatWithAgent } from './agent-talk.js';
 import { Session } from './session.js';
 import { Terminal } from './terminal.js';
 
@@ -34,13 +34,13 @@ function person(): { session: Session; said: () => string } {
 
 it('says who an agent is without what a terminal would act on', async () => {
   const { session, said } = person();
-  await chat(session, url);
+  await chatWithAgent(session, url);
   expect(said()).toBe('Talking with Critic]0;pwned2J. /new begins again, /quit ends.\n');
 });
 
 it('shows a card, and what is wrong with it, without that as well', async () => {
   const { session, said } = person();
-  await card(session, url);
+  await showCard(session, url);
   expect(said()).toContain('"name": "Critic');
   // oxlint-disable-next-line no-control-regex
   expect(said()).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);

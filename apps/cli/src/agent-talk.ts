@@ -1,5 +1,5 @@
 import { type AgentClient, AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
-import { dataPart, type JsonObject, shownUrl, textPart } from '#libs/protocol';
+import { dataPart, type JsonObject, redactedUrl, textPart } from '#libs/protocol';
 import { createInterface } from 'node:readline';
 import type { CardReport } from './card-report.js';
 import { type ChatAnswer, ChatSession } from './chat-session.js';
@@ -10,7 +10,7 @@ import { Interrupted, type Session } from './session.js';
 import { ShownAnswer } from './shown-answer.js';
 
 /** Creates a client without address restrictions, since the operator named the agent. */
-function directory(session: Session): HttpAgentDirectory {
+function createDirectory(session: Session): HttpAgentDirectory {
   return new HttpAgentDirectory({
     http: { fetch, cachedFetch: fetch },
     credentials: (url) => () => keyFor(session, url),
@@ -27,75 +27,75 @@ function keyFor(session: Session, agentUrl: string): Record<string, string> {
   return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }
 
-async function connected(session: Session, url: string): Promise<AgentClient> {
+async function connectAgent(session: Session, url: string): Promise<AgentClient> {
   requireUrl(url);
   // Otherwise an invalid key would be reported as the agent's fault in the middle of a call.
   keyFor(session, url);
-  const found = directory(session).client(url, { timeouts: { refused: 0 }, signal: session.signal });
+  const found = createDirectory(session).resolveClient(url, { timeouts: { refused: 0 }, signal: session.signal });
   return found.catch((error: unknown) => {
     session.signal.throwIfAborted();
-    throw new CommandError(`${shownUrl(url)} cannot be called: ${reason(error)}`, EXIT.failed);
+    throw new CommandError(`${redactedUrl(url)} cannot be called: ${callFailureText(error)}`, EXIT.failed);
   });
 }
 
 /** @throws CommandError for a URL that is not http or https */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new CommandError(`${shownUrl(url)}: must be an http or https URL, of an agent or of its card`);
+    throw new CommandError(`${redactedUrl(url)}: must be an http or https URL, of an agent or of its card`);
 }
 
-export interface SendOptions {
+export interface MessageOptions {
   context?: string;
   task?: string;
   input: string[];
 }
 
 /** Sends one text or data value to an agent. */
-export async function send(
+export async function sendToAgent(
   session: Session,
   url: string,
   text: string | undefined,
-  { context, task, input }: SendOptions,
+  { context, task, input }: MessageOptions,
 ): Promise<void> {
   if ((text === undefined) === (input.length === 0)) throw new CommandError('Say one thing: a text, or data with -i');
   const part = text === undefined ? dataPart(readInputs(input) as JsonObject) : textPart(text);
-  const talk = new ChatSession(await connected(session, url));
+  const talk = new ChatSession(await connectAgent(session, url));
   talk.ids = { ...(context !== undefined && { contextId: context }), ...(task !== undefined && { taskId: task }) };
   const { terminal } = session;
   // The result is shown complete at the end, so its pieces are ignored.
-  const listener = { working: (said: string) => terminal.note(`… ${said}`), piece: () => undefined };
-  const answer = await talk.send(part, session.signal, listener).catch((error: unknown) => {
+  const listener = { working: (said: string) => terminal.writeNote(`… ${said}`), piece: () => undefined };
+  const answer = await talk.sendPart(part, session.signal, listener).catch((error: unknown) => {
     session.signal.throwIfAborted();
-    throw new CommandError(reason(error), EXIT.failed);
+    throw new CommandError(callFailureText(error), EXIT.failed);
   });
   const { state, taskId } = answer;
   if (state !== undefined && state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED')
     session.code = EXIT.failed;
-  terminal.result(answer, () => terminal.foreign(answer.text));
+  terminal.writeResult(answer, () => terminal.stripControls(answer.text));
   showForm(session, answer);
-  if (state === 'TASK_STATE_INPUT_REQUIRED') terminal.note(`It waits: answer with --task ${taskId}`);
+  if (state === 'TASK_STATE_INPUT_REQUIRED') terminal.writeNote(`It waits: answer with --task ${taskId}`);
 }
 
 /** Shows the fields of the form, and the violations of the previous answer. */
 function showForm({ terminal }: Session, { asks }: ChatAnswer): void {
   const wrong = asks?.violations?.map(({ field, description }) => `    ${field} ${description}`) ?? [];
   const lines = [...wrong, ...formFields(asks?.form as Form | undefined)];
-  if (lines.length > 0) terminal.note(terminal.foreign(lines.join('\n')));
+  if (lines.length > 0) terminal.writeNote(terminal.stripControls(lines.join('\n')));
 }
 
 /** Talks with an agent until the input ends. */
-export async function chat(session: Session, url: string): Promise<void> {
+export async function chatWithAgent(session: Session, url: string): Promise<void> {
   const { terminal, signal } = session;
-  const agent = await connected(session, url);
+  const agent = await connectAgent(session, url);
   const talk = new ChatSession(agent);
   const { input, json } = terminal;
   const lines = createInterface({ input, ...(!json && { output: process.stdout }), prompt: json ? '' : 'you> ' });
-  const name = terminal.foreign(agent.card?.name ?? agent.agentUrl);
-  if (!json) terminal.line(`Talking with ${name}. /new begins again, /quit ends.`);
-  const stop = (): void => lines.close();
-  signal.addEventListener('abort', stop, { once: true });
+  const name = terminal.stripControls(agent.card?.name ?? agent.agentUrl);
+  if (!json) terminal.writeLine(`Talking with ${name}. /new begins again, /quit ends.`);
+  const closeLines = (): void => lines.close();
+  signal.addEventListener('abort', closeLines, { once: true });
   // On a terminal Ctrl-C is a key press and no signal.
-  lines.on('SIGINT', () => session.interrupt());
+  lines.on('SIGINT', () => session.interruptCommand());
   lines.prompt();
   let over = false;
   lines.on('close', () => (over = true));
@@ -103,40 +103,43 @@ export async function chat(session: Session, url: string): Promise<void> {
     if (signal.aborted) break;
     const text = line.trim();
     if (text === '/quit') break;
-    if (text === '/new') talk.forget();
-    else if (text !== '') await exchange(session, talk, text);
+    if (text === '/new') talk.forgetIds();
+    else if (text !== '') await exchangeText(session, talk, text);
     // Lines that were typed ahead are answered after the input has ended.
     if (!over) lines.prompt();
   }
   lines.close();
-  if (signal.reason instanceof Interrupted) terminal.note('');
+  if (signal.reason instanceof Interrupted) terminal.writeNote('');
   signal.throwIfAborted();
 }
 
-async function exchange(session: Session, talk: ChatSession, text: string): Promise<void> {
+async function exchangeText(session: Session, talk: ChatSession, text: string): Promise<void> {
   const { terminal, signal } = session;
   const shown = new ShownAnswer(terminal);
   try {
-    const answer = await talk.say(text, signal, shown);
+    const answer = await talk.sayText(text, signal, shown);
     const word = answer.state?.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
-    shown.finish(answer, word === undefined || word === 'input-required' ? '' : ` [${word}]`);
+    shown.finishAnswer(answer, word === undefined || word === 'input-required' ? '' : ` [${word}]`);
     showForm(session, answer);
   } catch (error) {
     shown.close();
     signal.throwIfAborted();
-    terminal.entry({ error: { message: reason(error) } }, () => `error> ${terminal.foreign(reason(error))}`);
+    terminal.writeEntry(
+      { error: { message: callFailureText(error) } },
+      () => `error> ${terminal.stripControls(callFailureText(error))}`,
+    );
   }
 }
 
 /** Shows a card and its problems. */
-export async function card(session: Session, url: string): Promise<void> {
+export async function showCard(session: Session, url: string): Promise<void> {
   requireUrl(url);
   // It loads a service's rules for cards, which other commands do not need.
   const { cardReport } = await import('./card-report.js');
   const report = await cardReport(url, keyFor(session, url));
   const wrong = report.problems.some(({ level }) => level === 'error');
   if (wrong) session.code = EXIT.differs;
-  session.terminal.result(report, () => session.terminal.foreign(cardText(report, wrong)));
+  session.terminal.writeResult(report, () => session.terminal.stripControls(cardText(report, wrong)));
 }
 
 function cardText({ card: shown, cardUrl, problems }: CardReport, wrong: boolean): string {
@@ -147,6 +150,6 @@ function cardText({ card: shown, cardUrl, problems }: CardReport, wrong: boolean
   ].join('\n');
 }
 
-function reason(error: unknown): string {
+function callFailureText(error: unknown): string {
   return error instanceof AgentCallError ? error.message : 'the call failed';
 }

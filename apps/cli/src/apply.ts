@@ -6,17 +6,17 @@ import { shownPlace, type WorkflowFile } from './workflow-files.js';
 export type Applied = components['schemas']['AppliedView'];
 
 /** Returns one line for each workflow and its action. */
-export function applied(session: Session, workflows: Applied['workflows'], dryRun = false): string {
-  return workflows.map((it) => `${it.name} ${actionText(session, it.action, dryRun)}${warnings(it)}`).join('\n');
+export function describeApplied(session: Session, workflows: Applied['workflows'], dryRun = false): string {
+  return workflows.map((it) => `${it.name} ${actionText(session, it.action, dryRun)}${warningLines(it)}`).join('\n');
 }
 
 function actionText({ terminal }: Session, action: string, dryRun: boolean): string {
-  if (action === 'unchanged') return terminal.paint('dim', 'unchanged');
+  if (action === 'unchanged') return terminal.paintText('dim', 'unchanged');
   const colour = action === 'deleted' ? 'red' : 'green';
-  return terminal.paint(colour, dryRun ? `would be ${action}` : action);
+  return terminal.paintText(colour, dryRun ? `would be ${action}` : action);
 }
 
-function warnings({ problems = [] }: Applied['workflows'][number]): string {
+function warningLines({ problems = [] }: Applied['workflows'][number]): string {
   return problems.map(({ path, detail }) => `\n  ${path}: ${detail}`).join('');
 }
 
@@ -25,7 +25,7 @@ const HOW_TO_ADOPT =
   'A folder is known by .parley/mark: commit that file.';
 
 /** Options for applying files. */
-export interface SendOptions {
+export interface FolderApplyOptions {
   dryRun?: boolean | undefined;
   prune?: boolean | undefined;
   force?: boolean | undefined;
@@ -39,7 +39,7 @@ export interface SendOptions {
 export async function applyFiles(
   session: Session,
   files: readonly WorkflowFile[],
-  options: SendOptions,
+  options: FolderApplyOptions,
 ): Promise<Applied> {
   const { dryRun = false, prune, force, adopt, mark, seen } = options;
   const workflows = files.map(({ definition }) => {
@@ -62,13 +62,13 @@ export async function applyFiles(
     });
   } catch (error) {
     if (!(error instanceof ParleyError) || error.errors.length === 0) throw error;
-    throw refusal(error, files);
+    throw toCommandError(error, files);
   }
 }
 
 /** Returns the service's problems by file and line. */
-function refusal({ status, reason, errors }: ParleyError, files: readonly WorkflowFile[]): CommandError {
-  const found = errors.map((entry) => ({ ...entry, ...placeOf(files, entry.path) }));
+function toCommandError({ status, reason, errors }: ParleyError, files: readonly WorkflowFile[]): CommandError {
+  const found = errors.map((entry) => ({ ...entry, ...findSentPlace(files, entry.path) }));
   const lines = found.map(({ shown, detail }) => `${shown}: ${detail}`);
   const message = [...lines, ...(reason === 'NOT_ADOPTED' ? [HOW_TO_ADOPT] : [])].join('\n');
   const code = status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
@@ -76,9 +76,9 @@ function refusal({ status, reason, errors }: ParleyError, files: readonly Workfl
 }
 
 /** Maps a path of the request, such as `workflows[2].definition.nodes[0].id`, to its place in the file. */
-function placeOf(files: readonly WorkflowFile[], path: string): { shown: string; path: string; file?: string } {
+function findSentPlace(files: readonly WorkflowFile[], path: string): { shown: string; path: string; file?: string } {
   const [, index, member = ''] = /^workflows\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
   const file = files[Number(index)];
   if (!file) return { shown: path, path };
-  return { shown: shownPlace(file, member), file: file.path, ...file.placeOf(member), path: member };
+  return { shown: shownPlace(file, member), file: file.path, ...file.locateMember(member), path: member };
 }

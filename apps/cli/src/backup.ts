@@ -18,16 +18,16 @@ const KEYS_LEFT_OUT = '--exclude-table-data=*.service_secret';
  * - An existing file is not replaced.
  * - An incomplete file never has the final name.
  */
-export async function backup(session: Session, name: string | undefined, options: BackupOptions): Promise<void> {
+export async function writeBackup(session: Session, name: string | undefined, options: BackupOptions): Promise<void> {
   const { terminal, signal } = session;
   const file = resolve(name ?? `parley-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}Z.dump`);
   refuseExisting(file);
   const written = await withServiceDatabase(session, { program: 'pg_dump', mayBeNew: false }, async (database) => {
     if (!(await isService(database))) throw new CommandError('There is no service in this database yet.', EXIT.failed);
     const secrets = await sealedSecrets(database);
-    const part = reserve(file);
+    const part = reserveFile(file);
     try {
-      terminal.note(`Writing ${file} …`);
+      terminal.writeNote(`Writing ${file} …`);
       const flags = ['--format=custom', '--no-owner', '--no-privileges', `--file=${part}`];
       const left = options.withoutKeys ? [KEYS_LEFT_OUT] : [];
       await runProgram(database.program, [...flags, ...left], database.url, signal);
@@ -38,8 +38,8 @@ export async function backup(session: Session, name: string | undefined, options
     }
     return { file, bytes: statSync(file).size, postgres: database.version, secrets };
   });
-  terminal.result(written, () => `${file} has the backup (${written.bytes} bytes).`);
-  terminal.note(advice(written.secrets, options));
+  terminal.writeResult(written, () => `${file} has the backup (${written.bytes} bytes).`);
+  terminal.writeNote(backupAdvice(written.secrets, options));
 }
 
 async function isService({ client }: ServiceDatabase): Promise<boolean> {
@@ -52,7 +52,7 @@ function refuseExisting(file: string): void {
 }
 
 /** Creates an empty file of this user beside the final one. */
-function reserve(file: string): string {
+function reserveFile(file: string): string {
   const part = `${file}.part`;
   try {
     closeSync(openSync(part, 'wx', 0o600));
@@ -64,7 +64,7 @@ function reserve(file: string): string {
   }
 }
 
-function advice({ withKey, withDatabase, unreadable }: SealedSecrets, { withoutKeys }: BackupOptions): string {
+function backupAdvice({ withKey, withDatabase, unreadable }: SealedSecrets, { withoutKeys }: BackupOptions): string {
   const lines = [];
   if (withKey > 0)
     lines.push(`CREDENTIALS_KEY opens ${withKey} of the secrets in it: keep that key, in another place.`);

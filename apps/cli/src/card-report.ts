@@ -34,8 +34,8 @@ export async function cardReport(url: string, key: Readonly<Record<string, strin
   const places = new Set(own.length === 1 ? own : [ownCardUrl(url), hostCardUrl(url), pre10CardUrl(url)]);
   const misses: string[] = [];
   for (const cardUrl of places) {
-    const { status, text } = await read(cardUrl, key);
-    const card = status === 200 ? parsed(text) : undefined;
+    const { status, text } = await fetchCard(cardUrl, key);
+    const card = status === 200 ? tryParseCard(text) : undefined;
     if (isJsonObject(card) && (own.includes(cardUrl) || !isOfAnother(text, url))) {
       const version = cardVersion(cardUrl, card);
       return { cardUrl, version, card, problems: cardProblems(card, version) };
@@ -62,7 +62,10 @@ function isOfAnother(text: string, url: string): boolean {
   }
 }
 
-async function read(url: string, key: Readonly<Record<string, string>>): Promise<{ status: number; text: string }> {
+async function fetchCard(
+  url: string,
+  key: Readonly<Record<string, string>>,
+): Promise<{ status: number; text: string }> {
   try {
     const response = await fetch(url, { headers: { ...HEADERS, ...key }, signal: AbortSignal.timeout(LONGEST_MS) });
     return { status: response.status, text: await response.text() };
@@ -71,7 +74,7 @@ async function read(url: string, key: Readonly<Record<string, string>>): Promise
   }
 }
 
-function parsed(text: string): unknown {
+function tryParseCard(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -52,21 +52,21 @@ export class ChatSession {
    * Sends a text. If the agent waits for a form, the text is sent as the form's data if it can be parsed as such.
    * @throws AgentCallError; the ids are unchanged then
    */
-  async say(text: string, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
+  async sayText(text: string, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     const { form } = this.asks ?? {};
     const data = form && formData(form, text);
-    return this.send(data === undefined ? textPart(text) : dataPart(data as JsonValue), signal, listener);
+    return this.sendPart(data === undefined ? textPart(text) : dataPart(data as JsonValue), signal, listener);
   }
 
   /** Sends a Part. @throws AgentCallError; the ids are unchanged then */
-  async send(part: Part, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
+  async sendPart(part: Part, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     const message = userMessage([part], this.ids);
     const answer = new CalledTask();
     const growing = new GrowingText();
     let last: string | undefined;
-    for await (const response of this.agent.send({ message }, { signal })) {
-      answer.apply(response);
-      const piece = growing.take(response);
+    for await (const response of this.agent.sendMessage({ message }, { signal })) {
+      answer.applyResponse(response);
+      const piece = growing.nextPiece(response);
       if (piece !== '') listener.piece(piece);
       const said = answer.state === 'TASK_STATE_WORKING' ? partsText(answer.status?.message?.parts ?? []) : '';
       if (said !== '' && said !== last) listener.working(said);
@@ -77,7 +77,7 @@ export class ChatSession {
     this.asks = isOver || reply ? undefined : formQuestion(answer.status?.message);
     this.ids = reply ? idsOf(reply) : idsOf(isOver ? { contextId: answer.contextId } : answer);
     return {
-      text: textOf(answer),
+      text: answerText(answer),
       ...idsOf(reply ?? answer),
       ...(reply === undefined && state !== undefined && { state }),
       ...(this.asks && { asks: this.asks }),
@@ -85,7 +85,7 @@ export class ChatSession {
   }
 
   /** Forgets the ids, so that the next Message starts a new conversation. */
-  forget(): void {
+  forgetIds(): void {
     this.ids = {};
     this.asks = undefined;
   }
@@ -96,7 +96,7 @@ function idsOf({ contextId, taskId }: { contextId?: string | undefined; taskId?:
 }
 
 /** Returns the agent's text: of the direct Message, else of its last status, else of its Artifacts. */
-function textOf({ reply, status, artifacts }: CalledTask): string {
+function answerText({ reply, status, artifacts }: CalledTask): string {
   const said = reply?.parts ?? status?.message?.parts ?? [];
   const shown = said.length > 0 ? [said] : artifacts.map(({ parts }) => parts);
   return shown.map(partsText).filter(Boolean).join('\n');

@@ -1,7 +1,7 @@
 import { BrainstormNode } from '#libs/brainstorm';
 import { ConversationNode } from '#libs/conversations';
 import type { NodeTypes } from '#libs/executor';
-import { absent, describedNodeTypes } from '#libs/nodes';
+import { placeholderService, describedNodeTypes } from '#libs/nodes';
 import { ChildRunNode, problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/orchestrator';
 import { ConfigError } from '#libs/service';
 import { resolve } from 'node:path';
@@ -23,7 +23,7 @@ interface FoundProblem extends WorkflowProblem {
 }
 
 /** Reports the problems of a folder's workflows, without a service. */
-export async function check(session: Session, { folder }: { folder: string }): Promise<void> {
+export async function checkFolder(session: Session, { folder }: { folder: string }): Promise<void> {
   const { terminal } = session;
   const { files, wrong: unreadable } = scanWorkflowFiles(folder, terminal.env);
   const definitions = files.map(({ definition }) => definition);
@@ -34,16 +34,17 @@ export async function check(session: Session, { folder }: { folder: string }): P
   ];
   const wrong = files.filter((_, index) => found[index]?.some(({ severity }) => severity === 'error')).length;
   if (wrong + unreadable.length > 0) session.code = EXIT.differs;
-  const lines = files.flatMap((file, index) => (found[index] ?? []).map((it) => line(file, it)));
+  const lines = files.flatMap((file, index) => (found[index] ?? []).map((it) => problemLine(file, it)));
   const counts = { checked: files.length, wrong, unreadable: new Set(unreadable.map(({ path }) => path)).size };
-  terminal.result({ workflows: files.map(({ path, definition: { name } }) => ({ name, file: path })), problems }, () =>
-    [...unreadable.map(describeWrongFile), ...lines, summary(counts, folder)].join('\n'),
+  terminal.writeResult(
+    { workflows: files.map(({ path, definition: { name } }) => ({ name, file: path })), problems },
+    () => [...unreadable.map(describeWrongFile), ...lines, summarizeCheck(counts, folder)].join('\n'),
   );
 }
 
 /** Prints the JSON Schema of workflows, as the service publishes it. */
-export async function schema({ terminal }: Session): Promise<void> {
-  terminal.line(JSON.stringify(workflowSchema(await nodeTypes(terminal.env)), null, 2));
+export async function printSchema({ terminal }: Session): Promise<void> {
+  terminal.writeLine(JSON.stringify(workflowSchema(await nodeTypes(terminal.env)), null, 2));
 }
 
 /** Returns the node types of a service in this environment. */
@@ -52,9 +53,9 @@ async function nodeTypes({ PARLEY_PLUGINS = '' }: Session['terminal']['env']): P
   try {
     return await describedNodeTypes(
       modules.filter((path) => path !== '').map((path) => resolve(path)),
-      new ConversationNode(absent()),
-      new BrainstormNode(absent(), absent()),
-      new ChildRunNode(absent(), absent(), absent()),
+      new ConversationNode(placeholderService()),
+      new BrainstormNode(placeholderService(), placeholderService()),
+      new ChildRunNode(placeholderService(), placeholderService(), placeholderService()),
     );
   } catch (error) {
     throw error instanceof ConfigError ? new CommandError(error.message) : error;
@@ -62,10 +63,10 @@ async function nodeTypes({ PARLEY_PLUGINS = '' }: Session['terminal']['env']): P
 }
 
 function inFile(file: WorkflowFile, problem: WorkflowProblem): FoundProblem {
-  return { file: file.path, ...file.placeOf(problem.path), ...problem };
+  return { file: file.path, ...file.locateMember(problem.path), ...problem };
 }
 
-function line(file: WorkflowFile, { severity, path, detail }: WorkflowProblem): string {
+function problemLine(file: WorkflowFile, { severity, path, detail }: WorkflowProblem): string {
   return `${shownPlace(file, path)}: ${severity === 'warning' ? 'warning: ' : ''}${detail}`;
 }
 
@@ -73,7 +74,7 @@ function unreadableProblem({ path, place, detail }: WrongFile): FoundProblem {
   return { file: path, ...place, severity: 'error', code: 'UNREADABLE', path: '', detail };
 }
 
-function summary(count: { checked: number; wrong: number; unreadable: number }, folder: string): string {
+function summarizeCheck(count: { checked: number; wrong: number; unreadable: number }, folder: string): string {
   const files = `${count.unreadable} ${count.unreadable === 1 ? 'file' : 'files'} cannot be read as a workflow.`;
   if (count.checked === 0) return count.unreadable > 0 ? files : `There are no workflows in ${folder}.`;
   const checked = `${count.checked} ${count.checked === 1 ? 'workflow' : 'workflows'} checked`;

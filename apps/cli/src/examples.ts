@@ -1,4 +1,4 @@
 /** Returns the end of a help text: example command lines. */
-export function examples(...lines: readonly string[]): string {
+export function exampleText(...lines: readonly string[]): string {
   return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
 }

@@ -12,16 +12,16 @@ const HINTS: Readonly<Record<number, string>> = {
 const NOBODY = '`parley dev` starts a service; --url or PARLEY_URL names another.';
 
 /** Reports why a command failed, with a hint if there is one. Returns the exit code. */
-export function failure(error: unknown, { terminal }: Session): ExitCode {
+export function reportFailure(error: unknown, { terminal }: Session): ExitCode {
   if (error instanceof Interrupted) return EXIT.interrupted;
   if (error instanceof ReaderGone) return EXIT.done;
   if (error instanceof CommandError) {
     const { message, code, members } = error;
-    terminal.error({ error: { reason: 'REFUSED', message, ...members } }, `parley: ${message}`);
+    terminal.writeError({ error: { reason: 'REFUSED', message, ...members } }, `parley: ${message}`);
     return code;
   }
   if (isOfSystem(error)) {
-    terminal.error({ error: { reason: error.code, message: error.message } }, `parley: ${error.message}`);
+    terminal.writeError({ error: { reason: error.code, message: error.message } }, `parley: ${error.message}`);
     return EXIT.failed;
   }
   if (!(error instanceof ParleyError)) throw error;
@@ -30,7 +30,7 @@ export function failure(error: unknown, { terminal }: Session): ExitCode {
   const details = errors
     .filter(({ detail }) => !message.includes(detail))
     .map(({ path, detail }) => `  ${path}: ${detail}`);
-  terminal.error(
+  terminal.writeError(
     { error: { status, reason, message, ...(errors.length > 0 && { errors }), ...(requestId && { requestId }) } },
     [`parley: ${message}`, ...details, ...(hint ? [hint] : [])].join('\n'),
   );

@@ -22,33 +22,33 @@ export class FolderState {
   }
 
   /** Returns the folder's mark, and creates it if necessary. */
-  mark(): string {
+  readMark(): string {
     const file = join(this.#folder, MARK);
     if (existsSync(file)) return readFileSync(file, 'utf8').trim();
     const mark = randomUUID();
-    this.#write(MARK, `${mark}\n`);
+    this.#writeStateFile(MARK, `${mark}\n`);
     return mark;
   }
 
-  seen(): ReadonlyMap<string, string> {
-    return new Map(Object.entries(this.#all()[this.#url] ?? {}));
+  readSeen(): ReadonlyMap<string, string> {
+    return new Map(Object.entries(this.#readAllSeen()[this.#url] ?? {}));
   }
 
   /** Records the last seen revisions. @param revisions by workflow; `undefined` for a deleted one */
-  see(revisions: ReadonlyMap<string, string | undefined>): void {
-    const known = new Map(this.seen());
+  recordSeen(revisions: ReadonlyMap<string, string | undefined>): void {
+    const known = new Map(this.readSeen());
     for (const [name, revision] of revisions) {
       if (revision === undefined) known.delete(name);
       else known.set(name, revision);
     }
     const all = {
-      ...this.#all(),
+      ...this.#readAllSeen(),
       [this.#url]: Object.fromEntries([...known].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     };
-    this.#write(SEEN, `${JSON.stringify(all, null, 2)}\n`);
+    this.#writeStateFile(SEEN, `${JSON.stringify(all, null, 2)}\n`);
   }
 
-  #all(): Record<string, Record<string, string>> {
+  #readAllSeen(): Record<string, Record<string, string>> {
     try {
       return JSON.parse(readFileSync(join(this.#folder, SEEN), 'utf8')) as Record<string, Record<string, string>>;
     } catch {
@@ -56,7 +56,7 @@ export class FolderState {
     }
   }
 
-  #write(name: string, text: string): void {
+  #writeStateFile(name: string, text: string): void {
     mkdirSync(this.#folder, { recursive: true });
     const ignore = join(this.#folder, '.gitignore');
     if (!existsSync(ignore)) writeFileSync(ignore, `${SEEN}\n`);

@@ -19,7 +19,7 @@ export function formFields(form: Form | undefined): string[] {
  * Returns `undefined` if it is neither.
  */
 export function formData(form: Form, text: string): Record<string, unknown> | undefined {
-  const json = readable(text);
+  const json = parseIfJson(text);
   if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
   const [only, another] = Array.isArray(form.required) ? (form.required as unknown[]) : [];
   return typeof only === 'string' && another === undefined ? typedFields({ [only]: text }, form) : undefined;
@@ -31,13 +31,13 @@ export function typedFields(fields: Record<string, unknown>, form: Form | undefi
     Object.entries(fields).map(([name, value]) => {
       const type = form?.properties?.[name]?.type;
       const other = type === 'boolean' || type === 'number' || type === 'integer';
-      return [name, other && typeof value === 'string' ? readable(value) : value];
+      return [name, other && typeof value === 'string' ? parseIfJson(value) : value];
     }),
   );
 }
 
 /** Returns the value of a JSON text, or the text itself if it is not JSON. */
-function readable(text: string): unknown {
+function parseIfJson(text: string): unknown {
   const value = tryParseJson(text);
   return value === undefined ? text : value;
 }

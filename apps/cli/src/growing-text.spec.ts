@@ -10,7 +10,7 @@ function chunk(artifactId: string, append: boolean, ...parts: (string | Part)[])
 
 function pieces(...responses: StreamResponse[]): string[] {
   const text = new GrowingText();
-  return responses.map((response) => text.take(response));
+  return responses.map((response) => text.nextPiece(response));
 }
 
 describe('GrowingText', () => {

@@ -11,7 +11,7 @@ export class GrowingText {
   #isOver = false;
 
   /** Returns the next piece; '' if the response has none. */
-  take(response: StreamResponse): string {
+  nextPiece(response: StreamResponse): string {
     if (this.#isOver || !('artifactUpdate' in response)) return '';
     const { artifact, append = false } = response.artifactUpdate;
     const isSame = artifact.artifactId === this.#artifactId;

@@ -20,11 +20,11 @@ export function readInputs(given: readonly string[]): Record<string, unknown> {
 function inputOf(given: string): [string, unknown] {
   const [, key, json, text = ''] = /^([^=:]+)(:?)=(.*)$/s.exec(given) ?? [];
   if (key === undefined) throw new CommandError(`-i ${given}: give it as key=text, key:=json or key=@file`);
-  if (json === ':') return [key, jsonOf(given, text)];
-  return [key, text.startsWith('@') ? textOf(text.slice(1)) : text];
+  if (json === ':') return [key, parseInputJson(given, text)];
+  return [key, text.startsWith('@') ? readTextFile(text.slice(1)) : text];
 }
 
-function jsonOf(given: string, text: string): unknown {
+function parseInputJson(given: string, text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
@@ -33,13 +33,13 @@ function jsonOf(given: string, text: string): unknown {
   }
 }
 
-function textOf(file: string): string {
-  const bytes = bytesOf(file);
+function readTextFile(file: string): string {
+  const bytes = readBytes(file);
   if (isUtf8(bytes)) return bytes.toString();
   throw new CommandError(`${file} is not UTF-8`);
 }
 
-function bytesOf(file: string): Buffer {
+function readBytes(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch {
@@ -48,6 +48,6 @@ function bytesOf(file: string): Buffer {
 }
 
 /** Collects the values of an option that may be repeated. */
-export function several(value: string, before: readonly string[] = []): string[] {
+export function collectValue(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }

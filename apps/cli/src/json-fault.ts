@@ -1,6 +1,6 @@
 /** Returns why and where a text is not JSON: `Unexpected token … at line 2, column 11`; `undefined` if it is. */
 export function jsonFault(text: string): string | undefined {
-  const message = messageOf(text);
+  const message = parserMessage(text);
   if (message === undefined) return undefined;
   const before = text.slice(0, firstFault(text)).split('\n');
   const [what = ''] = message.split(/,? (?:\.\.\.)?"| in JSON at| after JSON at| at position/);
@@ -20,13 +20,13 @@ function firstFault(text: string): number {
 
 /** True if a text is JSON or a prefix of JSON: the parser reached its end without a fault. */
 function isBegun(text: string): boolean {
-  const message = messageOf(text);
+  const message = parserMessage(text);
   if (message === undefined || message.startsWith('Unexpected end')) return true;
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   return position !== undefined && Number(position) >= text.length;
 }
 
-function messageOf(text: string): string | undefined {
+function parserMessage(text: string): string | undefined {
   try {
     JSON.parse(text);
     return undefined;

@@ -39,7 +39,7 @@ beforeEach(async () => {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const out = { write: (text: string) => (said += text) };
   session = new Session(new Terminal({ out, err: out, input: new PassThrough(), env: {} }));
-  session.at(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  session.targetService(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 
 afterEach(() => {

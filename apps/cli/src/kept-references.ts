@@ -13,7 +13,7 @@ export interface KeptReferences {
  */
 export function keepReferences(saved: unknown, written: unknown, filled: unknown): KeptReferences {
   const replaced: string[] = [];
-  const kept = (value: unknown, before: unknown, after: unknown, path: string): unknown => {
+  const keepAt = (value: unknown, before: unknown, after: unknown, path: string): unknown => {
     if (typeof before === 'string') {
       if (value === after) return before;
       if (before !== after) replaced.push(path);
@@ -21,25 +21,28 @@ export function keepReferences(saved: unknown, written: unknown, filled: unknown
     }
     if (Array.isArray(value) && Array.isArray(before) && Array.isArray(after)) {
       return value.map((entry, index) => {
-        const place = placeOf(entry, index, after);
-        return kept(entry, before[place], after[place], `${path}[${index}]`);
+        const place = matchingIndex(entry, index, after);
+        return keepAt(entry, before[place], after[place], `${path}[${index}]`);
       });
     }
-    if (isObject(value) && isObject(before) && isObject(after)) {
-      const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
-      const members = Object.entries(value).map(([name, it]) => [name, kept(it, before[name], after[name], at(name))]);
+    if (isRecord(value) && isRecord(before) && isRecord(after)) {
+      const memberPath = (name: string): string => (path === '' ? name : `${path}.${name}`);
+      const members = Object.entries(value).map(([name, it]) => [
+        name,
+        keepAt(it, before[name], after[name], memberPath(name)),
+      ]);
       return Object.fromEntries(members) as unknown;
     }
     return value;
   };
-  return { definition: kept(saved, written, filled, ''), replaced };
+  return { definition: keepAt(saved, written, filled, ''), replaced };
 }
 
-function placeOf(entry: unknown, index: number, among: readonly unknown[]): number {
-  const id = isObject(entry) ? entry['id'] : undefined;
-  return id === undefined ? index : among.findIndex((it) => isObject(it) && it['id'] === id);
+function matchingIndex(entry: unknown, index: number, among: readonly unknown[]): number {
+  const id = isRecord(entry) ? entry['id'] : undefined;
+  return id === undefined ? index : among.findIndex((it) => isRecord(it) && it['id'] === id);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

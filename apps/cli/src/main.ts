@@ -1,14 +1,14 @@
-import { parley } from './parley.js';
+import { runCommand } from './parley.js';
 import { Terminal } from './terminal.js';
 
 /** Settles once the command has; the loader of the program waits for it. */
-export const begun = begin();
+export const begun = runProgramMain();
 
-async function begin(): Promise<void> {
+async function runProgramMain(): Promise<void> {
   // Only npm starts the command through a script, so only then the watch of the parent is loaded.
   if (process.env['PARLEY_PARENT_PIPE'] !== undefined) {
     const { endWithParent } = await import('#libs/service');
     endWithParent();
   }
-  process.exitCode = await parley(process.argv.slice(2), Terminal.ofProcess());
+  process.exitCode = await runCommand(process.argv.slice(2), Terminal.ofProcess());
 }

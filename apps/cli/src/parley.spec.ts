@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { parley } from './parley.js';
+import { runCommand } from './parley.js';
 import { Terminal } from './terminal.js';
 
 let server: Server;
@@ -48,7 +48,7 @@ async function command(args: string[], env: Record<string, string> = {}, gone?: 
     env: { PARLEY_URL: url, ...env },
     ...(gone && { gone }),
   });
-  const code = await parley(args, terminal);
+  const code = await runCommand(args, terminal);
   return { code, ...seen };
 }
 

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { failure } from './failure.js';
+import { reportFailure } from './failure.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { addAgentCommands } from './commands/agents.js';
 import { addBackupCommands } from './commands/backup.js';
@@ -25,7 +25,7 @@ Exit codes: 0 done · 1 refused, out of reach, or the run failed · 2 something 
 const WIDTH = 80;
 
 /** Runs one command and returns its exit code. @param argv arguments after the program's name */
-export async function parley(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function runCommand(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const session = new Session(terminal);
   // Before parsing, so that errors in the command line have the wanted format as well.
   terminal.json = argv.includes('--json');
@@ -35,9 +35,9 @@ export async function parley(argv: readonly string[], terminal: Terminal): Promi
     return session.code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.differs;
-    return failure(error, session);
+    return reportFailure(error, session);
   } finally {
-    session.end();
+    session.endCommand();
   }
 }
 
@@ -51,7 +51,7 @@ function programOf(session: Session): Command {
     .addHelpText('after', ENVIRONMENT)
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
-    .hook('preAction', (_, command) => session.begin(command.optsWithGlobals()));
+    .hook('preAction', (_, command) => session.beginCommand(command.optsWithGlobals()));
   addServiceCommands(program, session);
   addInit(program, session);
   addFileCommands(program, session);
@@ -65,7 +65,7 @@ function programOf(session: Session): Command {
   for (const command of [program, ...program.commands]) {
     if (!terminal.json) command.showHelpAfterError();
     command.exitOverride().configureOutput({
-      writeOut: (text) => terminal.line(text.trimEnd()),
+      writeOut: (text) => terminal.writeLine(text.trimEnd()),
       writeErr: (text) => writeMistake(terminal, text),
       getOutHelpWidth: () => terminal.columns ?? WIDTH,
     });
@@ -78,5 +78,5 @@ function writeMistake(terminal: Terminal, text: string): void {
   const message = text.trim();
   const said = message.replace(/^error: /, '');
   if (message !== '')
-    terminal.error({ error: { reason: 'USAGE', message: said } }, said === message ? said : `parley: ${said}`);
+    terminal.writeError({ error: { reason: 'USAGE', message: said } }, said === message ? said : `parley: ${said}`);
 }

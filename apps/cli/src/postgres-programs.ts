@@ -56,13 +56,13 @@ export function programsHere(name: ProgramName): PostgresProgram[] {
 }
 
 function versionedFolders(): string[] {
-  const within = (folder: string, prefix = ''): string[] =>
+  const binFolders = (folder: string, prefix = ''): string[] =>
     existsSync(folder)
       ? readdirSync(folder)
           .filter((version) => version.startsWith(prefix))
           .map((version) => join(folder, version, 'bin'))
       : [];
-  return [...VERSIONED.flatMap((it) => within(it)), ...within(PREFIXED.folder, PREFIXED.prefix)];
+  return [...VERSIONED.flatMap((it) => binFolders(it)), ...binFolders(PREFIXED.folder, PREFIXED.prefix)];
 }
 
 /**
@@ -85,8 +85,8 @@ export async function runProgram(
     // Ctrl-C reaches the whole process group of a terminal; this process passes it on itself.
     detached: process.platform !== 'win32',
   });
-  const stop = (): void => void child.kill('SIGTERM');
-  signal.addEventListener('abort', stop, { once: true });
+  const stopChild = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', stopChild, { once: true });
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (out += chunk));
   child.stderr.on('data', (chunk: Buffer) => (err += chunk));
@@ -94,7 +94,7 @@ export async function runProgram(
     child.once('close', resolve);
     child.once('error', (error) => reject(new CommandError(`${path}: ${error.message}`, EXIT.failed)));
   });
-  signal.removeEventListener('abort', stop);
+  signal.removeEventListener('abort', stopChild);
   if (code === 0) return out;
   signal.throwIfAborted();
   throw new CommandError(err.trim() || `${path} ended with ${code}`, EXIT.failed);

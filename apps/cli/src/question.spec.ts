@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { JsonObject } from '#libs/protocol';
-import { parley } from './parley.js';
+import { runCommand } from './parley.js';
 import { Terminal } from './terminal.js';
 
 /** A service with one run, `r`, that asks what a test says. */
@@ -46,7 +46,7 @@ async function answer(...args: string[]): Promise<{ code: number; out: string; e
     input: new PassThrough(),
     env: { PARLEY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
   });
-  return { code: await parley(['answer', ...args], terminal), ...seen };
+  return { code: await runCommand(['answer', ...args], terminal), ...seen };
 }
 
 const GATE = {

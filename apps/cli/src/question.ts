@@ -5,52 +5,64 @@ import { type Form, formData, formFields, typedFields } from './form-answer.js';
 import { readInputs } from './inputs.js';
 import type { Session } from './session.js';
 
-type Question = components['schemas']['InboxItem'];
+type InboxQuestion = components['schemas']['InboxItem'];
 
-interface AnswerOptions {
+interface GivenAnswer {
   node?: string;
   input: string[];
   data?: string;
 }
 
 /** Answers a question of a run. Without an answer it shows the open questions, if any. */
-export async function ask(
+export async function answerQuestion(
   session: Session,
   runId: string,
   text: string | undefined,
-  options: AnswerOptions,
+  options: GivenAnswer,
 ): Promise<void> {
   const open = await openQuestions(session, runId, options.node);
   if (text === undefined && options.data === undefined && options.input.length === 0)
-    return show(session, runId, open, options.node);
+    return showQuestions(session, runId, open, options.node);
   const question = await theOne(session, runId, open, options.node);
   const part = partOf(question, text, options);
   await session.client.answer(runId, { node: question.instance, parts: [part] }, { signal: session.signal });
   const taken = { runId, instance: question.instance };
-  session.terminal.result(
+  session.terminal.writeResult(
     taken,
     () => `Answered ${question.instance}. \`parley logs -f ${runId}\` shows how it goes on.`,
   );
 }
 
 /** Returns the open questions of a run, or of one of its nodes. */
-async function openQuestions(session: Session, runId: string, node: string | undefined): Promise<Question[]> {
-  const asked = (await questions(session)).filter((item) => item.runId === runId);
+async function openQuestions(session: Session, runId: string, node: string | undefined): Promise<InboxQuestion[]> {
+  const asked = (await listQuestions(session)).filter((item) => item.runId === runId);
   return node === undefined ? asked : asked.filter((item) => item.instance === node || item.node === node);
 }
 
-async function show(session: Session, runId: string, open: Question[], node: string | undefined): Promise<void> {
+async function showQuestions(
+  session: Session,
+  runId: string,
+  open: InboxQuestion[],
+  node: string | undefined,
+): Promise<void> {
   const { terminal } = session;
   const nothing = open.length > 0 ? '' : await nothingAsked(session, runId, node);
-  terminal.result(open, () => terminal.foreign(nothing || open.map(asking).join('\n')));
+  terminal.writeResult(open, () => terminal.stripControls(nothing || open.map(describeQuestion).join('\n')));
   const [question, another] = open;
-  if (question) terminal.note(another ? `Answer one of them with --node. ${how(question)}` : how(question));
+  if (question)
+    terminal.writeNote(another ? `Answer one of them with --node. ${howToAnswer(question)}` : howToAnswer(question));
 }
 
-async function theOne(session: Session, runId: string, open: Question[], node: string | undefined): Promise<Question> {
+async function theOne(
+  session: Session,
+  runId: string,
+  open: InboxQuestion[],
+  node: string | undefined,
+): Promise<InboxQuestion> {
   const [question, another] = open;
   if (question === undefined) throw new CommandError(await nothingAsked(session, runId, node), 1);
-  if (another) throw new CommandError(`Several nodes ask; say which one with --node:\n${open.map(asking).join('\n')}`);
+  if (another)
+    throw new CommandError(`Several nodes ask; say which one with --node:\n${open.map(describeQuestion).join('\n')}`);
   return question;
 }
 
@@ -61,8 +73,8 @@ async function nothingAsked({ client, signal }: Session, runId: string, node: st
   return `${what}; the run is ${status}`;
 }
 
-async function questions({ client, signal }: Session): Promise<Question[]> {
-  const found: Question[] = [];
+async function listQuestions({ client, signal }: Session): Promise<InboxQuestion[]> {
+  const found: InboxQuestion[] = [];
   for (let pageToken: string | undefined; ;) {
     const query = { pageSize: 100, pageToken };
     const page = await client.call<components['schemas']['InboxPage']>('/api/inbox', { query, signal });
@@ -72,22 +84,27 @@ async function questions({ client, signal }: Session): Promise<Question[]> {
   }
 }
 
-function partOf(question: Question, text: string | undefined, { input, data }: AnswerOptions): Record<string, unknown> {
+function partOf(
+  question: InboxQuestion,
+  text: string | undefined,
+  { input, data }: GivenAnswer,
+): Record<string, unknown> {
   const given = [text, data, input.length > 0 ? input : undefined].filter((it) => it !== undefined);
-  if (given.length !== 1) throw new CommandError(`One answer is enough: a text, -i or --data.\n${asking(question)}`);
-  if (data !== undefined) return { data: jsonOf(data) };
+  if (given.length !== 1)
+    throw new CommandError(`One answer is enough: a text, -i or --data.\n${describeQuestion(question)}`);
+  if (data !== undefined) return { data: parseDataJson(data) };
   if (text === undefined) return { data: typedFields(readInputs(input), question.form as Form | undefined) };
-  return question.form === undefined ? { text } : { data: formOf(question, text) };
+  return question.form === undefined ? { text } : { data: answerData(question, text) };
 }
 
 /** Returns the form's data. @throws CommandError if more is required */
-function formOf(question: Question, text: string): Record<string, unknown> {
+function answerData(question: InboxQuestion, text: string): Record<string, unknown> {
   const data = formData(question.form as Form, text);
-  if (data === undefined) throw new CommandError(`${asking(question)}\n${how(question)}`);
+  if (data === undefined) throw new CommandError(`${describeQuestion(question)}\n${howToAnswer(question)}`);
   return data;
 }
 
-function jsonOf(text: string): unknown {
+function parseDataJson(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
@@ -97,14 +114,14 @@ function jsonOf(text: string): unknown {
 }
 
 /** Returns the question of a node, the fields of its form, its assignee and its deadline. */
-function asking({ instance, text, form, assignee, deadline }: Question): string {
+function describeQuestion({ instance, text, form, assignee, deadline }: InboxQuestion): string {
   const fields = formFields(form as Form | undefined);
   const whom = assignee === undefined ? [] : [`    for ${assignee}`];
   const until = deadline === undefined ? [] : [`    until ${deadline}`];
   return [`${instance} asks: ${text}`, ...fields, ...whom, ...until].join('\n');
 }
 
-function how({ runId, form }: Question): string {
+function howToAnswer({ runId, form }: InboxQuestion): string {
   return form === undefined
     ? `Answer with a text: parley answer ${runId} "…"`
     : 'Answer its form with -i field=value, or with --data.';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandPage } from '../../../scripts/reference-pages.mjs';
-import { parley } from './parley.js';
+import { runCommand } from './parley.js';
 import { Terminal } from './terminal.js';
 
 describe('docs/reference/command.md (npm run reference writes it)', () => {
@@ -9,7 +9,7 @@ describe('docs/reference/command.md (npm run reference writes it)', () => {
     const made = await commandPage(async (...args) => {
       let out = '';
       const stream = { write: (text: string) => (out += text) };
-      await parley([...args, '--help'], new Terminal({ out: stream, err: stream, input: process.stdin, env: {} }));
+      await runCommand([...args, '--help'], new Terminal({ out: stream, err: stream, input: process.stdin, env: {} }));
       return out;
     });
     expect(readFileSync(join(import.meta.dirname, '../../../docs/reference/command.md'), 'utf8')).toBe(made);

@@ -11,23 +11,23 @@ import type { Session } from './session.js';
  * Restores a backup into an empty database, completely or not at all. A service that starts there waits meanwhile.
  * Refuses a database that contains anything.
  */
-export async function restore(session: Session, name: string): Promise<void> {
+export async function restoreBackup(session: Session, name: string): Promise<void> {
   const { terminal, signal } = session;
   const file = resolve(name);
   if (!existsSync(file)) throw new CommandError(`${file} is not there.`);
   const restored = await withServiceDatabase(session, { program: 'pg_restore', mayBeNew: true }, async (database) => {
     const program = await readerOf(file, database.program, signal);
     await refuseOccupied(database);
-    terminal.note(`Reading ${file} …`);
+    terminal.writeNote(`Reading ${file} …`);
     const flags = ['--no-owner', '--no-privileges', '--no-comments', '--exit-on-error', '--single-transaction'];
     await runProgram(program, [...flags, file], database.url, signal);
     // After a restore, the installation belongs to this database.
     await moveInstallation(database.client);
     const { unreadable } = await sealedSecrets(database);
-    return { file, tables: await tables(database), unreadable };
+    return { file, tables: await countTables(database), unreadable };
   });
-  terminal.result(restored, () => `${restored.tables} tables restored from ${file}.`);
-  terminal.note(advice(restored.unreadable));
+  terminal.writeResult(restored, () => `${restored.tables} tables restored from ${file}.`);
+  terminal.writeNote(restoreAdvice(restored.unreadable));
 }
 
 /** Returns the oldest program that reads the file and works with the server. */
@@ -50,7 +50,7 @@ async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSign
 async function refuseOccupied(database: ServiceDatabase): Promise<void> {
   if (!(await tryMigrationLock(database.client)))
     throw new CommandError('A service is starting on this database: stop it first.', EXIT.failed);
-  const found = await tables(database);
+  const found = await countTables(database);
   if (found === 0) return;
   throw new CommandError(
     `The database is not empty (${found} tables), and nothing was changed. Make an empty one and name it in DATABASE_URL; ` +
@@ -60,7 +60,7 @@ async function refuseOccupied(database: ServiceDatabase): Promise<void> {
 }
 
 /** Counts the tables, without those of extensions, which a server may create in every new database. */
-async function tables({ client }: ServiceDatabase): Promise<number> {
+async function countTables({ client }: ServiceDatabase): Promise<number> {
   const { rows } = await client.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
      WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname !~ '^pg_' AND nspname <> 'information_schema' AND NOT EXISTS (
@@ -69,7 +69,7 @@ async function tables({ client }: ServiceDatabase): Promise<number> {
   return rows[0]!.n;
 }
 
-function advice(unreadable: number): string {
+function restoreAdvice(unreadable: number): string {
   const keys =
     unreadable > 0
       ? `No key that is known here opens ${unreadable} secrets: set the CREDENTIALS_KEY that sealed them, or replace them.\n`

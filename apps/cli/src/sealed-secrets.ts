@@ -13,7 +13,7 @@ export interface SealedSecrets {
 
 /** Counts the secrets in a service's database of any version. */
 export async function sealedSecrets({ client, credentialsKeys }: ServiceDatabase): Promise<SealedSecrets> {
-  const read = async <T extends object>(sql: string): Promise<T[]> => {
+  const readRows = async <T extends object>(sql: string): Promise<T[]> => {
     try {
       return (await client.query<T>(sql)).rows;
     } catch (error) {
@@ -21,12 +21,12 @@ export async function sealedSecrets({ client, credentialsKeys }: ServiceDatabase
       throw error;
     }
   };
-  const keys = await read<{ value: Buffer }>(`SELECT value FROM service_secret WHERE name = 'secrets'`);
-  const marks = (given: readonly Buffer[]): string[] => given.map((key) => new SecretBox([key]).mark);
-  const [own, beside] = [marks(credentialsKeys), marks(keys.map(({ value }) => value))];
+  const keys = await readRows<{ value: Buffer }>(`SELECT value FROM service_secret WHERE name = 'secrets'`);
+  const keyMarks = (given: readonly Buffer[]): string[] => given.map((key) => new SecretBox([key]).mark);
+  const [own, beside] = [keyMarks(credentialsKeys), keyMarks(keys.map(({ value }) => value))];
   const found: SealedSecrets = { withKey: 0, withDatabase: 0, unreadable: 0 };
   for (const sql of SEALED) {
-    for (const { mark, n } of await read<{ mark: string; n: number }>(sql)) {
+    for (const { mark, n } of await readRows<{ mark: string; n: number }>(sql)) {
       if (own.includes(mark)) found.withKey += n;
       else if (beside.includes(mark)) found.withDatabase += n;
       else found.unreadable += n;

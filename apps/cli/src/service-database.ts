@@ -39,22 +39,22 @@ export async function withServiceDatabase<T>(
   purpose: Purpose,
   work: (database: ServiceDatabase) => Promise<T>,
 ): Promise<T> {
-  const { databaseUrl, dataDir, credentialsKeys } = configured(terminal.env);
-  const at = (url: string): Promise<T> => connected(url, purpose, credentialsKeys, work);
-  if (databaseUrl !== undefined) return at(databaseUrl);
+  const { databaseUrl, dataDir, credentialsKeys } = readConfig(terminal.env);
+  const workAt = (url: string): Promise<T> => connectAndWork(url, purpose, credentialsKeys, work);
+  if (databaseUrl !== undefined) return workAt(databaseUrl);
   if (!purpose.mayBeNew && !existsSync(join(dataDir, 'postgres')))
     throw new CommandError(
       `No service has kept anything under ${dataDir}: DATA_DIR or DATABASE_URL names its database.`,
     );
   const embedded = await startEmbedded(dataDir, purpose.program);
   try {
-    return await at(embedded.url);
+    return await workAt(embedded.url);
   } finally {
     await embedded.stop();
   }
 }
 
-async function connected<T>(
+async function connectAndWork<T>(
   url: string,
   { program }: Purpose,
   credentialsKeys: readonly Buffer[],
@@ -98,7 +98,7 @@ async function startEmbedded(dataDir: string, program: ProgramName): Promise<Emb
   }
 }
 
-function configured(env: Session['terminal']['env']): AppConfig {
+function readConfig(env: Session['terminal']['env']): AppConfig {
   try {
     return loadConfig(env);
   } catch (error) {

@@ -14,7 +14,7 @@ const PASSING = new Set(['ECONNRESET', 'ETIMEDOUT', 'EAI_AGAIN', 'EPIPE', 'UND_E
 export class Session {
   /** Aborts when the result of the command is no longer wanted. */
   readonly #over = new AbortController();
-  readonly #onInterrupt = (): void => this.interrupt();
+  readonly #onInterrupt = (): void => this.interruptCommand();
   readonly #onReaderGone = (): void => this.#over.abort(new ReaderGone());
   #url: string | undefined;
   #client: ParleyClient | undefined;
@@ -53,10 +53,10 @@ export class Session {
   /** Client of the service. @throws CommandError for an invalid URL or key */
   get client(): ParleyClient {
     const { url, apiKey } = this;
-    return (this.#client ??= createClient({ url, apiKey, fetch: (...request) => this.#fetch(...request) }));
+    return (this.#client ??= createClient({ url, apiKey, fetch: (...request) => this.#fetchReporting(...request) }));
   }
 
-  begin({ url, json }: { url?: string; json?: boolean }): void {
+  beginCommand({ url, json }: { url?: string; json?: boolean }): void {
     this.#url = url;
     this.terminal.json = json === true;
     process.once('SIGINT', this.#onInterrupt);
@@ -64,17 +64,17 @@ export class Session {
   }
 
   /** Selects the service to call from now on. */
-  at(url: string): void {
+  targetService(url: string): void {
     this.#url = url;
     this.#client = undefined;
   }
 
   /** Handles Ctrl-C, as a signal or as a key press. */
-  interrupt(): void {
+  interruptCommand(): void {
     this.#over.abort(new Interrupted());
   }
 
-  end(): void {
+  endCommand(): void {
     process.off('SIGINT', this.#onInterrupt);
     this.terminal.gone.removeEventListener('abort', this.#onReaderGone);
   }
@@ -82,23 +82,23 @@ export class Session {
   /**
    * Calls the service, and reports when it goes away and comes back. A service that never answered is not waited for.
    */
-  async #fetch(...request: Parameters<typeof fetch>): Promise<Response> {
+  async #fetchReporting(...request: Parameters<typeof fetch>): Promise<Response> {
     try {
       const response = await fetch(...request);
       this.#answered = true;
-      this.#report(response.status === 503);
+      this.#reportAway(response.status === 503);
       return response;
     } catch (error) {
-      if (this.#answered || PASSING.has(codeOf(error))) this.#report(true);
+      if (this.#answered || PASSING.has(failureCode(error))) this.#reportAway(true);
       else this.#over.abort(new ParleyUnreachable(this.url, error));
       throw error;
     }
   }
 
-  #report(away: boolean): void {
+  #reportAway(away: boolean): void {
     if (away === this.#away || this.signal.aborted) return;
     this.#away = away;
-    this.terminal.note(away ? `${this.url} is away; waiting for it …` : `${this.url} answers again.`);
+    this.terminal.writeNote(away ? `${this.url} is away; waiting for it …` : `${this.url} answers again.`);
   }
 }
 
@@ -119,7 +119,7 @@ function isServiceUrl(text: string): boolean {
 }
 
 /** Returns the code with which `fetch` failed, as Node names it. */
-function codeOf(error: unknown): string {
+function failureCode(error: unknown): string {
   const { cause } = error as { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? cause.code : '';
 }

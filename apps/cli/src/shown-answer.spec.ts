@@ -18,7 +18,7 @@ beforeEach(() => {
 function shown(text: string, ...pieces: string[]): string {
   const answer = new ShownAnswer(terminal);
   for (const piece of pieces) answer.piece(piece);
-  answer.finish({ text }, ' [completed]');
+  answer.finishAnswer({ text }, ' [completed]');
   return seen;
 }
 
@@ -47,7 +47,7 @@ describe('ShownAnswer', () => {
     answer.piece('one ');
     answer.working('thinking');
     answer.piece('two');
-    answer.finish({ text: 'one two' }, '');
+    answer.finishAnswer({ text: 'one two' }, '');
     expect(seen).toBe(expected);
   });
 
@@ -55,7 +55,7 @@ describe('ShownAnswer', () => {
     const answer = new ShownAnswer(terminal);
     answer.piece('one');
     answer.working('thinking');
-    answer.finish({ text: 'one' }, '');
+    answer.finishAnswer({ text: 'one' }, '');
     expect(seen).toBe('agent> one\n… thinking\n');
   });
 

@@ -16,36 +16,39 @@ export class ShownAnswer implements ChatListener {
   working(text: string): void {
     // Only a terminal mixes both streams.
     if (this.#terminal.columns !== undefined) this.close();
-    this.#terminal.note(`… ${text}`);
+    this.#terminal.writeNote(`… ${text}`);
   }
 
   piece(text: string): void {
     if (this.#terminal.json) return;
-    this.#terminal.piece(`${this.#shown === '' ? PREFIX : ''}${this.#terminal.foreign(text)}`);
+    this.#terminal.writePiece(`${this.#shown === '' ? PREFIX : ''}${this.#terminal.stripControls(text)}`);
     this.#shown += text;
     this.#isOpen = true;
   }
 
   /** Completes the answer. @param end text behind it */
-  finish(answer: ChatAnswer, end: string): void {
+  finishAnswer(answer: ChatAnswer, end: string): void {
     const rest = this.#restOf(answer.text);
     const isSaid = rest === '' && end === '' && !this.#isOpen;
     if (rest === undefined) this.close();
     this.#isOpen = false;
     if (!isSaid)
-      this.#terminal.entry(answer, () => `${rest ?? `${PREFIX}${this.#terminal.foreign(answer.text)}`}${end}`);
+      this.#terminal.writeEntry(
+        answer,
+        () => `${rest ?? `${PREFIX}${this.#terminal.stripControls(answer.text)}`}${end}`,
+      );
   }
 
   /** Ends an open line. */
   close(): void {
-    if (this.#isOpen) this.#terminal.line('');
+    if (this.#isOpen) this.#terminal.writeLine('');
     this.#isOpen = false;
   }
 
   /** Returns the text not yet shown; `undefined` if the answer differs from what was shown. */
   #restOf(text: string): string | undefined {
     if (this.#shown === '') return undefined;
-    if (text.startsWith(this.#shown)) return this.#terminal.foreign(text.slice(this.#shown.length));
+    if (text.startsWith(this.#shown)) return this.#terminal.stripControls(text.slice(this.#shown.length));
     // The answer may begin with Artifacts of earlier turns of the Task.
     return text.endsWith(`\n${this.#shown}`) ? '' : undefined;
   }

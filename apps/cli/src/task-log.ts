@@ -1,16 +1,16 @@
 import { briefText, type StreamResponse } from '#libs/protocol';
-import { shown } from './event-line.js';
+import { toOneLine } from './event-line.js';
 import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
 
-interface LoggedEvent {
+interface ShownTaskEvent {
   sequence: number;
   recordedAt: string;
   event: StreamResponse;
 }
 
 interface LogPage {
-  events: LoggedEvent[];
+  events: ShownTaskEvent[];
   next?: number;
 }
 
@@ -20,41 +20,41 @@ const LONGEST = 200;
 /** Shows the events of a Task so far, of any agent. */
 export async function showTaskLog({ client, signal, terminal }: Session, taskId: string, since: number): Promise<void> {
   let next: number | undefined = since;
-  const events: LoggedEvent[] = [];
+  const events: ShownTaskEvent[] = [];
   while (next !== undefined) {
     const query = { after: String(next), limit: String(LARGEST_PAGE) };
     const page: LogPage = await client.call(`/api/tasks/${encodeURIComponent(taskId)}/events`, { query, signal });
     events.push(...page.events);
     next = page.next;
   }
-  terminal.result(events, () => events.map((it) => taskLine(it, terminal)).join('\n'));
+  terminal.writeResult(events, () => events.map((it) => taskLine(it, terminal)).join('\n'));
 }
 
 /** Formats an event: time, number, type, and the start of its text. */
-function taskLine({ sequence, recordedAt, event }: LoggedEvent, terminal: Terminal): string {
-  const [what, text] = described(event);
-  const time = terminal.paint('dim', recordedAt.slice(0, 23).replace('T', ' '));
-  return `${time} ${String(sequence).padStart(5)} ${shown(what)} ${briefText(shown(text), LONGEST)}`.trimEnd();
+function taskLine({ sequence, recordedAt, event }: ShownTaskEvent, terminal: Terminal): string {
+  const [what, text] = describeTaskEvent(event);
+  const time = terminal.paintText('dim', recordedAt.slice(0, 23).replace('T', ' '));
+  return `${time} ${String(sequence).padStart(5)} ${toOneLine(what)} ${briefText(toOneLine(text), LONGEST)}`.trimEnd();
 }
 
-function described(event: StreamResponse): [what: string, text: string] {
-  if ('task' in event) return [stateWord(event.task.status.state), textOf(event.task.history?.[0]?.parts)];
+function describeTaskEvent(event: StreamResponse): [what: string, text: string] {
+  if ('task' in event) return [stateWord(event.task.status.state), firstPartText(event.task.history?.[0]?.parts)];
   if ('statusUpdate' in event) {
     const { status } = event.statusUpdate;
-    return [stateWord(status.state), textOf(status.message?.parts)];
+    return [stateWord(status.state), firstPartText(status.message?.parts)];
   }
   if ('artifactUpdate' in event) {
     const { artifactId, name, parts } = event.artifactUpdate.artifact;
-    return [`artifact ${name ?? artifactId}`, textOf(parts)];
+    return [`artifact ${name ?? artifactId}`, firstPartText(parts)];
   }
-  return ['message', textOf(event.message.parts)];
+  return ['message', firstPartText(event.message.parts)];
 }
 
 function stateWord(state: string): string {
   return state.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
 }
 
-function textOf(parts: readonly { text?: string; data?: unknown; url?: string }[] = []): string {
+function firstPartText(parts: readonly { text?: string; data?: unknown; url?: string }[] = []): string {
   const [part] = parts;
   return part?.text ?? part?.url ?? (part?.data === undefined ? '' : JSON.stringify(part.data));
 }

@@ -47,39 +47,39 @@ export class Terminal {
   }
 
   /** Writes the result, as JSON or as text. */
-  result(value: unknown, text: () => string): void {
+  writeResult(value: unknown, text: () => string): void {
     if (this.json) this.#out.write(`${JSON.stringify(value, null, 2)}\n`);
-    else this.line(text());
+    else this.writeLine(text());
   }
 
   /** Writes one of several results. */
-  entry(value: unknown, text: () => string): void {
+  writeEntry(value: unknown, text: () => string): void {
     if (this.json) this.#out.write(`${JSON.stringify(value)}\n`);
-    else this.line(text());
+    else this.writeLine(text());
   }
 
   /** Writes a part of a line. */
-  piece(text: string): void {
+  writePiece(text: string): void {
     this.#out.write(text);
   }
 
-  line(text: string): void {
+  writeLine(text: string): void {
     this.#out.write(`${text}\n`);
   }
 
   /** Writes a remark to standard error, unless a program reads. */
-  note(text: string): void {
-    if (!this.json) this.#err.write(`${harmless(text, this.#err)}\n`);
+  writeNote(text: string): void {
+    if (!this.json) this.#err.write(`${withoutControls(text, this.#err)}\n`);
   }
 
   /** Writes an error. */
-  error(value: object, text: string): void {
-    this.#err.write(`${this.json ? JSON.stringify(value) : harmless(text, this.#err)}\n`);
+  writeError(value: object, text: string): void {
+    this.#err.write(`${this.json ? JSON.stringify(value) : withoutControls(text, this.#err)}\n`);
   }
 
   /** Returns foreign text; on a terminal without the control characters that it would interpret. */
-  foreign(text: string): string {
-    return harmless(text, this.#out);
+  stripControls(text: string): string {
+    return withoutControls(text, this.#out);
   }
 
   /** Characters in a line; absent without a terminal. */
@@ -87,14 +87,14 @@ export class Terminal {
     return this.#out.isTTY === true ? this.#out.columns : undefined;
   }
 
-  paint(colour: Colour, text: string): string {
+  paintText(colour: Colour, text: string): string {
     const { NO_COLOR, TERM } = this.env;
     const coloured = this.#out.isTTY === true && (NO_COLOR ?? '') === '' && TERM !== 'dumb';
     return coloured ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
   }
 
   /** Returns a table with titles; each column is as wide as its widest cell. */
-  table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  formatTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
     const widths = titles.map((title, column) =>
       Math.max(title.length, ...rows.map((row) => stripVTControlCharacters(row[column] ?? '').length)),
     );
@@ -102,11 +102,11 @@ export class Terminal {
       cells
         .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stripVTControlCharacters(cell).length))
         .join('  ');
-    return [this.paint('dim', lineOf(titles)), ...rows.map(lineOf)].map((line) => line.trimEnd()).join('\n');
+    return [this.paintText('dim', lineOf(titles)), ...rows.map(lineOf)].map((line) => line.trimEnd()).join('\n');
   }
 }
 
-function harmless(text: string, { isTTY }: TerminalStream): string {
+function withoutControls(text: string, { isTTY }: TerminalStream): string {
   // oxlint-disable-next-line no-control-regex
   return isTTY === true ? text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '') : text;
 }

@@ -12,11 +12,11 @@ export interface WorkflowFile {
   /** Contents of the file, with the names of variables in place of their values. */
   written: unknown;
   /** Returns the place of a member by its path (`nodes[0].config.prompt`), or of its nearest existing parent. */
-  placeOf(path: string): Place | undefined;
+  locateMember(path: string): FilePosition | undefined;
 }
 
 /** Position in a file; both numbers count from 1. */
-export interface Place {
+export interface FilePosition {
   line: number;
   column: number;
 }
@@ -30,7 +30,7 @@ const SKIPPED = new Set(['node_modules', '.git', '.parley']);
 export interface WrongFile {
   path: string;
   detail: string;
-  place?: Place | undefined;
+  place?: FilePosition | undefined;
 }
 
 /**
@@ -61,7 +61,7 @@ export function scanWorkflowFiles(
   });
   if (!isFolder && files.length === 0 && wrong.length === 0)
     wrong.push({ path: where, detail: 'a workflow has a name and nodes' });
-  return { files, wrong: [...wrong, ...repeated(files)] };
+  return { files, wrong: [...wrong, ...findRepeated(files)] };
 }
 
 /** Formats a file in error as a line: the file, the line in it, and the reason. */
@@ -71,7 +71,7 @@ export function describeWrongFile({ path, place, detail }: WrongFile): string {
 
 /** Formats the place of a member: `workflows/greeting.yaml:4 nodes[0].type`. */
 export function shownPlace(file: WorkflowFile, member: string): string {
-  const place = file.placeOf(member);
+  const place = file.locateMember(member);
   return `${file.path}${place === undefined ? '' : `:${place.line}`}${member === '' ? '' : ` ${member}`}`;
 }
 
@@ -90,28 +90,28 @@ function readFile(
   env: Readonly<Record<string, string | undefined>>,
 ): { file: WorkflowFile } | { wrong: WrongFile[] } | Record<string, never> {
   const shown = relative('.', path) || path;
-  const fail = (...details: string[]): { wrong: WrongFile[] } => ({
+  const wrongWith = (...details: string[]): { wrong: WrongFile[] } => ({
     wrong: details.map((detail) => ({ path: shown, detail })),
   });
-  const bytes = bytesOf(path);
-  if ('unreadable' in bytes) return fail(bytes.unreadable);
+  const bytes = readFileBytes(path);
+  if ('unreadable' in bytes) return wrongWith(bytes.unreadable);
   // Editors of some systems start a file with a byte order mark, which JSON does not allow.
   const text = bytes.toString().replace(/^\uFEFF/, '');
   const broken = /\.json$/i.test(path) ? jsonFault(text) : undefined;
-  if (broken !== undefined) return fail(broken);
+  if (broken !== undefined) return wrongWith(broken);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const faults = document.errors.filter(({ code }) => code !== 'MULTIPLE_DOCS');
-  if (faults.length > 0) return fail(...faults.map(({ message }) => firstLine(message)));
-  const written = valueOf(document);
-  if (written instanceof ReferenceError) return fail(firstLine(written.message));
+  if (faults.length > 0) return wrongWith(...faults.map(({ message }) => firstLine(message)));
+  const written = documentValue(document);
+  if (written instanceof ReferenceError) return wrongWith(firstLine(written.message));
   if (!isWorkflow(written)) {
     if (!isMeantAsWorkflow(written)) return {};
     const place = placeIn(document, lines, 'nodes');
     return { wrong: [{ path: shown, detail: 'a workflow needs a name and a list of nodes', place }] };
   }
-  if (!isUtf8(bytes)) return fail('is not UTF-8');
-  if (document.errors.length > 0) return fail('has several documents; a file has one workflow');
+  if (!isUtf8(bytes)) return wrongWith('is not UTF-8');
+  if (document.errors.length > 0) return wrongWith('has several documents; a file has one workflow');
   const unset = new Set<string>();
   visit(document, {
     Scalar(key, node) {
@@ -123,13 +123,13 @@ function readFile(
       });
     },
   });
-  if (unset.size > 0) return fail(...[...unset].map((name) => `the environment variable ${name} is not set`));
+  if (unset.size > 0) return wrongWith(...[...unset].map((name) => `the environment variable ${name} is not set`));
   const definition = document.toJS() as WorkflowFile['definition'];
-  const placeOf = (member: string): Place | undefined => placeIn(document, lines, member);
-  return { file: { path: shown, definition, written, placeOf } };
+  const locateIn = (member: string): FilePosition | undefined => placeIn(document, lines, member);
+  return { file: { path: shown, definition, written, locateMember: locateIn } };
 }
 
-function bytesOf(path: string): Buffer | { unreadable: string } {
+function readFileBytes(path: string): Buffer | { unreadable: string } {
   try {
     return readFileSync(path);
   } catch (error) {
@@ -138,7 +138,7 @@ function bytesOf(path: string): Buffer | { unreadable: string } {
 }
 
 /** Returns the value of a document, or the error of an alias (`*name`) without an anchor (`&name`). */
-function valueOf(document: ReturnType<typeof parseDocument>): unknown {
+function documentValue(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS() as unknown;
   } catch (error) {
@@ -153,19 +153,19 @@ function firstLine(message: string): string {
 }
 
 function isWorkflow(value: unknown): value is WorkflowFile['definition'] {
-  return isObject(value) && typeof value['name'] === 'string' && Array.isArray(value['nodes']);
+  return isRecord(value) && typeof value['name'] === 'string' && Array.isArray(value['nodes']);
 }
 
 /** True if a file without a readable definition has a member that workflows have, whatever its type. */
 function isMeantAsWorkflow(value: unknown): boolean {
-  return isObject(value) && ('nodes' in value || 'edges' in value);
+  return isRecord(value) && ('nodes' in value || 'edges' in value);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function repeated(files: readonly WorkflowFile[]): WrongFile[] {
+function findRepeated(files: readonly WorkflowFile[]): WrongFile[] {
   const first = new Map<string, string>();
   return files.flatMap(({ path, definition: { name } }) => {
     const before = first.get(name);
@@ -174,7 +174,11 @@ function repeated(files: readonly WorkflowFile[]): WrongFile[] {
   });
 }
 
-function placeIn(document: ReturnType<typeof parseDocument>, lines: LineCounter, member: string): Place | undefined {
+function placeIn(
+  document: ReturnType<typeof parseDocument>,
+  lines: LineCounter,
+  member: string,
+): FilePosition | undefined {
   const keys = [...member.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => name ?? Number(index));
   for (let depth = keys.length; depth > 0; depth -= 1) {
     const node = document.getIn(keys.slice(0, depth), true) as { range?: [number, number, number] } | undefined;

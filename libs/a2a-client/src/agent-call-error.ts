@@ -75,7 +75,7 @@ export class AgentCallError extends Error {
   }
 
   /** True if the agent's error message or its details match a pattern. */
-  mentions(pattern: RegExp): boolean {
+  matchesErrorText(pattern: RegExp): boolean {
     return pattern.test(this.message) || pattern.test(JSON.stringify(this.#data) ?? '');
   }
 

@@ -32,19 +32,19 @@ describe('the card of an agent', () => {
   it.each(['', '/below'])('is found at agent.json, by the URL of the agent with %j', async (path) => {
     agent.card = undefined;
     hasAt(`${path}/.well-known/agent.json`, old());
-    expect((await directory.client(agent.url + path)).card).toMatchObject({ name: 'old' });
+    expect((await directory.resolveClient(agent.url + path)).card).toMatchObject({ name: 'old' });
   });
 
   it('is none where agent.json has one of 1.0', async () => {
     const { card } = agent;
     agent.card = undefined;
     hasAt('/.well-known/agent.json', card!);
-    expect((await directory.client(agent.url)).card).toBeUndefined();
+    expect((await directory.resolveClient(agent.url)).card).toBeUndefined();
   });
 
   it('is taken from its own place first', async () => {
     hasAt('/.well-known/agent.json', old());
-    expect((await directory.client(agent.url)).card).toMatchObject({ name: 'card agent' });
+    expect((await directory.resolveClient(agent.url)).card).toMatchObject({ name: 'card agent' });
     expect(agent.asked.filter((path) => path.endsWith('agent.json'))).toEqual([]);
   });
 
@@ -56,6 +56,6 @@ describe('the card of an agent', () => {
       kind: 'invalid-response',
       message: 'the agent card names the URL "/a2a", which must be absolute',
     };
-    await expect(directory.client(agent.url)).rejects.toMatchObject(failure);
+    await expect(directory.resolveClient(agent.url)).rejects.toMatchObject(failure);
   });
 });

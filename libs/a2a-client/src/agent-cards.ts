@@ -18,7 +18,7 @@ import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { ReceivedCard } from './card-guard.js';
 import { CARD_PATH, hostCardUrl, isPre10CardUrl, legacyCardUrls, ownCardUrl, pre10CardUrl } from './card-places.js';
 import { keepSecurity } from './card-security.js';
-import { once } from './exchange.js';
+import { exchangeOnce } from './exchange.js';
 import { heldBytes } from './held-bytes.js';
 
 /** Reader that also accepts cards of 0.2 and 0.3 and converts them to 1.0. */
@@ -58,7 +58,7 @@ export interface CardReading {
  * of A2A 0.2, and that of the pre-1.0 dialect. Equal texts give the same object, so derived values can be cached by
  * card.
  */
-export class AgentCards {
+export class AgentCardReader {
   readonly #request: AgentRequest;
   readonly #freshUntil: NonNullable<AgentHttp['freshUntil']>;
   readonly #kept = new LRUCache<string, KeptCard>({
@@ -76,13 +76,13 @@ export class AgentCards {
   }
 
   /** Returns the cached card of an agent while it is fresh by HTTP caching rules. */
-  fresh(url: string): SdkAgentCard | undefined {
+  findFreshCard(url: string): SdkAgentCard | undefined {
     const kept = this.#kept.get(ownCardUrl(url));
     return kept !== undefined && Date.now() < kept.freshUntil ? kept.card : undefined;
   }
 
   /** Returns the URL and text from which a card was read. */
-  received(card: SdkAgentCard): ReceivedCard | undefined {
+  findReceivedCard(card: SdkAgentCard): ReceivedCard | undefined {
     return this.#received.get(card);
   }
 
@@ -101,48 +101,48 @@ export class AgentCards {
    * @returns the card in the SDK's form; `undefined` if the agent has none and its URL is its endpoint
    * @throws AgentCallError
    */
-  async find(url: string, limits: CallDeadlines, reading: CardReading = {}): Promise<SdkAgentCard | undefined> {
-    const { pathname } = parsed(url);
+  async findCard(url: string, limits: CallDeadlines, reading: CardReading = {}): Promise<SdkAgentCard | undefined> {
+    const { pathname } = parseHttpUrl(url);
     if (CARD_PATH.test(pathname)) {
-      const card = await this.#read(url, limits, reading);
+      const card = await this.#readCardAt(url, limits, reading);
       if (card === undefined) throw new AgentCallError('invalid-response', 'there is no agent card at the URL');
       return card;
     }
-    const own = await this.#read(ownCardUrl(url), limits, reading);
+    const own = await this.#readCardAt(ownCardUrl(url), limits, reading);
     if (own !== undefined) return own;
-    const host = pathname === '/' ? undefined : await this.#read(hostCardUrl(url), limits, reading);
+    const host = pathname === '/' ? undefined : await this.#readCardAt(hostCardUrl(url), limits, reading);
     if (host !== undefined && !isAboveUrl(host, url)) return host;
     const legacy = host === undefined ? await this.#findLegacy(url, limits, reading) : undefined;
-    return legacy ?? this.#read(pre10CardUrl(url), limits, reading);
+    return legacy ?? this.#readCardAt(pre10CardUrl(url), limits, reading);
   }
 
   /** Finds the card of an agent of A2A 0.2. A card of 1.0 at that place is ignored. */
   async #findLegacy(url: string, limits: CallDeadlines, reading: CardReading): Promise<SdkAgentCard | undefined> {
     for (const place of legacyCardUrls(url)) {
-      const card = await this.#read(place, limits, reading);
+      const card = await this.#readCardAt(place, limits, reading);
       if (card !== undefined) return isLegacyCard(card) && !isAboveUrl(card, url) ? card : undefined;
     }
     return undefined;
   }
 
-  async #read(url: string, limits: CallDeadlines, reading: CardReading): Promise<SdkAgentCard | undefined> {
-    const target = parsed(url);
+  async #readCardAt(url: string, limits: CallDeadlines, reading: CardReading): Promise<SdkAgentCard | undefined> {
+    const target = parseHttpUrl(url);
     const { credentials, place } = reading;
     const call = { url: target, method: 'GET', headers: { ...HEADERS, ...credentials }, place } as const;
     try {
-      const read = async ({ signal }: CallAttempt): Promise<string> => {
+      const readCardText = async ({ signal }: CallAttempt): Promise<string> => {
         const answer = await this.#request({ ...call, maxBytes: MAX_CARD_BYTES, signal });
-        return answer.text();
+        return answer.readText();
       };
-      const text = await once(limits, read, limits.timeouts.refused);
-      return this.#keep(url, text, this.#freshUntil(target, HEADERS));
+      const text = await exchangeOnce(limits, readCardText, limits.timeouts.refused);
+      return this.#keepCard(url, text, this.#freshUntil(target, HEADERS));
     } catch (error) {
       if (error instanceof AgentCallError && isAbsence(error)) return undefined;
       throw error;
     }
   }
 
-  #keep(url: string, text: string, freshUntil: number): SdkAgentCard | undefined {
+  #keepCard(url: string, text: string, freshUntil: number): SdkAgentCard | undefined {
     const kept = this.#kept.get(url);
     if (kept?.text === text) {
       kept.freshUntil = freshUntil;
@@ -189,7 +189,7 @@ function isLegacyCard({ supportedInterfaces }: SdkAgentCard): boolean {
   return supportedInterfaces.every(({ protocolVersion }) => protocolVersion.startsWith('0.'));
 }
 
-function parsed(url: string): URL {
+function parseHttpUrl(url: string): URL {
   if (!URL.canParse(url) || !/^https?:/i.test(url)) throw new AgentCallError('refused', 'the URL is not an HTTP URL');
   return new URL(url);
 }
@@ -207,13 +207,13 @@ function readCard(body: string): SdkAgentCard | undefined {
   if (typeof json?.name !== 'string') return undefined;
   const interfaces = json.supportedInterfaces ?? json.supported_interfaces;
   if (Array.isArray(interfaces) && interfaces.length > 0)
-    return keepSecurity(callable(encodeAgentCard(json as unknown as AgentCard)), json);
+    return keepSecurity(requireCallableCard(encodeAgentCard(json as unknown as AgentCard)), json);
   if (typeof json.url !== 'string') return undefined;
-  return keepSecurity(callable(READER.normalizeAgentCard(readableLegacyCard(json))), json);
+  return keepSecurity(requireCallableCard(READER.normalizeAgentCard(readableLegacyCard(json))), json);
 }
 
 /** Returns a card if its URLs may be shown, stored and called: they have no passwords and a limited length. */
-function callable(card: SdkAgentCard): SdkAgentCard {
+function requireCallableCard(card: SdkAgentCard): SdkAgentCard {
   const problem = card.supportedInterfaces.map(({ url }) => urlProblem(url)).find((it) => it !== undefined);
   if (problem !== undefined)
     throw new AgentCallError('invalid-response', `the agent card is refused: its URLs ${problem}`);

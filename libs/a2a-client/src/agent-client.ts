@@ -27,7 +27,7 @@ export interface CallTimeouts {
 /** Protocol that a caller may request: the pre-1.0 dialect, by its name in workflows. */
 export type CalledProtocol = 'founding';
 
-export interface CallOptions {
+export interface AgentCallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
   /** True if the caller limits the whole call: an active Task is then polled until that limit. */
@@ -76,12 +76,12 @@ export abstract class AgentClient {
   abstract readonly card: CalledCard | undefined;
 
   /** Returns the media types that the agent accepts; `undefined` if unknown. Never throws. */
-  async inputModes(_options?: CallOptions): Promise<readonly string[] | undefined> {
+  async inputModes(_options?: AgentCallOptions): Promise<readonly string[] | undefined> {
     return this.card?.defaultInputModes;
   }
 
   /** True if the agent's card declares an extension; false if the card's extensions are invalid. */
-  declares(uri: string): boolean {
+  declaresExtension(uri: string): boolean {
     const extensions: unknown = (this.card as Partial<CalledCard> | undefined)?.capabilities?.extensions;
     return Array.isArray(extensions) && extensions.some((it: JsonValue) => isJsonObject(it) && it.uri === uri);
   }
@@ -92,19 +92,19 @@ export abstract class AgentClient {
    * direct Message. The Task as the previous turn left it may come first.
    * @throws AgentCallError
    */
-  abstract send(request: SendMessageRequest, options?: CallOptions): AsyncIterable<StreamResponse>;
+  abstract sendMessage(request: SendMessageRequest, options?: AgentCallOptions): AsyncIterable<StreamResponse>;
 
   /**
    * Follows an existing Task: by SubscribeToTask, or by GetTask if it has ended or the agent does not stream.
    * @throws AgentCallError; `kind` is `not-found` if the agent does not know the Task
    */
-  abstract follow(taskId: string, options?: CallOptions): AsyncIterable<StreamResponse>;
+  abstract followTask(taskId: string, options?: AgentCallOptions): AsyncIterable<StreamResponse>;
 
   /** Returns a Task. @throws AgentCallError */
-  abstract getTask(taskId: string, options?: CallOptions): Promise<Task>;
+  abstract getTask(taskId: string, options?: AgentCallOptions): Promise<Task>;
 
   /** Cancels a Task. Never throws: an error is an outcome. */
-  abstract cancel(taskId: string, options?: CallOptions): Promise<CancelOutcome>;
+  abstract cancelTask(taskId: string, options?: AgentCallOptions): Promise<CancelOutcome>;
 }
 
 /** Resolves agents' cards and creates clients for them. */
@@ -115,18 +115,18 @@ export abstract class AgentDirectory {
    * @param url an agent's base or card URL; a URL of this service is served in-process if so configured
    * @throws AgentCallError
    */
-  abstract client(url: string, options?: CallOptions): Promise<AgentClient>;
+  abstract resolveClient(url: string, options?: AgentCallOptions): Promise<AgentClient>;
 
   /**
    * Returns the card of a remote agent; `undefined` if there is none.
    * @throws AgentCallError
    */
-  async card(_url: string, _options?: CallOptions): Promise<AgentCard | undefined> {
+  async resolveCard(_url: string, _options?: AgentCallOptions): Promise<AgentCard | undefined> {
     return undefined;
   }
 
   /** Returns the pinned card of a remote agent without a request to it; `undefined` if none is pinned. */
-  async pinnedCard(_url: string, _options?: Pick<CallOptions, 'scope'>): Promise<JsonObject | undefined> {
+  async pinnedCard(_url: string, _options?: Pick<AgentCallOptions, 'scope'>): Promise<JsonObject | undefined> {
     return undefined;
   }
 }

@@ -4,12 +4,12 @@ import { AgentCallError } from './agent-call-error.js';
 import { type AgentFetch, FetchedAnswer } from './agent-http.js';
 import { errorOf, errorText, networkFailure, rpcFailure, statusFailure } from './call-failure.js';
 import { errorBody } from './error-body.js';
-import { sign } from './request-signers.js';
+import { applyProof } from './request-signers.js';
 import { MAX_ANSWER_BYTES } from './agent-request.js';
-import { parsable } from './parsable-json.js';
+import { requireParsable } from './parsable-json.js';
 import { objectOf, readableAnswer, readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
-import { tracing, type TransportOptions } from './agent-transport.js';
+import { callTraceHeaders, type TransportOptions } from './agent-transport.js';
 
 /** Maximum declared length of an answer that is passed on unwatched, in bytes. */
 const UNWATCHED_BYTES = 64 * 1024;
@@ -17,7 +17,7 @@ const UNWATCHED_BYTES = 64 * 1024;
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
 /** Watchers of the pieces of an answer as they are read. */
-type Watch = Partial<Pick<TransportOptions, 'alive' | 'place' | 'signal'>>;
+type ResponseWatch = Partial<Pick<TransportOptions, 'alive' | 'place' | 'signal'>>;
 
 /** Options of calls, by signal: the SDK passes only the signal to `fetch`. */
 const CALLS = new WeakMap<
@@ -41,14 +41,14 @@ export function agentFetch(
   return async (input, given) => {
     const call: Partial<TransportOptions> = (given?.signal && CALLS.get(given.signal)) || {};
     const { auth, fence, trace } = call;
-    const init = trace ? { ...given, headers: { ...headersOf(given), ...tracing({ trace }) } } : given;
-    const { url = input, ...signed } = (auth && sign(auth, urlOf(input), headersOf(init))) || {};
+    const init = trace ? { ...given, headers: { ...headersOf(given), ...callTraceHeaders({ trace }) } } : given;
+    const { url = input, ...signed } = (auth && applyProof(auth, urlOf(input), headersOf(init))) || {};
     await fence?.();
     const response = await send(url, { ...init, ...signed, ...NO_LIMITS }).catch((error: unknown) => {
       throw networkFailure(error);
     });
-    if (!response.ok) throw await failureOf(response, jsonMembers, given?.body);
-    return parsableResponse(watch(response, call), jsonMembers, call.place);
+    if (!response.ok) throw await readResponseFailure(response, jsonMembers, given?.body);
+    return parsableResponse(watchResponse(response, call), jsonMembers, call.place);
   };
 }
 
@@ -60,13 +60,17 @@ function headersOf(init: RequestInit | undefined): Record<string, string> {
   return Object.fromEntries(new Headers(init?.headers));
 }
 
-async function failureOf(response: Response, mostMembers: number, sent: RequestInit['body']): Promise<AgentCallError> {
+async function readResponseFailure(
+  response: Response,
+  mostMembers: number,
+  sent: RequestInit['body'],
+): Promise<AgentCallError> {
   const retryAfter = response.headers.get('retry-after') ?? undefined;
   const refused = { retryAfter, sentBytes: typeof sent === 'string' ? Buffer.byteLength(sent) : undefined };
   return statusFailure(response.status, await errorBody(new FetchedAnswer(response), mostMembers), refused);
 }
 
-function watch(response: Response, call: Watch): Response {
+function watchResponse(response: Response, call: ResponseWatch): Response {
   if (!response.body || isShort(response)) return response;
   const body = watchedBody(response.body.getReader(), isStream(response) ? Infinity : MAX_ANSWER_BYTES, call);
   return new Response(body, responseInit(response));
@@ -76,7 +80,7 @@ function watch(response: Response, call: Watch): Response {
 async function parsableResponse(response: Response, mostMembers: number, place?: AnswerPlace): Promise<Response> {
   if (!response.body) return response;
   if (!isStream(response)) {
-    const text = parsable(await response.text(), mostMembers);
+    const text = requireParsable(await response.text(), mostMembers);
     return new Response(readableAnswer(text), responseInit(response));
   }
   const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers, place);
@@ -89,9 +93,9 @@ async function* framesOf(
   place: AnswerPlace | undefined,
 ): AsyncIterable<Uint8Array> {
   const encoder = new TextEncoder();
-  const pending = (characters: number): void => place?.pending(characters);
-  for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES, pending)) {
-    const frame = parsable(data, mostMembers);
+  const reportPending = (characters: number): void => place?.setPending(characters);
+  for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES, reportPending)) {
+    const frame = requireParsable(data, mostMembers);
     const failure = restFailure(type, frame);
     if (failure) throw failure;
     const lines = readableFrame(frame)?.split('\n');
@@ -126,17 +130,17 @@ function responseInit({ status, statusText, headers }: Response): ResponseInit {
 function watchedBody(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   limit: number,
-  { alive, place, signal }: Watch,
+  { alive, place, signal }: ResponseWatch,
 ): ReadableStream<Uint8Array> {
   let received = 0;
-  place?.pending(0);
+  place?.setPending(0);
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
         const chunk = await reader.read();
         if (chunk.done) return controller.close();
         alive?.();
-        await place?.read(chunk.value.byteLength, signal);
+        await place?.countRead(chunk.value.byteLength, signal);
         received += chunk.value.byteLength;
         if (received > limit) throw new AgentCallError('invalid-response', `the answer is longer than ${limit} bytes`);
         controller.enqueue(chunk.value);

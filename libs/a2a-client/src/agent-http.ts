@@ -33,14 +33,14 @@ export class FetchedAnswer implements OutboundAnswer {
     return this.response.status;
   }
 
-  header(name: string): string | undefined {
+  getHeader(name: string): string | undefined {
     return this.response.headers.get(name) ?? undefined;
   }
 
-  async text(maxBytes: number): Promise<string> {
+  async readText(maxBytes: number): Promise<string> {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
-    for await (const piece of this.pieces()) {
+    for await (const piece of this.readPieces()) {
       bytes += piece.byteLength;
       if (bytes > maxBytes) throw new OutboundTooLongError(maxBytes);
       pieces.push(piece);
@@ -48,16 +48,16 @@ export class FetchedAnswer implements OutboundAnswer {
     return Buffer.concat(pieces, bytes).toString();
   }
 
-  async *pieces(): AsyncIterable<Uint8Array> {
+  async *readPieces(): AsyncIterable<Uint8Array> {
     this.#reader = this.response.body?.getReader();
     try {
       for (let next = await this.#reader?.read(); next?.value; next = await this.#reader?.read()) yield next.value;
     } finally {
-      this.discard();
+      this.discardBody();
     }
   }
 
-  discard(): void {
+  discardBody(): void {
     (this.#reader ?? this.response.body)?.cancel().catch(() => undefined);
   }
 }

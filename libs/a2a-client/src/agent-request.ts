@@ -2,11 +2,11 @@ import type { OutboundAnswer, OutboundCall, OutboundRequester, OutboundTimes } f
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace } from '#libs/service';
 import { InvalidProtocolValue, isJsonObject, type JsonObject } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
-import type { CallOptions } from './agent-client.js';
+import type { AgentCallOptions } from './agent-client.js';
 import { networkFailure, statusFailure } from './call-failure.js';
 import { errorBody } from './error-body.js';
-import { parsable } from './parsable-json.js';
-import { type RequestAuth, sign } from './request-signers.js';
+import { requireParsable } from './parsable-json.js';
+import { type RequestAuth, applyProof } from './request-signers.js';
 import { type SseEvent, sseEvents } from './sse-events.js';
 
 /** Maximum number of bytes of a plain answer, and of one event of a stream. */
@@ -18,8 +18,8 @@ const SHORT_ANSWER = 64 * 1024;
 /** Successful answer of an agent, whose body is read once. Every failure is an AgentCallError. */
 export interface AgentAnswer {
   readonly contentType: string;
-  text(): Promise<string>;
-  pieces(): AsyncIterable<Uint8Array>;
+  readText(): Promise<string>;
+  readPieces(): AsyncIterable<Uint8Array>;
   /** Maximum number of members of its JSON, or that of one event; the text is already checked. */
   readonly mostMembers: number;
   /** Account for its bytes. */
@@ -27,24 +27,24 @@ export interface AgentAnswer {
 }
 
 /** Call to an agent. Its limits are those of its CallAttempt, whose signal it carries. */
-export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
+export interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Called for every piece of the answer's body. */
   alive?: () => void;
   place?: AnswerPlace | undefined;
   /** Maximum number of bytes of an answer that is no stream; default `MAX_ANSWER_BYTES`. */
   maxBytes?: number;
   auth?: RequestAuth;
-  fence?: CallOptions['fence'];
+  fence?: AgentCallOptions['fence'];
 }
 
 /** Watchers of the pieces of an answer as they are read. */
-interface Watch {
+interface PieceWatch {
   alive: (() => void) | undefined;
   place: AnswerPlace | undefined;
   signal: AbortSignal | undefined;
 }
 
-export type AgentRequest = (call: AgentCall) => Promise<AgentAnswer>;
+export type AgentRequest = (call: AgentHttpCall) => Promise<AgentAnswer>;
 
 /**
  * Returns a function that calls agents and resolves only for successful answers. Anything else is an AgentCallError:
@@ -57,20 +57,20 @@ export function agentRequest(
   return async ({ alive, auth, fence, place, maxBytes = MAX_ANSWER_BYTES, ...call }) => {
     try {
       await fence?.();
-      const signed = auth && sign(auth, call.url, call.headers);
+      const signed = auth && applyProof(auth, call.url, call.headers);
       const answer = await send({ ...call, ...signed, firstByteMs: 0, idleMs: 0 });
       const { status } = answer;
       const watch = { alive, place, signal: call.signal };
       if (status >= 200 && status < 300) {
         return {
-          contentType: answer.header('content-type') ?? '',
+          contentType: answer.getHeader('content-type') ?? '',
           mostMembers,
           place,
-          text: async () => parsable(await textOf(answer, watch, maxBytes), mostMembers),
-          pieces: () => watched(answer.pieces(), watch),
+          readText: async () => requireParsable(await readAnswerText(answer, watch, maxBytes), mostMembers),
+          readPieces: () => watchPieces(answer.readPieces(), watch),
         };
       }
-      const retryAfter = answer.header('retry-after');
+      const retryAfter = answer.getHeader('retry-after');
       const refused = { retryAfter, sentBytes: call.body === undefined ? undefined : Buffer.byteLength(call.body) };
       throw statusFailure(status, await errorBody(answer, mostMembers), refused);
     } catch (error) {
@@ -79,19 +79,19 @@ export function agentRequest(
   };
 }
 
-function rethrow(error: unknown): never {
+function throwNetworkFailure(error: unknown): never {
   throw networkFailure(error);
 }
 
 /** Reads the text of an answer that is no stream. */
-async function textOf(answer: OutboundAnswer, watch: Watch, maxBytes: number): Promise<string> {
-  watch.place?.pending(0);
-  const length = Number(answer.header('content-length') ?? Infinity);
-  if (length <= SHORT_ANSWER && answer.header('content-encoding') === undefined)
-    return await answer.text(SHORT_ANSWER).catch(rethrow);
+async function readAnswerText(answer: OutboundAnswer, watch: PieceWatch, maxBytes: number): Promise<string> {
+  watch.place?.setPending(0);
+  const length = Number(answer.getHeader('content-length') ?? Infinity);
+  if (length <= SHORT_ANSWER && answer.getHeader('content-encoding') === undefined)
+    return await answer.readText(SHORT_ANSWER).catch(throwNetworkFailure);
   const pieces: Uint8Array[] = [];
   let bytes = Number.isFinite(length) && length > maxBytes ? length : 0;
-  for await (const piece of watched(answer.pieces(), watch)) {
+  for await (const piece of watchPieces(answer.readPieces(), watch)) {
     bytes += piece.byteLength;
     if (bytes > maxBytes) throw new AgentCallError('invalid-response', `the answer is longer than ${maxBytes} bytes`);
     pieces.push(piece);
@@ -100,11 +100,14 @@ async function textOf(answer: OutboundAnswer, watch: Watch, maxBytes: number): P
 }
 
 /** Yields pieces, reports each as a sign of life, even a heartbeat, and waits for room for it. */
-async function* watched(pieces: AsyncIterable<Uint8Array>, { alive, place, signal }: Watch): AsyncIterable<Uint8Array> {
+async function* watchPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  { alive, place, signal }: PieceWatch,
+): AsyncIterable<Uint8Array> {
   try {
     for await (const piece of pieces) {
       alive?.();
-      const room = place?.read(piece.byteLength, signal);
+      const room = place?.countRead(piece.byteLength, signal);
       if (room) await room;
       yield piece;
     }
@@ -132,13 +135,13 @@ export function jsonObjectOf(text: string): JsonObject {
  */
 export async function* eventsOf(answer: AgentAnswer, refuse: (body: string) => unknown): AsyncIterable<SseEvent> {
   if (!/^text\/event-stream\b/i.test(answer.contentType)) {
-    refuse(await answer.text());
+    refuse(await answer.readText());
     throw new InvalidProtocolValue('it is not a stream of events');
   }
-  const pending = (characters: number): void => answer.place?.pending(characters);
-  pending(0);
-  for await (const event of sseEvents(answer.pieces(), MAX_ANSWER_BYTES, pending)) {
-    parsable(event.data, answer.mostMembers);
+  const reportPending = (characters: number): void => answer.place?.setPending(characters);
+  reportPending(0);
+  for await (const event of sseEvents(answer.readPieces(), MAX_ANSWER_BYTES, reportPending)) {
+    requireParsable(event.data, answer.mostMembers);
     yield event;
   }
 }

@@ -1,10 +1,10 @@
 import { type TraceContext, type TraceHeaders, traceHeaders, type AnswerPlace } from '#libs/service';
 import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
-import type { CallOptions, CallTimeouts } from './agent-client.js';
+import type { AgentCallOptions, CallTimeouts } from './agent-client.js';
 import type { RequestAuth } from './request-signers.js';
 
 /** Options of a call, and what ties its transport to the attempt. */
-export interface TransportOptions extends CallOptions {
+export interface TransportOptions extends AgentCallOptions {
   /** Signal that ends the attempt: the transport stops and closes its connection. */
   signal: AbortSignal;
   /** Called for every sign of life, even a heartbeat. */
@@ -21,19 +21,19 @@ export interface AgentTransport {
   readonly streaming: boolean;
   /** Limits that replace the defaults for this transport. */
   readonly timeouts: Partial<CallTimeouts>;
-  send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse>;
+  sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse>;
   /**
    * Sends a Message and returns the agent's first answer: its Task, which may still be active, or a direct Message.
    * Absent if every Message is streamed.
    */
-  post?(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse>;
-  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse>;
+  postMessage?(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse>;
+  subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse>;
   getTask(taskId: string, options: TransportOptions): Promise<Task>;
   cancelTask(taskId: string, options: TransportOptions): Promise<Task>;
 }
 
 /** Returns the headers that identify the caller to an agent; called for each call. */
-export type CallCredentials = (options: CallOptions) => Readonly<Record<string, string>> | undefined;
+export type CallCredentials = (options: AgentCallOptions) => Readonly<Record<string, string>> | undefined;
 
 /**
  * Returns the credentials for an agent by the URL that its caller named, whatever its card says; `undefined` for an
@@ -66,7 +66,7 @@ export function isAnsweredAtOnce(request: SendMessageRequest, streaming: boolean
 }
 
 /** Returns the trace headers of a call. */
-export function tracing({ trace }: { trace?: TraceContext }): TraceHeaders | undefined {
+export function callTraceHeaders({ trace }: { trace?: TraceContext }): TraceHeaders | undefined {
   return trace && traceHeaders(trace);
 }
 

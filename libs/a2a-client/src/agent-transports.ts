@@ -6,7 +6,7 @@ import { AgentCallError } from './agent-call-error.js';
 import { FileOpeningTransport } from './file-opening-transport.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { RequestSigners } from './request-signers.js';
-import { type CardSecurity, securityOf } from './card-security.js';
+import { type RequiredSecurity, securityOf } from './card-security.js';
 import { agentFetch } from './agent-fetch.js';
 import { type AgentHttp, fetchRequester } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
@@ -20,10 +20,10 @@ import { LegacyClients } from './legacy-clients.js';
 import { SdkTransport } from './sdk-transport.js';
 import { type SpokenDialect, SpokenDialects } from './spoken-dialects.js';
 
-type AgentInterface = SdkAgentCard['supportedInterfaces'][number];
+type SdkAgentInterface = SdkAgentCard['supportedInterfaces'][number];
 
 /** Agent at the URL that its caller named. */
-export interface CalledAgent {
+export interface AddressedAgent {
   url: string;
   credentials?: CallCredentials;
 }
@@ -66,47 +66,52 @@ export class AgentTransports {
    * Creates the transport that a card offers. @throws AgentCallError `invalid-response` if Parley supports none of its
    * interfaces
    */
-  async ofCard(card: SdkAgentCard, agent: CalledAgent): Promise<AgentTransport> {
+  async ofCard(card: SdkAgentCard, agent: AddressedAgent): Promise<AgentTransport> {
     const streaming = card.capabilities?.streaming === true;
     const chosen = chosenInterface(card);
     const transport = isLegacy(chosen)
-      ? new SdkTransport(await this.#legacy.client(asOf03(card, chosen)), streaming)
-      : this.#transport(chosen, streaming, agent.credentials);
-    return this.#proving(transport, agent, chosen.url, securityOf(card));
+      ? new SdkTransport(await this.#legacy.createClient(asOf03(card, chosen)), streaming)
+      : this.#openTransport(chosen, streaming, agent.credentials);
+    return this.#wrapTransport(transport, agent, chosen.url, securityOf(card));
   }
 
   /**
    * Creates the transport for an agent of the pre-1.0 dialect, by its card or its caller.
    * @throws AgentCallError `invalid-response` if the card has no callable URL
    */
-  ofPre10Card(card: SdkAgentCard, agent: CalledAgent): AgentTransport {
+  ofPre10Card(card: SdkAgentCard, agent: AddressedAgent): AgentTransport {
     const { url } = chosenInterface(card);
-    return this.#proving(this.#undeclared(url, 'pre-1.0', agent.credentials), agent, url, securityOf(card));
+    return this.#wrapTransport(this.#openUndeclared(url, 'pre-1.0', agent.credentials), agent, url, securityOf(card));
   }
 
   /**
    * Creates the transport for an agent without a card: JSON-RPC at its URL, without streaming.
    * @param first dialect to start with if none is remembered
    */
-  ofUrl(agent: CalledAgent, first: SpokenDialect): AgentTransport {
+  ofUrl(agent: AddressedAgent, first: SpokenDialect): AgentTransport {
     const { url, credentials } = agent;
-    return this.#proving(this.#undeclared(url, first, credentials), agent, url);
+    return this.#wrapTransport(this.#openUndeclared(url, first, credentials), agent, url);
   }
 
-  #undeclared(url: string, first: SpokenDialect, credentials?: CallCredentials): AgentTransport {
-    const endpoint = this.#endpoint({ url, credentials });
-    const open = (dialect: JsonRpcDialect) => new JsonRpcTransport(this.#request, endpoint, false, dialect);
-    return new DialectTransport({ endpoint: url, first, open }, this.#dialects);
+  #openUndeclared(url: string, first: SpokenDialect, credentials?: CallCredentials): AgentTransport {
+    const endpoint = this.#createEndpoint({ url, credentials });
+    const openDialect = (dialect: JsonRpcDialect) => new JsonRpcTransport(this.#request, endpoint, false, dialect);
+    return new DialectTransport({ endpoint: url, first, openDialect }, this.#dialects);
   }
 
-  #transport(chosen: AgentInterface, streaming: boolean, credentials?: CallCredentials): AgentTransport {
+  #openTransport(chosen: SdkAgentInterface, streaming: boolean, credentials?: CallCredentials): AgentTransport {
     const { url, tenant } = chosen;
     if (chosen.protocolBinding.toUpperCase() === 'HTTP+JSON')
       return new RestTransport(this.#request, { url, tenant, credentials }, streaming);
-    return new JsonRpcTransport(this.#request, this.#endpoint({ url, tenant, credentials }), streaming);
+    return new JsonRpcTransport(this.#request, this.#createEndpoint({ url, tenant, credentials }), streaming);
   }
 
-  #proving(transport: AgentTransport, agent: CalledAgent, endpoint: string, security?: CardSecurity): AgentTransport {
+  #wrapTransport(
+    transport: AgentTransport,
+    agent: AddressedAgent,
+    endpoint: string,
+    security?: RequiredSecurity,
+  ): AgentTransport {
     const { signers, files } = this.options;
     // Agents of this service read the files by their URLs; only they get credentials.
     const isElsewhere = agent.credentials === undefined;
@@ -116,7 +121,7 @@ export class AgentTransports {
     return new SigningTransport(opening, signers, signed);
   }
 
-  #endpoint({ url, tenant, credentials }: Omit<JsonRpcEndpoint, 'nextId'>): JsonRpcEndpoint {
+  #createEndpoint({ url, tenant, credentials }: Omit<JsonRpcEndpoint, 'nextId'>): JsonRpcEndpoint {
     return { url, tenant, credentials, nextId: this.#idsOf(url) };
   }
 
@@ -132,11 +137,12 @@ export class AgentTransports {
 /**
  * Returns the first supported interface of a card; for 0.3, JSON-RPC first. @throws AgentCallError `invalid-response`
  */
-function chosenInterface(card: SdkAgentCard): AgentInterface {
+function chosenInterface(card: SdkAgentCard): SdkAgentInterface {
   const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
   const spoken = reachable.filter((it) => isSpoken(it.protocolBinding));
   const legacy = spoken.filter(isLegacy);
-  const chosen = preferred(spoken) ?? legacy.find((it) => /^JSONRPC$/i.test(it.protocolBinding)) ?? legacy[0];
+  const chosen =
+    findPreferredInterface(spoken) ?? legacy.find((it) => /^JSONRPC$/i.test(it.protocolBinding)) ?? legacy[0];
   if (chosen !== undefined) return chosen;
   const relative = card.supportedInterfaces.find(({ url }) => !URL.canParse(url));
   if (relative !== undefined) {
@@ -148,17 +154,17 @@ function chosenInterface(card: SdkAgentCard): AgentInterface {
 }
 
 /** True for an interface of 0.2 or 0.3, which are equal on the wire. */
-function isLegacy({ protocolVersion }: AgentInterface): boolean {
+function isLegacy({ protocolVersion }: SdkAgentInterface): boolean {
   return /^0\.[23](\.|$)/.test(protocolVersion);
 }
 
 /** Returns the card that the SDK's client needs, as 0.3, the oldest version it knows. */
-function asOf03(card: SdkAgentCard, { url, tenant, protocolBinding }: AgentInterface): SdkAgentCard {
+function asOf03(card: SdkAgentCard, { url, tenant, protocolBinding }: SdkAgentInterface): SdkAgentCard {
   return sdkCalledCard(card, { url, tenant, protocolBinding, protocolVersion: '0.3' });
 }
 
 /** Returns the first interface of 1.0, else of any 1.x. */
-function preferred(interfaces: AgentInterface[]): AgentInterface | undefined {
+function findPreferredInterface(interfaces: SdkAgentInterface[]): SdkAgentInterface | undefined {
   const current = interfaces.filter((it) => /^1(\.|$)/.test(it.protocolVersion));
   return current.find((it) => it.protocolVersion === '1.0') ?? current[0];
 }

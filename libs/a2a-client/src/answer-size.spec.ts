@@ -14,26 +14,28 @@ describe('AnswerSize', () => {
 
   it('limits an Artifact by all its chunks', () => {
     const size = new AnswerSize(limits);
-    size.take(update('a', 600));
-    size.take(update('a', 600));
-    expect(() => size.take(update('a', 600, true))).toThrow(
+    size.countResponse(update('a', 600));
+    size.countResponse(update('a', 600));
+    expect(() => size.countResponse(update('a', 600, true))).toThrow(
       'an artifact of the agent has more than 1000 characters (ARTIFACT_LIMIT)',
     );
   });
 
   it('limits all Artifacts together; a snapshot stands for what came before', () => {
     const size = new AnswerSize(limits);
-    for (const id of ['a', 'b', 'c']) size.take(update(id, 700));
+    for (const id of ['a', 'b', 'c']) size.countResponse(update(id, 700));
     const status = { state: 'TASK_STATE_WORKING' as const };
-    size.take({ task: { id: 't', contextId: 'c', status, artifacts: [artifact('a', 700)] } });
-    for (const id of ['b', 'c']) size.take(update(id, 700));
-    expect(() => size.take(update('d', 700))).toThrow("the agent's answer has more than 2500 characters (TASK_LIMIT)");
+    size.countResponse({ task: { id: 't', contextId: 'c', status, artifacts: [artifact('a', 700)] } });
+    for (const id of ['b', 'c']) size.countResponse(update(id, 700));
+    expect(() => size.countResponse(update('d', 700))).toThrow(
+      "the agent's answer has more than 2500 characters (TASK_LIMIT)",
+    );
   });
 
   it('limits the number of Artifacts that have no content', () => {
     const size = new AnswerSize(limits);
     expect(() => {
-      for (let it = 0; it < 100; it += 1) size.take(update(`a${it}`, 0));
+      for (let it = 0; it < 100; it += 1) size.countResponse(update(`a${it}`, 0));
     }).toThrow("the agent's answer has more than 2500 characters (TASK_LIMIT)");
   });
 });

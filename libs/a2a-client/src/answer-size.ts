@@ -28,20 +28,21 @@ export class AnswerSize {
   }
 
   /** Counts the size that an event adds. @throws AgentCallError `invalid-response` beyond the limits */
-  take(response: StreamResponse): void {
-    if ('artifactUpdate' in response) this.add(response.artifactUpdate.artifact, response.artifactUpdate.append);
-    else if ('task' in response) this.replace(response.task);
-    this.place?.keep(this.total + this.names);
+  countResponse(response: StreamResponse): void {
+    if ('artifactUpdate' in response)
+      this.countArtifact(response.artifactUpdate.artifact, response.artifactUpdate.append);
+    else if ('task' in response) this.recountTask(response.task);
+    this.place?.setKept(this.total + this.names);
   }
 
-  private replace({ artifacts = [] }: Task): void {
+  private recountTask({ artifacts = [] }: Task): void {
     this.artifacts.clear();
     this.total = 0;
     this.names = 0;
-    for (const artifact of artifacts) this.add(artifact, false);
+    for (const artifact of artifacts) this.countArtifact(artifact, false);
   }
 
-  private add({ artifactId, parts }: Artifact, append: boolean | undefined): void {
+  private countArtifact({ artifactId, parts }: Artifact, append: boolean | undefined): void {
     const before = this.artifacts.get(artifactId) ?? 0;
     const after = contentLength(parts) + (append ? before : 0);
     if (!this.artifacts.has(artifactId)) this.names += artifactId.length + NAME_LENGTH;

@@ -8,19 +8,19 @@ afterEach(() => void jest.useRealTimers());
 describe('The limits of a call that waits for room for its answer', () => {
   /** Waits for an event that never comes. */
   const failureOf = (attempt: CallAttempt): Promise<unknown> =>
-    attempt.next(new Promise<never>(() => undefined)).catch((error: unknown) => error);
+    attempt.awaitArrival(new Promise<never>(() => undefined)).catch((error: unknown) => error);
 
   it.each([
     ['the first event', { firstEvent: 30_000 }, 'timeout: no answer within 30 s'],
     ['the whole call', { total: 30_000 }, 'timeout: not finished within 30 s'],
   ])('stop for %s, and go on with what was left', async (_what, timeouts, message) => {
     using limits = new CallDeadlines({ timeouts });
-    const attempt = limits.attempt();
+    const attempt = limits.beginAttempt();
     const failed = failureOf(attempt);
     jest.advanceTimersByTime(20_000);
-    limits.pause();
+    limits.onPaused();
     jest.advanceTimersByTime(60_000);
-    limits.resume();
+    limits.onResumed();
     jest.advanceTimersByTime(9_999);
     expect(attempt.signal.aborted).toBe(false);
     jest.advanceTimersByTime(1);
@@ -29,12 +29,12 @@ describe('The limits of a call that waits for room for its answer', () => {
 
   it('stop for the silence between two events, also where its reader comes back only then', async () => {
     using limits = new CallDeadlines({ timeouts: { idle: 30_000 } });
-    const attempt = limits.attempt();
-    await attempt.next(Promise.resolve('first'));
-    limits.pause();
+    const attempt = limits.beginAttempt();
+    await attempt.awaitArrival(Promise.resolve('first'));
+    limits.onPaused();
     const failed = failureOf(attempt);
     jest.advanceTimersByTime(60_000);
-    limits.resume();
+    limits.onResumed();
     jest.advanceTimersByTime(29_999);
     expect(attempt.signal.aborted).toBe(false);
     jest.advanceTimersByTime(1);
@@ -43,9 +43,9 @@ describe('The limits of a call that waits for room for its answer', () => {
 
   it('do not begin again after the call is over', () => {
     const limits = new CallDeadlines({ timeouts: { total: 30_000 } });
-    limits.pause();
+    limits.onPaused();
     limits[Symbol.dispose]();
-    limits.resume();
+    limits.onResumed();
     jest.advanceTimersByTime(60_000);
     expect(limits.over).toBe(false);
   });
@@ -53,11 +53,11 @@ describe('The limits of a call that waits for room for its answer', () => {
   it('tell the caller, and end the call where the answer has lost its room', async () => {
     const reported: boolean[] = [];
     using limits = new CallDeadlines({ onPause: (isPaused) => reported.push(isPaused) });
-    const attempt = limits.attempt();
+    const attempt = limits.beginAttempt();
     const failed = failureOf(attempt);
-    limits.pause();
-    limits.resume();
-    limits.end(new TooManyAnswers('too slow'));
+    limits.onPaused();
+    limits.onResumed();
+    limits.onEvicted(new TooManyAnswers('too slow'));
     expect(await failed).toMatchObject({ kind: 'overloaded', message: 'too slow' });
     expect([reported, limits.over, attempt.signal.aborted]).toEqual([[true, false], true, true]);
   });

@@ -1,6 +1,6 @@
 import { AgentCallError } from './agent-call-error.js';
 import type { AnswerListener } from '#libs/service';
-import type { CallOptions, CallTimeouts } from './agent-client.js';
+import type { AgentCallOptions, CallTimeouts } from './agent-client.js';
 import type { TransportOptions } from './agent-transport.js';
 import { networkFailure, toAgentCallError } from './call-failure.js';
 import { StoppableTimer } from './stoppable-timer.js';
@@ -26,17 +26,17 @@ export class CallDeadlines implements AnswerListener {
   #isPaused = false;
   #reason: AgentCallError | undefined;
   readonly timeouts: CallTimeouts;
-  readonly onUnsent: CallOptions['onUnsent'];
-  readonly #onPause: CallOptions['onPause'];
+  readonly onUnsent: AgentCallOptions['onUnsent'];
+  readonly #onPause: AgentCallOptions['onPause'];
 
-  constructor(options: CallOptions, defaults: Partial<CallTimeouts> = {}) {
+  constructor(options: AgentCallOptions, defaults: Partial<CallTimeouts> = {}) {
     this.timeouts = { ...DEFAULT_TIMEOUTS, ...defaults, ...options.timeouts };
     this.#callerSignal = options.signal;
     this.onUnsent = options.onUnsent;
     this.#onPause = options.onPause;
     const { total } = this.timeouts;
     this.#timer = new StoppableTimer(total, () =>
-      this.#end(new AgentCallError('timeout', `timeout: not finished within ${seconds(total)}`)),
+      this.#endCall(new AgentCallError('timeout', `timeout: not finished within ${formatSeconds(total)}`)),
     );
     if (options.signal?.aborted) this.#onCallerAbort();
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
@@ -60,47 +60,47 @@ export class CallDeadlines implements AnswerListener {
   }
 
   /** Begins an attempt with its own limits for the first event and for silence. A call has one attempt at a time. */
-  attempt(): CallAttempt {
+  beginAttempt(): CallAttempt {
     this.#attempt = new CallAttempt(this.timeouts);
-    if (this.#isPaused) this.#attempt.pause();
-    if (this.#reason) this.#attempt.end(this.#reason);
+    if (this.#isPaused) this.#attempt.pauseLimits();
+    if (this.#reason) this.#attempt.endAttempt(this.#reason);
     return this.#attempt;
   }
 
   /** Stops the limits: reading of the answer has paused. */
-  pause(): void {
+  onPaused(): void {
     this.#isPaused = true;
     this.#timer.stop();
-    this.#attempt?.pause();
+    this.#attempt?.pauseLimits();
     this.#onPause?.(true);
   }
 
-  resume(): void {
+  onResumed(): void {
     this.#isPaused = false;
     this.#timer.start();
-    this.#attempt?.resume();
+    this.#attempt?.resumeLimits();
     this.#onPause?.(false);
   }
 
   /** Ends the call: its answer has lost its room. */
-  end(error: Error): void {
-    this.#end(networkFailure(error));
+  onEvicted(error: Error): void {
+    this.#endCall(networkFailure(error));
   }
 
   [Symbol.dispose](): void {
-    this.#timer.end();
+    this.#timer.stopForGood();
     this.#callerSignal?.removeEventListener('abort', this.#onCallerAbort);
   }
 
   readonly #onCallerAbort = (): void => {
-    this.#end(new AgentCallError('aborted', 'the call was aborted', { cause: this.#callerSignal?.reason }));
+    this.#endCall(new AgentCallError('aborted', 'the call was aborted', { cause: this.#callerSignal?.reason }));
   };
 
-  #end(reason: AgentCallError): void {
-    this.#timer.end();
+  #endCall(reason: AgentCallError): void {
+    this.#timer.stopForGood();
     this.#reason ??= reason;
     this.#abort?.abort(reason);
-    this.#attempt?.end(reason);
+    this.#attempt?.endAttempt(reason);
   }
 }
 
@@ -124,7 +124,7 @@ export class CallAttempt {
   }
 
   /** Returns the options for a transport: the caller's, tied to this attempt. */
-  options(options: CallOptions & Pick<TransportOptions, 'place'>): TransportOptions {
+  attemptOptions(options: AgentCallOptions & Pick<TransportOptions, 'place'>): TransportOptions {
     return { ...options, signal: this.signal, alive: this.alive };
   }
 
@@ -133,7 +133,7 @@ export class CallAttempt {
    * two calls of this method does not count: a slow reader is not a silent agent.
    * @throws AgentCallError
    */
-  async next<T>(arrival: Promise<T>): Promise<T> {
+  async awaitArrival<T>(arrival: Promise<T>): Promise<T> {
     this.#silence = new StoppableTimer(this.#begun ? this.timeouts.idle : this.timeouts.firstEvent, this.#onSilence);
     if (this.#isPaused) this.#silence.stop();
     try {
@@ -143,7 +143,7 @@ export class CallAttempt {
     } catch (error) {
       throw this.#reason ?? toAgentCallError(error);
     } finally {
-      this.#silence.end();
+      this.#silence.stopForGood();
       this.#silence = undefined;
     }
   }
@@ -154,21 +154,21 @@ export class CallAttempt {
   };
 
   /** Stops the limits for the first event and for silence. */
-  pause(): void {
+  pauseLimits(): void {
     this.#isPaused = true;
     this.#silence?.stop();
   }
 
-  resume(): void {
+  resumeLimits(): void {
     this.#isPaused = false;
     this.#silence?.start();
   }
 
   /** Ends the attempt and closes its connection; pending waits reject with the reason. */
-  end(reason = DONE): void {
+  endAttempt(reason = DONE): void {
     if (this.#reason) return;
     this.#reason = reason;
-    this.#silence?.end();
+    this.#silence?.stopForGood();
     this.#fail?.(reason);
     this.#abort.abort(reason);
   }
@@ -185,11 +185,11 @@ export class CallAttempt {
     const [limit, text] = this.#begun
       ? (['idle', 'silent for'] as const)
       : (['firstEvent', 'no answer within'] as const);
-    this.end(new AgentCallError('timeout', `timeout: ${text} ${seconds(this.timeouts[limit])}`));
+    this.endAttempt(new AgentCallError('timeout', `timeout: ${text} ${formatSeconds(this.timeouts[limit])}`));
   };
 }
 
 /** Formats a limit in the unit of a node's configuration. */
-function seconds(milliseconds: number): string {
+function formatSeconds(milliseconds: number): string {
   return `${milliseconds / 1_000} s`;
 }

@@ -72,7 +72,7 @@ describe('a failure of an agent over HTTP+JSON of 0.3', () => {
 
   async function clientOf(answer: (response: ServerResponse, request: WireRequest) => void): Promise<AgentClient> {
     agent = await WireAgent.start({ version: '0.3', binding: 'HTTP+JSON', streaming: true }, answer);
-    return directory.client(agent.url);
+    return directory.resolveClient(agent.url);
   }
 
   const collect = async (events: AsyncIterable<unknown>): Promise<void> => {
@@ -84,9 +84,9 @@ describe('a failure of an agent over HTTP+JSON of 0.3', () => {
     const client = await clientOf((response) => void response.writeHead(404).end(body));
     const failure = { kind: 'not-found', message: 'a2a error -32001: Task not found' };
     await expect(client.getTask('t')).rejects.toMatchObject(failure);
-    await expect(collect(client.send({ message: userMessage('hello') }))).rejects.toMatchObject(failure);
-    await expect(collect(client.follow('t'))).rejects.toMatchObject(failure);
-    expect(await client.cancel('t')).toBe('refused');
+    await expect(collect(client.sendMessage({ message: userMessage('hello') }))).rejects.toMatchObject(failure);
+    await expect(collect(client.followTask('t'))).rejects.toMatchObject(failure);
+    expect(await client.cancelTask('t')).toBe('refused');
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe('a failure of an agent over HTTP+JSON of 0.3', () => {
     const client = await clientOf((response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${event}data: ${JSON.stringify(body)}\n\n`),
     );
-    const failed = collect(client.send({ message: userMessage('hello') })).catch((error: unknown) => error);
+    const failed = collect(client.sendMessage({ message: userMessage('hello') })).catch((error: unknown) => error);
     expect(await failed).toMatchObject({ kind: 'rpc-error', message: `a2a error ${code}: no such type` });
   });
 });
@@ -112,10 +112,10 @@ describe.each(['1.0', '0.3'] as const)('a Message that is too large for an agent
     'is named with its size where the answer says %j',
     async (body) => {
       const agent = await WireAgent.start({ version }, (response) => void response.writeHead(413).end(body));
-      const client = await directory.client(agent.url);
+      const client = await directory.resolveClient(agent.url);
       const message = userMessage('x'.repeat(120_000));
       const failure = await (async () => {
-        for await (const _event of client.send({ message }));
+        for await (const _event of client.sendMessage({ message }));
       })().catch((error: unknown) => error as AgentCallError);
       await agent.stop();
       expect(failure).toMatchObject({ kind: 'client-error', code: 413 });

@@ -138,9 +138,9 @@ export interface RefusedCall {
 export function statusFailure(status: number, body: string, call: RefusedCall = {}): AgentCallError {
   const answered = { status, retryAfter: requestedPause(call.retryAfter) };
   if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status, ...answered });
-  const json = parsed(body);
+  const json = parseErrorBody(body);
   const reported = errorOf(json) ?? wordsOf(json, status);
-  if (status === 401 || status === 403) return refusal(status, reported);
+  if (status === 401 || status === 403) return unauthorizedFailure(status, reported);
   if (status === 413)
     return new AgentCallError('client-error', tooLarge(call, reported), { code: status, ...answered });
   if (reported === undefined)
@@ -155,7 +155,7 @@ function tooLarge({ sentBytes }: RefusedCall, reported: AgentCallError | undefin
 }
 
 /** Creates the failure for 401, missing or unaccepted credentials, or 403, a forbidden call (A2A 1.0, section 7.4). */
-function refusal(status: 401 | 403, reported: AgentCallError | undefined): AgentCallError {
+function unauthorizedFailure(status: 401 | 403, reported: AgentCallError | undefined): AgentCallError {
   const text = status === 401 ? 'the agent does not accept who calls' : 'the agent forbids the call';
   const detail = reported ? `: ${reported.message}` : '';
   return new AgentCallError('unauthorized', `HTTP ${status}: ${text}${detail}`, { code: status });
@@ -215,7 +215,7 @@ function wordsOf(body: JsonObject | undefined, status: number): AgentCallError |
   return new AgentCallError('client-error', `HTTP ${status}: ${message}`, { code: status });
 }
 
-function parsed(text: string): JsonObject | undefined {
+function parseErrorBody(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;

@@ -10,13 +10,13 @@ export class CallOutcomes {
   constructor(private readonly calls?: OutcomeCounter) {}
 
   /** Runs and counts a call. @throws AgentCallError for any failure */
-  async counted<T>(call: () => Promise<T>): Promise<T> {
+  async countOutcome<T>(call: () => Promise<T>): Promise<T> {
     try {
       const answer = await call();
       this.calls?.inc({ outcome: 'ok' });
       return answer;
     } catch (error) {
-      throw this.#failed(error);
+      throw this.#countFailure(error);
     }
   }
 
@@ -34,7 +34,7 @@ export class CallOutcomes {
     }
   }
 
-  #failed(error: unknown): Error {
+  #countFailure(error: unknown): Error {
     const failure = toAgentCallError(error);
     this.calls?.inc({ outcome: failure.kind });
     return failure;

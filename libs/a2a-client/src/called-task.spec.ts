@@ -4,7 +4,7 @@ describe('a called Task', () => {
   it('joins what later chunks of an Artifact say with what is known of it', () => {
     const task = new CalledTask();
     const chunk = (artifact: object, append: boolean) =>
-      task.apply({
+      task.applyResponse({
         artifactUpdate: { taskId: 't', contextId: 'c', append, artifact: { artifactId: 'a', parts: [], ...artifact } },
       });
     chunk({ parts: [{ text: 'x' }], name: 'draft', metadata: { one: 1, both: 1 } }, false);

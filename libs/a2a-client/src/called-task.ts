@@ -35,13 +35,13 @@ export class CalledTask {
   }
 
   /** Applies a response and returns the step that it reports, if any. */
-  apply(response: StreamResponse): RunEventNote | undefined {
+  applyResponse(response: StreamResponse): RunEventNote | undefined {
     if ('message' in response) this.reply = response.message;
     else if ('task' in response) this.takeTask(response.task);
     else if ('artifactUpdate' in response) this.takeArtifact(response.artifactUpdate);
     else {
       const { taskId, contextId, status, metadata } = response.statusUpdate;
-      this.identify(taskId, contextId);
+      this.adoptIds(taskId, contextId);
       this.status = status;
       return runEventNote(metadata);
     }
@@ -49,7 +49,7 @@ export class CalledTask {
   }
 
   private takeTask(task: Task): void {
-    this.identify(task.id, task.contextId);
+    this.adoptIds(task.id, task.contextId);
     this.status = task.status;
     this.held = heldArtifacts(task.artifacts);
     this.history = task.history ?? [];
@@ -57,13 +57,13 @@ export class CalledTask {
 
   /** Adds an Artifact or chunk at constant cost, however many chunks came before. */
   private takeArtifact({ taskId, contextId, artifact, append }: TaskArtifactUpdateEvent): void {
-    this.identify(taskId, contextId);
+    this.adoptIds(taskId, contextId);
     const before = append ? this.held.get(artifact.artifactId) : undefined;
     if (before) addChunk(before, artifact);
     else this.held.set(artifact.artifactId, ownCopy(artifact));
   }
 
-  private identify(taskId: string, contextId: string): void {
+  private adoptIds(taskId: string, contextId: string): void {
     this.taskId ??= taskId;
     this.contextId ??= contextId;
   }

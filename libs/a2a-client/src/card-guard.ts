@@ -1,6 +1,6 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import type { JsonObject } from '#libs/protocol';
-import type { CallOptions } from './agent-client.js';
+import type { AgentCallOptions } from './agent-client.js';
 
 /** Card as received. Equal text from the same URL is the same object. */
 export interface ReceivedCard {
@@ -20,8 +20,12 @@ export abstract class CardGuard {
    * @param received `undefined` if the agent has no card
    * @throws AgentCallError `untrusted-card` or `changed-card`; `connect` if the decision is not possible at the moment
    */
-  abstract admit(agentUrl: string, received: ReceivedCard | undefined, options: CallOptions): Promise<void> | undefined;
+  abstract admitCard(
+    agentUrl: string,
+    received: ReceivedCard | undefined,
+    options: AgentCallOptions,
+  ): Promise<void> | undefined;
 
   /** Returns the pinned card of an agent; `undefined` if there is none that may be used. */
-  abstract pinned(agentUrl: string, options: Pick<CallOptions, 'scope'>): Promise<JsonObject | undefined>;
+  abstract findPinnedCard(agentUrl: string, options: Pick<AgentCallOptions, 'scope'>): Promise<JsonObject | undefined>;
 }

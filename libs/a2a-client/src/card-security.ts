@@ -17,13 +17,13 @@ const LONGEST_NAME = 256;
 const UNMET = '';
 
 /** Authentication that an agent requires. */
-export interface CardSecurity {
+export interface RequiredSecurity {
   schemes: ReadonlyMap<string, SecurityScheme>;
   /** Alternatives, each a list of scheme names that are all needed. An empty list requires nothing. */
   requirements: readonly (readonly string[])[];
 }
 
-const KEPT = new WeakMap<object, CardSecurity>();
+const KEPT = new WeakMap<object, RequiredSecurity>();
 
 /**
  * Remembers the security members of a card's text: the SDK's form loses them if a card of 1.0 states them in the form
@@ -34,7 +34,7 @@ export function keepSecurity<T extends object>(card: T, json: JsonObject): T {
   return card;
 }
 
-export function securityOf(card: object): CardSecurity | undefined {
+export function securityOf(card: object): RequiredSecurity | undefined {
   return KEPT.get(card);
 }
 
@@ -42,7 +42,7 @@ export function securityOf(card: object): CardSecurity | undefined {
  * Reads the authentication that a card requires, in the form of 1.0 or 0.3. Unreadable parts become a scheme that
  * cannot be met.
  */
-export function cardSecurity(card: JsonObject): CardSecurity {
+export function cardSecurity(card: JsonObject): RequiredSecurity {
   const schemes = objectIn(card, 'securitySchemes', 'security_schemes');
   const requirements = listIn(card, 'securityRequirements') ?? listIn(card, 'security_requirements');
   const named = Object.entries(schemes).filter(([name]) => isName(name));
@@ -74,7 +74,7 @@ function readScheme03(scheme: JsonObject): SecurityScheme {
 }
 
 function readScheme10(scheme: JsonObject): SecurityScheme {
-  const [kind, value] = alternative(scheme, 'scheme');
+  const [kind, value] = readOneof(scheme, 'scheme');
   switch (kind) {
     case 'apiKeySecurityScheme':
       return readApiKey(value.location, value.name);
@@ -82,7 +82,7 @@ function readScheme10(scheme: JsonObject): SecurityScheme {
       return readHttp(value.scheme);
     case 'oauth2SecurityScheme': {
       const flows = objectIn(value, 'flows');
-      const [flow] = alternative(flows, 'flow');
+      const [flow] = readOneof(flows, 'flow');
       return {
         type: 'oauth2',
         clientCredentials: flow === 'clientCredentials' || isJsonObject(flows.clientCredentials),
@@ -98,7 +98,7 @@ function readScheme10(scheme: JsonObject): SecurityScheme {
 }
 
 /** Reads a `oneof`. The JavaScript SDK's server (1.3) writes its internal form of it instead of ProtoJSON. */
-function alternative(object: JsonObject, oneof: string): [name: string, value: JsonObject] {
+function readOneof(object: JsonObject, oneof: string): [name: string, value: JsonObject] {
   const own = object[oneof];
   const [name, value] =
     isJsonObject(own) && typeof own.$case === 'string' ? [own.$case, own.value] : (Object.entries(object)[0] ?? ['']);

@@ -10,7 +10,7 @@ import {
   strict,
   upgraded,
 } from '../../../test/support/pre-1-0-agent.js';
-import type { CallOptions } from './agent-client.js';
+import type { AgentCallOptions } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
 const agents: Pre10Agent[] = [];
@@ -33,17 +33,17 @@ async function send(
   url: string,
   parts: Part[] = [{ text: 'hello' }],
   fields: Parameters<typeof userMessage>[1] = {},
-  options: CallOptions = {},
+  options: AgentCallOptions = {},
 ): Promise<Task> {
-  const client = await directory.client(url, options);
+  const client = await directory.resolveClient(url, options);
   const events: StreamResponse[] = [];
-  for await (const event of client.send({ message: userMessage(parts, fields) }, options)) events.push(event);
+  for await (const event of client.sendMessage({ message: userMessage(parts, fields) }, options)) events.push(event);
   const [answer] = events;
   if (events.length !== 1 || !answer || !('task' in answer)) throw new Error(`Got ${JSON.stringify(events)}`);
   return answer.task;
 }
 
-async function textOf(url: string, options?: CallOptions): Promise<string | undefined> {
+async function textOf(url: string, options?: AgentCallOptions): Promise<string | undefined> {
   return (await send(url, undefined, undefined, options)).artifacts?.[0]?.parts[0]?.text;
 }
 
@@ -121,11 +121,11 @@ describe('a strict agent of the pre-1.0 dialect', () => {
 
   it('fails, and cannot be asked after its Task or cancel it: neither makes a request', async () => {
     const agent = await agentOf({ cardAt: '/agent-card' });
-    const client = await directory.client(agent.url);
+    const client = await directory.resolveClient(agent.url);
     const refused = { kind: 'rpc-error', message: 'the agent speaks the pre-1.0 dialect, which has no GetTask' };
     await expect(client.getTask('task-1')).rejects.toMatchObject(refused);
-    await expect(client.follow('task-1')[Symbol.asyncIterator]().next()).rejects.toMatchObject(refused);
-    expect(await client.cancel('task-1')).toBe('refused');
+    await expect(client.followTask('task-1')[Symbol.asyncIterator]().next()).rejects.toMatchObject(refused);
+    expect(await client.cancelTask('task-1')).toBe('refused');
     expect(agent.requests).toEqual([]);
     agent.answer = strict(() => ({
       result: { id: 't', status: 'failed', messages: [{ role: 'agent', parts: [{ type: 'text', text: 'no paper' }] }] },

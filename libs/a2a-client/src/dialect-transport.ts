@@ -13,7 +13,7 @@ export interface UndeclaredAgent {
   /** Dialect to start with if none is remembered. */
   first: SpokenDialect;
   /** Creates the transport of one dialect to the endpoint. */
-  open: (dialect: JsonRpcDialect) => JsonRpcTransport;
+  openDialect: (dialect: JsonRpcDialect) => JsonRpcTransport;
 }
 
 /** State of one request over its attempts. */
@@ -44,30 +44,30 @@ export class DialectTransport implements AgentTransport {
     private readonly dialects: SpokenDialects,
   ) {}
 
-  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
-    yield await this.#send(request, options);
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    yield await this.#sendInDialects(request, options);
   }
 
   // oxlint-disable-next-line require-yield
-  async *subscribe(): AsyncIterable<StreamResponse> {
-    throw unsupported('SubscribeToTask');
+  async *subscribeToTask(): AsyncIterable<StreamResponse> {
+    throw unsupportedMethod('SubscribeToTask');
   }
 
   async getTask(taskId: string, options: TransportOptions): Promise<Task> {
-    if (this.#spoken !== '1.0') throw unsupported('GetTask');
-    return this.#transport('1.0').getTask(taskId, options);
+    if (this.#spoken !== '1.0') throw unsupportedMethod('GetTask');
+    return this.#findTransport('1.0').getTask(taskId, options);
   }
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
-    if (this.#spoken !== '1.0') throw unsupported('CancelTask');
-    return this.#transport('1.0').cancelTask(taskId, options);
+    if (this.#spoken !== '1.0') throw unsupportedMethod('CancelTask');
+    return this.#findTransport('1.0').cancelTask(taskId, options);
   }
 
   get #spoken(): SpokenDialect {
     return this.dialects.get(this.agent.endpoint) ?? this.agent.first;
   }
 
-  async #send(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+  async #sendInDialects(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
     const refusals = new Map<SpokenDialect, AgentCallError>();
     const sending = this.#sendingOf(request);
     for (;;) {
@@ -81,7 +81,7 @@ export class DialectTransport implements AgentTransport {
         if (isUnknownMethod(refusal)) this.dialects.delete(this.agent.endpoint);
         refusals.set(dialect, refusal);
         const next = isUncertain ? undefined : nextDialect(dialect, refusal);
-        if (next === undefined || refusals.has(next)) throw informative(refusals);
+        if (next === undefined || refusals.has(next)) throw mostInformativeRefusal(refusals);
         sending.dialect = next;
       }
     }
@@ -100,22 +100,24 @@ export class DialectTransport implements AgentTransport {
     request: SendMessageRequest,
     options: TransportOptions,
   ): Promise<StreamResponse> {
-    for await (const answer of this.#transport(dialect).send(request, options)) {
+    for await (const answer of this.#findTransport(dialect).sendMessage(request, options)) {
       if (dialect !== '1.0' || this.agent.first !== '1.0') this.dialects.set(this.agent.endpoint, dialect);
       return answer;
     }
     throw new AgentCallError('invalid-response', 'the agent answered with nothing');
   }
 
-  #transport(dialect: SpokenDialect): JsonRpcTransport {
+  #findTransport(dialect: SpokenDialect): JsonRpcTransport {
     const kept = this.#transports.get(dialect);
     if (kept) return kept;
-    const made = this.agent.open(dialect === '1.0' ? this.#undeclared() : pre10Dialect(dialect === 'bare pre-1.0'));
+    const made = this.agent.openDialect(
+      dialect === '1.0' ? this.#createUndeclaredDialect() : pre10Dialect(dialect === 'bare pre-1.0'),
+    );
     this.#transports.set(dialect, made);
     return made;
   }
 
-  #undeclared(): JsonRpcDialect {
+  #createUndeclaredDialect(): JsonRpcDialect {
     return undeclaredDialect(() => this.dialects.set(this.agent.endpoint, 'pre-1.0'));
   }
 }
@@ -125,7 +127,7 @@ function nextDialect(refused: SpokenDialect, refusal: AgentCallError): SpokenDia
   if (isUnknownMethod(refusal)) return refused === '1.0' ? 'pre-1.0' : '1.0';
   if (refusal.code !== A2A_ERRORS.INVALID_PARAMS.code) return undefined;
   if (refused === 'pre-1.0') return 'bare pre-1.0';
-  return refused === '1.0' && refusal.mentions(SHAPE) ? 'pre-1.0' : undefined;
+  return refused === '1.0' && refusal.matchesErrorText(SHAPE) ? 'pre-1.0' : undefined;
 }
 
 /** Names of members that the pre-1.0 dialect writes differently. */
@@ -141,12 +143,12 @@ function isUnknownMethod({ code }: AgentCallError): boolean {
 }
 
 /** Returns the newest rejection that is not about an unknown method, else the first one. */
-function informative(refusals: ReadonlyMap<SpokenDialect, AgentCallError>): unknown {
+function mostInformativeRefusal(refusals: ReadonlyMap<SpokenDialect, AgentCallError>): unknown {
   const all = [...refusals.values()];
   return all.findLast((it) => !isUnknownMethod(it)) ?? all[0];
 }
 
-function unsupported(method: string): AgentCallError {
+function unsupportedMethod(method: string): AgentCallError {
   const text = `the agent speaks the pre-1.0 dialect, which has no ${method}`;
   return new AgentCallError('rpc-error', text, { code: A2A_ERRORS.METHOD_NOT_FOUND.code });
 }

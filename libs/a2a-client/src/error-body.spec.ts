@@ -6,10 +6,10 @@ import { userMessage } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS, loadConfig } from '#libs/service';
 import { WireAgent, type WireCard } from '../../../test/support/wire-agent.js';
 import type { AgentCallError } from './agent-call-error.js';
-import type { CallOptions } from './agent-client.js';
+import type { AgentCallOptions } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
-const SPOKEN: [string, WireCard, CallOptions?][] = [
+const SPOKEN: [string, WireCard, AgentCallOptions?][] = [
   ['JSON-RPC of 1.0', {}],
   ['HTTP+JSON of 1.0', { binding: 'HTTP+JSON' }],
   ['JSON-RPC of 0.3', { version: '0.3' }],
@@ -29,14 +29,14 @@ describe('the body of an error', () => {
 
   async function failureOf(
     card: WireCard,
-    options: CallOptions | undefined,
+    options: AgentCallOptions | undefined,
     answer: (response: ServerResponse) => void,
   ): Promise<AgentCallError> {
     const agent = await WireAgent.start(card, answer);
     agents.push(agent);
-    const client = await directory.client(agent.url, options);
+    const client = await directory.resolveClient(agent.url, options);
     try {
-      for await (const _event of client.send({ message: userMessage('hello') }));
+      for await (const _event of client.sendMessage({ message: userMessage('hello') }));
     } catch (error) {
       return error as AgentCallError;
     }

@@ -1,6 +1,6 @@
 import type { OutboundAnswer } from '#libs/outbound';
 import { FetchedAnswer } from './agent-http.js';
-import { parsable } from './parsable-json.js';
+import { requireParsable } from './parsable-json.js';
 
 /** Maximum number of bytes of the decoded body of an error. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -9,8 +9,8 @@ const LONGEST_MS = 5_000;
 
 /** Reads the body of an agent's error as `responseErrorBody` does; that of a 5xx is discarded. */
 export async function errorBody(answer: OutboundAnswer, mostMembers: number): Promise<string> {
-  if (answer.status < 500) return textOf(answer, mostMembers);
-  answer.discard();
+  if (answer.status < 500) return readErrorText(answer, mostMembers);
+  answer.discardBody();
   return '';
 }
 
@@ -20,18 +20,18 @@ export async function errorBody(answer: OutboundAnswer, mostMembers: number): Pr
  * parse
  */
 export function responseErrorBody(response: Response, mostMembers: number): Promise<string> {
-  return textOf(new FetchedAnswer(response), mostMembers);
+  return readErrorText(new FetchedAnswer(response), mostMembers);
 }
 
-async function textOf(answer: OutboundAnswer, mostMembers: number): Promise<string> {
+async function readErrorText(answer: OutboundAnswer, mostMembers: number): Promise<string> {
   const late = Promise.withResolvers<string>();
   const timer = setTimeout(late.resolve, LONGEST_MS, '');
   try {
-    return parsable(await Promise.race([answer.text(MAX_ERROR_BYTES), late.promise]), mostMembers);
+    return requireParsable(await Promise.race([answer.readText(MAX_ERROR_BYTES), late.promise]), mostMembers);
   } catch {
     return '';
   } finally {
     clearTimeout(timer);
-    answer.discard();
+    answer.discardBody();
   }
 }

@@ -17,41 +17,45 @@ type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
  * limiting.
  * @param refused time in milliseconds for which refused connections are retried
  */
-export function once<T>(limits: CallDeadlines, ask: (attempt: CallAttempt) => Promise<T>, refused = 0): Promise<T> {
-  const attempted = async (): Promise<T> => {
-    const attempt = limits.attempt();
+export function exchangeOnce<T>(
+  limits: CallDeadlines,
+  ask: (attempt: CallAttempt) => Promise<T>,
+  refused = 0,
+): Promise<T> {
+  const runAttempt = async (): Promise<T> => {
+    const attempt = limits.beginAttempt();
     try {
-      return await attempt.next(ask(attempt));
+      return await attempt.awaitArrival(ask(attempt));
     } finally {
-      attempt.end();
+      attempt.endAttempt();
     }
   };
-  return retrying(attempted, limits, { refused, rateLimited: true });
+  return retryCall(runAttempt, limits, { refused, rateLimited: true });
 }
 
 /** Runs an exchange with a stream of answers. It is retried by the retry rule until its first event has arrived. */
-export async function* exchange(
+export async function* exchangeStream(
   limits: CallDeadlines,
   open: Open,
   refused = 0,
   retries = MAX_RETRIES,
 ): AsyncIterable<StreamResponse> {
-  const { attempt, events, first } = await retrying(() => begin(limits, open), limits, { refused, retries });
+  const { attempt, events, first } = await retryCall(() => beginExchange(limits, open), limits, { refused, retries });
   try {
-    for (let next = first; !next.done; next = await attempt.next(events.next())) yield next.value;
+    for (let next = first; !next.done; next = await attempt.awaitArrival(events.next())) yield next.value;
   } finally {
-    attempt.end();
+    attempt.endAttempt();
     events.return?.()?.catch(() => undefined);
   }
 }
 
-async function begin(limits: CallDeadlines, open: Open) {
-  const attempt = limits.attempt();
+async function beginExchange(limits: CallDeadlines, open: Open) {
+  const attempt = limits.beginAttempt();
   try {
     const events = open(attempt)[Symbol.asyncIterator]();
-    return { attempt, events, first: await attempt.next(events.next()) };
+    return { attempt, events, first: await attempt.awaitArrival(events.next()) };
   } catch (error) {
-    attempt.end();
+    attempt.endAttempt();
     throw error;
   }
 }
@@ -75,7 +79,7 @@ interface RetryRule {
  * @throws AgentCallError of the last attempt, or the reason why the call is over; `unsent` if no attempt reached the
  * agent
  */
-async function retrying<T>(
+async function retryCall<T>(
   attempt: () => Promise<T>,
   limits: CallDeadlines,
   { refused, retries: maxRetries = MAX_RETRIES, rateLimited = false }: RetryRule,
@@ -100,7 +104,7 @@ async function retrying<T>(
       if (retries === maxRetries || !passes) throw failure;
       asked = pauseAfter(failure);
     }
-    await pause(Math.max(FIRST_PAUSE_MS * 2 ** retries, asked), limits);
+    await waitWithinCall(Math.max(FIRST_PAUSE_MS * 2 ** retries, asked), limits);
     retries += 1;
   }
 }
@@ -109,7 +113,7 @@ async function retrying<T>(
 async function refusalPause(refusals: number, limits: CallDeadlines, failure: AgentCallError): Promise<void> {
   const milliseconds = Math.min(FIRST_PAUSE_MS * 2 ** refusals, LONGEST_REFUSAL_PAUSE_MS);
   if (failure.unsent) limits.onUnsent?.(failure);
-  await pause(milliseconds, limits).catch(() => {
+  await waitWithinCall(milliseconds, limits).catch(() => {
     throw failure;
   });
   limits.onUnsent?.(undefined);
@@ -121,7 +125,7 @@ export function pauseAfter(failure: AgentCallError): number {
 }
 
 /** Waits. @throws AgentCallError as soon as the call is over */
-export async function pause(milliseconds: number, limits: CallDeadlines): Promise<void> {
+export async function waitWithinCall(milliseconds: number, limits: CallDeadlines): Promise<void> {
   try {
     await delay(milliseconds, undefined, { signal: limits.signal });
   } catch (error) {

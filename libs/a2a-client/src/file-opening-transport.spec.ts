@@ -9,7 +9,7 @@ const OWN = 'https://parley.example.com/api/files/1';
 class SignedFiles extends OutgoingFiles {
   readonly asked: [reader: FileReader, forMs: number][] = [];
 
-  override async opened(parts: readonly Part[], reader: FileReader, forMs: number): Promise<Part[]> {
+  override async openFiles(parts: readonly Part[], reader: FileReader, forMs: number): Promise<Part[]> {
     this.asked.push([reader, forMs]);
     return parts.map((part) => (part.url === OWN ? { ...part, url: `${OWN}?signed` } : part));
   }
@@ -22,7 +22,7 @@ function noting(sent: Part[][], hasPost = true): AgentTransport {
   return {
     streaming: true,
     timeouts: { idle: 5 },
-    async *send(request: SendMessageRequest) {
+    async *sendMessage(request: SendMessageRequest) {
       note(request);
       yield answer;
     },
@@ -49,8 +49,8 @@ describe('FileOpeningTransport', () => {
     const [sent, files] = [[] as Part[][], new SignedFiles()];
     const transport = new FileOpeningTransport(noting(sent), files);
     const message = request({ text: 'look' }, { url: OWN, mediaType: 'image/png' });
-    for await (const _ of transport.send(message, options()));
-    await transport.post!(message, options());
+    for await (const _ of transport.sendMessage(message, options()));
+    await transport.postMessage!(message, options());
     const opened = [{ text: 'look' }, { url: `${OWN}?signed`, mediaType: 'image/png' }];
     expect(sent).toEqual([opened, opened]);
     expect(message.message.parts[1]).toEqual({ url: OWN, mediaType: 'image/png' });
@@ -60,8 +60,8 @@ describe('FileOpeningTransport', () => {
     const files = new SignedFiles();
     const transport = new FileOpeningTransport(noting([]), files);
     for (const total of [60_000, Infinity])
-      await transport.post!(request({ url: OWN }), options({ timeouts: { total } }));
-    await transport.post!(request({ url: OWN }), options());
+      await transport.postMessage!(request({ url: OWN }), options({ timeouts: { total } }));
+    await transport.postMessage!(request({ url: OWN }), options());
     const [quarter, day] = [900_000, 86_400_000];
     expect(files.asked).toEqual([60_000, day, day].map((ms) => [scope, ms + quarter]));
   });
@@ -69,13 +69,16 @@ describe('FileOpeningTransport', () => {
   it('asks nothing of Messages without URLs, nor for a call without an owner', async () => {
     const [sent, files] = [[] as Part[][], new SignedFiles()];
     const transport = new FileOpeningTransport(noting(sent), files);
-    await transport.post!(request({ text: 'x' }), options());
-    await transport.post!(request({ url: OWN }), { signal: new AbortController().signal, alive: () => undefined });
+    await transport.postMessage!(request({ text: 'x' }), options());
+    await transport.postMessage!(request({ url: OWN }), {
+      signal: new AbortController().signal,
+      alive: () => undefined,
+    });
     expect([files.asked, sent]).toEqual([[], [[{ text: 'x' }], [{ url: OWN }]]]);
   });
 
   it('posts only where the transport behind it does', () => {
     const transport = new FileOpeningTransport(noting([], false), new SignedFiles());
-    expect([transport.post, transport.streaming, transport.timeouts]).toEqual([undefined, true, { idle: 5 }]);
+    expect([transport.postMessage, transport.streaming, transport.timeouts]).toEqual([undefined, true, { idle: 5 }]);
   });
 });

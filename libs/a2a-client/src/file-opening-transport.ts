@@ -24,18 +24,18 @@ export class FileOpeningTransport implements AgentTransport {
     return this.inner.timeouts;
   }
 
-  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
-    yield* this.inner.send(await this.#opened(request, options), options);
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    yield* this.inner.sendMessage(await this.#withOpenFiles(request, options), options);
   }
 
-  get post(): AgentTransport['post'] {
+  get postMessage(): AgentTransport['postMessage'] {
     const { inner } = this;
-    if (inner.post === undefined) return undefined;
-    return async (request, options) => inner.post!(await this.#opened(request, options), options);
+    if (inner.postMessage === undefined) return undefined;
+    return async (request, options) => inner.postMessage!(await this.#withOpenFiles(request, options), options);
   }
 
-  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
-    return this.inner.subscribe(taskId, options);
+  subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.inner.subscribeToTask(taskId, options);
   }
 
   getTask(taskId: string, options: TransportOptions): Promise<Task> {
@@ -46,11 +46,14 @@ export class FileOpeningTransport implements AgentTransport {
     return this.inner.cancelTask(taskId, options);
   }
 
-  async #opened(request: SendMessageRequest, options: TransportOptions): Promise<SendMessageRequest> {
+  async #withOpenFiles(request: SendMessageRequest, options: TransportOptions): Promise<SendMessageRequest> {
     const { message } = request;
     const { scope, timeouts, signal } = options;
     if (scope === undefined || message.parts.every(({ url }) => url === undefined)) return request;
     const forMs = Math.min(timeouts?.total ?? LONGEST_MS, LONGEST_MS) + QUARTER_HOUR_MS;
-    return { ...request, message: { ...message, parts: await this.files.opened(message.parts, scope, forMs, signal) } };
+    return {
+      ...request,
+      message: { ...message, parts: await this.files.openFiles(message.parts, scope, forMs, signal) },
+    };
   }
 }

@@ -15,7 +15,7 @@ describe('a client over HTTP that answers a question', () => {
 
   async function clientOf(options: FakeAgentOptions): Promise<AgentClient> {
     agent = await FakeAgent.start(options);
-    return directory.client(agent.url);
+    return directory.resolveClient(agent.url);
   }
 
   afterEach(() => agent.stop());
@@ -23,12 +23,12 @@ describe('a client over HTTP that answers a question', () => {
 
   async function asked(client: AgentClient): Promise<string> {
     agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'));
-    await collect(client.send({ message: userMessage('hello') }));
+    await collect(client.sendMessage({ message: userMessage('hello') }));
     return agent.taskIds()[0] ?? '';
   }
 
   const followUp = (client: AgentClient, taskId: string) =>
-    collect(client.send({ message: userMessage('this', { taskId }) }));
+    collect(client.sendMessage({ message: userMessage('this', { taskId }) }));
 
   it.each([
     ['asks something else', ends('TASK_STATE_INPUT_REQUIRED', 'and which?'), 'TASK_STATE_INPUT_REQUIRED'],

@@ -12,8 +12,8 @@ import { HttpAgentDirectory } from './http-agent-directory.js';
 const http = { fetch, cachedFetch: fetch };
 
 async function ask(directory: HttpAgentDirectory, url: string): Promise<string | undefined> {
-  const client = await directory.client(url);
-  for await (const event of client.send({ message: userMessage('hello') })) {
+  const client = await directory.resolveClient(url);
+  for await (const event of client.sendMessage({ message: userMessage('hello') })) {
     if ('task' in event) return event.task.artifacts?.[0]?.parts[0]?.text;
   }
   return undefined;
@@ -69,11 +69,11 @@ describe('HttpAgentDirectory', () => {
     const agent = await fake({ streaming: true });
     agent.always(() => answers(text));
     const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
-    using place = room.place({ tenant: '', owner: '' });
-    await place.read(100_000);
+    using place = room.openPlace({ tenant: '', owner: '' });
+    await place.countRead(100_000);
     const read = async (from: HttpAgentDirectory): Promise<number> => {
-      const client = await from.client(agent.url);
-      return (await Array.fromAsync(client.send({ message: userMessage('hello') }))).length;
+      const client = await from.resolveClient(agent.url);
+      return (await Array.fromAsync(client.sendMessage({ message: userMessage('hello') }))).length;
     };
     await expect(read(new HttpAgentDirectory({ http, room }))).rejects.toMatchObject({
       kind: 'overloaded',
@@ -90,11 +90,11 @@ describe('HttpAgentDirectory', () => {
     const agent = await fake({ streaming: true });
     agent.always(() => answers('x'.repeat(100_000)));
     const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
-    using place = room.place({ tenant: '', owner: '' });
-    await place.read(100_000);
+    using place = room.openPlace({ tenant: '', owner: '' });
+    await place.countRead(100_000);
     const own = given ?? { ownUrls: [agent.url], ownPath: () => undefined };
-    const client = await new HttpAgentDirectory({ http, room, own }).client(`${agent.url}${path}`);
-    const events = await Array.fromAsync(client.send({ message: userMessage('hello') }));
+    const client = await new HttpAgentDirectory({ http, room, own }).resolveClient(`${agent.url}${path}`);
+    const events = await Array.fromAsync(client.sendMessage({ message: userMessage('hello') }));
     expect(events.length).toBeGreaterThan(1);
   });
 
@@ -104,18 +104,18 @@ describe('HttpAgentDirectory', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('x'.repeat(100_000));
     });
     const room = new ReceivedAnswers({ bytes: 1, silentMs: 1 });
-    const held = room.place({ tenant: '', owner: '' });
-    await held.read(100_000);
+    const held = room.openPlace({ tenant: '', owner: '' });
+    await held.countRead(100_000);
     const [reported, isPaused]: [boolean[], PromiseWithResolvers<void>] = [[], Promise.withResolvers()];
     const onPause = (paused: boolean): void => {
       reported.push(paused);
       isPaused.resolve();
     };
-    const client = await new HttpAgentDirectory({ http, room, onCardless: () => undefined }).client(url);
-    const events = Array.fromAsync(client.send({ message: userMessage('hello') }, { onPause }));
+    const client = await new HttpAgentDirectory({ http, room, onCardless: () => undefined }).resolveClient(url);
+    const events = Array.fromAsync(client.sendMessage({ message: userMessage('hello') }, { onPause }));
     const failed = events.catch((error: unknown) => error);
     await isPaused.promise;
-    const other = room.place({ tenant: 'b', owner: 'other' }).read(100_000);
+    const other = room.openPlace({ tenant: 'b', owner: 'other' }).countRead(100_000);
     held[Symbol.dispose]();
     expect(await failed).toMatchObject({
       kind: 'overloaded',
@@ -140,10 +140,12 @@ describe('HttpAgentDirectory', () => {
 
   it('says that an address may not be called', async () => {
     const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
-    await expect(new HttpAgentDirectory({ http: outbound }).client('http://10.0.0.1/a2a')).rejects.toMatchObject({
-      kind: 'refused',
-      message: 'the address may not be called',
-    });
+    await expect(new HttpAgentDirectory({ http: outbound }).resolveClient('http://10.0.0.1/a2a')).rejects.toMatchObject(
+      {
+        kind: 'refused',
+        message: 'the address may not be called',
+      },
+    );
     await outbound.close();
   });
 
@@ -259,8 +261,8 @@ describe('HttpAgentDirectory', () => {
       response.setHeader('content-type', 'text/event-stream');
       response.end(results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`).join(''));
     });
-    const client = await directory.client(url);
-    expect(await collect(client.send({ message: userMessage('hello') }))).toMatchObject([
+    const client = await directory.resolveClient(url);
+    expect(await collect(client.sendMessage({ message: userMessage('hello') }))).toMatchObject([
       { message: { messageId: 'm', parts: [{ text: 'at last' }] } },
     ]);
   });
@@ -275,8 +277,8 @@ describe('HttpAgentDirectory', () => {
       const text = JSON.stringify({ jsonrpc: '2.0', id, result }).replace('"N"', '1e999');
       response.setHeader('content-length', text.length).end(text);
     });
-    const client = await directory.client(url);
-    await expect(collect(client.send({ message: userMessage('hello') }))).rejects.toMatchObject({
+    const client = await directory.resolveClient(url);
+    await expect(collect(client.sendMessage({ message: userMessage('hello') }))).rejects.toMatchObject({
       kind: 'invalid-response',
       message: expect.stringContaining('result.parts[0].data.n must be a finite number'),
     });
@@ -287,7 +289,7 @@ describe('HttpAgentDirectory', () => {
     const card = (await (await fetch(`${agent.url}/card`)).json()) as { supportedInterfaces: unknown };
     card.supportedInterfaces = [{ url: 'grpc://x', protocolBinding: 'GRPC', protocolVersion: '1.0' }];
     const url = await serve((_request, _body, response) => response.end(JSON.stringify(card)));
-    await expect(directory.client(url)).rejects.toMatchObject({ kind: 'invalid-response' });
+    await expect(directory.resolveClient(url)).rejects.toMatchObject({ kind: 'invalid-response' });
   });
 
   it('tries a card again after 5xx, and gives up with that error', async () => {
@@ -296,17 +298,17 @@ describe('HttpAgentDirectory', () => {
       reads += 1;
       response.writeHead(503).end();
     });
-    await expect(directory.client(url)).rejects.toMatchObject({ kind: 'server-error', message: 'HTTP 503' });
+    await expect(directory.resolveClient(url)).rejects.toMatchObject({ kind: 'server-error', message: 'HTTP 503' });
     expect(reads).toBe(4);
   });
 
   it('fails at once where nobody listens', async () => {
     const options = { timeouts: { refused: 0 } };
-    await expect(directory.client('http://127.0.0.1:1', options)).rejects.toMatchObject({ kind: 'connect' });
+    await expect(directory.resolveClient('http://127.0.0.1:1', options)).rejects.toMatchObject({ kind: 'connect' });
   });
 
   it('has the pinned card of an agent elsewhere from the guard, without a request, and none of an agent here', async () => {
-    const guard = { admit: () => undefined, pinned: async (agent: string) => ({ agent }) };
+    const guard = { admitCard: () => undefined, findPinnedCard: async (agent: string) => ({ agent }) };
     const local = { address: { internalUrl: 'http://here' }, handler: () => ({}) as LocalRequestHandler };
     const guarded = new HttpAgentDirectory({ http, guard, local });
     expect(await guarded.pinnedCard('http://127.0.0.1:1/a')).toEqual({ agent: 'http://127.0.0.1:1/a' });
@@ -315,14 +317,14 @@ describe('HttpAgentDirectory', () => {
   });
 
   it('refuses what is no HTTP URL', async () => {
-    await expect(directory.client('file:///etc/passwd')).rejects.toMatchObject({ kind: 'refused' });
+    await expect(directory.resolveClient('file:///etc/passwd')).rejects.toMatchObject({ kind: 'refused' });
   });
 
   it('lets a direct Message pass as it came', async () => {
     const agent = await fake();
     agent.always({ message: [{ data: { a: [1, null] } }, { data: null }] });
-    const client = await directory.client(agent.url);
-    const events = await collect(client.send({ message: userMessage('hello') }));
+    const client = await directory.resolveClient(agent.url);
+    const events = await collect(client.sendMessage({ message: userMessage('hello') }));
     expect(events).toMatchObject([
       { message: { role: 'ROLE_AGENT', parts: [{ data: { a: [1, null] } }, { data: null }] } },
     ]);
@@ -376,8 +378,8 @@ describe('HttpAgentDirectory', () => {
         called.push(request.url);
         response.end(JSON.stringify(request.url === '/rpc' ? { jsonrpc: '2.0', id: 1, result: { task } } : { task }));
       });
-      const client = await directory.client(url);
-      expect(await collect(client.send({ message: userMessage('hello') }))).toEqual([{ task }]);
+      const client = await directory.resolveClient(url);
+      expect(await collect(client.sendMessage({ message: userMessage('hello') }))).toEqual([{ task }]);
       expect(called).toEqual([path]);
     });
   });

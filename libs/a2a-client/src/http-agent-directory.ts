@@ -2,17 +2,17 @@ import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import type { LocalRequestHandler } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
-import { type AgentCard, decodeAgentCard, type JsonObject, shownUrl, urlProblem } from '#libs/protocol';
+import { type AgentCard, decodeAgentCard, type JsonObject, redactedUrl, urlProblem } from '#libs/protocol';
 import type { ContentLimits, ReceivedAnswers } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
-import { AgentCards } from './agent-cards.js';
-import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
+import { AgentCardReader } from './agent-cards.js';
+import { type AgentClient, AgentDirectory, type AgentCallOptions } from './agent-client.js';
 import type { CredentialsOf } from './agent-transport.js';
 import type { AgentHttp } from './agent-http.js';
 import type { CardGuard } from './card-guard.js';
 import { CARD_PATH, isOfService } from './card-places.js';
-import { AgentTransports, type CalledAgent } from './agent-transports.js';
+import { AgentTransports, type AddressedAgent } from './agent-transports.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { RequestSigners } from './request-signers.js';
 import { CallDeadlines } from './call-deadlines.js';
@@ -65,7 +65,7 @@ export interface LocalAgents {
 
 /** Finds agents by URL: those of this process without a socket, others over HTTP by their cards. */
 export class HttpAgentDirectory extends AgentDirectory {
-  readonly #cards: AgentCards;
+  readonly #cards: AgentCardReader;
   readonly #transports: AgentTransports;
   readonly #outcomes: CallOutcomes;
   /** Cached clients by URL and protocol, valid while the card stays the same. */
@@ -79,12 +79,12 @@ export class HttpAgentDirectory extends AgentDirectory {
 
   constructor(private readonly options: HttpAgentDirectoryOptions) {
     super();
-    this.#cards = new AgentCards(options.http, options.content);
+    this.#cards = new AgentCardReader(options.http, options.content);
     this.#transports = new AgentTransports(options.http, options);
     this.#outcomes = new CallOutcomes(options.calls);
     this.#onCardless =
       options.onCardless ??
-      ((url) => logger.log({ url: shownUrl(url) }, 'An agent has no card; it is called at its URL'));
+      ((url) => logger.log({ url: redactedUrl(url) }, 'An agent has no card; it is called at its URL'));
   }
 
   /** Number of cached clients, and their bytes in memory. */
@@ -92,22 +92,25 @@ export class HttpAgentDirectory extends AgentDirectory {
     return { clients: this.#clients.size, bytes: this.#clients.calculatedSize };
   }
 
-  override async client(url: string, options: CallOptions = {}): Promise<AgentClient> {
+  override async resolveClient(url: string, options: AgentCallOptions = {}): Promise<AgentClient> {
     refuseUnfitUrl(url);
     const local = this.#localAgent(url);
     if (local !== undefined) return new LocalAgentClient(url, local, this.#outcomes);
-    const card = await this.#admitted(url, options);
+    const card = await this.#findAdmittedCard(url, options);
     return card === undefined ? this.#withoutCard(url, options) : this.#withCard(url, card, options);
   }
 
-  override async card(url: string, options: CallOptions = {}): Promise<AgentCard | undefined> {
+  override async resolveCard(url: string, options: AgentCallOptions = {}): Promise<AgentCard | undefined> {
     refuseUnfitUrl(url);
-    const card = this.#localAgent(url) === undefined ? await this.#admitted(url, options) : undefined;
+    const card = this.#localAgent(url) === undefined ? await this.#findAdmittedCard(url, options) : undefined;
     return card && decodeAgentCard(card);
   }
 
-  override async pinnedCard(url: string, options: Pick<CallOptions, 'scope'> = {}): Promise<JsonObject | undefined> {
-    return this.#localAgent(url) === undefined ? this.options.guard?.pinned(url, options) : undefined;
+  override async pinnedCard(
+    url: string,
+    options: Pick<AgentCallOptions, 'scope'> = {},
+  ): Promise<JsonObject | undefined> {
+    return this.#localAgent(url) === undefined ? this.options.guard?.findPinnedCard(url, options) : undefined;
   }
 
   #localAgent(url: string): LocalAgent | undefined {
@@ -118,37 +121,37 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   /** Returns the card of an agent after its admission. */
-  async #admitted(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
-    const fresh = this.#cards.fresh(url);
+  async #findAdmittedCard(url: string, options: AgentCallOptions): Promise<SdkAgentCard | undefined> {
+    const fresh = this.#cards.findFreshCard(url);
     if (fresh !== undefined) {
-      await this.#admission(url, fresh, options);
+      await this.#askGuard(url, fresh, options);
       return fresh;
     }
     using limits = new CallDeadlines(options);
-    const room = URL.canParse(url) ? this.#roomOf(this.#called(url)) : undefined;
-    using place = room?.place(options.scope ?? NOBODY, limits);
-    const card = await this.#cards.find(url, limits, { credentials: this.#cardCredentials(url, options), place });
+    const room = URL.canParse(url) ? this.#roomOf(this.#addressedAgent(url)) : undefined;
+    using place = room?.openPlace(options.scope ?? NOBODY, limits);
+    const card = await this.#cards.findCard(url, limits, { credentials: this.#cardCredentials(url, options), place });
     // The whole card is in memory while the guard waits for keys or for the database.
     const signal = options.signal && limits.signal;
-    const admission = this.#admission(url, card, { ...options, ...(signal && { signal }) });
-    if (admission) await Promise.all([admission, place?.read(heldBytes(card), limits.signal)]);
+    const admission = this.#askGuard(url, card, { ...options, ...(signal && { signal }) });
+    if (admission) await Promise.all([admission, place?.countRead(heldBytes(card), limits.signal)]);
     return card;
   }
 
-  #admission(url: string, card: SdkAgentCard | undefined, options: CallOptions): Promise<void> | undefined {
-    return this.options.guard?.admit(url, card && this.#cards.received(card), options);
+  #askGuard(url: string, card: SdkAgentCard | undefined, options: AgentCallOptions): Promise<void> | undefined {
+    return this.options.guard?.admitCard(url, card && this.#cards.findReceivedCard(card), options);
   }
 
   /** Returns the credentials for reading a card: only cards of a tenant's own agents need them. */
-  #cardCredentials(url: string, options: CallOptions): Readonly<Record<string, string>> | undefined {
+  #cardCredentials(url: string, options: AgentCallOptions): Readonly<Record<string, string>> | undefined {
     return options.scope?.tenant ? this.options.credentials?.(url)?.(options) : undefined;
   }
 
-  async #withCard(url: string, card: SdkAgentCard, { protocol }: CallOptions): Promise<AgentClient> {
+  async #withCard(url: string, card: SdkAgentCard, { protocol }: AgentCallOptions): Promise<AgentClient> {
     const key = `${protocol ?? ''} ${url}`;
     const kept = this.#clients.get(key);
     if (kept?.card === card) return kept.client;
-    const agent = this.#called(url);
+    const agent = this.#addressedAgent(url);
     const isPre10 = protocol !== undefined || this.#cards.isPre10(card);
     const transport = isPre10 ? this.#transports.ofPre10Card(card, agent) : await this.#transports.ofCard(card, agent);
     const client = new TransportAgentClient(
@@ -165,12 +168,12 @@ export class HttpAgentDirectory extends AgentDirectory {
     return client;
   }
 
-  #withoutCard(url: string, { protocol }: CallOptions): AgentClient {
+  #withoutCard(url: string, { protocol }: AgentCallOptions): AgentClient {
     if (!this.#cardlessReported.has(url) && this.#cardlessReported.size < 1_000) {
       this.#cardlessReported.add(url);
       this.#onCardless(url);
     }
-    const agent = this.#called(url);
+    const agent = this.#addressedAgent(url);
     const transport = this.#transports.ofUrl(agent, protocol === undefined ? '1.0' : 'pre-1.0');
     const room = this.#roomOf(agent);
     return new TransportAgentClient(url, undefined, transport, this.#outcomes, this.options.content, room);
@@ -180,12 +183,12 @@ export class HttpAgentDirectory extends AgentDirectory {
    * Returns the shared room for an agent's answers. Agents of this service over HTTP use none: their own calls may need
    * the room that this call would hold.
    */
-  #roomOf({ url, credentials }: CalledAgent): ReceivedAnswers | undefined {
+  #roomOf({ url, credentials }: AddressedAgent): ReceivedAnswers | undefined {
     const { own, room } = this.options;
     return credentials === undefined && !(own && isOfAddresses(new URL(url).href, own)) ? room : undefined;
   }
 
-  #called(url: string): CalledAgent {
+  #addressedAgent(url: string): AddressedAgent {
     return { url, credentials: this.options.credentials?.(url) };
   }
 }

@@ -1,4 +1,4 @@
-export { AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from './agent-client.js';
+export { AgentClient, AgentDirectory, type AgentCallOptions, type CancelOutcome } from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 export { withoutCredentialName } from './credential-failure.js';
 export { networkFailure } from './call-failure.js';
@@ -8,8 +8,14 @@ export { CardGuard, type ReceivedCard } from './card-guard.js';
 export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl, pre10CardUrl } from './card-places.js';
 export { responseErrorBody } from './error-body.js';
 export { OutgoingFiles } from './outgoing-files.js';
-export { RequestSigners, type RequestAuth, sign, type SigningRequest, UNUSABLE_CREDENTIAL } from './request-signers.js';
-export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
+export {
+  RequestSigners,
+  type RequestAuth,
+  applyProof,
+  type SigningRequest,
+  UNUSABLE_CREDENTIAL,
+} from './request-signers.js';
+export { type RequiredSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
 export { CalledTask } from './called-task.js';
 export { sseEvents } from './sse-events.js';
 export { StoppableTimer } from './stoppable-timer.js';

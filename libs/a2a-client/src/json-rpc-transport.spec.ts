@@ -24,12 +24,12 @@ async function agentWith(card: WireCard, answer: Answer): Promise<WireAgent> {
 }
 
 async function send(card: WireCard, answer: Answer): Promise<StreamResponse[]> {
-  return sendTo(await directory.client((await agentWith(card, answer)).url));
+  return sendTo(await directory.resolveClient((await agentWith(card, answer)).url));
 }
 
 async function sendTo(client: AgentClient): Promise<StreamResponse[]> {
   const events: StreamResponse[] = [];
-  for await (const event of client.send({ message: userMessage('hello') })) events.push(event);
+  for await (const event of client.sendMessage({ message: userMessage('hello') })) events.push(event);
   return events;
 }
 
@@ -241,8 +241,8 @@ describe('a stream over JSON-RPC', () => {
       response.on('close', closed);
       response.writeHead(200, SSE).write(eventOf(request, { statusUpdate: WORKING }));
     });
-    const client = await directory.client(agent.url);
-    for await (const _event of client.send({ message: userMessage('hello') })) break;
+    const client = await directory.resolveClient(agent.url);
+    for await (const _event of client.sendMessage({ message: userMessage('hello') })) break;
     await isClosed;
   });
 });
@@ -252,26 +252,26 @@ describe('the card of an agent', () => {
 
   it('is read once while it is fresh, and so is its client', async () => {
     const agent = await agentWith({ cacheControl: 'max-age=60' }, answer);
-    const client = await directory.client(agent.url);
+    const client = await directory.resolveClient(agent.url);
     await sendTo(client);
-    expect(await directory.client(agent.url)).toBe(client);
+    expect(await directory.resolveClient(agent.url)).toBe(client);
     expect(agent.cardReads).toHaveLength(1);
   });
 
   it('is asked for again when it is stale: the same one keeps its client, a new one makes a new client', async () => {
     const agent = await agentWith({ cacheControl: 'max-age=0' }, answer);
-    const client = await directory.client(agent.url);
-    expect(await directory.client(agent.url)).toBe(client);
+    const client = await directory.resolveClient(agent.url);
+    expect(await directory.resolveClient(agent.url)).toBe(client);
     expect(agent.cardReads.map((it) => it['if-none-match'])).toEqual([undefined, '"wire"']);
     agent.name = 'renamed';
-    const renamed = await directory.client(agent.url);
+    const renamed = await directory.resolveClient(agent.url);
     expect(renamed).not.toBe(client);
     expect(renamed.card?.name).toBe('renamed');
   });
 
   it.each(['no-store', 'no-cache', 'private, no-cache'])('is asked for at each call with %s', async (cacheControl) => {
     const agent = await agentWith({ cacheControl }, answer);
-    for (let calls = 0; calls < 3; calls += 1) await directory.client(agent.url);
+    for (let calls = 0; calls < 3; calls += 1) await directory.resolveClient(agent.url);
     expect(agent.cardReads).toHaveLength(3);
   });
 });

@@ -17,7 +17,7 @@ import {
   completedRequest,
   isAnsweredAtOnce,
   keyHeader,
-  tracing,
+  callTraceHeaders,
   type TransportOptions,
 } from './agent-transport.js';
 import { errorOf } from './call-failure.js';
@@ -26,9 +26,9 @@ import { errorOf } from './call-failure.js';
 export interface JsonRpcDialect {
   /** Method in place of SendMessage; absent: SendMessage of A2A 1.0. */
   readonly sendMethod?: string;
-  params(params: JsonObject): JsonObject;
+  writeParams(params: JsonObject): JsonObject;
   /** Converts a result to A2A 1.0. @throws InvalidProtocolValue, AgentCallError */
-  result(method: string, result: JsonObject): JsonObject;
+  readResult(method: string, result: JsonObject): JsonObject;
 }
 
 export interface JsonRpcEndpoint {
@@ -54,51 +54,51 @@ export class JsonRpcTransport implements AgentTransport {
     this.#url = new URL(endpoint.url);
   }
 
-  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const params = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
-    if (this.streaming) yield* this.#stream('SendStreamingMessage', params, options);
-    else yield await this.#answer(params, options);
+    if (this.streaming) yield* this.#requestStream('SendStreamingMessage', params, options);
+    else yield await this.#sendUnary(params, options);
   }
 
-  post(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
-    return this.#answer(completedRequest(request, true), options);
+  postMessage(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return this.#sendUnary(completedRequest(request, true), options);
   }
 
-  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
-    return this.#stream('SubscribeToTask', { id: taskId }, options);
+  subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.#requestStream('SubscribeToTask', { id: taskId }, options);
   }
 
   async getTask(taskId: string, options: TransportOptions): Promise<Task> {
-    return readTask(await this.#ask('GetTask', { id: taskId }, options));
+    return readTask(await this.#requestResult('GetTask', { id: taskId }, options));
   }
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
-    return readTask(await this.#ask('CancelTask', { id: taskId }, options));
+    return readTask(await this.#requestResult('CancelTask', { id: taskId }, options));
   }
 
-  async #answer(params: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
-    return readStreamResponse(await this.#ask('SendMessage', params, options));
+  async #sendUnary(params: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return readStreamResponse(await this.#requestResult('SendMessage', params, options));
   }
 
-  async #ask(method: string, params: object, options: TransportOptions): Promise<JsonValue | undefined> {
+  async #requestResult(method: string, params: object, options: TransportOptions): Promise<JsonValue | undefined> {
     const id = this.endpoint.nextId();
-    const answer = await this.#post({ method, params, id }, ASKING, options);
-    const result = resultOf(await answer.text(), id);
-    return this.dialect && isJsonObject(result) ? this.dialect.result(method, result) : result;
+    const answer = await this.#postRequest({ method, params, id }, ASKING, options);
+    const result = readRpcResult(await answer.readText(), id);
+    return this.dialect && isJsonObject(result) ? this.dialect.readResult(method, result) : result;
   }
 
-  async *#stream(method: string, params: object, options: TransportOptions): AsyncIterable<StreamResponse> {
+  async *#requestStream(method: string, params: object, options: TransportOptions): AsyncIterable<StreamResponse> {
     const id = this.endpoint.nextId();
-    const answer = await this.#post({ method, params, id }, STREAMING, options);
-    const events = eventsOf(answer, (body) => resultOf(body, id));
+    const answer = await this.#postRequest({ method, params, id }, STREAMING, options);
+    const events = eventsOf(answer, (body) => readRpcResult(body, id));
     for await (const { data } of events) {
-      const result = resultOf(data, id);
+      const result = readRpcResult(data, id);
       const item = isJsonObject(result) ? readStreamItem(result) : readStreamResponse(result);
       if (item) yield item;
     }
   }
 
-  #post(
+  #postRequest(
     { method, params, id }: { method: string; params: object; id: number },
     headers: Record<string, string>,
     options: TransportOptions,
@@ -110,11 +110,11 @@ export class JsonRpcTransport implements AgentTransport {
     const all = {
       ...(sendMethod === undefined ? headers : UNVERSIONED),
       ...this.endpoint.credentials?.(options),
-      ...tracing(options),
+      ...callTraceHeaders(options),
       ...(SENDING.test(method) && keyHeader(options)),
     };
     const given = tenant && !('tenant' in params) ? { ...params, tenant } : params;
-    const spoken = this.dialect?.params(given as JsonObject) ?? given;
+    const spoken = this.dialect?.writeParams(given as JsonObject) ?? given;
     const body = JSON.stringify({ jsonrpc: '2.0', method: sendMethod ?? method, params: spoken, id });
     return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, auth, fence, place });
   }
@@ -129,7 +129,7 @@ const STREAMING = { ...ASKING, accept: 'text/event-stream' };
  * Reads the result of a response. @throws AgentCallError if it is an error, InvalidProtocolValue if it does not answer
  * this request
  */
-function resultOf(body: string, id: number): JsonValue | undefined {
+function readRpcResult(body: string, id: number): JsonValue | undefined {
   const response = jsonObjectOf(body);
   if (response.jsonrpc !== '2.0') throw new InvalidProtocolValue('it is not a JSON-RPC 2.0 response');
   const error = errorOf(response);

@@ -25,7 +25,7 @@ describe('the card of an agent that was called', () => {
   async function called(card: JsonObject, path = '/one'): Promise<unknown> {
     const text = JSON.stringify(agent.plainCard(card));
     agent.places.set(`${path}/.well-known/agent-card.json`, (_request, response) => void response.end(text));
-    return directory.client(agent.url + path);
+    return directory.resolveClient(agent.url + path);
   }
 
   it('is kept with its client where it is short', async () => {
@@ -64,14 +64,14 @@ describe('the card of an agent that was called', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(text);
     });
     const failure = { kind: 'invalid-response', message: `the answer is longer than ${2 * MIB} bytes` };
-    await expect(directory.client(agent.url)).rejects.toMatchObject(failure);
+    await expect(directory.resolveClient(agent.url)).rejects.toMatchObject(failure);
   });
 
   it('is read in the room of all answers', async () => {
     const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
     directory = new HttpAgentDirectory({ http, room });
-    const other = room.place({ tenant: 'b', owner: 'other' });
-    await other.read(100_000);
+    const other = room.openPlace({ tenant: 'b', owner: 'other' });
+    await other.countRead(100_000);
     const long = { description: 'x'.repeat(100_000) };
     await expect(called(long)).rejects.toMatchObject({ kind: 'overloaded' });
     other[Symbol.dispose]();
@@ -83,8 +83,8 @@ describe('the card of an agent that was called', () => {
     const admitted = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     const guard = {
-      pinned: async () => undefined,
-      admit: (): Promise<void> => {
+      findPinnedCard: async () => undefined,
+      admitCard: (): Promise<void> => {
         asked.resolve();
         return admitted.promise;
       },
@@ -92,8 +92,8 @@ describe('the card of an agent that was called', () => {
     directory = new HttpAgentDirectory({ http, room, guard });
     const client = called({ skills: Array<JsonObject>(5_000).fill({}) });
     await Promise.race([asked.promise, client]);
-    const other = room.place({ tenant: 'b', owner: 'other' });
-    const reading = other.read(4 * MIB);
+    const other = room.openPlace({ tenant: 'b', owner: 'other' });
+    const reading = other.countRead(4 * MIB);
     expect(reading).toBeInstanceOf(Promise);
     admitted.resolve();
     await client;
@@ -116,8 +116,8 @@ describe('the card of an agent that was called', () => {
 
   it('is read in full where it is asked for', async () => {
     await called(MANY_SKILLS);
-    expect((await directory.card(`${agent.url}/one`))?.skills).toHaveLength(10_000);
-    expect((await directory.client(`${agent.url}/one`)).card).toEqual({
+    expect((await directory.resolveCard(`${agent.url}/one`))?.skills).toHaveLength(10_000);
+    expect((await directory.resolveClient(`${agent.url}/one`)).card).toEqual({
       name: 'card agent',
       capabilities: { extensions: [] },
       defaultInputModes: ['text/plain'],

@@ -22,7 +22,7 @@ export class LegacyClients {
     });
   }
 
-  client(card: SdkAgentCard): Promise<Client> {
+  createClient(card: SdkAgentCard): Promise<Client> {
     return this.#factory.createFromAgentCard(card);
   }
 }

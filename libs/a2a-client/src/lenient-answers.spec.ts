@@ -89,9 +89,9 @@ async function answerOf(
   agents.push(agent);
   const task = new CalledTask();
   const events: StreamResponse[] = [];
-  for await (const event of (await directory.client(agent.url)).send({ message: userMessage('hello') })) {
+  for await (const event of (await directory.resolveClient(agent.url)).sendMessage({ message: userMessage('hello') })) {
     events.push(event);
-    task.apply(event);
+    task.applyResponse(event);
   }
   return { task, events };
 }

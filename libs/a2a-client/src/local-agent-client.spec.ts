@@ -12,7 +12,7 @@ class StubHandler implements LocalRequestHandler {
   /** Ends the wait of a cancel. */
   signal: AbortSignal | undefined;
 
-  async agent(call: CallContext): Promise<ServedAgent> {
+  async resolveAgent(call: CallContext): Promise<ServedAgent> {
     this.seen = call;
     return {} as ServedAgent;
   }
@@ -50,9 +50,9 @@ describe('a client of an agent in this process', () => {
   beforeEach(() => Object.assign(handler, { seen: undefined, failure: undefined, forever: false }));
 
   it('sends without a socket and tells who calls which agent, and by which revision', async () => {
-    const client = await directory.client('http://self/a2a/workflows/w/');
+    const client = await directory.resolveClient('http://self/a2a/workflows/w/');
     const parent = { taskId: 'run', reference: 'node#1' };
-    expect(await collect(client.send({ message }, { scope, parent, revision: 'r' }))).toHaveLength(2);
+    expect(await collect(client.sendMessage({ message }, { scope, parent, revision: 'r' }))).toHaveLength(2);
     expect(handler.seen).toMatchObject({ agent: 'workflows/w', scope, parent, revision: 'r' });
   });
 
@@ -60,54 +60,54 @@ describe('a client of an agent in this process', () => {
     ['http://self/a2a', ''],
     ['http://self/a2a/workflows/w/.well-known/agent-card.json', 'workflows/w'],
   ])('finds the agent at %s', async (url, path) => {
-    await (await directory.client(url)).getTask('t', { scope });
+    await (await directory.resolveClient(url)).getTask('t', { scope });
     expect(handler.seen).toMatchObject({ agent: path });
   });
 
   it.each(['http://self/other', 'http://self/a2another', 'http://other/a2a'])(
     'leaves %s to the network',
     async (url) => {
-      await expect(directory.client(url)).rejects.toMatchObject({ name: 'AgentCallError' });
+      await expect(directory.resolveClient(url)).rejects.toMatchObject({ name: 'AgentCallError' });
       expect(handler.seen).toBeUndefined();
     },
   );
 
   it('makes no call that is nobody’s', async () => {
-    const client = await directory.client('http://self/a2a/workflows/w');
+    const client = await directory.resolveClient('http://self/a2a/workflows/w');
     const nobodys = { cause: { message: expect.stringContaining('does not say for whom it is made') } };
     await expect(client.getTask('t')).rejects.toMatchObject(nobodys);
-    await expect(collect(client.send({ message }))).rejects.toMatchObject(nobodys);
+    await expect(collect(client.sendMessage({ message }))).rejects.toMatchObject(nobodys);
     expect(handler.seen).toBeUndefined();
   });
 
   it('tells an A2AError as the wire would, and hides any other', async () => {
-    const client = await directory.client('http://self/a2a/workflows/w');
+    const client = await directory.resolveClient('http://self/a2a/workflows/w');
     handler.failure = new A2AError('TASK_NOT_FOUND', { message: 'node "x" not registered' });
-    await expect(collect(client.send({ message }, { scope }))).rejects.toMatchObject({
+    await expect(collect(client.sendMessage({ message }, { scope }))).rejects.toMatchObject({
       kind: 'not-found',
       message: 'a2a error -32001: node "x" not registered',
     });
     handler.failure = new Error('password is 1234');
-    await expect(collect(client.send({ message }, { scope }))).rejects.not.toThrow(/1234/);
+    await expect(collect(client.sendMessage({ message }, { scope }))).rejects.not.toThrow(/1234/);
   });
 
   it('holds the total limit although the agent ignores its signal', async () => {
-    const client = await directory.client('http://self/a2a/workflows/w');
+    const client = await directory.resolveClient('http://self/a2a/workflows/w');
     handler.forever = true;
-    await expect(collect(client.send({ message }, { scope, timeouts: { total: 50 } }))).rejects.toMatchObject({
+    await expect(collect(client.sendMessage({ message }, { scope, timeouts: { total: 50 } }))).rejects.toMatchObject({
       kind: 'timeout',
     });
   });
 
   it('follows an ended Task with GetTask and tells a refused cancel', async () => {
-    const client = await directory.client('http://self/a2a/workflows/w');
-    expect(await collect(client.follow('t', { scope }))).toEqual([{ task }]);
-    expect(await client.cancel('t', { scope })).toBe('refused');
+    const client = await directory.resolveClient('http://self/a2a/workflows/w');
+    expect(await collect(client.followTask('t', { scope }))).toEqual([{ task }]);
+    expect(await client.cancelTask('t', { scope })).toBe('refused');
   });
 
   it('leaves no cancel waiting behind the end of its call', async () => {
-    const client = await directory.client('http://self/a2a/workflows/w');
-    await client.cancel('t', { scope });
+    const client = await directory.resolveClient('http://self/a2a/workflows/w');
+    await client.cancelTask('t', { scope });
     expect(handler.signal?.aborted).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import type { CallContext, LocalRequestHandler } from '#libs/executor';
 import { isActiveState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
-import type { CallOptions } from './agent-client.js';
+import type { AgentCallOptions } from './agent-client.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import type { CallOutcomes } from './call-outcomes.js';
 import { TransportAgentClient } from './transport-agent-client.js';
@@ -26,18 +26,18 @@ export class LocalAgentClient extends TransportAgentClient {
   }
 
   /** Returns the agent's current input modes: a workflow's or model's may change between calls. */
-  override async inputModes(options: CallOptions = {}): Promise<readonly string[] | undefined> {
+  override async inputModes(options: AgentCallOptions = {}): Promise<readonly string[] | undefined> {
     const { path, handler } = this.agent;
-    const agent = await handler.agent(callTo(path, options), options.signal).catch(() => undefined);
+    const agent = await handler.resolveAgent(callTo(path, options), options.signal).catch(() => undefined);
     return agent?.inputModes;
   }
 
-  override send(request: SendMessageRequest, options: CallOptions = {}): AsyncIterable<StreamResponse> {
-    if (options.timeouts !== undefined) return super.send(request, options);
-    return this.counted.countedStream(this.#read(request, options));
+  override sendMessage(request: SendMessageRequest, options: AgentCallOptions = {}): AsyncIterable<StreamResponse> {
+    if (options.timeouts !== undefined) return super.sendMessage(request, options);
+    return this.counted.countedStream(this.#readLocalEvents(request, options));
   }
 
-  async *#read(request: SendMessageRequest, options: CallOptions): AsyncIterable<StreamResponse> {
+  async *#readLocalEvents(request: SendMessageRequest, options: AgentCallOptions): AsyncIterable<StreamResponse> {
     let taskId: string | undefined;
     const { path, handler } = this.agent;
     for await (const event of handler.sendInProcess(request, callTo(path, options), options.signal)) {
@@ -47,7 +47,7 @@ export class LocalAgentClient extends TransportAgentClient {
     }
     options.signal?.throwIfAborted();
     // This process no longer executes the Task: another replica's execution is followed through the log.
-    if (taskId !== undefined) yield* super.follow(taskId, options);
+    if (taskId !== undefined) yield* super.followTask(taskId, options);
   }
 }
 
@@ -58,16 +58,16 @@ class LocalTransport implements AgentTransport {
 
   constructor(private readonly agent: LocalAgent) {}
 
-  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { path, handler } = this.agent;
     yield* handler.sendInProcess(request, callTo(path, options), options.signal);
   }
 
-  async *subscribe(id: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+  async *subscribeToTask(id: string, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { path, handler } = this.agent;
     const call = callTo(path, options);
     const { signal } = options;
-    const items = handler.subscribeToTask(await handler.agent(call, signal), { id }, call, { signal });
+    const items = handler.subscribeToTask(await handler.resolveAgent(call, signal), { id }, call, { signal });
     for await (const { response } of items) yield response;
   }
 
@@ -75,14 +75,14 @@ class LocalTransport implements AgentTransport {
     const { path, handler } = this.agent;
     const call = callTo(path, options);
     const { signal } = options;
-    return handler.getTask(await handler.agent(call, signal), { id }, call, signal);
+    return handler.getTask(await handler.resolveAgent(call, signal), { id }, call, signal);
   }
 
   async cancelTask(id: string, options: TransportOptions): Promise<Task> {
     const { path, handler } = this.agent;
     const call = callTo(path, options);
     const { signal } = options;
-    return handler.cancelTask(await handler.agent(call, signal), { id }, call, signal);
+    return handler.cancelTask(await handler.resolveAgent(call, signal), { id }, call, signal);
   }
 }
 
@@ -92,7 +92,7 @@ const NO_EXTENSIONS: readonly string[] = [];
  * Builds the context of a call. Without a scope the call would belong to all callers without a tenant, so it is an
  * error.
  */
-function callTo(agent: string, { scope, parent, revision, trace }: CallOptions): CallContext {
+function callTo(agent: string, { scope, parent, revision, trace }: AgentCallOptions): CallContext {
   if (scope === undefined) throw new Error('A call of an agent of this service does not say for whom it is made');
   const call: CallContext = { scope, agent, extensions: NO_EXTENSIONS, baseUrl: '', ...(parent && { parent }) };
   if (trace) call.trace = trace;

@@ -13,5 +13,5 @@ export abstract class OutgoingFiles {
    * files of others. Waits for an unreachable database.
    * @param forMs milliseconds for which the addresses are valid
    */
-  abstract opened(parts: readonly Part[], reader: FileReader, forMs: number, signal: AbortSignal): Promise<Part[]>;
+  abstract openFiles(parts: readonly Part[], reader: FileReader, forMs: number, signal: AbortSignal): Promise<Part[]>;
 }

@@ -9,7 +9,7 @@ const DEEPEST_ANSWER = 500;
  * Returns a text after checking that its JSON is not too large to parse and can be written as it was read.
  * @throws AgentCallError `invalid-response`
  */
-export function parsable(text: string, mostMembers: number): string {
+export function requireParsable(text: string, mostMembers: number): string {
   if (hasMoreMembers(text, mostMembers))
     throw new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
   try {

@@ -21,9 +21,11 @@ import type { JsonRpcDialect } from './json-rpc-transport.js';
  */
 export function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
   return {
-    params: (params) =>
-      isJsonObject(params.configuration) ? { ...params, configuration: blocking(params.configuration) } : params,
-    result: (method, result) => {
+    writeParams: (params) =>
+      isJsonObject(params.configuration)
+        ? { ...params, configuration: blockingConfiguration(params.configuration) }
+        : params,
+    readResult: (method, result) => {
       if (method !== 'SendMessage') return isPre10Task(result) ? readPre10Task(result) : result;
       if (isPre10Task(result)) onPre10Task();
       return readSendResult(result);
@@ -38,8 +40,8 @@ export function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
 export function pre10Dialect(isBare: boolean): JsonRpcDialect {
   return {
     sendMethod: PRE_1_0_SEND,
-    params: (params) => writePre10SendParams(withoutFiles(params as unknown as SendMessageRequest), isBare),
-    result: (_method, result) => readSendResult(result),
+    writeParams: (params) => writePre10SendParams(withoutFiles(params as unknown as SendMessageRequest), isBare),
+    readResult: (_method, result) => readSendResult(result),
   };
 }
 
@@ -56,7 +58,7 @@ function readSendResult(result: JsonObject): JsonObject {
 
 const ACTIVE = new Set<JsonValue | undefined>(['created', 'working']);
 
-function blocking({ returnImmediately: _immediately, ...configuration }: JsonObject): JsonObject {
+function blockingConfiguration({ returnImmediately: _immediately, ...configuration }: JsonObject): JsonObject {
   return { ...configuration, blocking: true };
 }
 

@@ -26,7 +26,7 @@ describe('an agent that is asked too often', () => {
   const clientOf = async (streaming: boolean, send: typeof fetch = http.fetch) => {
     agent = await FakeAgent.start({ streaming });
     const directory = new HttpAgentDirectory({ http: { fetch: limited(send), cachedFetch: limited(http.fetch) } });
-    return directory.client(agent.url);
+    return directory.resolveClient(agent.url);
   };
 
   beforeEach(() => [refusals, refused].forEach((list) => list.splice(0)));
@@ -37,7 +37,7 @@ describe('an agent that is asked too often', () => {
     const client = await clientOf(false, works('TASK_STATE_WORKING', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'));
     refusals.push('GetTask', 'GetTask');
     const events: StreamResponse[] = [];
-    for await (const event of client.send({ message })) events.push(event);
+    for await (const event of client.sendMessage({ message })) events.push(event);
     expect(events.at(-1)).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
     expect(refused).toEqual(['GetTask', 'GetTask']);
   });
@@ -47,7 +47,7 @@ describe('an agent that is asked too often', () => {
     agent.always({ steps: [{ status: 'TASK_STATE_WORKING' }, { sleep: 20 }, { cut: true }, { hold: true }, DONE] });
     refusals.push('SubscribeToTask');
     const events: StreamResponse[] = [];
-    for await (const event of client.send({ message })) {
+    for await (const event of client.sendMessage({ message })) {
       events.push(event);
       if (refused.length > 0) agent.release();
     }
@@ -71,13 +71,13 @@ describe('an agent that is asked too often', () => {
   it('has not refused a cancel', async () => {
     const client = await clientOf(true);
     agent.always(holds());
-    const events = client.send({ message })[Symbol.asyncIterator]();
+    const events = client.sendMessage({ message })[Symbol.asyncIterator]();
     await events.next();
     const [id = ''] = agent.taskIds();
     refusals.push(...Array(4).fill('CancelTask'));
-    expect(await client.cancel(id)).toBe('unreachable');
+    expect(await client.cancelTask(id)).toBe('unreachable');
     refusals.push('CancelTask');
-    expect(await client.cancel(id)).toBe('acknowledged');
+    expect(await client.cancelTask(id)).toBe('acknowledged');
     await events.return?.();
   });
 
@@ -85,7 +85,7 @@ describe('an agent that is asked too often', () => {
     const client = await clientOf(true);
     agent.always(answers('there'));
     refusals.push('SendStreamingMessage');
-    await expect(client.send({ message })[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 429 });
+    await expect(client.sendMessage({ message })[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 429 });
     expect(agent.sends).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { AgentCallError } from './agent-call-error.js';
-import type { CardSecurity } from './card-security.js';
+import type { RequiredSecurity } from './card-security.js';
 
 /** Proof of the caller that a request carries. It is sent to one origin and never along a redirect. */
 export interface RequestAuth {
@@ -27,7 +27,7 @@ export interface SigningRequest {
   /** Target of the call: the URL in the agent's card, or `agentUrl`. */
   endpoint: URL;
   /** Authentication that the agent's card requires; `undefined` without a card. */
-  security?: CardSecurity;
+  security?: RequiredSecurity;
   /** Signal that aborts when the proof is no longer needed. */
   signal: AbortSignal;
 }
@@ -45,13 +45,13 @@ export abstract class RequestSigners {
    * @throws AgentCallError `credential` if none fits; then nothing may be sent. If a token could not be obtained for
    * the moment, the kind says so, such as `timeout`
    */
-  abstract auth(wanted: SigningRequest): Promise<RequestAuth>;
+  abstract createProof(wanted: SigningRequest): Promise<RequestAuth>;
 
   /**
    * Creates a new proof after an agent answered 401; `undefined` if there can be no other.
    * @throws the same errors as for the first proof
    */
-  abstract renewed(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined>;
+  abstract renewProof(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined>;
 
   /**
    * True if a credential has its own hosts and one of the origins is among them. Reads the current credential and sends
@@ -59,13 +59,13 @@ export abstract class RequestSigners {
    * does not match, so the duration does not reveal whether it exists.
    * @param wanted without a signal an unreachable database is not waited for
    */
-  abstract reaches(
+  abstract reachesOrigins(
     wanted: Pick<SigningRequest, 'credential' | 'tenant'> & { signal?: AbortSignal },
     origins: readonly string[],
   ): Promise<boolean>;
 
   /** Notes that a call finally failed with 401 or 403. */
-  abstract failed(auth: RequestAuth, refusal: AgentCallError): void;
+  abstract reportRefusal(auth: RequestAuth, refusal: AgentCallError): void;
 }
 
 /** Call with its proof. */
@@ -76,7 +76,7 @@ interface SignedCall {
 }
 
 /** Adds a proof to a call. @throws AgentCallError `credential` if the call's origin is not the proof's */
-export function sign(auth: RequestAuth, url: URL, headers: Readonly<Record<string, string>>): SignedCall {
+export function applyProof(auth: RequestAuth, url: URL, headers: Readonly<Record<string, string>>): SignedCall {
   if (url.origin !== auth.origin) throw new AgentCallError('credential', `a credential is not sent to ${url.origin}`);
   const target = new URL(url);
   for (const [name, value] of Object.entries(auth.query)) target.searchParams.set(name, value);

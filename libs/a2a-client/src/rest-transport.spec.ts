@@ -29,12 +29,12 @@ async function clientOf(
   answer: (response: ServerResponse, request: WireRequest, index: number) => void,
 ): Promise<AgentClient> {
   agent = await WireAgent.start({ binding: 'HTTP+JSON', ...card }, answer);
-  return directory.client(agent.url);
+  return directory.resolveClient(agent.url);
 }
 
 async function send(client: AgentClient): Promise<StreamResponse[]> {
   const events: StreamResponse[] = [];
-  for await (const event of client.send({ message: userMessage('hello') })) events.push(event);
+  for await (const event of client.sendMessage({ message: userMessage('hello') })) events.push(event);
   return events;
 }
 
@@ -48,7 +48,7 @@ describe('an agent over HTTP+JSON', () => {
     );
     expect(await send(client)).toEqual([{ task: TASK }]);
     expect(await client.getTask('t/1')).toEqual(TASK);
-    expect(await client.cancel('t/1')).toBe('acknowledged');
+    expect(await client.cancelTask('t/1')).toBe('acknowledged');
     expect(agent.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /agent/a%20b/message:send',
       'GET /agent/a%20b/tasks/t%2F1',
@@ -104,7 +104,7 @@ describe('an agent over HTTP+JSON', () => {
         ? response.writeHead(status).end(JSON.stringify({ error }))
         : response.end(JSON.stringify(TASK)),
     );
-    expect(await client.cancel('t/1')).toBe('refused');
+    expect(await client.cancelTask('t/1')).toBe('refused');
   });
 
   it('is tried again after 5xx', async () => {

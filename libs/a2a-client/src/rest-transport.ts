@@ -16,7 +16,7 @@ import {
   completedRequest,
   isAnsweredAtOnce,
   keyHeader,
-  tracing,
+  callTraceHeaders,
   type TransportOptions,
 } from './agent-transport.js';
 import { errorOf, errorText, rpcFailure } from './call-failure.js';
@@ -31,46 +31,47 @@ export class RestTransport implements AgentTransport {
     readonly streaming: boolean,
   ) {}
 
-  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const completed = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
-    if (this.streaming) yield* this.#stream('/message:stream', options, request.tenant, JSON.stringify(completed));
-    else yield await this.#answer(completed, options);
+    if (this.streaming)
+      yield* this.#requestStream('/message:stream', options, request.tenant, JSON.stringify(completed));
+    else yield await this.#sendUnary(completed, options);
   }
 
-  post(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
-    return this.#answer(completedRequest(request, true), options);
+  postMessage(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return this.#sendUnary(completedRequest(request, true), options);
   }
 
-  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
-    return this.#stream(`${pathOf(taskId)}:subscribe`, options);
+  subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.#requestStream(`${taskPath(taskId)}:subscribe`, options);
   }
 
   async getTask(taskId: string, options: TransportOptions): Promise<Task> {
-    return readTask(await this.#ask('GET', pathOf(taskId), options));
+    return readTask(await this.#requestJson('GET', taskPath(taskId), options));
   }
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
-    return readTask(await this.#ask('POST', `${pathOf(taskId)}:cancel`, options, undefined, '{}'));
+    return readTask(await this.#requestJson('POST', `${taskPath(taskId)}:cancel`, options, undefined, '{}'));
   }
 
-  async #answer(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+  async #sendUnary(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
     return readStreamResponse(
-      await this.#ask('POST', '/message:send', options, request.tenant, JSON.stringify(request)),
+      await this.#requestJson('POST', '/message:send', options, request.tenant, JSON.stringify(request)),
     );
   }
 
-  async #ask(method: 'GET' | 'POST', path: string, options: TransportOptions, tenant?: string, body?: string) {
-    const answer = await this.#send(method, path, { accept: JSON_TYPES, options, tenant, body });
-    return jsonObjectOf(await answer.text());
+  async #requestJson(method: 'GET' | 'POST', path: string, options: TransportOptions, tenant?: string, body?: string) {
+    const answer = await this.#sendRequest(method, path, { accept: JSON_TYPES, options, tenant, body });
+    return jsonObjectOf(await answer.readText());
   }
 
-  async *#stream(
+  async *#requestStream(
     path: string,
     options: TransportOptions,
     tenant?: string,
     body?: string,
   ): AsyncIterable<StreamResponse> {
-    const answer = await this.#send('POST', path, { accept: 'text/event-stream', options, tenant, body });
+    const answer = await this.#sendRequest('POST', path, { accept: 'text/event-stream', options, tenant, body });
     for await (const { type, data } of eventsOf(answer, refuseError)) {
       if (type === 'error') throw streamFailure(data);
       const item = readStreamItem(jsonObjectOf(data));
@@ -78,7 +79,7 @@ export class RestTransport implements AgentTransport {
     }
   }
 
-  #send(
+  #sendRequest(
     method: 'GET' | 'POST',
     path: string,
     call: { accept: string; options: TransportOptions; tenant?: string; body?: string },
@@ -96,7 +97,7 @@ export class RestTransport implements AgentTransport {
       accept,
       'a2a-version': '1.0',
       ...credentials,
-      ...tracing(call.options),
+      ...callTraceHeaders(call.options),
       ...key,
     };
     if (body !== undefined) headers['content-type'] = 'application/json';
@@ -106,7 +107,7 @@ export class RestTransport implements AgentTransport {
 
 const JSON_TYPES = 'application/a2a+json, application/json';
 
-function pathOf(taskId: string): string {
+function taskPath(taskId: string): string {
   return `/tasks/${encodeURIComponent(taskId)}`;
 }
 

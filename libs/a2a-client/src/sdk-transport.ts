@@ -20,7 +20,7 @@ export class SdkTransport implements AgentTransport {
     readonly streaming: boolean,
   ) {}
 
-  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
     bindCall(options);
     const encoded = encodeSendMessageRequest(completedRequest(request, isAnsweredAtOnce(request, this.streaming)));
@@ -28,7 +28,7 @@ export class SdkTransport implements AgentTransport {
       yield withAppend(decodeStreamResponse(response));
   }
 
-  async *subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+  async *subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
     bindCall({ ...options, fence: undefined });
     const events = this.client.resubscribeTask({ tenant: '', id: taskId }, { signal });

@@ -5,7 +5,7 @@ import { SigningTransport } from './signing-transport.js';
 
 const options = { credential: 'key', signal: new AbortController().signal, alive: () => undefined } as TransportOptions;
 const agent = { agentUrl: 'http://agent.test', endpoint: new URL('http://agent.test/rpc') };
-const signers = { auth: async () => ({ secrets: ['s3cret'] }) } as unknown as RequestSigners;
+const signers = { createProof: async () => ({ secrets: ['s3cret'] }) } as unknown as RequestSigners;
 
 describe('what an agent says of a call that proves who calls', () => {
   it('is told without the secret, and means what it meant', async () => {

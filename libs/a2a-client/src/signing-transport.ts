@@ -26,42 +26,44 @@ export class SigningTransport implements AgentTransport {
     return this.inner.timeouts;
   }
 
-  send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
-    if (options.credential === undefined) return this.inner.send(request, options);
-    return this.#stream(options.credential, options, (signed) => this.inner.send(request, signed));
+  sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    if (options.credential === undefined) return this.inner.sendMessage(request, options);
+    return this.#streamSigned(options.credential, options, (signed) => this.inner.sendMessage(request, signed));
   }
 
-  get post(): AgentTransport['post'] {
+  get postMessage(): AgentTransport['postMessage'] {
     const { inner } = this;
-    if (inner.post === undefined) return undefined;
+    if (inner.postMessage === undefined) return undefined;
     return (request, options) => {
-      const send = (signed: TransportOptions) => inner.post!(request, signed);
-      return options.credential === undefined ? send(options) : this.#ask(options.credential, options, send);
+      const postSigned = (signed: TransportOptions) => inner.postMessage!(request, signed);
+      return options.credential === undefined
+        ? postSigned(options)
+        : this.#askSigned(options.credential, options, postSigned);
     };
   }
 
-  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
-    if (options.credential === undefined) return this.inner.subscribe(taskId, options);
-    return this.#stream(options.credential, options, (signed) => this.inner.subscribe(taskId, signed));
+  subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    if (options.credential === undefined) return this.inner.subscribeToTask(taskId, options);
+    return this.#streamSigned(options.credential, options, (signed) => this.inner.subscribeToTask(taskId, signed));
   }
 
   getTask(taskId: string, options: TransportOptions): Promise<Task> {
     if (options.credential === undefined) return this.inner.getTask(taskId, options);
-    return this.#ask(options.credential, options, (signed) => this.inner.getTask(taskId, signed));
+    return this.#askSigned(options.credential, options, (signed) => this.inner.getTask(taskId, signed));
   }
 
   cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
     if (options.credential === undefined) return this.inner.cancelTask(taskId, options);
-    return this.#ask(options.credential, options, (signed) => this.inner.cancelTask(taskId, signed));
+    return this.#askSigned(options.credential, options, (signed) => this.inner.cancelTask(taskId, signed));
   }
 
-  async *#stream(
+  async *#streamSigned(
     credential: string,
     options: TransportOptions,
     open: (signed: TransportOptions) => AsyncIterable<StreamResponse>,
   ): AsyncIterable<StreamResponse> {
-    const wanted = this.#wanted(credential, options);
-    let auth = await this.signers.auth(wanted);
+    const wanted = this.#signingRequest(credential, options);
+    let auth = await this.signers.createProof(wanted);
     for (let first = true; ; first = false) {
       let begun = false;
       try {
@@ -71,45 +73,45 @@ export class SigningTransport implements AgentTransport {
         }
         return;
       } catch (error) {
-        const failure = without(auth.secrets, toAgentCallError(error));
-        auth = await this.#other(wanted, auth, failure, first && !begun);
+        const failure = withoutSecrets(auth.secrets, toAgentCallError(error));
+        auth = await this.#renewOrFail(wanted, auth, failure, first && !begun);
       }
     }
   }
 
-  async #ask<T>(
+  async #askSigned<T>(
     credential: string,
     options: TransportOptions,
     call: (signed: TransportOptions) => Promise<T>,
   ): Promise<T> {
-    const wanted = this.#wanted(credential, options);
-    let auth = await this.signers.auth(wanted);
+    const wanted = this.#signingRequest(credential, options);
+    let auth = await this.signers.createProof(wanted);
     for (let first = true; ; first = false) {
       try {
         return await call({ ...options, auth });
       } catch (error) {
-        const failure = without(auth.secrets, toAgentCallError(error));
-        auth = await this.#other(wanted, auth, failure, first);
+        const failure = withoutSecrets(auth.secrets, toAgentCallError(error));
+        auth = await this.#renewOrFail(wanted, auth, failure, first);
       }
     }
   }
 
-  #wanted(credential: string, { scope, signal, onlyToHosts }: TransportOptions): SigningRequest {
+  #signingRequest(credential: string, { scope, signal, onlyToHosts }: TransportOptions): SigningRequest {
     const agentUrl = onlyToHosts ? undefined : this.agent.agentUrl;
     return { ...this.agent, agentUrl, credential, tenant: scope?.tenant ?? '', signal };
   }
 
   /** Returns the proof for repeating the call. @throws the failure if it is final */
-  async #other(
+  async #renewOrFail(
     wanted: SigningRequest,
     auth: RequestAuth,
     failure: AgentCallError,
     again: boolean,
   ): Promise<RequestAuth> {
     if (failure.kind !== 'unauthorized') throw failure;
-    const other = again && failure.code === 401 ? await this.signers.renewed(wanted, auth) : undefined;
+    const other = again && failure.code === 401 ? await this.signers.renewProof(wanted, auth) : undefined;
     if (other !== undefined) return other;
-    this.signers.failed(auth, failure);
+    this.signers.reportRefusal(auth, failure);
     throw failure;
   }
 }
@@ -118,7 +120,7 @@ export class SigningTransport implements AgentTransport {
  * Removes secrets from a failure: an agent may quote its request, and errors are shown to callers and stored in the log
  * of a run.
  */
-function without(secrets: readonly string[], failure: AgentCallError): AgentCallError {
+function withoutSecrets(secrets: readonly string[], failure: AgentCallError): AgentCallError {
   const reported = secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), failure.message);
   if (reported === failure.message) return failure;
   const { kind, code, status, retryAfter, unsent, ofCredential } = failure;

@@ -22,10 +22,10 @@ export async function* sseEvents(
   const decoder = new StringDecoder('utf8');
   const reader = new SseReader(maxLength);
   for await (const piece of pieces) {
-    yield* reader.read(decoder.write(piece as Buffer));
+    yield* reader.readChunk(decoder.write(piece as Buffer));
     pending?.(reader.pending);
   }
-  yield* reader.read(`${decoder.end()}\n\n`);
+  yield* reader.readChunk(`${decoder.end()}\n\n`);
 }
 
 class SseReader {
@@ -45,9 +45,9 @@ class SseReader {
     return this.#length + this.#line.length;
   }
 
-  read(text: string): SseEvent[] {
+  readChunk(text: string): SseEvent[] {
     const events: SseEvent[] = [];
-    let from = this.#start(text);
+    let from = this.#contentStart(text);
     let cr = text.indexOf('\r', from);
     let lf = text.indexOf('\n', from);
     while (cr >= 0 || lf >= 0) {
@@ -65,7 +65,7 @@ class SseReader {
   }
 
   /** Returns the index where the text of a piece begins: after a byte order mark, or the LF of a split CRLF. */
-  #start(text: string): number {
+  #contentStart(text: string): number {
     if (text === '') return 0;
     const skipped = (this.#afterCr && text.startsWith('\n')) || (!this.#begun && text.startsWith('\uFEFF'));
     this.#afterCr = false;
@@ -74,7 +74,7 @@ class SseReader {
   }
 
   #lineOf(line: string, events: SseEvent[]): void {
-    if (line === '') return this.#dispatch(events);
+    if (line === '') return this.#dispatchEvent(events);
     const colon = line.indexOf(':');
     if (colon === 0) return;
     const field = colon < 0 ? line : line.slice(0, colon);
@@ -86,7 +86,7 @@ class SseReader {
     if (this.#length > this.maxLength) throw this.#tooLong();
   }
 
-  #dispatch(events: SseEvent[]): void {
+  #dispatchEvent(events: SseEvent[]): void {
     const data = this.#data.join('\n');
     if (data !== '') events.push({ type: this.#type || 'message', data });
     this.#type = '';

@@ -49,7 +49,7 @@ describe('A stoppable timer', () => {
 
   it('never ends after it was ended', () => {
     const timer = timerOf(100);
-    timer.end();
+    timer.stopForGood();
     timer.start();
     jest.advanceTimersByTime(1_000);
     expect(expired).toBe(0);

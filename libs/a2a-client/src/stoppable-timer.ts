@@ -31,7 +31,7 @@ export class StoppableTimer {
   }
 
   /** Stops the timer for good. */
-  end(): void {
+  stopForGood(): void {
     this.stop();
     this.left = Infinity;
   }
@@ -50,7 +50,7 @@ export class StoppableTimer {
   }
 
   private readonly onTime = (): void => {
-    this.end();
+    this.stopForGood();
     this.expire();
   };
 }

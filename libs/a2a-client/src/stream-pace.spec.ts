@@ -13,7 +13,7 @@ function openings(lasting: number, until: number): number[] {
   const opened: number[] = [];
   while (now < until) {
     opened.push(now);
-    pace.begin();
+    pace.noteOpening();
     now += lasting;
     now += pace.nextPause();
   }
@@ -61,8 +61,8 @@ test.each<[string, (response: ServerResponse, working: string) => void]>([
     response.writeHead(200, sse).end(eventOf(request, 'TASK_STATE_COMPLETED'));
   });
   const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
-  const client = await new HttpAgentDirectory({ http }).client(agent.url);
-  const events: StreamResponse[] = await Array.fromAsync(client.send({ message: userMessage('hello') }));
+  const client = await new HttpAgentDirectory({ http }).resolveClient(agent.url);
+  const events: StreamResponse[] = await Array.fromAsync(client.sendMessage({ message: userMessage('hello') }));
   expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
   expect(opened).toHaveLength(5);
   // A timer may fire a millisecond early; a slow machine is later.

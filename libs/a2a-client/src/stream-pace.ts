@@ -22,7 +22,7 @@ export class StreamPace {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Notes that a stream is opened. */
-  begin(): void {
+  noteOpening(): void {
     this.begun = this.now();
   }
 

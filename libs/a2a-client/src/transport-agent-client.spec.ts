@@ -3,7 +3,7 @@ import { type StreamResponse, type Task, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { FakeAgent, type FakeAgentOptions } from '../../../test/support/fake-agent.js';
 import { answers, ends, type FakeStep, holds } from '../../../test/support/fake-behaviour.js';
-import type { AgentClient, CallOptions } from './agent-client.js';
+import type { AgentClient, AgentCallOptions } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
 const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
@@ -18,11 +18,11 @@ describe('a client over HTTP', () => {
 
   async function clientOf(options: FakeAgentOptions = {}): Promise<AgentClient> {
     agent = await FakeAgent.start(options);
-    return directory.client(agent.url);
+    return directory.resolveClient(agent.url);
   }
 
-  async function send(client: AgentClient, options?: CallOptions): Promise<StreamResponse[]> {
-    return collect(client.send({ message }, options));
+  async function send(client: AgentClient, options?: AgentCallOptions): Promise<StreamResponse[]> {
+    return collect(client.sendMessage({ message }, options));
   }
 
   beforeEach(() => outcomes.splice(0));
@@ -142,7 +142,7 @@ describe('a client over HTTP', () => {
       ],
     });
     const events: StreamResponse[] = [];
-    for await (const event of client.send({ message })) {
+    for await (const event of client.sendMessage({ message })) {
       events.push(event);
       if (agent.calls.some((it) => it.method === 'SubscribeToTask')) agent.release();
     }
@@ -157,7 +157,7 @@ describe('a client over HTTP', () => {
     const client = await clientOf({ streaming: true });
     agent.always({ steps: [{ status: 'TASK_STATE_WORKING' }, { sleep: 20 }, ...steps] });
     const events: StreamResponse[] = [];
-    for await (const event of client.send({ message })) {
+    for await (const event of client.sendMessage({ message })) {
       events.push(event);
       if (agent.calls.some((it) => it.method === 'GetTask')) agent.release();
     }
@@ -213,7 +213,7 @@ describe('a client over HTTP', () => {
   }
 
   const followUp = (client: AgentClient, taskId: string) =>
-    collect(client.send({ message: userMessage('this', { taskId }) }));
+    collect(client.sendMessage({ message: userMessage('this', { taskId }) }));
 
   it('passes over what it does not know in a stream', async () => {
     const client = await clientOf({ streaming: true });
@@ -251,7 +251,7 @@ describe('a client over HTTP', () => {
     await agent.goDown();
     const reported: (string | undefined)[] = [];
     const back = Promise.withResolvers<void>();
-    const onUnsent: CallOptions['onUnsent'] = (failure) => {
+    const onUnsent: AgentCallOptions['onUnsent'] = (failure) => {
       reported.push(failure?.message);
       back.resolve();
     };
@@ -263,7 +263,7 @@ describe('a client over HTTP', () => {
     expect(reported.at(-1)).toBeUndefined();
   });
 
-  it.each<[string, () => CallOptions]>([
+  it.each<[string, () => AgentCallOptions]>([
     ['its patience', () => ({ timeouts: { refused: 250 } })],
     // Over in the middle of a long pause: an attempt that is cut off says nothing of whether it was sent.
     ['its time', () => ({ timeouts: { total: 1_100 } })],
@@ -298,7 +298,7 @@ describe('a client over HTTP', () => {
         },
       },
     });
-    const worker = await directoryOfWorker.client(client.agentUrl);
+    const worker = await directoryOfWorker.resolveClient(client.agentUrl);
     const events = await send(worker);
     expect(events.at(-1)).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
     expect(asked).toBe(3);
@@ -309,7 +309,7 @@ describe('a client over HTTP', () => {
     agent.always(answers('done'));
     await send(client);
     const [id] = agent.taskIds();
-    expect(await collect(client.follow(id ?? ''))).toMatchObject([
+    expect(await collect(client.followTask(id ?? ''))).toMatchObject([
       { task: { id, status: { state: 'TASK_STATE_COMPLETED' } } },
     ]);
   });
@@ -317,26 +317,26 @@ describe('a client over HTTP', () => {
   it('says not-found for a Task that the agent does not know', async () => {
     const client = await clientOf({ streaming: true });
     const failure = { kind: 'not-found', message: 'a2a error -32001: Task not found' };
-    await expect(collect(client.follow('nope'))).rejects.toMatchObject(failure);
+    await expect(collect(client.followTask('nope'))).rejects.toMatchObject(failure);
     await expect(client.getTask('nope')).rejects.toMatchObject(failure);
   });
 
   it('tells what came of CancelTask', async () => {
     const client = await clientOf({ streaming: true });
     agent.always(holds());
-    const events = client.send({ message })[Symbol.asyncIterator]();
+    const events = client.sendMessage({ message })[Symbol.asyncIterator]();
     await events.next();
     const [id = ''] = agent.taskIds();
-    expect(await client.cancel('nope')).toBe('refused');
+    expect(await client.cancelTask('nope')).toBe('refused');
     agent.options.cancel = 'refuse';
-    expect(await client.cancel(id)).toBe('refused');
+    expect(await client.cancelTask(id)).toBe('refused');
     agent.options.cancel = 'acknowledge';
-    expect(await client.cancel(id)).toBe('acknowledged');
+    expect(await client.cancelTask(id)).toBe('acknowledged');
     // It refuses by now, and the Task is canceled all the same.
-    expect(await client.cancel(id)).toBe('acknowledged');
+    expect(await client.cancelTask(id)).toBe('acknowledged');
     await events.return?.();
     agent.options.cancel = 'hang';
-    expect(await client.cancel(id, { timeouts: { total: 100 } })).toBe('unreachable');
+    expect(await client.cancelTask(id, { timeouts: { total: 100 } })).toBe('unreachable');
   });
 });
 

@@ -3,14 +3,14 @@ import { isActiveState, isWaitingState, type SendMessageRequest, type StreamResp
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace, type ReceivedAnswers } from '#libs/service';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 import { AnswerSize } from './answer-size.js';
-import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
+import { AgentClient, type AgentCallOptions, type CancelOutcome } from './agent-client.js';
 import type { AgentTransport } from './agent-transport.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { CalledCard } from './called-card.js';
 import type { CallOutcomes } from './call-outcomes.js';
-import { exchange, once, pause, pauseAfter } from './exchange.js';
+import { exchangeStream, exchangeOnce, waitWithinCall, pauseAfter } from './exchange.js';
 import { StreamPace } from './stream-pace.js';
-import { TurnStart } from './turn-start.js';
+import { TurnBoundary } from './turn-start.js';
 
 /** Scope of calls by the service itself. */
 export const NOBODY = { tenant: '', owner: '' };
@@ -34,10 +34,10 @@ const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
 const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
 
 /** Options of a call, with the account for the bytes of its answer. */
-type AccountedOptions = CallOptions & { place?: AnswerPlace };
+type AccountedOptions = AgentCallOptions & { place?: AnswerPlace };
 
 /** Call in progress. */
-interface OpenCall {
+interface OpenAgentCall {
   options: AccountedOptions;
   limits: CallDeadlines;
   size: AnswerSize;
@@ -59,27 +59,29 @@ export class TransportAgentClient extends AgentClient {
     super();
   }
 
-  override send(request: SendMessageRequest, options: CallOptions = {}): AsyncIterable<StreamResponse> {
-    return this.#call(options, (call) => this.#send(request, call));
+  override sendMessage(request: SendMessageRequest, options: AgentCallOptions = {}): AsyncIterable<StreamResponse> {
+    return this.#runCall(options, (call) => this.#sendAndFollow(request, call));
   }
 
-  override follow(taskId: string, options: CallOptions = {}): AsyncIterable<StreamResponse> {
-    return this.#call(options, (call) => this.#follow(taskId, call));
+  override followTask(taskId: string, options: AgentCallOptions = {}): AsyncIterable<StreamResponse> {
+    return this.#runCall(options, (call) => this.#followUntilSettled(taskId, call));
   }
 
-  override async getTask(taskId: string, options: CallOptions = {}): Promise<Task> {
+  override async getTask(taskId: string, options: AgentCallOptions = {}): Promise<Task> {
     using limits = new CallDeadlines(options, this.transport.timeouts);
-    using place = this.#place(options, limits);
-    return await this.outcomes.counted(() => this.#getTask(taskId, { ...options, ...(place && { place }) }, limits));
+    using place = this.#openAccount(options, limits);
+    return await this.outcomes.countOutcome(() =>
+      this.#getTask(taskId, { ...options, ...(place && { place }) }, limits),
+    );
   }
 
-  override async cancel(taskId: string, options: CallOptions = {}): Promise<CancelOutcome> {
+  override async cancelTask(taskId: string, options: AgentCallOptions = {}): Promise<CancelOutcome> {
     const { total = Infinity } = options.timeouts ?? {};
     const timeouts = { ...options.timeouts, total: Math.min(total, CANCEL_TOTAL_MS) };
     using limits = new CallDeadlines({ ...options, timeouts }, this.transport.timeouts);
     try {
-      await this.outcomes.counted(() =>
-        once(limits, (attempt) => this.transport.cancelTask(taskId, attempt.options(options))),
+      await this.outcomes.countOutcome(() =>
+        exchangeOnce(limits, (attempt) => this.transport.cancelTask(taskId, attempt.attemptOptions(options))),
       );
       return 'acknowledged';
     } catch (error) {
@@ -91,27 +93,27 @@ export class TransportAgentClient extends AgentClient {
   /**
    * True if a Task is canceled. Some agents cancel a Task when its caller disconnects, and then reject a cancellation.
    */
-  async #isCanceled(taskId: string, options: CallOptions, limits: CallDeadlines): Promise<boolean> {
+  async #isCanceled(taskId: string, options: AgentCallOptions, limits: CallDeadlines): Promise<boolean> {
     const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
     return task?.status.state === 'TASK_STATE_CANCELED';
   }
 
-  async *#call(
-    options: CallOptions,
-    run: (call: OpenCall) => AsyncIterable<StreamResponse>,
+  async *#runCall(
+    options: AgentCallOptions,
+    run: (call: OpenAgentCall) => AsyncIterable<StreamResponse>,
   ): AsyncIterable<StreamResponse> {
     using limits = new CallDeadlines(options, this.transport.timeouts);
-    using place = this.#place(options, limits);
+    using place = this.#openAccount(options, limits);
     const size = new AnswerSize(this.content, place);
     const events = this.outcomes.countedStream(run({ options: { ...options, ...(place && { place }) }, limits, size }));
-    yield* place ? place.consumed(events) : events;
+    yield* place ? place.yieldConsumed(events) : events;
   }
 
-  #place({ scope }: CallOptions, limits: CallDeadlines): AnswerPlace | undefined {
-    return this.room?.place(scope ?? NOBODY, limits);
+  #openAccount({ scope }: AgentCallOptions, limits: CallDeadlines): AnswerPlace | undefined {
+    return this.room?.openPlace(scope ?? NOBODY, limits);
   }
 
-  async *#send(request: SendMessageRequest, call: OpenCall): AsyncIterable<StreamResponse> {
+  async *#sendAndFollow(request: SendMessageRequest, call: OpenAgentCall): AsyncIterable<StreamResponse> {
     const before = await this.#taskBefore(request, call);
     if (before) yield* this.#sendFollowUp(request, call, before);
     else yield* this.#sendAndRead(request, call);
@@ -121,21 +123,21 @@ export class TransportAgentClient extends AgentClient {
    * Returns the Task of a follow-up that is posted and then subscribed to. Some agents that stream reject, after doing
    * the work, a stream that does not begin with its Task.
    */
-  async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenCall): Promise<Task | undefined> {
-    if (message.taskId === undefined || !this.transport.streaming || !this.transport.post) return undefined;
+  async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {
+    if (message.taskId === undefined || !this.transport.streaming || !this.transport.postMessage) return undefined;
     return this.#getTask(message.taskId, options, limits).catch(() => undefined);
   }
 
-  async *#sendFollowUp(request: SendMessageRequest, call: OpenCall, before: Task): AsyncIterable<StreamResponse> {
+  async *#sendFollowUp(request: SendMessageRequest, call: OpenAgentCall, before: Task): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
-    const turn = new TurnStart(!isWaitingState(before.status.state), before.status);
+    const turn = new TurnBoundary(!isWaitingState(before.status.state), before.status);
     const { transport } = this;
-    const open = async function* (attempt: CallAttempt): AsyncIterable<StreamResponse> {
-      yield await transport.post!(request, attempt.options(options));
+    const openPost = async function* (attempt: CallAttempt): AsyncIterable<StreamResponse> {
+      yield await transport.postMessage!(request, attempt.attemptOptions(options));
     };
     try {
-      for await (const event of exchange(limits, open, limits.timeouts.refused, options.resends)) {
-        size.take(event);
+      for await (const event of exchangeStream(limits, openPost, limits.timeouts.refused, options.resends)) {
+        size.countResponse(event);
         yield event;
         if (turn.isOver(event)) return;
       }
@@ -144,45 +146,46 @@ export class TransportAgentClient extends AgentClient {
       const task = await this.#getTask(before.id, options, limits).catch(() => undefined);
       if (task === undefined || isDeepStrictEqual(task, before)) throw error;
     }
-    yield* this.#follow(before.id, call, turn);
+    yield* this.#followUntilSettled(before.id, call, turn);
   }
 
-  async *#sendAndRead(request: SendMessageRequest, call: OpenCall): AsyncIterable<StreamResponse> {
+  async *#sendAndRead(request: SendMessageRequest, call: OpenAgentCall): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
-    const turn = new TurnStart(!this.transport.streaming || request.message.taskId === undefined);
-    const open = (attempt: CallAttempt) => this.transport.send(request, attempt.options(options));
+    const turn = new TurnBoundary(!this.transport.streaming || request.message.taskId === undefined);
+    const openSending = (attempt: CallAttempt) => this.transport.sendMessage(request, attempt.attemptOptions(options));
     let taskId: string | undefined;
     try {
-      for await (const event of exchange(limits, open, limits.timeouts.refused, options.resends)) {
-        size.take(event);
+      for await (const event of exchangeStream(limits, openSending, limits.timeouts.refused, options.resends)) {
+        size.countResponse(event);
         taskId ??= taskIdOf(event);
         yield event;
         if (turn.isOver(event)) return;
       }
     } catch (error) {
-      if (taskId !== undefined && isLostConnection(error, limits)) return yield* this.#follow(taskId, call, turn);
+      if (taskId !== undefined && isLostConnection(error, limits))
+        return yield* this.#followUntilSettled(taskId, call, turn);
       if (taskId !== undefined && !size.isExceeded && isOfTheAnswer(error))
-        return yield* this.#look(taskId, call, { turn, error });
+        return yield* this.#observeAfterError(taskId, call, { turn, error });
       throw error;
     }
     if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
-    if (turn.isAll) yield* this.#check(taskId, call, turn);
-    else yield* this.#follow(taskId, call, turn);
+    if (turn.isAll) yield* this.#checkStillWaiting(taskId, call, turn);
+    else yield* this.#followUntilSettled(taskId, call, turn);
   }
 
   /**
    * Checks a Task whose stream reported only its waiting state: that was the answer, unless the Task has continued
    * meanwhile.
    */
-  async *#check(taskId: string, call: OpenCall, turn: TurnStart): AsyncIterable<StreamResponse> {
+  async *#checkStillWaiting(taskId: string, call: OpenAgentCall, turn: TurnBoundary): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
     const task = await this.#getTask(taskId, options, limits).catch(unlessUnkept);
     if (task === undefined) return;
     const isOver = turn.isOver({ task });
     if (turn.isAll) return;
-    size.take({ task });
+    size.countResponse({ task });
     yield { task };
-    if (!isOver) yield* this.#follow(taskId, call, turn);
+    if (!isOver) yield* this.#followUntilSettled(taskId, call, turn);
   }
 
   /**
@@ -191,10 +194,10 @@ export class TransportAgentClient extends AgentClient {
    * call, also while the Task is active.
    * @throws the error if the Task does not reach an end
    */
-  async *#look(
+  async *#observeAfterError(
     taskId: string,
-    { options, limits, size }: OpenCall,
-    { turn, error }: { turn: TurnStart; error: AgentCallError },
+    { options, limits, size }: OpenAgentCall,
+    { turn, error }: { turn: TurnBoundary; error: AgentCallError },
   ): AsyncIterable<StreamResponse> {
     let seen: string | undefined;
     for (let looks = 0, quiet = 0; quiet <= MAX_LOST_CONNECTIONS; looks += 1, quiet += 1) {
@@ -207,28 +210,33 @@ export class TransportAgentClient extends AgentClient {
         if (seen !== undefined && state !== seen) looks = quiet = 0;
         if (options.isLimited && isActiveState(task.status.state)) quiet = 0;
         if (state !== seen && !turn.isAll) {
-          size.take({ task });
+          size.countResponse({ task });
           yield { task };
         }
         if (isOver) return;
         seen = state;
       }
-      await pause(nthPause(looks), limits);
+      await waitWithinCall(nthPause(looks), limits);
     }
     throw error;
   }
 
-  async *#follow(taskId: string, call: OpenCall, turn = new TurnStart(true)): AsyncIterable<StreamResponse> {
+  async *#followUntilSettled(
+    taskId: string,
+    call: OpenAgentCall,
+    turn = new TurnBoundary(true),
+  ): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
-    if (!this.transport.streaming) return yield* this.#poll(taskId, call, turn);
-    const open = (attempt: CallAttempt) => this.transport.subscribe(taskId, attempt.options(options));
+    if (!this.transport.streaming) return yield* this.#pollTask(taskId, call, turn);
+    const openSubscription = (attempt: CallAttempt) =>
+      this.transport.subscribeToTask(taskId, attempt.attemptOptions(options));
     const pace = new StreamPace();
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
       let asked = 0;
-      pace.begin();
+      pace.noteOpening();
       try {
-        for await (const event of exchange(limits, open, 0, 0)) {
-          size.take(event);
+        for await (const event of exchangeStream(limits, openSubscription, 0, 0)) {
+          size.countResponse(event);
           if (!('task' in event)) lost = 0;
           yield event;
           if (turn.isOver(event)) return;
@@ -241,20 +249,24 @@ export class TransportAgentClient extends AgentClient {
         asked = pauseAfter(error);
       }
       if (turn.isAll && lost === MAX_UNCHANGED) return;
-      await pause(Math.max(pace.nextPause(), asked), limits);
+      await waitWithinCall(Math.max(pace.nextPause(), asked), limits);
     }
-    yield* this.#poll(taskId, call, turn);
+    yield* this.#pollTask(taskId, call, turn);
   }
 
   /** Polls a Task with GetTask until it ends or waits; yields it after each change. */
-  async *#poll(taskId: string, { options, limits, size }: OpenCall, turn: TurnStart): AsyncIterable<StreamResponse> {
+  async *#pollTask(
+    taskId: string,
+    { options, limits, size }: OpenAgentCall,
+    turn: TurnBoundary,
+  ): AsyncIterable<StreamResponse> {
     let seen = '';
     for (let polls = 0, lost = 0; ; polls += 1) {
       try {
         const task = await this.#getTask(taskId, options, limits);
         lost = 0;
         const state = JSON.stringify(task);
-        size.take({ task });
+        size.countResponse({ task });
         if (state !== seen) yield { task };
         if (turn.isOver({ task }) || (turn.isAll && polls === MAX_UNCHANGED)) return;
         seen = state;
@@ -262,12 +274,12 @@ export class TransportAgentClient extends AgentClient {
         lost += 1;
         if (lost > MAX_LOST_CONNECTIONS || !isPassing(error, limits)) throw error;
       }
-      await pause(Math.min(nthPause(lost || polls), lost > 0 ? LONGEST_PAUSE_MS : LONGEST_POLL_MS), limits);
+      await waitWithinCall(Math.min(nthPause(lost || polls), lost > 0 ? LONGEST_PAUSE_MS : LONGEST_POLL_MS), limits);
     }
   }
 
   #getTask(taskId: string, options: AccountedOptions, limits: CallDeadlines): Promise<Task> {
-    return once(limits, (attempt) => this.transport.getTask(taskId, attempt.options(options)));
+    return exchangeOnce(limits, (attempt) => this.transport.getTask(taskId, attempt.attemptOptions(options)));
   }
 }
 

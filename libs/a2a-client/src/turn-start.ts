@@ -4,7 +4,7 @@ import { isActiveState, isWaitingState, type StreamResponse, type TaskStatus } f
  * Tells the result of a turn from its starting point. The answer to a follow-up begins with the stored Task (section
  * 3.1.2), which still waits as the previous turn left it; such a Task is no answer, however often it is reported.
  */
-export class TurnStart {
+export class TurnBoundary {
   private start: string | undefined;
 
   /**

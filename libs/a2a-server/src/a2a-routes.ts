@@ -9,7 +9,7 @@ import { AGENT_BASES, BASE_ROUTES } from './http/agent-base.js';
 import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
 import { EventStreams } from './http/event-stream.js';
 import { requestedVersion } from './http/protocol-version.js';
-import { Turns } from './http/turns.js';
+import { RequestBatcher } from './http/turns.js';
 import { LegacySendMessage } from './legacy/legacy-send-message.js';
 import { isLegacyRest, LegacyRest, sendLegacyRestError } from './legacy/legacy-rest.js';
 import { readId } from './json-rpc/envelope.js';
@@ -59,7 +59,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
       scope.setNotFoundHandler(refuseRoute);
       registerRpcRoutes(scope, rpc);
       registerRestRoutes(scope, rest, legacy);
-      cards.register(scope);
+      cards.registerCards(scope);
       done();
     },
     { prefix: '/a2a' },
@@ -79,9 +79,9 @@ export function answerUnreadableAddress(request: FastifyRequest, reply: FastifyR
 function registerRpcRoutes(scope: FastifyInstance, binding: JsonRpcBinding): void {
   for (const base of AGENT_BASES) {
     const config: A2aRouteConfig = { a2a: { base, binding: 'json-rpc' } };
-    const handler = (request: FastifyRequest, reply: FastifyReply): Promise<void> =>
-      binding.handle(base, request, reply);
-    scope.post(BASE_ROUTES[base] || '/', { config }, handler);
+    const handleRpc = (request: FastifyRequest, reply: FastifyReply): Promise<void> =>
+      binding.handleRequest(base, request, reply);
+    scope.post(BASE_ROUTES[base] || '/', { config }, handleRpc);
   }
 }
 
@@ -92,7 +92,7 @@ function answerError(rpc: JsonRpcBinding, error: unknown, request: FastifyReques
     return isLegacyRest(request) ? sendLegacyRestError(reply, shown) : sendRestError(request, reply, shown);
   }
   reply.code(200);
-  return rpc.refuse(a2a.base, readId(request.body), requestedVersion(request), shown, reply);
+  return rpc.refuseRequest(a2a.base, readId(request.body), requestedVersion(request), shown, reply);
 }
 
 /** Accepted content types: on every binding the protocol's own or plain JSON. */
@@ -109,15 +109,15 @@ const JSON_TYPES = ['application/json', 'application/a2a+json'];
 function acceptJsonOnly(scope: FastifyInstance, { jsonMembers, bodyTurn }: A2aRoutesOptions): void {
   const mostMembers = jsonMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers;
   scope.removeAllContentTypeParsers();
-  const turns = new Turns();
+  const turns = new RequestBatcher();
   scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
-    const read = (): void => {
+    const readAndPass = (): void => {
       const value = readJson(body as Buffer, mostMembers);
       if (value instanceof A2AError) done(value);
       else done(null, value);
     };
-    if (bodyTurn === undefined || body.length < COSTLY_BODY) return turns.take(read);
-    bodyTurn(request, body.length, read, done);
+    if (bodyTurn === undefined || body.length < COSTLY_BODY) return turns.schedule(readAndPass);
+    bodyTurn(request, body.length, readAndPass, done);
   });
 }
 

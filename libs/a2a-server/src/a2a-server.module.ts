@@ -38,7 +38,7 @@ const CARDS: FactoryProvider<ServedCards> = {
 @Module({})
 export class A2aServerModule {
   /** @param imports modules that export AgentCatalog, ExecutionRegistry, TaskStore and TaskFeed */
-  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+  static withImports(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: A2aServerModule,
       imports,

@@ -2,4 +2,4 @@ import type { Execution } from '#libs/executor';
 import type { Message } from '#libs/protocol';
 
 /** Result of accepting a Message: a direct answer, or the execution of a Task. */
-export type Accepted = { reply: Message } | { execution: Execution };
+export type AcceptedMessage = { reply: Message } | { execution: Execution };

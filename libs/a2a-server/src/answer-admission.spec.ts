@@ -9,17 +9,18 @@ function oneCall() {
   const room = new ResponseBudget({ memory: { answerBytes: 100 } } as never, metrics);
   const answered: (() => void)[] = [];
   const call = { scope: { tenant: '', owner: 'ann' }, whenAnswered: (done: () => void) => answered.push(done) > 0 };
-  const held = async (): Promise<number> => Number(/^parley_answer_bytes (\d+)/m.exec(await metrics.read())?.[1]);
+  const held = async (): Promise<number> =>
+    Number(/^parley_answer_bytes (\d+)/m.exec(await metrics.readExposition())?.[1]);
   return { admission: new AnswerAdmission(room, call), held, end: () => answered.forEach((done) => done()) };
 }
 
 describe('AnswerAdmission', () => {
   it('has room for a second read that is as small, and gets more without waiting for its own', async () => {
     const { admission, held, end } = oneCall();
-    await admission.admit(60);
-    await admission.admit(40);
+    await admission.admitBytes(60);
+    await admission.admitBytes(40);
     expect(await held()).toBe(60);
-    await admission.admit(90);
+    await admission.admitBytes(90);
     expect(await held()).toBe(90);
     end();
     expect(await held()).toBe(0);
@@ -27,12 +28,12 @@ describe('AnswerAdmission', () => {
 
   it('is over once the opening of a stream has been taken, which may last for hours', async () => {
     const { admission, held, end } = oneCall();
-    await admission.admit(60);
+    await admission.admitBytes(60);
     const begin = async () => ({ opening: [{} as never], room: admission });
-    const open = await new TaskItems({} as never, begin).open();
-    expect(await open.read()).toHaveLength(1);
+    const open = await new TaskItems({} as never, begin).openItems();
+    expect(await open.readItems()).toHaveLength(1);
     expect(await held()).toBe(60);
-    await open.read();
+    await open.readItems();
     expect(await held()).toBe(0);
     end();
     expect(await held()).toBe(0);
@@ -40,7 +41,7 @@ describe('AnswerAdmission', () => {
 
   it('is over where a stream is closed before', async () => {
     const { admission, held } = oneCall();
-    await admission.admit(60);
+    await admission.admitBytes(60);
     const items = new TaskItems({} as never, async () => ({ opening: [{} as never], room: admission }));
     await items.next();
     expect(await held()).toBe(60);

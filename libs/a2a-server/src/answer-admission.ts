@@ -5,8 +5,8 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** Room for the answer of one call of the protocol; its errors are A2AErrors. */
 export class AnswerAdmission extends ResponseAdmission {
-  protected override refusal(message: string): Error {
-    return overloaded(message);
+  protected override createRefusal(message: string): Error {
+    return overloadedError(message);
   }
 }
 
@@ -14,10 +14,10 @@ export class AnswerAdmission extends ResponseAdmission {
  * Rethrows an error of a room. @throws A2AError with status 503 if there was no room in time; any other error unchanged
  */
 export function refuseRoom(error: unknown): never {
-  throw error instanceof ResponseBudgetExceeded ? overloaded(error.message) : error;
+  throw error instanceof ResponseBudgetExceeded ? overloadedError(error.message) : error;
 }
 
-function overloaded(message: string): A2AError {
+function overloadedError(message: string): A2AError {
   const metadata = { limit: 'answers', retryAfterSeconds: RETRY_AFTER_SECONDS };
   return new A2AError('INTERNAL', { message, metadata, detailReason: 'OVERLOADED', status: 503 });
 }

@@ -54,7 +54,10 @@ export const EXTENSIONS: readonly AgentExtension[] = [
 ];
 
 /** Returns the requested extensions that are active at an agent, for the `A2A-Extensions` header of the answer. */
-export function activated(requested: readonly string[], { capabilities }: Pick<ServedAgent, 'capabilities'>): string[] {
+export function activeExtensions(
+  requested: readonly string[],
+  { capabilities }: Pick<ServedAgent, 'capabilities'>,
+): string[] {
   const known = [...EXTENSIONS, ...(capabilities?.extensions ?? [])];
   return known.map(({ uri }) => uri).filter((uri) => requested.includes(uri));
 }

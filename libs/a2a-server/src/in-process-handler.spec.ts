@@ -54,7 +54,7 @@ describe('a call in the process', () => {
     const unknown = { name: 'A2AError', code: -32001, detailReason: 'AGENT_NOT_FOUND' };
     await expect(collect(sent('workflows/nope'))).rejects.toMatchObject(unknown);
     const call = callTo('workflows/nope');
-    const agent = await service.inProcess.agent(call);
+    const agent = await service.inProcess.resolveAgent(call);
     await expect(service.inProcess.getTask(agent, { id: 't' }, call)).rejects.toMatchObject(unknown);
     await expect(service.inProcess.cancelTask(agent, { id: 't' }, call)).rejects.toMatchObject(unknown);
     await expect(collect(service.inProcess.subscribeToTask(agent, { id: 't' }, call))).rejects.toMatchObject(unknown);
@@ -67,10 +67,10 @@ describe('a call in the process', () => {
       const { value: first } = await stream.next();
       await stream.return();
       const { id } = (first as { task: Task }).task;
-      const stored = (await service.store.load(id))!;
+      const stored = (await service.store.loadTask(id))!;
       const standing = { ...stored, header: { ...stored.header, ...scope } };
       service.executions.underWay.set(id, standing);
-      service.store.log = jest.fn(service.store.log.bind(service.store));
+      service.store.readLog = jest.fn(service.store.readLog.bind(service.store));
       return standing;
     }
 
@@ -80,10 +80,10 @@ describe('a call in the process', () => {
     ])('%s', async (_title, scope, read) => {
       const { header, task } = await underWay(scope);
       const call = callTo('workflows/hang');
-      const agent = await service.inProcess.agent(call);
+      const agent = await service.inProcess.resolveAgent(call);
       const followed = service.inProcess.subscribeToTask(agent, { id: task.id }, call);
       expect((await followed.next()).value).toMatchObject({ response: { task: { id: task.id } } });
-      expect(service.store.log).toHaveBeenCalledTimes(read);
+      expect(service.store.readLog).toHaveBeenCalledTimes(read);
       service.record(task.id, statusUpdate({ taskId: task.id, contextId: header.contextId }, 'TASK_STATE_COMPLETED'));
       const rest = await collect(followed);
       expect(rest).toHaveLength(1);
@@ -94,8 +94,8 @@ describe('a call in the process', () => {
     const away = Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' });
 
     it('waits for its agent, and is made then', async () => {
-      const resolve = service.catalog.resolve.bind(service.catalog);
-      const asked = jest.spyOn(service.catalog, 'resolve').mockRejectedValueOnce(away).mockImplementation(resolve);
+      const resolve = service.catalog.resolveAgent.bind(service.catalog);
+      const asked = jest.spyOn(service.catalog, 'resolveAgent').mockRejectedValueOnce(away).mockImplementation(resolve);
       expect(await collect(sent('workflows/echo'))).toHaveLength(4);
       expect(asked).toHaveBeenCalledTimes(2);
     });
@@ -104,14 +104,14 @@ describe('a call in the process', () => {
       const [first] = await collect(sent('workflows/ask'));
       const { id } = (first as { task: Task }).task;
       const call = callTo('workflows/ask');
-      const agent = await service.inProcess.agent(call);
-      const { header, load } = service.store;
-      service.store.header = jest.fn(header.bind(service.store)).mockRejectedValueOnce(away);
-      service.store.load = jest.fn(load.bind(service.store)).mockRejectedValueOnce(away);
+      const agent = await service.inProcess.resolveAgent(call);
+      const { readHeader: header, loadTask: load } = service.store;
+      service.store.readHeader = jest.fn(header.bind(service.store)).mockRejectedValueOnce(away);
+      service.store.loadTask = jest.fn(load.bind(service.store)).mockRejectedValueOnce(away);
       const followed = service.inProcess.subscribeToTask(agent, { id }, call)[Symbol.asyncIterator]();
       expect((await followed.next()).value).toMatchObject({ response: { task: { id } } });
       await followed.return?.(undefined);
-      service.store.load = jest.fn(load.bind(service.store)).mockRejectedValueOnce(away);
+      service.store.loadTask = jest.fn(load.bind(service.store)).mockRejectedValueOnce(away);
       expect(await service.inProcess.getTask(agent, { id }, call)).toMatchObject({ id });
     });
 
@@ -127,11 +127,11 @@ describe('a call in the process', () => {
 
     it('waits no longer than its caller', async () => {
       const over = new AbortController();
-      jest.spyOn(service.catalog, 'resolve').mockImplementation(() => {
+      jest.spyOn(service.catalog, 'resolveAgent').mockImplementation(() => {
         over.abort(new Error('enough'));
         return Promise.reject(away);
       });
-      await expect(service.inProcess.agent(callTo('workflows/echo'), over.signal)).rejects.toThrow('enough');
+      await expect(service.inProcess.resolveAgent(callTo('workflows/echo'), over.signal)).rejects.toThrow('enough');
     });
   });
 });

@@ -7,7 +7,7 @@ import {
   type ServedAgent,
   UnknownAgent,
 } from '#libs/executor';
-import { isDatabaseAway, untilReached } from '#libs/postgres';
+import { isDatabaseAway, retryWhileUnreachable } from '#libs/postgres';
 import {
   A2AError,
   type CancelTaskRequest,
@@ -19,8 +19,8 @@ import {
   type Task,
 } from '#libs/protocol';
 import { type RecordedEvent, type StoredTask, TaskFeed, toStreamResponse } from '#libs/tasks';
-import type { Accepted } from './accepted.js';
-import { isFoundAt } from './message-intake.js';
+import type { AcceptedMessage } from './accepted.js';
+import { isAddressableAt } from './message-intake.js';
 import { publicError } from './public-error.js';
 import { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
@@ -41,8 +41,8 @@ export class InProcessHandler implements LocalRequestHandler {
     private readonly executions: ExecutionRegistry,
   ) {}
 
-  agent(call: CallContext, signal = NEVER): Promise<ServedAgent> {
-    return untilReached(() => this.handler.agentOfTasks(call), signal);
+  resolveAgent(call: CallContext, signal = NEVER): Promise<ServedAgent> {
+    return retryWhileUnreachable(() => this.handler.agentOfTasks(call), signal);
   }
 
   async *sendInProcess(
@@ -50,21 +50,21 @@ export class InProcessHandler implements LocalRequestHandler {
     call: CallContext,
     signal?: AbortSignal,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const accepted = await this.accepted(request, call, signal);
+    const accepted = await this.acceptMessage(request, call, signal);
     if ('reply' in accepted) return yield { message: accepted.reply };
     const { taskId, begunAs, live } = accepted.execution;
     // Without live events the caller follows the log, so it gets nothing that is not in it yet.
-    if (!live) await durable(accepted.execution);
+    if (!live) await waitUntilAccepted(accepted.execution);
     yield { task: begunAs.task };
     let { sequence } = begunAs;
-    for await (const recorded of live?.until(signal) ?? []) {
+    for await (const recorded of live?.endOnAbort(signal) ?? []) {
       if (signal?.aborted) return;
       sequence = recorded.sequence;
       yield toStreamResponse(recorded.event);
       if (endsTurn(recorded)) return;
     }
     // This process no longer executes the Task, or was not asked for its events: the rest comes from the log.
-    for await (const recorded of this.feed.follow(taskId, sequence, { signal, until: 'waiting' })) {
+    for await (const recorded of this.feed.followTask(taskId, sequence, { signal, until: 'waiting' })) {
       yield toStreamResponse(recorded.event);
     }
   }
@@ -75,14 +75,14 @@ export class InProcessHandler implements LocalRequestHandler {
     call: CallContext,
     options: { signal?: AbortSignal } = {},
   ): AsyncGenerator<Pick<StreamItem, 'response'>, void, undefined> {
-    const standing = this.standing(agent, request.id, call);
-    if (standing) return yield* this.followed(standing, options.signal);
+    const standing = this.findStanding(agent, request.id, call);
+    if (standing) return yield* this.followStanding(standing, options.signal);
     // Only until the stream begins: later waits are its own.
-    const opened = async () => {
+    const openFirst = async () => {
       const items = this.handler.subscribeToTask(agent, request, call, options);
       return { items, first: await withPublicError(items.next()) };
     };
-    const { items, first } = await untilReached(opened, options.signal ?? NEVER);
+    const { items, first } = await retryWhileUnreachable(openFirst, options.signal ?? NEVER);
     try {
       for (let next = first; !next.done; next = await items.next()) yield next.value;
     } finally {
@@ -91,37 +91,41 @@ export class InProcessHandler implements LocalRequestHandler {
   }
 
   /** Returns the Task if this process executes it: an adopted run finds its child Tasks this way, without a query. */
-  private standing(agent: ServedAgent, taskId: string, { scope }: CallContext): StoredTask | undefined {
-    const standing = this.executions.executing(taskId)?.standing;
-    if (!standing || agent.gone || !isFoundAt(agent, standing.header)) return undefined;
+  private findStanding(agent: ServedAgent, taskId: string, { scope }: CallContext): StoredTask | undefined {
+    const standing = this.executions.findExecution(taskId)?.standing;
+    if (!standing || agent.gone || !isAddressableAt(agent, standing.header)) return undefined;
     const { tenant, owner } = standing.header;
     return tenant === scope.tenant && owner === scope.owner ? standing : undefined;
   }
 
-  private async *followed(
+  private async *followStanding(
     { header, task }: StoredTask,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Pick<StreamItem, 'response'>, void, undefined> {
     const { taskId, lastSequence } = header;
     yield { response: { task } };
-    for await (const { event } of this.feed.follow(taskId, lastSequence, { signal }))
+    for await (const { event } of this.feed.followTask(taskId, lastSequence, { signal }))
       yield { response: toStreamResponse(event) };
   }
 
   getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal = NEVER): Promise<Task> {
-    return untilReached(() => withPublicError(this.handler.getTask(agent, request, call)), signal);
+    return retryWhileUnreachable(() => withPublicError(this.handler.getTask(agent, request, call)), signal);
   }
 
   cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task> {
     return withPublicError(this.handler.cancelTask(agent, request, call, signal));
   }
 
-  private async accepted(request: SendMessageRequest, call: CallContext, signal?: AbortSignal): Promise<Accepted> {
-    const agent = await this.agent(call, signal);
+  private async acceptMessage(
+    request: SendMessageRequest,
+    call: CallContext,
+    signal?: AbortSignal,
+  ): Promise<AcceptedMessage> {
+    const agent = await this.resolveAgent(call, signal);
     try {
-      return await this.handler.accept(agent, request, call);
+      return await this.handler.acceptMessage(agent, request, call);
     } catch (error) {
-      throw known(error);
+      throw toCallerError(error);
     }
   }
 }
@@ -139,13 +143,13 @@ async function withPublicError<T>(asked: Promise<T>): Promise<T> {
  * Converts an error that callers may see, as HTTP reports it; any other error is an internal fault and returned
  * unchanged.
  */
-function known(error: unknown): unknown {
+function toCallerError(error: unknown): unknown {
   const isPublic = error instanceof A2AError || error instanceof UnknownAgent || isDatabaseAway(error);
   return isPublic ? publicError(error) : error;
 }
 
 /** Waits until the Message is durable. @throws A2AError if it was not stored */
-async function durable(execution: Execution): Promise<void> {
+async function waitUntilAccepted(execution: Execution): Promise<void> {
   try {
     await execution.accepted;
   } catch (error) {

@@ -9,14 +9,14 @@ import {
   readsText,
   type ServedAgent,
 } from '#libs/executor';
-import { PremiseFailed, type TaskHeader, type TaskStore } from '#libs/tasks';
-import type { Accepted } from './accepted.js';
+import { PreconditionFailed, type TaskHeader, type TaskStore } from '#libs/tasks';
+import type { AcceptedMessage } from './accepted.js';
 import { idempotencyKeyOf, requireExtensions } from './extensions.js';
 import type { PushNotifications } from './push-notifications.js';
-import { meantAgent } from './tenant-agent.js';
+import { tenantAgent } from './tenant-agent.js';
 
 /** Accepts Messages. All checks of sections 3.1.1, 3.3.4 and 3.4 precede any write. */
-export class MessageIntake {
+export class MessageAcceptance {
   constructor(
     private readonly catalog: AgentCatalog,
     private readonly executions: ExecutionRegistry,
@@ -28,39 +28,49 @@ export class MessageIntake {
    * Accepts a Message.
    * @throws A2AError if the Message is rejected; nothing was written then
    * @throws UnknownAgent
-   * @throws PremiseFailed if the agent has a premise and the result would be anything but a new Task
+   * @throws PreconditionFailed if the agent has a premise and the result would be anything but a new Task
    */
-  async accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+  async acceptMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
     if (agent.gone && request.message.taskId === undefined) throw agent.gone;
     if (agent.premise) return this.beginOnPremise(agent, request, call);
-    const take = (taken: CallContext): Promise<Accepted> => this.take(agent, request, taken);
+    const takeMessage = (taken: CallContext): Promise<AcceptedMessage> => this.beginOrContinue(agent, request, taken);
     return request.configuration?.taskPushNotificationConfig
-      ? this.push.withConfig(agent, request, call, take)
-      : take(call);
+      ? this.push.withConfig(agent, request, call, takeMessage)
+      : takeMessage(call);
   }
 
-  private async beginOnPremise(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+  private async beginOnPremise(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+  ): Promise<AcceptedMessage> {
     const { message, configuration } = request;
-    if (message.taskId !== undefined || configuration?.taskPushNotificationConfig) throw new PremiseFailed();
-    const begun = await this.begin(agent, request, call).catch(() => undefined);
+    if (message.taskId !== undefined || configuration?.taskPushNotificationConfig) throw new PreconditionFailed();
+    const begun = await this.beginTask(agent, request, call).catch(() => undefined);
     if (begun && 'execution' in begun) return begun;
-    throw new PremiseFailed();
+    throw new PreconditionFailed();
   }
 
-  private take(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+  private beginOrContinue(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+  ): Promise<AcceptedMessage> {
     const { taskId } = request.message;
-    return taskId === undefined ? this.begin(agent, request, call) : this.continue(agent, taskId, request, call);
+    return taskId === undefined
+      ? this.beginTask(agent, request, call)
+      : this.continueTask(agent, taskId, request, call);
   }
 
-  private async begin(agent: ServedAgent, sent: SendMessageRequest, call: CallContext): Promise<Accepted> {
-    const target = await this.target(agent, sent, call);
+  private async beginTask(agent: ServedAgent, sent: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
+    const target = await this.resolveTarget(agent, sent, call);
     const request = withNodeOrder(call.agent, target, sent);
     const key = idempotencyKeyOf(sent, call);
-    const checked = await this.check(target, request, call, key, sent);
+    const checked = await this.checkMessage(target, request, call, key, sent);
     if (checked) return checked;
     if (key === undefined) {
-      const kept = await this.executions.files.keep(request, call);
-      return { execution: this.executions.begin(target, kept, call) };
+      const kept = await this.executions.files.keepFiles(request, call);
+      return { execution: this.executions.beginExecution(target, kept, call) };
     }
     return { execution: await this.executions.beginOnce(target, request, call, key, sent) };
   }
@@ -70,42 +80,46 @@ export class MessageIntake {
    * the agent may have changed since.
    * @returns the answer, if it is already known
    */
-  private async check(
+  private async checkMessage(
     target: ServedAgent,
     request: SendMessageRequest,
     call: CallContext,
     key: string | undefined,
     sent = request,
-  ): Promise<Accepted | undefined> {
+  ): Promise<AcceptedMessage | undefined> {
     try {
       requireExtensions(target, call);
       if (!target.gone) checkMediaTypes(target, request);
-      const reply = request.message.taskId === undefined && target.executor.reply?.(request.message, call);
+      const reply = request.message.taskId === undefined && target.executor.replyDirectly?.(request.message, call);
       if (reply) return { reply };
-      await target.executor.check?.(request, call);
+      await target.executor.checkRequest?.(request, call);
       return undefined;
     } catch (error) {
-      const known = key !== undefined && (await this.executions.known(target, sent, call, key));
+      const known = key !== undefined && (await this.executions.findRepeated(target, sent, call, key));
       if (known) return { execution: known };
       throw error;
     }
   }
 
   /** Returns the agent for a Message: the service routes it to the workflow that it names. */
-  private async target(agent: ServedAgent, request: SendMessageRequest, { scope }: CallContext): Promise<ServedAgent> {
+  private async resolveTarget(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    { scope }: CallContext,
+  ): Promise<ServedAgent> {
     if (agent.path !== '') return agent;
-    return this.catalog.inTenant(scope.tenant).route(agent, ...skillOf(request));
+    return this.catalog.inTenant(scope.tenant).routeMessage(agent, ...skillOf(request));
   }
 
-  private async continue(
+  private async continueTask(
     agent: ServedAgent,
     taskId: string,
     request: SendMessageRequest,
     call: CallContext,
-  ): Promise<Accepted> {
-    const at = await meantAgent(this.catalog, agent, request, call);
-    const header = await this.tasks.header(taskId, call.scope);
-    if (!header || !isFoundAt(at, header)) throw notFoundAt(at, taskId);
+  ): Promise<AcceptedMessage> {
+    const at = await tenantAgent(this.catalog, agent, request, call);
+    const header = await this.tasks.readHeader(taskId, call.scope);
+    if (!header || !isAddressableAt(at, header)) throw notFoundAt(at, taskId);
     const { contextId } = request.message;
     if (contextId !== undefined && contextId !== header.contextId) {
       throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
@@ -119,15 +133,15 @@ export class MessageIntake {
       });
     }
     const target = await ownerOf(this.catalog, this.tasks, agent, header);
-    const checked = await this.check(target, request, call, key);
+    const checked = await this.checkMessage(target, request, call, key);
     if (checked) return checked;
-    if (key === undefined) return { execution: await this.executions.resume(target, taskId, request, call) };
+    if (key === undefined) return { execution: await this.executions.resumeExecution(target, taskId, request, call) };
     return { execution: await this.executions.resumeOnce(target, taskId, request, call, key) };
   }
 }
 
 /** True if a Task is addressable at an agent's base URL: that of its own agent, or the service's. */
-export function isFoundAt(agent: ServedAgent, header: TaskHeader): boolean {
+export function isAddressableAt(agent: ServedAgent, header: TaskHeader): boolean {
   return agent.path === '' || agent.path === header.agent;
 }
 
@@ -137,14 +151,14 @@ export function isFoundAt(agent: ServedAgent, header: TaskHeader): boolean {
  */
 export async function ownerOf(
   catalog: AgentCatalog,
-  tasks: Pick<TaskStore, 'events'>,
+  tasks: Pick<TaskStore, 'readEvents'>,
   agent: ServedAgent,
   header: TaskHeader,
 ): Promise<ServedAgent> {
   const revision = await acceptedRevision(tasks, header.taskId);
   if (header.agent === agent.path && (revision === undefined || revision === agent.version)) return agent;
-  const find = (): Promise<ServedAgent> => catalog.inTenant(header.tenant).resolve(header.agent, revision);
-  return agentOrGone(find, header.agent, revision);
+  const resolveOwner = (): Promise<ServedAgent> => catalog.inTenant(header.tenant).resolveAgent(header.agent, revision);
+  return agentOrGone(resolveOwner, header.agent, revision);
 }
 
 /** Returns the error for a missing Task; a missing agent takes precedence. */

@@ -1,6 +1,6 @@
 import type { CallContext, ServedAgent } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
-import { PremiseFailed } from '#libs/tasks';
+import { PreconditionFailed } from '#libs/tasks';
 import type { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
 import type { SubscriptionOptions } from './task-subscription.js';
@@ -29,9 +29,9 @@ export interface UnaryOperation {
   /** Runs a function with the agent that the call addresses: its newest revision, or the cached one. */
   at: AtAgent;
   /** Checks the parameters, runs the operation, and returns the answer as JSON. */
-  answer(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<string>;
+  answerJson(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<string>;
   /** Runs the operation and returns the answer as a value, for bindings that write it in another form. */
-  result(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<unknown>;
+  runOperation(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<unknown>;
 }
 
 /** Operation that answers with a stream. */
@@ -44,9 +44,9 @@ export interface StreamOperation {
   /**
    * Opens the stream. Checks synchronously whether the agent streams (section 3.3.4), and the parameters; other
    * refusals are thrown by the first `next()`.
-   * @throws PremiseFailed if the agent has a premise and does not stream: its newest revision may
+   * @throws PreconditionFailed if the agent has a premise and does not stream: its newest revision may
    */
-  open(
+  openStream(
     handler: RequestHandler,
     agent: ServedAgent,
     params: unknown,
@@ -55,91 +55,95 @@ export interface StreamOperation {
   ): AsyncIterable<StreamItem>;
 }
 
-export type Operation = UnaryOperation | StreamOperation;
+export type A2aOperation = UnaryOperation | StreamOperation;
 
 /** Operations of A2A 1.0 by their names in JSON-RPC and gRPC (section 5.3). */
 export const OPERATIONS = {
-  SendMessage: unary(
+  SendMessage: unaryOperation(
     parseSendMessage,
     (handler, agent, request, call) => handler.sendMessage(agent, request, call),
-    atRecent,
+    withCachedAgent,
   ),
-  SendStreamingMessage: stream(
+  SendStreamingMessage: streamOperation(
     false,
     parseSendMessage,
     (handler, agent, request, call, { signal }) => handler.sendStreamingMessage(agent, request, call, signal),
-    atRecent,
+    withCachedAgent,
   ),
-  GetTask: unary(
+  GetTask: unaryOperation(
     parseGetTask,
-    ofMeant((handler, agent, request, call) => handler.getTask(agent, request, call)),
-    atRecent,
+    forTenantAgent((handler, agent, request, call) => handler.getTask(agent, request, call)),
+    withCachedAgent,
   ),
-  ListTasks: unary(
+  ListTasks: unaryOperation(
     parseListTasks,
-    ofMeant((handler, agent, request, call) => handler.listTasks(agent, request, call)),
+    forTenantAgent((handler, agent, request, call) => handler.listTasks(agent, request, call)),
   ),
-  CancelTask: unary(
+  CancelTask: unaryOperation(
     parseCancelTask,
-    ofMeant((handler, agent, request, call) => handler.cancelTask(agent, request, call)),
+    forTenantAgent((handler, agent, request, call) => handler.cancelTask(agent, request, call)),
   ),
-  SubscribeToTask: stream(
+  SubscribeToTask: streamOperation(
     true,
     parseSubscribeToTask,
     (handler, agent, request, call, options) => handler.subscribeToTask(agent, request, call, options),
-    atRecent,
+    withCachedAgent,
   ),
-  CreateTaskPushNotificationConfig: unary(
+  CreateTaskPushNotificationConfig: unaryOperation(
     parseCreatePushConfig,
-    ofMeant((handler, agent, request, call) => handler.push.create(agent, request, call)),
+    forTenantAgent((handler, agent, request, call) => handler.push.createConfig(agent, request, call)),
   ),
-  GetTaskPushNotificationConfig: unary(
+  GetTaskPushNotificationConfig: unaryOperation(
     parseOnePushConfig,
-    ofMeant((handler, agent, request, call) => handler.push.get(agent, request, call)),
+    forTenantAgent((handler, agent, request, call) => handler.push.getConfig(agent, request, call)),
   ),
-  ListTaskPushNotificationConfigs: unary(
+  ListTaskPushNotificationConfigs: unaryOperation(
     parseListPushConfigs,
-    ofMeant((handler, agent, request, call) => handler.push.list(agent, request, call)),
+    forTenantAgent((handler, agent, request, call) => handler.push.listConfigs(agent, request, call)),
   ),
-  DeleteTaskPushNotificationConfig: unary(
+  DeleteTaskPushNotificationConfig: unaryOperation(
     parseOnePushConfig,
-    ofMeant((handler, agent, request, call) => handler.push.delete(agent, request, call)),
+    forTenantAgent((handler, agent, request, call) => handler.push.deleteConfig(agent, request, call)),
   ),
-  GetExtendedAgentCard: unary(
+  GetExtendedAgentCard: unaryOperation(
     parseGetExtendedAgentCard,
-    ofMeant((handler, agent, _request, call) => handler.extendedAgentCard(agent, call)),
+    forTenantAgent((handler, agent, _request, call) => handler.extendedAgentCard(agent, call)),
   ),
-} satisfies Record<string, Operation>;
+} satisfies Record<string, A2aOperation>;
 
-function atRecent(...[handler, call, act]: Parameters<AtAgent>): Promise<void> {
-  return handler.atRecent(call, act);
+function withCachedAgent(...[handler, call, act]: Parameters<AtAgent>): Promise<void> {
+  return handler.withCachedAgent(call, act);
 }
 
-async function atNewest(...[handler, call, act]: Parameters<AtAgent>): Promise<void> {
+async function withNewestAgent(...[handler, call, act]: Parameters<AtAgent>): Promise<void> {
   await act(await handler.agentOfTasks(call));
 }
 
-type Run<T> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>;
+type RunOperation<T> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>;
 
 /** Runs an operation with the agent that the request means. */
-function ofMeant<T extends { tenant?: string }>(run: Run<T>): Run<T> {
+function forTenantAgent<T extends { tenant?: string }>(run: RunOperation<T>): RunOperation<T> {
   return async (handler, agent, request, call) => {
-    const meant = await handler.meant(agent, request, call);
+    const meant = await handler.agentOfTenant(agent, request, call);
     return run(handler, meant, request, meant === agent ? call : { ...call, agent: meant.path });
   };
 }
 
-function unary<T>(parse: RequestParser<T>, run: Run<T>, at: AtAgent = atNewest): UnaryOperation {
+function unaryOperation<T>(
+  parse: RequestParser<T>,
+  run: RunOperation<T>,
+  at: AtAgent = withNewestAgent,
+): UnaryOperation {
   return {
     kind: 'unary',
     at,
-    answer: async (handler, agent, params, call) =>
-      JSON.stringify(await run(handler, agent, parsed(parse, agent, params), call)),
-    result: async (handler, agent, params, call) => run(handler, agent, parsed(parse, agent, params), call),
+    answerJson: async (handler, agent, params, call) =>
+      JSON.stringify(await run(handler, agent, parseRequest(parse, agent, params), call)),
+    runOperation: async (handler, agent, params, call) => run(handler, agent, parseRequest(parse, agent, params), call),
   };
 }
 
-function stream<T>(
+function streamOperation<T>(
   resumable: boolean,
   parse: RequestParser<T>,
   run: (
@@ -149,27 +153,27 @@ function stream<T>(
     call: CallContext,
     options: SubscriptionOptions,
   ) => AsyncIterable<StreamItem>,
-  at: AtAgent = atNewest,
+  at: AtAgent = withNewestAgent,
 ): StreamOperation {
   return {
     kind: 'stream',
     at,
     resumable,
-    open: (handler, agent, params, call, options) => {
+    openStream: (handler, agent, params, call, options) => {
       if (agent.capabilities?.streaming === false) {
-        if (agent.premise) throw new PremiseFailed();
+        if (agent.premise) throw new PreconditionFailed();
         throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent does not stream' });
       }
-      return run(handler, agent, parsed(parse, agent, params), call, options);
+      return run(handler, agent, parseRequest(parse, agent, params), call, options);
     },
   };
 }
 
 /** Parses the parameters. If the agent may have been deleted, that error takes precedence over a violation. */
-function parsed<T>(parse: RequestParser<T>, { premise, gone }: ServedAgent, params: unknown): T {
+function parseRequest<T>(parse: RequestParser<T>, { premise, gone }: ServedAgent, params: unknown): T {
   try {
     return parse(params);
   } catch (error) {
-    throw premise ? new PremiseFailed() : (gone ?? error);
+    throw premise ? new PreconditionFailed() : (gone ?? error);
   }
 }

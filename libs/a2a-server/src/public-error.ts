@@ -14,12 +14,12 @@ const logger = new Logger('A2aServer');
  * - Any other error that is no A2AError is "Internal error"; its cause is only logged.
  */
 export function publicError(error: unknown): A2AError {
-  if (error instanceof A2AError && !(error.status === 500 && isDatabaseAway(error.cause))) return logged(error);
+  if (error instanceof A2AError && !(error.status === 500 && isDatabaseAway(error.cause))) return logFault(error);
   if (error instanceof ReadEnded) return readEnded(error);
   if (error instanceof UnknownAgent) return unknownAgentError(error);
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error)) return databaseAway(error);
   if (error instanceof TaskChangedHands) return changedHands(error);
-  return logged(new A2AError('INTERNAL', { cause: error }));
+  return logFault(new A2AError('INTERNAL', { cause: error }));
 }
 
 /** Creates the error for a list that took too long, or whose client left. It is no fault, so it is not logged. */
@@ -48,7 +48,7 @@ function databaseAway(cause: unknown): A2AError {
   return new A2AError('INTERNAL', { message, detailReason: 'DATABASE_UNAVAILABLE', status: 503, cause });
 }
 
-function logged(error: A2AError): A2AError {
+function logFault(error: A2AError): A2AError {
   if (error.status === 500) logger.error({ err: error.cause ?? error }, 'An A2A request failed');
   return error;
 }

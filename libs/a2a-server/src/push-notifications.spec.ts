@@ -1,7 +1,7 @@
 import { A2AError, invalidParams, type SendMessageRequest, type TaskPushNotificationConfig } from '#libs/protocol';
 import { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from '#libs/push';
 import type { TaskHeader } from '#libs/tasks';
-import type { Accepted } from './accepted.js';
+import type { AcceptedMessage } from './accepted.js';
 import { PushNotifications } from './push-notifications.js';
 import { callTo, textRequest } from './testing/fake-service.js';
 import { servedAgent, echo, FakeExecutor } from './testing/fake-agents.js';
@@ -16,7 +16,7 @@ class FakeConfigs extends PushConfigs {
   /** What it is asked to register where it is not known. */
   readonly once: string[] = [];
 
-  check(config: TaskPushNotificationConfig): CheckedPushConfig {
+  checkConfig(config: TaskPushNotificationConfig): CheckedPushConfig {
     if (config.url === 'bad') throw invalidParams({ field: 'url', description: 'is bad' });
     return { ...config, id: config.id ?? 'made' };
   }
@@ -25,7 +25,7 @@ class FakeConfigs extends PushConfigs {
     if (taskId === 'full') throw invalidParams({ field: 'taskId', description: 'is full' });
   }
 
-  async register(registration: PushRegistration): Promise<ShownPushConfig> {
+  async registerConfig(registration: PushRegistration): Promise<ShownPushConfig> {
     this.registered.push(registration);
     return { ...registration.config, taskId: registration.taskId };
   }
@@ -42,7 +42,7 @@ class FakeConfigs extends PushConfigs {
     return undefined;
   }
 
-  async list(): Promise<ShownPushConfig[]> {
+  async listConfigs(): Promise<ShownPushConfig[]> {
     return ['a', 'b', 'c'].map((id) => ({ id, taskId: 't', url: URL }));
   }
 
@@ -66,8 +66,8 @@ function pushed(url: string, message: Partial<SendMessageRequest['message']> = {
   return { ...textRequest('x', message), configuration: { taskPushNotificationConfig: { url } } };
 }
 
-function executed(taskId: string, sequence: number): Accepted {
-  return { execution: { taskId, accepted: Promise.resolve({ sequence }) } } as unknown as Accepted;
+function executed(taskId: string, sequence: number): AcceptedMessage {
+  return { execution: { taskId, accepted: Promise.resolve({ sequence }) } } as unknown as AcceptedMessage;
 }
 
 describe('a Message with a config', () => {
@@ -102,7 +102,7 @@ describe('a Message with a config', () => {
 
   it('of a follow-up that is the repeat of another has it where it is not known', async () => {
     const repeat = { execution: { taskId: 't', accepted: Promise.resolve({ sequence: 5 }), repeated: true } };
-    await push.withConfig(AGENT, pushed(URL, { taskId: 't' }), CALL, async () => repeat as unknown as Accepted);
+    await push.withConfig(AGENT, pushed(URL, { taskId: 't' }), CALL, async () => repeat as unknown as AcceptedMessage);
     expect([configs.registered, configs.once]).toEqual([[], [expect.stringMatching(/^t\/./)]]);
   });
 
@@ -123,20 +123,22 @@ describe('a Message with a config', () => {
 
 describe('the operations', () => {
   it('list pages of a size', async () => {
-    const first = await push.list(AGENT, { taskId: 't', pageSize: 2 }, CALL);
+    const first = await push.listConfigs(AGENT, { taskId: 't', pageSize: 2 }, CALL);
     expect(first.configs.map(({ id }) => id)).toEqual(['a', 'b']);
-    const second = await push.list(AGENT, { taskId: 't', pageSize: 2, pageToken: first.nextPageToken }, CALL);
+    const second = await push.listConfigs(AGENT, { taskId: 't', pageSize: 2, pageToken: first.nextPageToken }, CALL);
     expect([second.configs.map(({ id }) => id), second.nextPageToken]).toEqual([['c'], '']);
-    await expect(push.list(AGENT, { taskId: 't', pageToken: 'eA' }, CALL)).rejects.toMatchObject({ code: -32602 });
+    await expect(push.listConfigs(AGENT, { taskId: 't', pageToken: 'eA' }, CALL)).rejects.toMatchObject({
+      code: -32602,
+    });
   });
 
   it('do not know the Task of somebody else', async () => {
     const one = { taskId: 'foreign', id: 'a', url: URL };
     const calls = [
-      push.create(AGENT, one, CALL),
-      push.get(AGENT, one, CALL),
-      push.list(AGENT, one, CALL),
-      push.delete(AGENT, one, CALL),
+      push.createConfig(AGENT, one, CALL),
+      push.getConfig(AGENT, one, CALL),
+      push.listConfigs(AGENT, one, CALL),
+      push.deleteConfig(AGENT, one, CALL),
     ];
     for (const call of calls) await expect(call).rejects.toMatchObject({ code: -32001 });
   });
@@ -146,6 +148,6 @@ describe('the operations', () => {
     expect([push.supported, none.supported]).toEqual([true, false]);
     const sent = none.withConfig(AGENT, pushed(URL), CALL, async () => executed('t', 1));
     await expect(sent).rejects.toMatchObject({ code: -32003 });
-    await expect(none.get(AGENT, { taskId: 't', id: 'a' }, CALL)).rejects.toMatchObject({ code: -32003 });
+    await expect(none.getConfig(AGENT, { taskId: 't', id: 'a' }, CALL)).rejects.toMatchObject({ code: -32003 });
   });
 });

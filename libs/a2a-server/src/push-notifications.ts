@@ -3,7 +3,7 @@ import { A2AError, invalidParams, type SendMessageRequest, type TaskPushNotifica
 import type { CallContext, ServedAgent } from '#libs/executor';
 import type { CheckedPushConfig, PushConfigs, PushRegistration, ShownPushConfig } from '#libs/push';
 import { newTaskId, type TaskHeader } from '#libs/tasks';
-import type { Accepted } from './accepted.js';
+import type { AcceptedMessage } from './accepted.js';
 
 /** Finds a Task for a caller. @throws A2AError TASK_NOT_FOUND */
 type FindTask = (agent: ServedAgent, taskId: string, call: CallContext) => Promise<TaskHeader>;
@@ -19,23 +19,23 @@ export class PushNotifications {
     return this.configs !== undefined;
   }
 
-  async create(
+  async createConfig(
     agent: ServedAgent,
     request: TaskPushNotificationConfig & { taskId: string },
     call: CallContext,
   ): Promise<ShownPushConfig> {
-    const configs = this.offered(agent);
+    const configs = this.requireOffered(agent);
     const { taskId } = await this.find(agent, request.taskId, call);
-    const config = configs.check({ ...request, id: request.id ?? legacyId(call, taskId) });
-    return configs.register({ taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) });
+    const config = configs.checkConfig({ ...request, id: request.id ?? legacyId(call, taskId) });
+    return configs.registerConfig({ taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) });
   }
 
-  async get(
+  async getConfig(
     agent: ServedAgent,
     { taskId, id }: { taskId: string; id: string },
     call: CallContext,
   ): Promise<ShownPushConfig> {
-    const configs = this.offered(agent);
+    const configs = this.requireOffered(agent);
     await this.find(agent, taskId, call);
     const config = await configs.get(taskId, id);
     if (config) return config;
@@ -47,14 +47,14 @@ export class PushNotifications {
    * Lists the configs of a Task. Since they are few, pages are cut from all of them, and a token is the id of the last
    * one.
    */
-  async list(
+  async listConfigs(
     agent: ServedAgent,
     { taskId, pageSize, pageToken }: { taskId: string; pageSize?: number; pageToken?: string },
     call: CallContext,
   ): Promise<{ configs: ShownPushConfig[]; nextPageToken: string }> {
-    const configs = this.offered(agent);
+    const configs = this.requireOffered(agent);
     await this.find(agent, taskId, call);
-    const all = await configs.list(taskId);
+    const all = await configs.listConfigs(taskId);
     const last = pageToken === undefined ? undefined : Buffer.from(pageToken, 'base64url').toString();
     const begin = all.findIndex(({ id }) => id === last) + 1;
     if (last !== undefined && begin === 0) {
@@ -66,12 +66,12 @@ export class PushNotifications {
   }
 
   /** Deletes a config. Deleting one that does not exist has the same result (section 3.1.10). */
-  async delete(
+  async deleteConfig(
     agent: ServedAgent,
     { taskId, id }: { taskId: string; id: string },
     call: CallContext,
   ): Promise<Record<string, never>> {
-    const configs = this.offered(agent);
+    const configs = this.requireOffered(agent);
     await this.find(agent, taskId, call);
     await configs.delete(taskId, id);
     return {};
@@ -85,14 +85,14 @@ export class PushNotifications {
     agent: ServedAgent,
     { message, configuration }: SendMessageRequest,
     call: CallContext,
-    take: (call: CallContext) => Promise<Accepted>,
-  ): Promise<Accepted> {
-    const configs = this.offered(agent);
+    take: (call: CallContext) => Promise<AcceptedMessage>,
+  ): Promise<AcceptedMessage> {
+    const configs = this.requireOffered(agent);
     const taskId = message.taskId ?? call.newTaskId?.() ?? newTaskId();
     const given = configuration?.taskPushNotificationConfig ?? { url: '' };
     // A repeated Message has the same config id.
     const named = { ...given, id: given.id ?? legacyId(call, taskId) ?? derivedId(message.messageId) };
-    const config = configs.check(named, 'configuration.taskPushNotificationConfig');
+    const config = configs.checkConfig(named, 'configuration.taskPushNotificationConfig');
     if (message.taskId !== undefined) await this.checkRoom(agent, message.taskId, config, call);
     const registration = { taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) };
     const jobs = message.taskId === undefined ? [configs.registrationJob({ ...registration, after: 0 })] : [];
@@ -108,7 +108,7 @@ export class PushNotifications {
     call: CallContext,
   ): Promise<void> {
     await this.find(agent, taskId, call);
-    await this.offered(agent).checkRoom(taskId, config);
+    await this.requireOffered(agent).checkRoom(taskId, config);
   }
 
   /**
@@ -116,17 +116,17 @@ export class PushNotifications {
    * first died before it had registered.
    */
   private async registerFor(
-    { taskId, accepted, repeated }: Extract<Accepted, { execution: unknown }>['execution'],
+    { taskId, accepted, repeated }: Extract<AcceptedMessage, { execution: unknown }>['execution'],
     registration: Omit<PushRegistration, 'after'>,
     configs: PushConfigs,
   ): Promise<void> {
     const { sequence } = await accepted;
     if (taskId !== registration.taskId) return;
     const brought = { ...registration, after: sequence - 1 };
-    await (repeated ? configs.registerOnce(brought) : configs.register(brought));
+    await (repeated ? configs.registerOnce(brought) : configs.registerConfig(brought));
   }
 
-  private offered({ capabilities }: ServedAgent): PushConfigs {
+  private requireOffered({ capabilities }: ServedAgent): PushConfigs {
     if (this.configs && capabilities?.pushNotifications !== false) return this.configs;
     throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
   }

@@ -1,6 +1,6 @@
 import type { ServedAgent } from '#libs/executor';
 import { A2AError, type SendMessageRequest, type SendMessageResponse } from '#libs/protocol';
-import { PremiseFailed } from '#libs/tasks';
+import { PreconditionFailed } from '#libs/tasks';
 import { OPERATIONS } from './operations.js';
 import { echo, FakeExecutor, greeting, servedAgent } from './testing/fake-agents.js';
 import { callTo, type FakeService, fakeService, textRequest } from './testing/fake-service.js';
@@ -19,14 +19,14 @@ let at: string[];
 function serviceThatSaw(recent: Partial<ServedAgent>): void {
   service = fakeService([servedAgent(PATH, new FakeExecutor(echo), { version: '2' })]);
   const agent = servedAgent(PATH, new FakeExecutor(echo), { version: '1', premise, ...recent });
-  service.catalog.recent = (path) => (path === PATH ? agent : undefined);
+  service.catalog.findCachedAgent = (path) => (path === PATH ? agent : undefined);
   at = [];
 }
 
 async function send(request: SendMessageRequest, fields: object = {}): Promise<SendMessageResponse> {
   const call = { ...callTo(PATH), ...fields };
   const answers: SendMessageResponse[] = [];
-  await service.handler.atRecent(call, async (agent) => {
+  await service.handler.withCachedAgent(call, async (agent) => {
     at.push(agent.version);
     answers.push(await service.handler.sendMessage(agent, request, call));
   });
@@ -43,7 +43,7 @@ describe('a Message at an agent that is known of before', () => {
 
   it('is taken in by the newest revision where the one known of is that no more', async () => {
     serviceThatSaw({});
-    service.executions.interruptWith = new PremiseFailed();
+    service.executions.interruptWith = new PreconditionFailed();
     const answer = send(textRequest('hi'));
     await new Promise((resolve) => setImmediate(resolve));
     service.executions.interruptWith = undefined;
@@ -63,8 +63,8 @@ describe('a Message at an agent that is known of before', () => {
   it('is refused as the newest revision refuses it, once', async () => {
     serviceThatSaw({});
     const newest = servedAgent(PATH, new FakeExecutor(echo, undefined, refusing), { version: '2' });
-    service.catalog.resolve = async () => newest;
-    service.catalog.recent = () => ({ ...newest, version: '1', premise });
+    service.catalog.resolveAgent = async () => newest;
+    service.catalog.findCachedAgent = () => ({ ...newest, version: '1', premise });
     await expect(send(textRequest('hi'))).rejects.toThrow('not any more');
     expect(at).toEqual(['1', '2']);
   });
@@ -87,7 +87,7 @@ describe('a Message at an agent that is known of before', () => {
     const operation = OPERATIONS.SendStreamingMessage;
     await operation.at(service.handler, call, async (agent) => {
       at.push(agent.version);
-      const items = operation.open(service.handler, agent, textRequest('hi'), call, {});
+      const items = operation.openStream(service.handler, agent, textRequest('hi'), call, {});
       for await (const { response } of items) events.push(response);
     });
     expect(at).toEqual(['1', '2']);
@@ -125,7 +125,7 @@ describe('a Task that is read at an agent that is known of before', () => {
     let answer: unknown;
     await GetTask.at(service.handler, callTo(PATH), async (agent) => {
       at.push(agent.version);
-      answer = await GetTask.result(service.handler, agent, { id: taskId }, callTo(PATH));
+      answer = await GetTask.runOperation(service.handler, agent, { id: taskId }, callTo(PATH));
     });
     return answer;
   }

@@ -22,7 +22,7 @@ beforeEach(() => {
 
 async function send(path: string, request: SendMessageRequest): Promise<SendMessageResponse> {
   const { handler } = service;
-  return handler.sendMessage(await handler.agent(callTo(path)), request, callTo(path));
+  return handler.sendMessage(await handler.resolveAgent(callTo(path)), request, callTo(path));
 }
 
 async function sendForTask(path: string, request: SendMessageRequest): Promise<Task> {
@@ -33,12 +33,12 @@ async function sendForTask(path: string, request: SendMessageRequest): Promise<T
 
 async function stream(path: string, request: SendMessageRequest): Promise<StreamItem[]> {
   const { handler } = service;
-  return collect(handler.sendStreamingMessage(await handler.agent(callTo(path)), request, callTo(path)));
+  return collect(handler.sendStreamingMessage(await handler.resolveAgent(callTo(path)), request, callTo(path)));
 }
 
 async function subscribe(path: string, id: string, since?: number): Promise<StreamItem[]> {
   const { handler } = service;
-  return collect(handler.subscribeToTask(await handler.agent(callTo(path)), { id }, callTo(path), { since }));
+  return collect(handler.subscribeToTask(await handler.resolveAgent(callTo(path)), { id }, callTo(path), { since }));
 }
 
 function taskOf(item: StreamItem | undefined): Task {
@@ -88,9 +88,9 @@ describe('SendMessage', () => {
 
   it('routes a message to the service by its skill, or by the tenant', async () => {
     const skill = await sendForTask('', textRequest('hi', { metadata: { skillId: 'echo' } }));
-    expect((await service.store.header(skill.id))?.agent).toBe('workflows/echo');
+    expect((await service.store.readHeader(skill.id))?.agent).toBe('workflows/echo');
     const tenant = await sendForTask('', { ...textRequest('ho'), tenant: 'ask' });
-    expect((await service.store.header(tenant.id))?.agent).toBe('workflows/ask');
+    expect((await service.store.readHeader(tenant.id))?.agent).toBe('workflows/ask');
   });
 
   it('follows no task whose caller has left, however long another process works on it', async () => {
@@ -104,7 +104,7 @@ describe('SendMessage', () => {
     const client = new EventEmitter();
     const whenAnswered = (done: () => void): boolean => client.once('close', done) === client;
     const call = { ...callTo('workflows/hang'), whenAnswered };
-    const answer = service.handler.sendMessage(await service.handler.agent(call), textRequest('hi'), call);
+    const answer = service.handler.sendMessage(await service.handler.resolveAgent(call), textRequest('hi'), call);
     await until(() => client.listenerCount('close') > 0);
     client.emit('close');
     await expect(answer).rejects.toThrow('The client left before it had its answer');
@@ -148,7 +148,7 @@ describe('refusals of SendMessage', () => {
     await expect(send('workflows/echo', textRequest('e', { taskId: waiting.id }))).rejects.toMatchObject({
       code: -32001,
     });
-    expect((await service.store.header(waiting.id))?.lastSequence).toBe(2);
+    expect((await service.store.readHeader(waiting.id))?.lastSequence).toBe(2);
   });
 
   it('refuses a task of another owner as if it did not exist', async () => {
@@ -193,14 +193,14 @@ describe('SendStreamingMessage', () => {
   it('ends with its signal and leaves the task alone', async () => {
     const { handler } = service;
     const abort = new AbortController();
-    const agent = await handler.agent(callTo('workflows/hang'));
+    const agent = await handler.resolveAgent(callTo('workflows/hang'));
     const items = handler.sendStreamingMessage(agent, textRequest('hi'), callTo('workflows/hang'), abort.signal);
     const first = await items.next();
     await items.next();
     setImmediate(() => abort.abort());
     expect((await items.next()).done).toBe(true);
     const task = taskOf(first.value as StreamItem);
-    expect((await service.store.header(task.id))?.state).toBe('TASK_STATE_WORKING');
+    expect((await service.store.readHeader(task.id))?.state).toBe('TASK_STATE_WORKING');
   });
 });
 
@@ -238,8 +238,8 @@ describe('SubscribeToTask', () => {
     const reference = startTask();
     service.record('live', statusUpdate(reference, 'TASK_STATE_COMPLETED'));
     const { store } = service;
-    const log = (await store.log('live'))!;
-    store.log = async () => ({ header: log.header });
+    const log = (await store.readLog('live'))!;
+    store.readLog = async () => ({ header: log.header });
     const long = await subscribe('workflows/echo', 'live', since);
     const more = () => Promise.reject(new Error('The store was asked again'));
     Object.assign(store, { log: async () => log, header: more, load: more, events: more });
@@ -266,7 +266,7 @@ describe('SubscribeToTask', () => {
 });
 
 describe('GetTask, CancelTask, ListTasks', () => {
-  const at = async (path: string) => ({ agent: await service.handler.agent(callTo(path)), call: callTo(path) });
+  const at = async (path: string) => ({ agent: await service.handler.resolveAgent(callTo(path)), call: callTo(path) });
 
   it('finds a task at its agent, at the alias of its node and at the service, nowhere else', async () => {
     const { id } = await sendForTask('workflows/flow/nodes/copy', textRequest('hi'));
@@ -299,7 +299,7 @@ describe('GetTask, CancelTask, ListTasks', () => {
     const { executions } = service;
     executions.cancel = async (...asked: Parameters<typeof executions.cancel>) => {
       gone = asked[3];
-      return (await service.store.load(id))!.task;
+      return (await service.store.loadTask(id))!.task;
     };
     await service.handler.cancelTask(agent, { id }, { ...call, whenAnswered: (done) => !!client.once('close', done) });
     expect(gone?.aborted).toBe(false);
@@ -309,10 +309,10 @@ describe('GetTask, CancelTask, ListTasks', () => {
 
   it('looks at the row of a task alone, and at no log, where that tells enough', async () => {
     const task = await sendForTask('workflows/echo', textRequest('hi'));
-    service.store.load = () => Promise.reject(new Error('A log was read'));
+    service.store.loadTask = () => Promise.reject(new Error('A log was read'));
     const { handler } = service;
     const call = callTo('workflows/echo');
-    const agent = await handler.agent(call);
+    const agent = await handler.resolveAgent(call);
     await expect(handler.cancelTask(agent, { id: task.id }, call)).rejects.toMatchObject({
       reason: 'TASK_NOT_CANCELABLE',
     });

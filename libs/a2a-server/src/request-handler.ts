@@ -28,15 +28,22 @@ import {
 } from '#libs/protocol';
 import { forClient } from '#libs/postgres';
 import { PushConfigs } from '#libs/push';
-import { type LogAdmission, PremiseFailed, TaskFeed, type TaskFilter, type TaskHeader, TaskStore } from '#libs/tasks';
-import { isFoundAt, MessageIntake, notFoundAt, ownerOf } from './message-intake.js';
-import type { Accepted } from './accepted.js';
+import {
+  type LogAdmission,
+  PreconditionFailed,
+  TaskFeed,
+  type TaskFilter,
+  type TaskHeader,
+  TaskStore,
+} from '#libs/tasks';
+import { isAddressableAt, MessageAcceptance, notFoundAt, ownerOf } from './message-intake.js';
+import type { AcceptedMessage } from './accepted.js';
 import { AnswerAdmission } from './answer-admission.js';
 import { ServedCards } from './cards/served-cards.js';
 import { PushNotifications } from './push-notifications.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 import { publicError } from './public-error.js';
-import { meantAgent } from './tenant-agent.js';
+import { tenantAgent } from './tenant-agent.js';
 import { messageItem, type StreamItem, taskItem } from './stream-item.js';
 import { type Beginning, TaskItems } from './task-items.js';
 import { type SubscriptionOptions, TaskSubscription } from './task-subscription.js';
@@ -56,7 +63,7 @@ type AddressedCall = Pick<CallContext, 'agent' | 'scope' | 'revision' | 'revisio
 export class RequestHandler {
   /** Operations on push notification configs. */
   readonly push: PushNotifications;
-  private readonly intake: MessageIntake;
+  private readonly intake: MessageAcceptance;
   private readonly subscription: TaskSubscription;
 
   constructor(
@@ -69,8 +76,8 @@ export class RequestHandler {
     @Optional() private readonly claims?: RevisionClaims,
     @Optional() private readonly room?: ResponseBudget,
   ) {
-    this.push = new PushNotifications((agent, taskId, call) => this.find(agent, taskId, call), configs);
-    this.intake = new MessageIntake(catalog, executions, tasks, this.push);
+    this.push = new PushNotifications((agent, taskId, call) => this.requireTask(agent, taskId, call), configs);
+    this.intake = new MessageAcceptance(catalog, executions, tasks, this.push);
     this.subscription = new TaskSubscription(tasks, feed);
   }
 
@@ -78,13 +85,13 @@ export class RequestHandler {
    * Returns the agent that a call addresses: its newest revision, or for a run the one that the run was started with.
    * @throws A2AError if there is none, or the call claims a revision that it may not request
    */
-  async agent(call: AddressedCall): Promise<ServedAgent> {
+  async resolveAgent(call: AddressedCall): Promise<ServedAgent> {
     const { agent, scope } = call;
     const claimed = this.claimedRevision(call);
     try {
-      return await this.catalog.inTenant(scope.tenant).resolve(agent, claimed);
+      return await this.catalog.inTenant(scope.tenant).resolveAgent(agent, claimed);
     } catch (error) {
-      throw known(error);
+      throw toPublicError(error);
     }
   }
 
@@ -96,36 +103,36 @@ export class RequestHandler {
   async agentOfTasks(call: AddressedCall): Promise<ServedAgent> {
     const { agent, scope } = call;
     const claimed = this.claimedRevision(call);
-    const find = (): Promise<ServedAgent> => this.catalog.inTenant(scope.tenant).resolve(agent, claimed);
-    return agentOrGone(find, agent, claimed);
+    const resolveClaimed = (): Promise<ServedAgent> => this.catalog.inTenant(scope.tenant).resolveAgent(agent, claimed);
+    return agentOrGone(resolveClaimed, agent, claimed);
   }
 
   /**
    * Runs a function with the cached agent, without a query, and again with its newest revision if that differs. Used
    * for Messages and for reads of Tasks.
    */
-  async atRecent(call: CallContext, act: (agent: ServedAgent) => Promise<void>): Promise<void> {
-    const recent = isPlain(call) ? this.catalog.inTenant(call.scope.tenant).recent?.(call.agent) : undefined;
+  async withCachedAgent(call: CallContext, act: (agent: ServedAgent) => Promise<void>): Promise<void> {
+    const recent = isPlain(call) ? this.catalog.inTenant(call.scope.tenant).findCachedAgent?.(call.agent) : undefined;
     try {
       if (recent) return await act(recent);
     } catch (error) {
-      if (!(error instanceof PremiseFailed)) throw error;
+      if (!(error instanceof PreconditionFailed)) throw error;
     }
     return act(await this.agentOfTasks(call));
   }
 
   private claimedRevision({ agent, scope, revision, revisionClaim }: AddressedCall): string | undefined {
-    return revisionClaim === undefined ? revision : this.claims?.read({ agent, scope }, revisionClaim);
+    return revisionClaim === undefined ? revision : this.claims?.readRevision({ agent, scope }, revisionClaim);
   }
 
   /** Returns the agent whose Tasks a request means. */
-  meant(agent: ServedAgent, request: { tenant?: string }, call: AddressedCall): Promise<ServedAgent> {
-    return meantAgent(this.catalog, agent, request, call);
+  agentOfTenant(agent: ServedAgent, request: { tenant?: string }, call: AddressedCall): Promise<ServedAgent> {
+    return tenantAgent(this.catalog, agent, request, call);
   }
 
   /** Accepts a Message, before it is durable. @throws the errors of the Message's acceptance */
-  accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
-    return this.intake.accept(agent, request, call);
+  acceptMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
+    return this.intake.acceptMessage(agent, request, call);
   }
 
   /**
@@ -133,11 +140,13 @@ export class RequestHandler {
    */
   async sendMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<SendMessageResponse> {
     const admission = new AnswerAdmission(this.room, call);
-    const accepted = await this.intake.accept(agent, request, { ...call, admission });
+    const accepted = await this.intake.acceptMessage(agent, request, { ...call, admission });
     if ('reply' in accepted) return { message: accepted.reply };
     const { execution } = accepted;
     const { returnImmediately, historyLength } = request.configuration ?? {};
-    const task = returnImmediately ? (await execution.accepted).task : await this.settled(execution, call, admission);
+    const task = returnImmediately
+      ? (await execution.accepted).task
+      : await this.waitUntilSettled(execution, call, admission);
     return { task: withHistoryLength(task, historyLength) };
   }
 
@@ -152,13 +161,13 @@ export class RequestHandler {
     call: CallContext,
     signal?: AbortSignal,
   ): AsyncGenerator<StreamItem, void, undefined> {
-    return new TaskItems(this.feed, () => this.begun(agent, request, call), signal);
+    return new TaskItems(this.feed, () => this.beginStream(agent, request, call), signal);
   }
 
   async getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext): Promise<Task> {
     const admission = new AnswerAdmission(this.room, call);
-    const stored = await this.tasks.load(request.id, call.scope, admission, agent.premise);
-    if (!stored || !isFoundAt(agent, stored.header)) throw notFoundAt(agent, request.id);
+    const stored = await this.tasks.loadTask(request.id, call.scope, admission, agent.premise);
+    if (!stored || !isAddressableAt(agent, stored.header)) throw notFoundAt(agent, request.id);
     return withHistoryLength(stored.task, request.historyLength);
   }
 
@@ -176,8 +185,8 @@ export class RequestHandler {
     const artifacts = request.includeArtifacts ?? false;
     const [{ tasks, more }, totalSize] = await forClient(call.whenGone ?? call.whenAnswered, () =>
       Promise.all([
-        this.tasks.page({ ...filter, artifacts, before, limit: pageSize }, new AnswerAdmission(this.room, call)),
-        this.tasks.count(filter),
+        this.tasks.readPage({ ...filter, artifacts, before, limit: pageSize }, new AnswerAdmission(this.room, call)),
+        this.tasks.countTasks(filter),
       ]),
     );
     if (agent.gone && totalSize === 0) throw agent.gone;
@@ -201,7 +210,7 @@ export class RequestHandler {
     call: CallContext,
     gone = callerGone(call),
   ): Promise<Task> {
-    const header = await this.find(agent, request.id, call);
+    const header = await this.requireTask(agent, request.id, call);
     const { state } = header;
     if (isTerminalState(state)) {
       throw new A2AError('TASK_NOT_CANCELABLE', {
@@ -209,7 +218,12 @@ export class RequestHandler {
         metadata: { taskId: request.id, state },
       });
     }
-    return this.executions.cancel(await ownerOf(this.catalog, this.tasks, agent, header), request.id, call, gone);
+    return this.executions.cancelAndWait(
+      await ownerOf(this.catalog, this.tasks, agent, header),
+      request.id,
+      call,
+      gone,
+    );
   }
 
   /** Follows a Task. TaskSubscription explains cursors; rejections are thrown as by sendStreamingMessage. */
@@ -219,11 +233,11 @@ export class RequestHandler {
     call: CallContext,
     options: SubscriptionOptions = {},
   ): AsyncGenerator<StreamItem, void, undefined> {
-    return this.subscription.follow(
+    return this.subscription.followTask(
       async () => {
-        const at = await this.meant(agent, request, call);
-        const log = await this.tasks.log(request.id, call.scope, agent.premise);
-        if (!log || !isFoundAt(at, log.header)) throw notFoundAt(at, request.id);
+        const at = await this.agentOfTenant(agent, request, call);
+        const log = await this.tasks.readLog(request.id, call.scope, agent.premise);
+        if (!log || !isAddressableAt(at, log.header)) throw notFoundAt(at, request.id);
         return log;
       },
       options,
@@ -237,9 +251,9 @@ export class RequestHandler {
     return this.cards.extendedCard(agent, call);
   }
 
-  private async begun(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Beginning> {
+  private async beginStream(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Beginning> {
     const admission = new AnswerAdmission(this.room, call);
-    const accepted = await this.intake.accept(agent, request, { ...call, admission });
+    const accepted = await this.intake.acceptMessage(agent, request, { ...call, admission });
     if ('reply' in accepted) return { opening: [messageItem(accepted.reply)] };
     const { taskId, accepted: durable } = accepted.execution;
     const { task, sequence } = await durable;
@@ -247,9 +261,9 @@ export class RequestHandler {
     return { opening, room: admission, log: { taskId, after: sequence, until: 'waiting' } };
   }
 
-  private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {
-    const header = await this.tasks.header(taskId, call.scope);
-    if (!header || !isFoundAt(agent, header)) throw notFoundAt(agent, taskId);
+  private async requireTask(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {
+    const header = await this.tasks.readHeader(taskId, call.scope);
+    if (!header || !isAddressableAt(agent, header)) throw notFoundAt(agent, taskId);
     return header;
   }
 
@@ -257,7 +271,7 @@ export class RequestHandler {
    * Waits for the next terminal or waiting state of a Task, even in another process.
    * @throws ClientLeft: a Task is not followed for a caller that has gone
    */
-  private async settled(execution: Execution, call: CallContext, admission: LogAdmission): Promise<Task> {
+  private async waitUntilSettled(execution: Execution, call: CallContext, admission: LogAdmission): Promise<Task> {
     await execution.accepted;
     try {
       return await execution.settled;
@@ -266,10 +280,10 @@ export class RequestHandler {
     }
     const { sequence } = await execution.accepted;
     const signal = callerGone(call);
-    const events = this.feed.follow(execution.taskId, sequence, { until: 'waiting', signal });
+    const events = this.feed.followTask(execution.taskId, sequence, { until: 'waiting', signal });
     while (!(await events.next()).done);
     signal?.throwIfAborted();
-    const stored = await this.tasks.load(execution.taskId, call.scope, admission);
+    const stored = await this.tasks.loadTask(execution.taskId, call.scope, admission);
     if (!stored) throw new Error(`Task ${execution.taskId} vanished`);
     return stored.task;
   }
@@ -286,7 +300,7 @@ function isPlain({ revision, revisionClaim, idempotencyKey, extensions }: CallCo
  * Converts an error that callers may see, as HTTP reports it; any other error is an internal fault and returned
  * unchanged.
  */
-function known(error: unknown): unknown {
+function toPublicError(error: unknown): unknown {
   return error instanceof A2AError || error instanceof UnknownAgent ? publicError(error) : error;
 }
 

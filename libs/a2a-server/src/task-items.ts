@@ -19,12 +19,12 @@ export interface OpenItems {
    * Resolves with the next items, `[]` if none are available yet, `undefined` at the end. Must not be called
    * concurrently.
    */
-  read(): Promise<readonly StreamItem[] | undefined>;
+  readItems(): Promise<readonly StreamItem[] | undefined>;
   /** Stops reading. Idempotent. */
   close(): void;
 }
 
-type Done = IteratorResult<StreamItem, void>;
+type ItemResult = IteratorResult<StreamItem, void>;
 
 /**
  * Items of one stream about a Task: the known ones, then every event as it is committed. Iterate it to take items one
@@ -43,20 +43,24 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
     private readonly signal?: AbortSignal,
   ) {}
 
-  async open(): Promise<OpenItems> {
+  async openItems(): Promise<OpenItems> {
     const { opening, room, log } = await this.begin();
-    return new FollowedItems(opening, room, log && this.feed.open(log.taskId, log.after, log.until, log.reader));
+    return new FollowedItems(
+      opening,
+      room,
+      log && this.feed.openFollower(log.taskId, log.after, log.until, log.reader),
+    );
   }
 
-  next(): Promise<Done> {
+  next(): Promise<ItemResult> {
     return this.iteration.next();
   }
 
-  return(): Promise<Done> {
+  return(): Promise<ItemResult> {
     return this.iteration.return();
   }
 
-  throw(error: unknown): Promise<Done> {
+  throw(error: unknown): Promise<ItemResult> {
     return this.iteration.throw(error);
   }
 
@@ -69,10 +73,10 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   }
 
   private get iteration(): AsyncGenerator<StreamItem, void, undefined> {
-    return (this.iterator ??= this.iterate());
+    return (this.iterator ??= this.iterateItems());
   }
 
-  private async *iterate(): AsyncGenerator<StreamItem, void, undefined> {
+  private async *iterateItems(): AsyncGenerator<StreamItem, void, undefined> {
     const { opening, room, log } = await this.begin();
     try {
       // Removed as they are sent: a stream may be open for hours and must not retain what it has sent.
@@ -82,7 +86,7 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
     }
     if (!log) return;
     const { taskId, after, ...follow } = log;
-    for await (const event of this.feed.follow(taskId, after, { signal: this.signal, ...follow }))
+    for await (const event of this.feed.followTask(taskId, after, { signal: this.signal, ...follow }))
       yield eventItem(event);
   }
 }
@@ -103,12 +107,12 @@ class FollowedItems implements OpenItems {
     if (this.log) this.log.reader = reader;
   }
 
-  async read(): Promise<readonly StreamItem[] | undefined> {
+  async readItems(): Promise<readonly StreamItem[] | undefined> {
     const { opening } = this;
     this.opening = undefined;
     if (opening && opening.length > 0) return opening;
     this.room?.[Symbol.dispose]();
-    const events: readonly RecordedEvent[] | undefined = await this.log?.read();
+    const events: readonly RecordedEvent[] | undefined = await this.log?.readNext();
     return events?.map(eventItem);
   }
 
@@ -121,9 +125,9 @@ class FollowedItems implements OpenItems {
 /** Adapts an iterable to an open stream; it has no reader to wake, so reads stay pending. */
 export function openIterated(items: AsyncIterable<StreamItem>): OpenItems {
   const iterator = items[Symbol.asyncIterator]();
-  const read: OpenItems['read'] = async () => {
+  const readItems: OpenItems['readItems'] = async () => {
     const { done, value } = await iterator.next();
     return done ? undefined : [value];
   };
-  return { reader: undefined, read, close: () => void iterator.return?.() };
+  return { reader: undefined, readItems, close: () => void iterator.return?.() };
 }

@@ -37,13 +37,17 @@ export class TaskSubscription {
   ) {}
 
   /** @param find returns the Task's log; its rejection is thrown when the stream is opened */
-  follow(find: () => Promise<TaskLog>, options: SubscriptionOptions, admission: LogAdmission & Disposable): TaskItems {
-    const begin = async (): Promise<Beginning> => this.beginning(await find(), options, admission);
-    return new TaskItems(this.feed, begin, options.signal);
+  followTask(
+    find: () => Promise<TaskLog>,
+    options: SubscriptionOptions,
+    admission: LogAdmission & Disposable,
+  ): TaskItems {
+    const beginFollowing = async (): Promise<Beginning> => this.streamBeginning(await find(), options, admission);
+    return new TaskItems(this.feed, beginFollowing, options.signal);
   }
 
   /** Returns the beginning of the stream. */
-  private async beginning(
+  private async streamBeginning(
     log: TaskLog,
     options: SubscriptionOptions,
     room: LogAdmission & Disposable,
@@ -70,7 +74,7 @@ export class TaskSubscription {
     if (events?.[0] && sequence === 1) return eventItem(events[0]);
     const { taskId } = header;
     const task = events
-      ? foldEvents(events.slice(0, sequence))?.task()
+      ? foldEvents(events.slice(0, sequence))?.toTask()
       : await this.foldedTask(header, sequence, admission);
     if (!task) throw new Error(`The log of task ${taskId} ends before ${sequence}`);
     return taskItem(task, sequence);
@@ -80,10 +84,10 @@ export class TaskSubscription {
   private async foldedTask(header: TaskHeader, sequence: number, admission: LogAdmission): Promise<Task | undefined> {
     const { taskId, tenant, owner, lastSequence, size } = header;
     const reader = { tenant, owner };
-    const stored = sequence === lastSequence ? await this.tasks.load(taskId, reader, admission) : undefined;
+    const stored = sequence === lastSequence ? await this.tasks.loadTask(taskId, reader, admission) : undefined;
     if (stored?.header.lastSequence === sequence) return stored.task;
-    await admission.admit(size?.log ?? 0);
-    return (await foldLog(this.tasks, taskId, sequence, reader))?.task();
+    await admission.admitBytes(size?.log ?? 0);
+    return (await foldLog(this.tasks, taskId, sequence, reader))?.toTask();
   }
 }
 

@@ -48,12 +48,12 @@ export function atTenant(call: CallContext, params: unknown): CallContext {
  * the agent that was addressed.
  * @throws A2AError INVALID_PARAMS if `tenant` names no workflow
  */
-export async function meantAgent(
+export async function tenantAgent(
   catalog: AgentCatalog,
   agent: ServedAgent,
   { tenant }: { tenant?: string },
   { scope }: Pick<CallContext, 'scope'>,
 ): Promise<ServedAgent> {
   if (agent.path !== '' || !tenant) return agent;
-  return catalog.inTenant(scope.tenant).route(agent, tenant, 'tenant');
+  return catalog.inTenant(scope.tenant).routeMessage(agent, tenant, 'tenant');
 }

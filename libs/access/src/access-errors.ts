@@ -2,7 +2,7 @@ import { A2AError } from '#libs/protocol';
 import type { Permission } from './caller.js';
 
 /** Returns the error for missing or invalid credentials: 401. The text is the same for all reasons. */
-export function unauthenticated(): A2AError {
+export function unauthenticatedError(): A2AError {
   return new A2AError('UNAUTHENTICATED', { detailReason: 'UNAUTHENTICATED' });
 }
 

@@ -30,7 +30,11 @@ import { RevokedKeys } from './revoked-keys.js';
       inject: [AppConfig, ServiceAddress],
       useFactory: (config: AppConfig, address: ServiceAddress) => new BrowserGuard(config, address),
     },
-    { provide: Authentication, inject: [AppConfig, ApiKeys, OutboundHttp, Database], useFactory: Authentication.begin },
+    {
+      provide: Authentication,
+      inject: [AppConfig, ApiKeys, OutboundHttp, Database],
+      useFactory: Authentication.openAuthentication,
+    },
   ],
   exports: [ApiKeys, Authentication, BrowserGuard, CallerLimits, OpenCalls],
 })

@@ -45,20 +45,20 @@ export class ApiKeys {
    * Finds the caller of a key; `undefined` for an invalid key. A key in use is answered from the cache, without a
    * query; CredentialCache limits its age.
    */
-  caller(key: string): Caller | undefined | Promise<Caller | undefined> {
-    return this.cache.of(digestOf(key));
+  findCaller(key: string): Caller | undefined | Promise<Caller | undefined> {
+    return this.cache.lookUp(digestOf(key));
   }
 
   /** True if a key is valid, by its digest. */
-  async holds(digest: string): Promise<boolean> {
-    return (await this.cache.of(digest)) !== undefined;
+  async isKeyValid(digest: string): Promise<boolean> {
+    return (await this.cache.lookUp(digest)) !== undefined;
   }
 
   /**
    * Stores the environment's keys, with every permission. Known keys stay unchanged: any number of replicas may call
    * this at any time, and a revoked key stays revoked.
    */
-  async seed(keys: readonly SeededKey[]): Promise<void> {
+  async seedKeys(keys: readonly SeededKey[]): Promise<void> {
     if (keys.length === 0) return;
     const rows = keys.map(({ name, key }) => ({
       id: randomUUID(),
@@ -70,20 +70,20 @@ export class ApiKeys {
   }
 
   /** True if any tenant has a valid key. */
-  any(): Promise<boolean> {
+  hasActiveKey(): Promise<boolean> {
     return this.rows.existsBy({ ends_at: stillActive() });
   }
 
-  async make({ tenant, owner }: KeyOwner, name: string, scopes: readonly Permission[]): Promise<MadeKey> {
+  async makeKey({ tenant, owner }: KeyOwner, name: string, scopes: readonly Permission[]): Promise<MadeKey> {
     const key = newKey();
     const values = { id: randomUUID(), tenant, name, digest: digestOf(key), scopes: [...scopes], created_by: owner };
     const { raw } = await this.rows.createQueryBuilder().insert().values(values).returning('*').execute();
-    return { ...shown((raw as [ApiKeyRow])[0]), key };
+    return { ...toApiKey((raw as [ApiKeyRow])[0]), key };
   }
 
   /** Lists all keys of the tenant, including expired ones, oldest first. */
-  async list({ tenant }: KeyOwner): Promise<ApiKey[]> {
-    return (await this.rows.find({ where: { tenant }, order: { created_at: 'ASC', id: 'ASC' } })).map(shown);
+  async listKeys({ tenant }: KeyOwner): Promise<ApiKey[]> {
+    return (await this.rows.find({ where: { tenant }, order: { created_at: 'ASC', id: 'ASC' } })).map(toApiKey);
   }
 
   /**
@@ -91,7 +91,7 @@ export class ApiKeys {
    * `overlapSeconds`.
    * @returns `undefined` if there is no such key, or it has expired
    */
-  async rotate(by: KeyOwner, id: string, overlapSeconds: number): Promise<MadeKey | undefined> {
+  async rotateKey(by: KeyOwner, id: string, overlapSeconds: number): Promise<MadeKey | undefined> {
     if (!UUID.test(id)) return undefined;
     const key = newKey();
     // Both writes are one statement: of two concurrent rotations of a key, one finds it expired.
@@ -109,13 +109,13 @@ export class ApiKeys {
       [id, by.tenant, randomUUID(), digestOf(key), by.owner, overlapSeconds],
     );
     if (!rows[0]) return undefined;
-    this.cache.forget(rows[0].old_digest);
+    this.cache.forgetCredential(rows[0].old_digest);
     this.facts.emit('key.revoked', { name: rows[0].name, tenant: by.tenant });
-    return { ...shown(rows[0]), key };
+    return { ...toApiKey(rows[0]), key };
   }
 
   /** Revokes a key. An expired key stays unchanged, and emits no fact again. @returns true if there is such a key */
-  async revoke(by: KeyOwner, id: string): Promise<boolean> {
+  async revokeKey(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const ends_at = (): string => 'least(ends_at, now())';
     const known = { id, tenant: by.tenant };
@@ -123,7 +123,7 @@ export class ApiKeys {
     const { raw } = await this.rows.update(active, { ends_at }, { returning: ['digest', 'name'] });
     const [row] = raw as ApiKeyRow[];
     if (!row) return this.rows.existsBy(known);
-    this.cache.forget(row.digest);
+    this.cache.forgetCredential(row.digest);
     this.facts.emit('key.revoked', { name: row.name, tenant: by.tenant });
     return true;
   }
@@ -152,7 +152,7 @@ function callerOfRow({ digest, tenant, name, scopes }: ActiveRow): Caller {
   return { tenant, owner: name, permissions: new Set(scopes.filter(isPermission)), proof: { key: digest } };
 }
 
-function shown({ id, name, scopes, created_at, created_by, ends_at }: ApiKeyRow): ApiKey {
+function toApiKey({ id, name, scopes, created_at, created_by, ends_at }: ApiKeyRow): ApiKey {
   return {
     id,
     name,

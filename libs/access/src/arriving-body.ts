@@ -19,39 +19,39 @@ export class ArrivingBody {
   }
 
   /** Admits a body, or returns the refusal. */
-  static enter(inFlight: InFlight, whose: InFlightOwner, largest: number): ArrivingBody | InFlightRefusal {
+  static admitBody(inFlight: InFlight, whose: InFlightOwner, largest: number): ArrivingBody | InFlightRefusal {
     const body = new ArrivingBody(inFlight, whose, largest);
-    return body.grow(Math.min(SMALL_REQUEST, largest)) ?? body;
+    return body.growCount(Math.min(SMALL_REQUEST, largest)) ?? body;
   }
 
   /** Accepts received bytes, or returns the refusal: no more of the body may be kept then. */
-  take(bytes: number): InFlightRefusal | undefined {
+  acceptBytes(bytes: number): InFlightRefusal | undefined {
     this.arrived += bytes;
-    return this.arrived > this.counted && this.counted < this.largest ? this.grow(this.largest) : undefined;
+    return this.arrived > this.counted && this.counted < this.largest ? this.growCount(this.largest) : undefined;
   }
 
   /** Marks the body as complete: from now on it counts with its real size. */
-  complete(): void {
+  completeBody(): void {
     if (this.released || this.arrived >= this.counted) return;
-    this.inFlight.add(this.account, this.arrived - this.counted);
+    this.inFlight.addBytes(this.account, this.arrived - this.counted);
     this.counted = this.arrived;
   }
 
   /** Releases the counted bytes. Idempotent. */
-  release(): void {
+  releaseBytes(): void {
     this.released = true;
-    this.inFlight.add(this.account, -this.counted);
+    this.inFlight.addBytes(this.account, -this.counted);
     this.counted = 0;
   }
 
-  private grow(bytes: number): InFlightRefusal | undefined {
+  private growCount(bytes: number): InFlightRefusal | undefined {
     if (this.released) return undefined;
-    const refusal = this.inFlight.refusal(this.account, bytes, this.counted);
+    const refusal = this.inFlight.findRefusal(this.account, bytes, this.counted);
     if (refusal) {
-      this.inFlight.refused(refusal);
+      this.inFlight.countRefusal(refusal);
       return refusal;
     }
-    this.inFlight.add(this.account, bytes - this.counted);
+    this.inFlight.addBytes(this.account, bytes - this.counted);
     this.counted = bytes;
     return undefined;
   }

@@ -25,11 +25,11 @@ const logger = new Logger('Audit');
 export function auditCalls(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     // A hook on every response would cost A2A calls time as well.
-    if (route.url.startsWith('/api/')) route.onResponse = [route.onResponse ?? [], audit].flat();
+    if (route.url.startsWith('/api/')) route.onResponse = [route.onResponse ?? [], auditCall].flat();
   });
 }
 
-function audit(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+function auditCall(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { statusCode } = reply;
   const route = request.routeOptions.url ?? '';
   const changes = !READING.has(request.method) && !RUN_START.test(route);

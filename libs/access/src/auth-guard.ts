@@ -8,7 +8,7 @@ import { presentedCredentials } from './credentials.js';
 import type { LoopTurns } from './loop-turns.js';
 import type { OpenCalls } from './open-calls.js';
 import type { RefusedBodies } from './refused-bodies.js';
-import { identify } from './request-caller.js';
+import { setCaller } from './request-caller.js';
 import { isStream, type RouteAccess, routeAccess } from './route-access.js';
 import { permitStreams, type StreamPermit } from './stream-permit.js';
 
@@ -43,7 +43,7 @@ export function guardRoutes(fastify: FastifyInstance, guards: Guards): void {
       // The number of routes and of their methods is small.
       if (url !== undefined) routes.set(name, route);
     }
-    new Admission(guards, route, request, reply, done).begin();
+    new RequestAdmission(guards, route, request, reply, done).startAdmission();
   });
 }
 
@@ -56,7 +56,7 @@ interface GuardedRoute {
 }
 
 /** Request at the auth guard. */
-class Admission implements StreamPermit {
+class RequestAdmission implements StreamPermit {
   private caller: Caller | undefined;
   /** Name under which the caller's use is counted; `undefined` if it is not counted. */
   private countedAs: string | undefined;
@@ -70,22 +70,22 @@ class Admission implements StreamPermit {
   ) {}
 
   /** Authenticates the request. It waits only for credentials that are not cached. */
-  begin(): void {
+  startAdmission(): void {
     const credentials = presentedCredentials(this.request.headers);
     const { access, isLimited } = this.route;
     if (access === 'public' && !credentials) return this.done();
     try {
       const { authentication } = this.guards;
-      const caller = authentication.caller(credentials);
+      const caller = authentication.identifyCaller(credentials);
       // Node calls of replicas are not limited. Without authentication any caller could claim to be a node.
       const counts = isLimited && !(authentication.required && credentials?.kind === 'node');
-      if (!(caller instanceof Promise)) return this.enter(caller, counts);
+      if (!(caller instanceof Promise)) return this.checkPermission(caller, counts);
       caller.then(
-        (known) => this.enter(known, counts),
-        (error: unknown) => this.refuse(error as Error),
+        (known) => this.checkPermission(known, counts),
+        (error: unknown) => this.refuseRequest(error as Error),
       );
     } catch (error) {
-      this.refuse(error as Error);
+      this.refuseRequest(error as Error);
     }
   }
 
@@ -97,16 +97,17 @@ class Admission implements StreamPermit {
     const { caller, countedAs, reply } = this;
     // The end of a destroyed socket would not be reported.
     if (this.request.raw.socket.destroyed) return;
-    if (countedAs !== undefined) reply.raw.once('close', this.guards.limits.stream(countedAs));
-    if (caller?.proof) reply.raw.once('close', this.guards.openCalls.watch(caller, endOf(reply.raw)));
+    if (countedAs !== undefined) reply.raw.once('close', this.guards.limits.enterStream(countedAs));
+    if (caller?.proof) reply.raw.once('close', this.guards.openCalls.watchStream(caller, endOf(reply.raw)));
   }
 
-  private enter(caller: Caller, counts: boolean): void {
+  private checkPermission(caller: Caller, counts: boolean): void {
     const { request } = this;
     const { access } = this.route;
-    identify(request.raw, caller);
-    if (access === 'public' || access.some((it) => caller.permissions.has(it))) return this.admit(caller, counts);
-    this.challenge(`, error="insufficient_scope", scope="${access.join(' ')}"`);
+    setCaller(request.raw, caller);
+    if (access === 'public' || access.some((it) => caller.permissions.has(it)))
+      return this.admitWithinLimits(caller, counts);
+    this.setChallenge(`, error="insufficient_scope", scope="${access.join(' ')}"`);
     this.done(permissionDenied(access));
   }
 
@@ -114,38 +115,38 @@ class Admission implements StreamPermit {
    * Admits a request within the caller's limits. An admitted plain request is answered even if its credentials expire
    * meanwhile.
    */
-  private admit(caller: Caller, counts: boolean): void {
+  private admitWithinLimits(caller: Caller, counts: boolean): void {
     const { request, reply } = this;
     if (request.raw.socket.destroyed) return this.done();
     this.caller = caller;
     try {
       if (counts) {
         this.countedAs = limitName(caller, request.raw.socket.remoteAddress);
-        reply.raw.once('close', this.guards.limits.enter(this.countedAs));
+        reply.raw.once('close', this.guards.limits.enterRequest(this.countedAs));
       }
       if (this.route.isStream) this.openStream();
       else permitStreams(request.raw, this);
     } catch (error) {
       void reply.header('retry-after', retryAfter(error));
-      if (Number(request.headers['content-length'] ?? 0) > 0) this.guards.refused.drop(request.raw);
+      if (Number(request.headers['content-length'] ?? 0) > 0) this.guards.refused.dropBody(request.raw);
       return this.done(error as Error);
     }
     if (this.route.access === 'public') return this.done();
-    const refuse = (error: Error): void => {
+    const refuseTurn = (error: Error): void => {
       void reply.header('retry-after', retryAfter(error));
       this.done(error);
     };
-    this.guards.turns.begin(request, this.route.isStream, () => this.done(), refuse);
+    this.guards.turns.beginRequest(request, this.route.isStream, () => this.done(), refuseTurn);
   }
 
-  private refuse(error: Error): void {
+  private refuseRequest(error: Error): void {
     if (this.route.access === 'public') return this.done();
-    this.challenge(presentedCredentials(this.request.headers) ? ', error="invalid_token"' : '');
+    this.setChallenge(presentedCredentials(this.request.headers) ? ', error="invalid_token"' : '');
     this.done(error);
   }
 
   /** Sets the `WWW-Authenticate` header (RFC 6750, section 3). */
-  private challenge(details: string): void {
+  private setChallenge(details: string): void {
     void this.reply.header('www-authenticate', `Bearer realm="parley"${details}`);
   }
 }

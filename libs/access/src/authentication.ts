@@ -3,7 +3,7 @@ import { OutboundHttp } from '#libs/outbound';
 import { Database, serviceSecret } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import { AppConfig, ConfigError } from '#libs/service';
-import { unauthenticated } from './access-errors.js';
+import { unauthenticatedError } from './access-errors.js';
 import { ApiKeys } from './api-keys.js';
 import { ANONYMOUS, type Caller, type Proof } from './caller.js';
 import { type Credentials, NODE_SCHEME } from './credentials.js';
@@ -22,7 +22,7 @@ const NODE_CALL_MS = 60_000;
 
 /** Verifier of callers' credentials; it returns `undefined` for invalid ones. */
 interface Verifier {
-  caller(value: string): Caller | undefined | Promise<Caller | undefined>;
+  findCaller(value: string): Caller | undefined | Promise<Caller | undefined>;
 }
 
 /** Identifies the caller of a request, as AUTH_MODE requires. All credentials are verified here. */
@@ -39,17 +39,17 @@ export class Authentication {
    * Stores the environment's keys and loads the secret of the replicas.
    * @throws ConfigError if callers need a key and there is none
    */
-  static async begin(
+  static async openAuthentication(
     config: AppConfig,
     keys: ApiKeys,
     http: OutboundHttp,
     database: Database,
   ): Promise<Authentication> {
     const { auth } = config;
-    await keys.seed(auth.keys);
-    if (auth.mode === 'api-key' && !(await keys.any())) throw new ConfigError([NO_KEY]);
+    await keys.seedKeys(auth.keys);
+    if (auth.mode === 'api-key' && !(await keys.hasActiveKey())) throw new ConfigError([NO_KEY]);
     // The operator configured the provider, so it may be in a private network.
-    const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trusting(auth.jwt.jwksUrl));
+    const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trustingFetch(auth.jwt.jwksUrl));
     const verifier = auth.mode === 'api-key' ? keys : jwt;
     const seals = new CallerSeal(await serviceSecret(database, 'caller-seal'));
     return new Authentication(keys, verifier, seals, new Tickets(database));
@@ -65,23 +65,23 @@ export class Authentication {
    * @throws A2AError UNAUTHENTICATED, or rejects with it; status 503 if the credentials cannot be verified at the
    *   moment
    */
-  caller(credentials: Credentials | undefined): Caller | Promise<Caller> {
+  identifyCaller(credentials: Credentials | undefined): Caller | Promise<Caller> {
     if (!this.verifier) return ANONYMOUS;
-    if (!credentials || credentials.value === '') throw unauthenticated();
-    const found = this.found(credentials, this.verifier);
-    if (found instanceof Promise) return found.then(known, unverifiable);
-    return known(found);
+    if (!credentials || credentials.value === '') throw unauthenticatedError();
+    const found = this.verifyCredentials(credentials, this.verifier);
+    if (found instanceof Promise) return found.then(requireCaller, failUnverifiable);
+    return requireCaller(found);
   }
 
   /** True if the key or token behind a caller's access is still valid. */
-  async holds({ key, endsAt }: Proof): Promise<boolean> {
+  async isProofValid({ key, endsAt }: Proof): Promise<boolean> {
     if (endsAt !== undefined && Date.now() >= endsAt) return false;
-    return key === undefined || this.keys.holds(key);
+    return key === undefined || this.keys.isKeyValid(key);
   }
 
   /** Issues a short-lived text that identifies the caller once, where no header can be sent. */
-  ticket(caller: Caller): Promise<{ ticket: string; expiresAt: Date }> {
-    return this.tickets.make(caller);
+  issueTicket(caller: Caller): Promise<{ ticket: string; expiresAt: Date }> {
+    return this.tickets.makeTicket(caller);
   }
 
   /**
@@ -90,21 +90,21 @@ export class Authentication {
    */
   nodeAuthorization({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>): string {
     const caller: Caller = { tenant, owner, permissions: new Set(['agents']) };
-    return `${NODE_SCHEME} ${this.seals.seal(caller, Date.now() + NODE_CALL_MS)}`;
+    return `${NODE_SCHEME} ${this.seals.sealCaller(caller, Date.now() + NODE_CALL_MS)}`;
   }
 
-  private found({ kind, value }: Credentials, verifier: Verifier): ReturnType<Verifier['caller']> {
-    if (kind === 'bearer') return verifier.caller(value);
-    return kind === 'node' ? this.seals.open(value) : this.tickets.redeem(value);
+  private verifyCredentials({ kind, value }: Credentials, verifier: Verifier): ReturnType<Verifier['findCaller']> {
+    if (kind === 'bearer') return verifier.findCaller(value);
+    return kind === 'node' ? this.seals.openSeal(value) : this.tickets.redeemTicket(value);
   }
 }
 
-function known(caller: Caller | undefined): Caller {
-  if (!caller) throw unauthenticated();
+function requireCaller(caller: Caller | undefined): Caller {
+  if (!caller) throw unauthenticatedError();
   return caller;
 }
 
-function unverifiable(cause: unknown): never {
+function failUnverifiable(cause: unknown): never {
   logger.warn({ err: cause }, 'Credentials could not be verified');
   throw new A2AError('INTERNAL', { message: 'Credentials cannot be verified at the moment', status: 503, cause });
 }

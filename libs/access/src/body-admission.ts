@@ -23,9 +23,9 @@ export function admitBodies(
     const bytes = streamsBody(request) ? STREAMED_BODY_BYTES : Number(request.headers['content-length'] ?? 0);
     // A body that is too large is not kept.
     if (!(bytes > 0 && (bytes <= bodyLimit || streamsBody(request))) || isGone(request)) return done();
-    const entered = inFlight.enter(scopeOf(request.raw), bytes);
+    const entered = inFlight.admitRequest(scopeOf(request.raw), bytes);
     if (typeof entered === 'string') {
-      refused.drop(request.raw);
+      refused.dropBody(request.raw);
       return done(setRetryAfterOf(inFlightError(entered), reply));
     }
     reply.raw.once('close', entered);
@@ -34,11 +34,11 @@ export function admitBodies(
   fastify.addHook('preParsing', (request, reply, payload, done) => {
     const isWhole = request.headers['transfer-encoding'] === undefined || streamsBody(request);
     if (isWhole || isGone(request)) return done(null, payload);
-    const body = ArrivingBody.enter(inFlight, scopeOf(request.raw), bodyLimit);
+    const body = ArrivingBody.admitBody(inFlight, scopeOf(request.raw), bodyLimit);
     if (typeof body === 'string') return done(setRetryAfterOf(inFlightError(body), reply));
     const counted = new CountedBody(body, bodyLimit);
     reply.raw.once('close', () => {
-      body.release();
+      body.releaseBytes();
       // An unread rest would block the connection's next request.
       (payload as Readable).unpipe(counted).resume();
     });
@@ -78,13 +78,13 @@ class CountedBody extends Transform {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.receivedEncodedLength += chunk.length;
-    this.refusal ??= this.body.take(chunk.length);
+    this.refusal ??= this.body.acceptBytes(chunk.length);
     if (this.refusal === undefined) return done(null, chunk);
     return this.receivedEncodedLength > this.limit ? this._flush(done) : done();
   }
 
   override _flush(done: TransformCallback): void {
-    this.body.complete();
+    this.body.completeBody();
     done(this.refusal ? inFlightError(this.refusal) : null);
   }
 }

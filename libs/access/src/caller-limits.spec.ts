@@ -27,53 +27,53 @@ function refusal(call: () => unknown): A2AError {
 describe('CallerLimits', () => {
   it('refuses what comes too fast, says when to come back, and counts it', () => {
     const it = limits({ rate: { requests: 2, perMs: 10_000 } });
-    it.enter('ann')();
-    it.enter('ann')();
-    const error = refusal(() => it.enter('ann'));
+    it.enterRequest('ann')();
+    it.enterRequest('ann')();
+    const error = refusal(() => it.enterRequest('ann'));
     expect([error.reason, error.status, error.grpc]).toEqual(['RATE_LIMITED', 429, 'RESOURCE_EXHAUSTED']);
     expect(retryAfter(error)).toBe('5');
-    it.enter('eve')();
+    it.enterRequest('eve')();
     now = 5_000;
-    it.enter('ann')();
+    it.enterRequest('ann')();
     expect(counted).toEqual([{ reason: 'rate' }]);
   });
 
   it('refuses what is too much at once, until something is answered', () => {
     const it = limits({ concurrency: 2 });
-    const first = it.enter('ann');
-    it.enter('ann');
-    expect(refusal(() => it.enter('ann')).metadata).toMatchObject({ limit: 'concurrency' });
-    it.enter('eve');
+    const first = it.enterRequest('ann');
+    it.enterRequest('ann');
+    expect(refusal(() => it.enterRequest('ann')).metadata).toMatchObject({ limit: 'concurrency' });
+    it.enterRequest('eve');
     first();
-    it.enter('ann');
-    expect(refusal(() => it.enter('ann')).status).toBe(429);
+    it.enterRequest('ann');
+    expect(refusal(() => it.enterRequest('ann')).status).toBe(429);
   });
 
   it('takes no token for what it refuses for another reason', () => {
     const it = limits({ rate: { requests: 2, perMs: 10_000 }, concurrency: 1 });
-    const first = it.enter('ann');
-    refusal(() => it.enter('ann'));
+    const first = it.enterRequest('ann');
+    refusal(() => it.enterRequest('ann'));
     first();
-    it.enter('ann');
+    it.enterRequest('ann');
   });
 
   it('counts streams by themselves', () => {
     const it = limits({ streams: 1 });
-    const first = it.stream('ann');
-    expect(refusal(() => it.stream('ann')).metadata).toMatchObject({ limit: 'streams' });
-    it.enter('ann');
+    const first = it.enterStream('ann');
+    expect(refusal(() => it.enterStream('ann')).metadata).toMatchObject({ limit: 'streams' });
+    it.enterRequest('ann');
     first();
-    it.stream('ann');
+    it.enterStream('ann');
   });
 
   it('remembers who uses something, however many there are', () => {
     const it = limits({ concurrency: 1, rate: { requests: 1, perMs: 1 } });
-    it.enter('ann');
+    it.enterRequest('ann');
     for (let index = 0; index < 25_000; index++) {
       now += 1;
-      it.enter(`caller ${index}`)();
+      it.enterRequest(`caller ${index}`)();
     }
-    expect(refusal(() => it.enter('ann')).metadata).toMatchObject({ limit: 'concurrency' });
+    expect(refusal(() => it.enterRequest('ann')).metadata).toMatchObject({ limit: 'concurrency' });
     expect((it as unknown as { usages: Map<string, unknown> }).usages.size).toBeLessThanOrEqual(10_001);
   });
 

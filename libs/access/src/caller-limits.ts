@@ -55,12 +55,12 @@ export class CallerLimits {
    * Admits a request. @returns the function to call, once, when it was answered
    * @throws A2AError RATE_LIMITED
    */
-  enter(who: string): () => void {
+  enterRequest(who: string): () => void {
     const usage = this.usageOf(who);
     const { concurrency } = this.config.limits;
-    if (concurrency !== undefined && usage.calls >= concurrency) throw this.refused('concurrency', 1);
-    const waitMs = usage.meter?.take(this.now()) ?? 0;
-    if (waitMs > 0) throw this.refused('rate', Math.ceil(waitMs / 1000));
+    if (concurrency !== undefined && usage.calls >= concurrency) throw this.refuseCall('concurrency', 1);
+    const waitMs = usage.meter?.takeToken(this.now()) ?? 0;
+    if (waitMs > 0) throw this.refuseCall('rate', Math.ceil(waitMs / 1000));
     usage.calls += 1;
     return () => void (usage.calls -= 1);
   }
@@ -69,11 +69,11 @@ export class CallerLimits {
    * Admits a stream. @returns the function to call, once, when it has ended
    * @throws A2AError RATE_LIMITED
    */
-  stream(who: string): () => void {
+  enterStream(who: string): () => void {
     const { streams } = this.config.limits;
-    if (streams === undefined) return NOTHING;
+    if (streams === undefined) return doNothing;
     const usage = this.usageOf(who);
-    if (usage.streams >= streams) throw this.refused('streams', 5);
+    if (usage.streams >= streams) throw this.refuseCall('streams', 5);
     usage.streams += 1;
     return () => void (usage.streams -= 1);
   }
@@ -96,7 +96,7 @@ export class CallerLimits {
     }
   }
 
-  private refused(reason: LimitReason, retryAfterSeconds: number): A2AError {
+  private refuseCall(reason: LimitReason, retryAfterSeconds: number): A2AError {
     this.refusals.inc({ reason });
     return new A2AError('RATE_LIMITED', {
       message: TEXTS[reason],
@@ -128,4 +128,4 @@ export function setRetryAfter(error: unknown, reply: Pick<FastifyReply, 'header'
   if (seconds !== undefined) void reply.header('retry-after', seconds);
 }
 
-function NOTHING(): void {}
+function doNothing(): void {}

@@ -23,13 +23,13 @@ beforeEach(() => {
 /** Enters for as many callers, each with one request. @returns what gives each slot back */
 function fill(count: number, tenantOf: (index: number) => string): (() => void)[] {
   return Array.from({ length: count }, (_, index) =>
-    slots.enter({ caller: `caller-${index}`, tenant: tenantOf(index) }),
+    slots.takeSlot({ caller: `caller-${index}`, tenant: tenantOf(index) }),
   );
 }
 
 function refusal(owner: SlotOwner): A2AError {
   try {
-    slots.enter(owner);
+    slots.takeSlot(owner);
   } catch (error) {
     return error as A2AError;
   }
@@ -39,20 +39,20 @@ function refusal(owner: SlotOwner): A2AError {
 describe('the slots of callers', () => {
   it('refuse a caller at its own limit with 429, and let others in', () => {
     const caller = { caller: 'ann', tenant: 'acme' };
-    const leave = Array.from({ length: most.caller }, () => slots.enter(caller));
+    const leave = Array.from({ length: most.caller }, () => slots.takeSlot(caller));
     expect(refusal(caller)).toMatchObject({ status: 429, detailReason: 'RATE_LIMITED' });
-    slots.enter({ caller: 'bob', tenant: 'acme' });
+    slots.takeSlot({ caller: 'bob', tenant: 'acme' });
     leave[0]?.();
     // A second call gives nothing back.
     leave[0]?.();
-    slots.enter(caller);
+    slots.takeSlot(caller);
     expect(refusal(caller)).toMatchObject({ status: 429 });
   });
 
   it('refuse all callers of one tenant with 429 before they have all slots of the process', () => {
     fill(most.tenant, () => 'acme');
     expect(refusal({ caller: 'new', tenant: 'acme' })).toMatchObject({ status: 429 });
-    slots.enter({ caller: 'new', tenant: 'other' });
+    slots.takeSlot({ caller: 'new', tenant: 'other' });
   });
 
   it('refuse any caller with 503 at the limit of the process, whether there are tenants or none', () => {
@@ -60,12 +60,12 @@ describe('the slots of callers', () => {
     for (const tenant of ['', 'new'])
       expect(refusal({ caller: 'new', tenant })).toMatchObject({ status: 503, detailReason: 'OVERLOADED' });
     leave[0]?.();
-    slots.enter({ caller: 'new', tenant: '' });
+    slots.takeSlot({ caller: 'new', tenant: '' });
   });
 
   it('say in the words of their rules what is under way, and when to come back', () => {
     fill(1, () => '');
-    for (let taken = 0; taken < most.caller; taken += 1) slots.enter({ caller: 'ann', tenant: '' });
+    for (let taken = 0; taken < most.caller; taken += 1) slots.takeSlot({ caller: 'ann', tenant: '' });
     const { message, metadata } = refusal({ caller: 'ann', tenant: '' });
     expect(message).toBe('Two of yours are under way; try again later');
     expect(metadata).toEqual({ limit: 'tries', retryAfterSeconds: '5' });
@@ -75,7 +75,7 @@ describe('the slots of callers', () => {
     const leave = fill(most.service, () => '');
     refusal({ caller: 'new', tenant: '' });
     for (const it of leave.slice(1)) it();
-    const text = await metrics.read();
+    const text = await metrics.readExposition();
     expect(text).toMatch(/^parley_tries 1$/m);
     expect(text).toMatch(/^parley_tries_refused_total\{whose="service"\} 1$/m);
   });

@@ -56,8 +56,8 @@ export class CallerSlots {
    * @throws A2AError RATE_LIMITED at the limit of the caller or its tenant, OVERLOADED with status 503 at that of the
    *   process
    */
-  enter(owner: SlotOwner): () => void {
-    const refusal = this.refusal(owner);
+  takeSlot(owner: SlotOwner): () => void {
+    const refusal = this.findRefusal(owner);
     if (refusal) {
       this.refusals.inc({ whose: refusal });
       throw this.errorOf(refusal);
@@ -70,7 +70,7 @@ export class CallerSlots {
     };
   }
 
-  private refusal({ caller, tenant }: SlotOwner): SlotRefusal | undefined {
+  private findRefusal({ caller, tenant }: SlotOwner): SlotRefusal | undefined {
     const { most } = this.rules;
     if ((this.takenBy.caller.get(caller) ?? 0) >= most.caller) return 'caller';
     if (tenant !== '' && (this.takenBy.tenant.get(tenant) ?? 0) >= most.tenant) return 'tenant';

@@ -29,21 +29,21 @@ export const Scope = createParamDecorator((_: unknown, context: ExecutionContext
 /** Injects the scope of the request, and the address of this service that it used (`ApiCall`), into a handler. */
 export const Call = (): ParameterDecorator => Request(CallPipe);
 
-const Request = createParamDecorator((_: unknown, context: ExecutionContext): Exchange => {
+const Request = createParamDecorator((_: unknown, context: ExecutionContext): HttpExchange => {
   const http = context.switchToHttp();
   return { request: http.getRequest<FastifyRequest>(), reply: http.getResponse<FastifyReply>() };
 });
 
-interface Exchange {
+interface HttpExchange {
   request: FastifyRequest;
   reply: FastifyReply;
 }
 
 @Injectable()
-class CallPipe implements PipeTransform<Exchange, ApiCall> {
+class CallPipe implements PipeTransform<HttpExchange, ApiCall> {
   constructor(private readonly address: ServiceAddress) {}
 
-  transform({ request: { raw }, reply }: Exchange): ApiCall {
+  transform({ request: { raw }, reply }: HttpExchange): ApiCall {
     const trace = inboundTrace(raw.headers);
     return {
       scope: scopeOf(raw),

@@ -16,37 +16,37 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('CredentialCache', () => {
   it('asks once for a second, and answers at once', async () => {
     const { asked, clock, cache } = setUp({ a: 'ann' });
-    expect(await cache.of('a')).toBe('ann');
+    expect(await cache.lookUp('a')).toBe('ann');
     clock.now = 999;
-    expect(cache.of('a')).toBe('ann');
+    expect(cache.lookUp('a')).toBe('ann');
     expect(asked).toEqual(['a']);
   });
 
   it('asks again behind an answer that is older, once', async () => {
     const { asked, clock, cache } = setUp({ a: 'ann' });
-    await cache.of('a');
+    await cache.lookUp('a');
     clock.now = 1_000;
-    for (let call = 0; call < 5; call += 1) expect(cache.of('a')).toBe('ann');
+    for (let call = 0; call < 5; call += 1) expect(cache.lookUp('a')).toBe('ann');
     await settled();
     expect(asked).toEqual(['a', 'a']);
     clock.now = 1_999;
-    expect(cache.of('a')).toBe('ann');
+    expect(cache.lookUp('a')).toBe('ann');
     expect(asked).toHaveLength(2);
   });
 
   it('believes nobody longer than the bound', async () => {
     const { answers, clock, cache } = setUp({ a: 'ann' });
-    await cache.of('a');
+    await cache.lookUp('a');
     answers.a = undefined;
     clock.now = LONGEST_MS - 1;
-    expect(cache.of('a')).toBe('ann');
+    expect(cache.lookUp('a')).toBe('ann');
     await settled();
-    expect(await cache.of('a')).toBeUndefined();
+    expect(await cache.lookUp('a')).toBeUndefined();
     answers.a = 'ann';
-    await cache.of('a');
+    await cache.lookUp('a');
     clock.now += LONGEST_MS;
     answers.a = undefined;
-    expect(await cache.of('a')).toBeUndefined();
+    expect(await cache.lookUp('a')).toBeUndefined();
   });
 
   it('counts the age from when it asked, not from when it was answered', async () => {
@@ -56,20 +56,20 @@ describe('CredentialCache', () => {
       () => answer.promise,
       () => clock.now,
     );
-    const first = cache.of('a');
+    const first = cache.lookUp('a');
     clock.now = 1_900;
     answer.resolve('ann');
     await first;
     clock.now = LONGEST_MS;
-    expect(cache.of('a')).toBeInstanceOf(Promise);
+    expect(cache.lookUp('a')).toBeInstanceOf(Promise);
   });
 
   it('keeps nothing of what is not valid, and forgets what it is told to', async () => {
     const { asked, cache } = setUp({ a: 'ann' });
-    for (let call = 0; call < 3; call += 1) expect(await cache.of('x')).toBeUndefined();
-    await cache.of('a');
-    cache.forget('a');
-    expect(await cache.of('a')).toBe('ann');
+    for (let call = 0; call < 3; call += 1) expect(await cache.lookUp('x')).toBeUndefined();
+    await cache.lookUp('a');
+    cache.forgetCredential('a');
+    expect(await cache.lookUp('a')).toBe('ann');
     expect(asked).toEqual(['x', 'x', 'x', 'a', 'a']);
   });
 
@@ -83,13 +83,13 @@ describe('CredentialCache', () => {
       },
       () => clock.now,
     );
-    await cache.of('a');
+    await cache.lookUp('a');
     fails = true;
     clock.now = 1_500;
-    expect(cache.of('a')).toBe('ann');
+    expect(cache.lookUp('a')).toBe('ann');
     await settled();
-    expect(cache.of('a')).toBe('ann');
+    expect(cache.lookUp('a')).toBe('ann');
     clock.now = LONGEST_MS;
-    await expect(cache.of('a')).rejects.toThrow('The database is away');
+    await expect(cache.lookUp('a')).rejects.toThrow('The database is away');
   });
 });

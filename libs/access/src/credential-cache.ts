@@ -30,25 +30,25 @@ export class CredentialCache<T> {
   ) {}
 
   /** Looks a credential up; synchronous if it is cached. Rejects like `ask`. */
-  of(digest: string): T | Promise<T | undefined> {
+  lookUp(digest: string): T | Promise<T | undefined> {
     const known = this.kept.get(digest);
-    if (!known) return this.find(digest);
+    if (!known) return this.askAndKeep(digest);
     const age = this.now() - known.askedAt;
-    if (age >= LONGEST_MS) return this.find(digest);
+    if (age >= LONGEST_MS) return this.askAndKeep(digest);
     if (age >= FRESH_MS && !known.asking) {
       known.asking = true;
       // A failed refresh is retried by the next request.
-      this.find(digest).catch(() => (known.asking = false));
+      this.askAndKeep(digest).catch(() => (known.asking = false));
     }
     return known.value;
   }
 
   /** Removes one credential from this cache; other replicas drop it by age. */
-  forget(digest: string): void {
+  forgetCredential(digest: string): void {
     this.kept.delete(digest);
   }
 
-  private async find(digest: string): Promise<T | undefined> {
+  private async askAndKeep(digest: string): Promise<T | undefined> {
     const askedAt = this.now();
     const value = await this.ask(digest);
     if (value === undefined) this.kept.delete(digest);

@@ -21,4 +21,4 @@ export { OpenCalls } from './open-calls.js';
 export { RateMeter } from './rate-meter.js';
 export { routeAccess } from './route-access.js';
 export { admitStream } from './stream-permit.js';
-export { identify, scopeOf } from './request-caller.js';
+export { setCaller, scopeOf } from './request-caller.js';

@@ -28,11 +28,11 @@ describe('JwtVerifier', () => {
       return new Response(jwks);
     });
     const token = await tokenOf({ email: 'ann@example.com', scp: ['agents', 'other'] });
-    const caller = await verifier.caller(token);
+    const caller = await verifier.findCaller(token);
     expect(caller).toMatchObject({ tenant: '', owner: 'ann@example.com', permissions: new Set(['agents']) });
     expect(caller?.proof?.endsAt).toBeGreaterThan(Date.now());
-    expect(verifier.caller(token)).toBe(caller);
-    expect(await verifier.caller(await tokenOf({ sub: 'ann' }))).toBeUndefined();
+    expect(verifier.findCaller(token)).toBe(caller);
+    expect(await verifier.findCaller(await tokenOf({ sub: 'ann' }))).toBeUndefined();
     expect(fetched).toBe(1);
   });
 
@@ -40,20 +40,20 @@ describe('JwtVerifier', () => {
     const verifier = new JwtVerifier(CONFIG, async () => new Response(jwks));
     // Halves of characters are all written as U+FFFD; NUL is not written at all.
     for (const email of ['ann\ud800', '\udc00ann', 'a\0nn', '', 'a'.repeat(256)]) {
-      expect([email, await verifier.caller(await tokenOf({ email }))]).toEqual([email, undefined]);
+      expect([email, await verifier.findCaller(await tokenOf({ email }))]).toEqual([email, undefined]);
     }
     for (const email of ['ann\ufffd', 'ann\nann', '\u{1f600}']) {
-      expect(await verifier.caller(await tokenOf({ email }))).toMatchObject({ owner: email });
+      expect(await verifier.findCaller(await tokenOf({ email }))).toMatchObject({ owner: email });
     }
   });
 
   it('takes no token whose end is after every time that can be written down', async () => {
     const verifier = new JwtVerifier(CONFIG, async () => new Response(jwks));
     for (const end of [253_402_300_800, 8.7e12, 1e18, 1e300]) {
-      expect([end, await verifier.caller(await tokenOf({ email: 'ann' }, end))]).toEqual([end, undefined]);
+      expect([end, await verifier.findCaller(await tokenOf({ email: 'ann' }, end))]).toEqual([end, undefined]);
     }
     const last = Date.UTC(9999, 11, 31) / 1000;
-    const caller = await verifier.caller(await tokenOf({ email: 'ann' }, last));
+    const caller = await verifier.findCaller(await tokenOf({ email: 'ann' }, last));
     expect(new Date(caller!.proof!.endsAt!).toISOString()).toBe('9999-12-31T00:00:00.000Z');
   });
 
@@ -63,11 +63,11 @@ describe('JwtVerifier', () => {
     ['has no keys', async () => new Response('{}')],
   ])('does not call a token bad while the provider %s', async (_what, fetch) => {
     const verifier = new JwtVerifier(CONFIG, fetch);
-    await expect(Promise.resolve(verifier.caller(await tokenOf({ email: 'a' })))).rejects.toThrow();
+    await expect(Promise.resolve(verifier.findCaller(await tokenOf({ email: 'a' })))).rejects.toThrow();
   });
 
   it('does not ask the provider for what is no token', async () => {
     const verifier = new JwtVerifier(CONFIG, () => Promise.reject(new Error('asked')));
-    for (const text of ['', 'x', 'a.b.c', 'parley_key']) expect(await verifier.caller(text)).toBeUndefined();
+    for (const text of ['', 'x', 'a.b.c', 'parley_key']) expect(await verifier.findCaller(text)).toBeUndefined();
   });
 });

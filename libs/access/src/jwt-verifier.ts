@@ -31,16 +31,16 @@ export class JwtVerifier {
    * Verifies a token; returns `undefined` for an invalid one. A recently verified token is answered from the cache.
    * @throws any error that prevents reading the provider's keys
    */
-  caller(token: string): Caller | undefined | Promise<Caller | undefined> {
+  findCaller(token: string): Caller | undefined | Promise<Caller | undefined> {
     const digest = digestOf(token);
     const known = this.believed.get(digest);
     if (known && Date.now() < known.until) return known.caller;
     this.believed.delete(digest);
-    return this.verify(token, digest);
+    return this.verifyToken(token, digest);
   }
 
-  private async verify(token: string, digest: string): Promise<Caller | undefined> {
-    const payload = await this.payload(token);
+  private async verifyToken(token: string, digest: string): Promise<Caller | undefined> {
+    const payload = await this.verifiedPayload(token);
     const known = payload && callerOfClaims(payload, this.config);
     if (!known) return undefined;
     const endsAt = (payload.exp ?? 0) * 1000 + this.config.clockToleranceMs;
@@ -50,7 +50,7 @@ export class JwtVerifier {
     return caller;
   }
 
-  private async payload(token: string): Promise<JWTPayload | undefined> {
+  private async verifiedPayload(token: string): Promise<JWTPayload | undefined> {
     const { issuer, audience, algorithms, clockToleranceMs } = this.config;
     try {
       const { payload, protectedHeader } = await jwtVerify(token, this.keys, {

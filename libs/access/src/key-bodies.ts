@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ApiClosed, Each, type ProblemEntry } from '#libs/http';
+import { ApiClosed, EachEntry, type ProblemEntry } from '#libs/http';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import { CALLER_NAME } from '#libs/service';
 import { ArrayMinSize, IsArray, IsInt, Matches, Max, Min } from 'class-validator';
@@ -13,7 +13,7 @@ const UNKNOWN = 'is not known';
 @ApiClosed()
 export class MakeKeyBody {
   static readonly unknown = UNKNOWN;
-  static readonly exceptionFactory = refusal;
+  static readonly exceptionFactory = keyBodyError;
 
   @ApiProperty({
     pattern: CALLER_NAME.source,
@@ -26,7 +26,7 @@ export class MakeKeyBody {
   @ApiPropertyOptional({ enum: PERMISSIONS, isArray: true, minItems: 1, default: ['agents'] })
   @IsArray({ message: 'must be a list' })
   @ArrayMinSize(1, { message: 'must have an entry' })
-  @Each(isPermission, `must be one of ${PERMISSIONS.join(', ')}`)
+  @EachEntry(isPermission, `must be one of ${PERMISSIONS.join(', ')}`)
   scopes: Permission[] = ['agents'];
 }
 
@@ -35,7 +35,7 @@ export class MakeKeyBody {
 export class RotateKeyBody {
   static readonly optional = true;
   static readonly unknown = UNKNOWN;
-  static readonly exceptionFactory = refusal;
+  static readonly exceptionFactory = keyBodyError;
 
   @ApiPropertyOptional({
     type: 'integer',
@@ -52,7 +52,7 @@ export class RotateKeyBody {
 }
 
 /** Creates the error of a body. It names fields in dotted form: `scopes.0`, and `body` for the whole body. */
-function refusal(entries: ProblemEntry[]): A2AError {
+function keyBodyError(entries: ProblemEntry[]): A2AError {
   return invalidParams(
     ...entries.map(({ path, detail }) =>
       detail === UNKNOWN

@@ -51,14 +51,14 @@ export class KeysController {
   @ApiCreatedResponse({ type: MadeKeyView })
   @ApiProblem(400, 'The body is malformed.')
   createKey(@Body() { name, scopes }: MakeKeyBody, @Caller() caller: Caller): Promise<MadeKeyView> {
-    return this.keys.make(caller, name, [...new Set(scopes)]);
+    return this.keys.makeKey(caller, name, [...new Set(scopes)]);
   }
 
   @Get()
   @ApiOperation({ summary: 'All keys, also ended ones; never the keys themselves.' })
   @ApiOkResponse({ type: KeyListView })
   async listKeys(@Caller() caller: Caller): Promise<KeyListView> {
-    return { keys: await this.keys.list(caller) };
+    return { keys: await this.keys.listKeys(caller) };
   }
 
   @Post(':id/rotate')
@@ -72,7 +72,7 @@ export class KeysController {
     @Body() { overlapSeconds }: RotateKeyBody,
     @Caller() caller: Caller,
   ): Promise<MadeKeyView> {
-    const made = await this.keys.rotate(caller, id, overlapSeconds);
+    const made = await this.keys.rotateKey(caller, id, overlapSeconds);
     if (!made) throw new NotFoundException();
     return made;
   }
@@ -83,6 +83,6 @@ export class KeysController {
   @ApiNoContentResponse()
   @ApiProblem(404, 'There is no such key.')
   async revokeKey(@Param('id') id: string, @Caller() caller: Caller): Promise<void> {
-    if (!(await this.keys.revoke(caller, id))) throw new NotFoundException();
+    if (!(await this.keys.revokeKey(caller, id))) throw new NotFoundException();
   }
 }

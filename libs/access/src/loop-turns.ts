@@ -15,12 +15,12 @@ export class LoopTurns {
    * begins.
    * @param refuse called with RATE_LIMITED if too many requests of the caller wait
    */
-  begin(request: FastifyRequest, isStream: boolean, act: () => void, refuse: (error: Error) => void): void {
+  beginRequest(request: FastifyRequest, isStream: boolean, act: () => void, refuse: (error: Error) => void): void {
     const who = accountOf(request);
     if (who === undefined) return act();
-    this.shares.note(who);
+    this.shares.noteRequest(who);
     if (hasBody(request) || !(isStream || this.shares.isOwing(who))) return act();
-    if (!this.shares.take(who, act)) refuse(tooManyWaiting());
+    if (!this.shares.scheduleCostly(who, act)) refuse(tooManyWaiting());
   }
 
   /**
@@ -30,7 +30,7 @@ export class LoopTurns {
   readBody(request: FastifyRequest, bytes: number, act: () => void, refuse: (error: Error) => void): void {
     const who = bytes < COSTLY_BODY ? undefined : accountOf(request);
     if (who === undefined) return act();
-    if (!this.shares.take(who, act)) refuse(tooManyWaiting());
+    if (!this.shares.scheduleCostly(who, act)) refuse(tooManyWaiting());
   }
 }
 

@@ -17,7 +17,7 @@ beforeEach(() => {
     if (key === 'unknowable') throw new Error('The database is away');
     return held.has(key!);
   };
-  calls = new OpenCalls({ holds } as Authentication);
+  calls = new OpenCalls({ isProofValid: holds } as Authentication);
 });
 
 afterEach(() => {
@@ -31,7 +31,7 @@ function caller(key: string): Caller {
 
 /** A stream that writes down that it was ended. */
 function stream(key: string, ended: string[], begun = () => true): () => void {
-  return calls.watch(caller(key), () => begun() && ended.push(key) > 0);
+  return calls.watchStream(caller(key), () => begun() && ended.push(key) > 0);
 }
 
 describe('OpenCalls', () => {
@@ -78,7 +78,7 @@ describe('OpenCalls', () => {
 
   it('watches nobody whose access cannot be withdrawn', async () => {
     const end = jest.fn(() => true);
-    calls.watch({ ...caller('x'), proof: undefined }, end);
+    calls.watchStream({ ...caller('x'), proof: undefined }, end);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(end).not.toHaveBeenCalled();
   });

@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { type Passing, PassingSet } from '#libs/service';
+import { type ShortLivedItem, ShortLivedSet } from '#libs/service';
 import { Authentication } from './authentication.js';
 import type { Caller, Proof } from './caller.js';
 
 const LOOK_EVERY_MS = 1_000;
 
-interface OpenCall {
+interface WatchedStream {
   proof: Proof;
   end: () => boolean;
 }
@@ -17,13 +17,13 @@ interface OpenCall {
  */
 @Injectable()
 export class OpenCalls implements OnModuleDestroy {
-  private readonly open = new PassingSet<OpenCall>();
+  private readonly open = new ShortLivedSet<WatchedStream>();
   private readonly timer: NodeJS.Timeout;
   /** Proofs that are being verified. */
   private readonly asked = new Set<Proof>();
 
   constructor(private readonly authentication: Authentication) {
-    this.timer = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+    this.timer = setInterval(() => this.checkProofs(), LOOK_EVERY_MS).unref();
   }
 
   /**
@@ -31,10 +31,10 @@ export class OpenCalls implements OnModuleDestroy {
    * @param end ends the stream; returns false if it has not begun yet, and is called again then
    * @returns the function to call when the stream has ended by itself
    */
-  watch({ proof }: Caller, end: () => boolean): () => void {
-    if (!proof) return NOTHING;
+  watchStream({ proof }: Caller, end: () => boolean): () => void {
+    if (!proof) return doNothing;
     const call = this.open.add({ proof, end });
-    return () => call.leave();
+    return () => call.leaveSet();
   }
 
   onModuleDestroy(): void {
@@ -42,20 +42,20 @@ export class OpenCalls implements OnModuleDestroy {
   }
 
   /** Verifies the proofs of open streams. A slow verification delays no other, and is not repeated meanwhile. */
-  private look(): void {
+  private checkProofs(): void {
     for (const [proof, calls] of Map.groupBy(this.open, ({ value }) => value.proof)) {
       if (!this.asked.has(proof)) void this.endUnlessHeld(proof, calls);
     }
   }
 
   /** Ends the streams of an invalid proof. Never rejects: if the proof cannot be verified, the streams stay open. */
-  private async endUnlessHeld(proof: Proof, calls: readonly Passing<OpenCall>[]): Promise<void> {
+  private async endUnlessHeld(proof: Proof, calls: readonly ShortLivedItem<WatchedStream>[]): Promise<void> {
     this.asked.add(proof);
-    const holds = await this.authentication.holds(proof).catch(() => true);
+    const holds = await this.authentication.isProofValid(proof).catch(() => true);
     this.asked.delete(proof);
     if (holds) return;
-    for (const call of calls) if (call.isThere && call.value.end()) call.leave();
+    for (const call of calls) if (call.isThere && call.value.end()) call.leaveSet();
   }
 }
 
-function NOTHING(): void {}
+function doNothing(): void {}

@@ -21,7 +21,7 @@ export class RateMeter {
    * @param now milliseconds of a monotonic clock
    * @returns 0, or the milliseconds until a token is available; nothing is taken then
    */
-  take(now: number): number {
+  takeToken(now: number): number {
     const fullAt = Math.max(this.fullAt, now) + this.each;
     // The tolerance keeps a sum of fractions from missing the last token.
     const wait = fullAt - now - this.rate.perMs - this.each / 1000;

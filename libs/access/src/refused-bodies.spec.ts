@@ -14,14 +14,14 @@ let dropped = 0;
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  const refused = new RefusedBodies({ dropped: (bytes) => void (dropped += bytes) });
+  const refused = new RefusedBodies({ noteDropped: (bytes) => void (dropped += bytes) });
   const isCurrent = (): boolean => server === mine;
   listeners = [];
   early = false;
   ended = 0;
   dropped = 0;
   server = createServer((incoming, answer) => {
-    refused.drop(incoming);
+    refused.dropBody(incoming);
     if (early) answer.writeHead(429).end('refused');
     incoming.once('end', () => (ended += isCurrent() ? 1 : 0));
     if (early) return;

@@ -25,38 +25,38 @@ export class RefusedBodies {
   private readonly waiting = new Set<RefusedBody>();
   private reading = 0;
 
-  constructor(private readonly inFlight: Pick<InFlight, 'dropped'>) {}
+  constructor(private readonly inFlight: Pick<InFlight, 'noteDropped'>) {}
 
   /** Drops the body of a request, which may be answered already. The body waits in the connection for its turn. */
-  drop(request: IncomingMessage): void {
-    new RefusedBody(request, this).begin();
+  dropBody(request: IncomingMessage): void {
+    new RefusedBody(request, this).startDropping();
   }
 
   /** Queues a body for a place. */
-  queue(body: RefusedBody): void {
+  queueBody(body: RefusedBody): void {
     this.waiting.add(body);
-    this.next();
+    this.readNext();
   }
 
   /** Counts bytes that were read and dropped. */
-  dropped(bytes: number): void {
-    this.inFlight.dropped(bytes);
+  noteDropped(bytes: number): void {
+    this.inFlight.noteDropped(bytes);
   }
 
   /** Releases the place of a body. */
-  leave(body: RefusedBody, hadPlace: boolean): void {
+  leavePlace(body: RefusedBody, hadPlace: boolean): void {
     this.waiting.delete(body);
     if (!hadPlace) return;
     this.reading -= 1;
-    this.next();
+    this.readNext();
   }
 
-  private next(): void {
+  private readNext(): void {
     for (const body of this.waiting) {
       if (this.reading >= AT_ONCE) return;
       this.waiting.delete(body);
       this.reading += 1;
-      body.read();
+      body.readFast();
     }
   }
 }
@@ -76,51 +76,51 @@ class RefusedBody {
     this.socket = request.socket;
   }
 
-  begin(): void {
+  startDropping(): void {
     const { request, socket } = this;
-    const count = (chunk: Buffer): void => this.take(chunk.length);
+    const countChunk = (chunk: Buffer): void => this.takeBytes(chunk.length);
     const stayOpen = keepOpen(socket);
-    const done = (): void => {
+    const finishDropping = (): void => {
       // Remove all listeners: the connection may serve many more requests.
-      socket.off('close', done);
-      request.off('data', count).off('end', done).off('error', done);
+      socket.off('close', finishDropping);
+      request.off('data', countChunk).off('end', finishDropping).off('error', finishDropping);
       clearTimeout(this.turn);
-      this.places.leave(this, this.turn !== undefined);
+      this.places.leavePlace(this, this.turn !== undefined);
       this.turn = undefined;
       stayOpen();
     };
     // An answered request gets no more events of its connection.
-    socket.once('close', done);
-    request.on('data', count).once('end', done).once('error', done);
+    socket.once('close', finishDropping);
+    request.on('data', countChunk).once('end', finishDropping).once('error', finishDropping);
     // The response is sent, and nothing is read: Node would close such a connection as idle.
     request.on('timeout', () => undefined);
   }
 
   /** Reads at full speed while the body arrives fast. */
-  read(): void {
+  readFast(): void {
     this.isWaiting = false;
     this.bytes = 0;
-    this.turn = setTimeout(() => this.look(), TURN_MS).unref();
+    this.turn = setTimeout(() => this.checkPace(), TURN_MS).unref();
     this.request.resume();
     this.socket.resume();
   }
 
-  private look(): void {
+  private checkPace(): void {
     const isSlow = this.bytes < WITHOUT_PLACE;
     this.bytes = 0;
     if (!isSlow) return void this.turn?.refresh();
     this.turn = undefined;
-    this.places.leave(this, true);
+    this.places.leavePlace(this, true);
   }
 
-  private take(bytes: number): void {
+  private takeBytes(bytes: number): void {
     this.bytes += bytes;
-    this.places.dropped(bytes);
+    this.places.noteDropped(bytes);
     if (this.turn !== undefined || this.isWaiting || this.bytes < WITHOUT_PLACE) return;
     this.isWaiting = true;
     this.request.pause();
     this.socket.pause();
-    this.places.queue(this);
+    this.places.queueBody(this);
   }
 }
 

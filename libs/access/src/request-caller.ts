@@ -23,6 +23,6 @@ export function scopeOf(request: IncomingMessage): { tenant: string; owner: stri
 }
 
 /** Sets the caller of a request for all its handlers. */
-export function identify(request: IncomingMessage, caller: Caller): void {
+export function setCaller(request: IncomingMessage, caller: Caller): void {
   (request as Identified)[CALLER] = caller;
 }

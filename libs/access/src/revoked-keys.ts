@@ -15,12 +15,12 @@ export class RevokedKeys {
   }
 
   @OnFact('key.revoked')
-  count(): void {
+  countRevocation(): void {
     this.revoked.inc();
   }
 
   @OnFact('key.revoked')
-  log(key: FactPayloads['key.revoked']): void {
+  logRevocation(key: FactPayloads['key.revoked']): void {
     this.logger.log({ key }, 'A key was revoked');
   }
 }

@@ -23,22 +23,22 @@ const MAX_LENGTH = 8192;
 export class CallerSeal {
   constructor(private readonly secret: Buffer) {}
 
-  seal({ tenant, owner, permissions }: SealedCaller, endsAt: number): string {
+  sealCaller({ tenant, owner, permissions }: SealedCaller, endsAt: number): string {
     const content: Sealed = { t: tenant, o: owner, p: [...permissions], e: endsAt };
     const text = Buffer.from(JSON.stringify(content)).toString('base64url');
-    return `${text}.${this.sign(text).toString('base64url')}`;
+    return `${text}.${this.signText(text).toString('base64url')}`;
   }
 
   /** Opens a seal; returns `undefined` if no replica sealed it, or it has expired. */
-  open(seal: string, now = Date.now()): Caller | undefined {
+  openSeal(seal: string, now = Date.now()): Caller | undefined {
     const [text = '', signature = '', ...rest] = seal.length > MAX_LENGTH ? [] : seal.split('.');
     const given = Buffer.from(signature, 'base64url');
-    const expected = this.sign(text);
+    const expected = this.signText(text);
     if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
     return callerOf(JSON.parse(Buffer.from(text, 'base64url').toString()) as Sealed, now);
   }
 
-  private sign(text: string): Buffer {
+  private signText(text: string): Buffer {
     return createHmac('sha256', this.secret).update(`${CONTEXT}:${text}`).digest();
   }
 }

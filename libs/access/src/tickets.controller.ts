@@ -33,7 +33,7 @@ export class TicketsController {
   @ApiOperation({ summary: 'A ticket for the WebSocket at /events, good once, within thirty seconds.' })
   @ApiCreatedResponse({ type: TicketView })
   async createTicket(@Caller() caller: Caller): Promise<TicketView> {
-    const { ticket, expiresAt } = await this.authentication.ticket(caller);
+    const { ticket, expiresAt } = await this.authentication.issueTicket(caller);
     return { ticket, protocols: [EVENTS_PROTOCOL, `${TICKET_PROTOCOL}${ticket}`], expiresAt };
   }
 }

@@ -18,7 +18,7 @@ const CLEARED_AT_ONCE = 100;
 export class Tickets {
   constructor(private readonly database: Pick<Database, 'pool'>) {}
 
-  async make({ tenant, owner, permissions, proof }: Caller): Promise<{ ticket: string; expiresAt: Date }> {
+  async makeTicket({ tenant, owner, permissions, proof }: Caller): Promise<{ ticket: string; expiresAt: Date }> {
     const ticket = randomBytes(TICKET_BYTES).toString('base64url');
     const tokenEndsAt = proof?.endsAt === undefined ? null : new Date(proof.endsAt);
     const { rows } = await this.database.pool.query<{ ends_at: Date }>({
@@ -30,7 +30,7 @@ export class Tickets {
   }
 
   /** Redeems a ticket: returns its owner, and invalidates it. Of concurrent redemptions only one succeeds. */
-  async redeem(ticket: string): Promise<Caller | undefined> {
+  async redeemTicket(ticket: string): Promise<Caller | undefined> {
     if (!FORM.test(ticket)) return undefined;
     const { rows } = await this.database.pool.query<TicketRow>({
       name: 'socket-ticket-redeem',

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { AgentCallError, type CallOptions } from '#libs/a2a-client';
+import { AgentCallError, type AgentCallOptions } from '#libs/a2a-client';
 import { UnknownAgent } from '#libs/executor';
 import { ContentTooLarge, userMessage } from '#libs/protocol';
 import { FakeCallingTask, outcomeOf, sighted } from '../../../test/support/calling-task.js';
@@ -42,7 +42,7 @@ describe('AgentCall that fails', () => {
 
   it('by an answer that finds no room may be made again', async () => {
     const target = () => Promise.reject(new AgentCallError('overloaded', 'too many'));
-    expect(await outcomeOf(caller().call({ target }))).toMatchObject({
+    expect(await outcomeOf(caller().call({ findTarget: target }))).toMatchObject({
       failure: { kind: 'overloaded', retryable: true },
     });
   });
@@ -62,17 +62,19 @@ describe('AgentCall that fails', () => {
   it.each([
     [new UnknownAgent('there is no agent "x"', 'AGENT_NOT_FOUND'), 'not-found', 'there is no agent "x"'],
     [new AgentCallError('refused', 'not there'), 'refused', 'not there'],
-    [ContentTooLarge.of('the text', 7, 'TASK_LIMIT'), 'refused', expect.stringContaining('the text')],
+    [ContentTooLarge.beyondLimit('the text', 7, 'TASK_LIMIT'), 'refused', expect.stringContaining('the text')],
     [new TypeError('secret internals'), 'internal', 'internal error'],
   ])('before it is made, with %p, calls nobody', async (error, kind, message) => {
     const target = () => Promise.reject(error);
-    expect(await outcomeOf(caller().call({ target }))).toMatchObject({ failure: { kind, message, cause: error } });
+    expect(await outcomeOf(caller().call({ findTarget: target }))).toMatchObject({
+      failure: { kind, message, cause: error },
+    });
     expect(agent.calls).toEqual([]);
   });
 
   it('calls nobody in a circle, and asks nobody whether it may', async () => {
     const one = caller();
-    const links = one.chains.extended([], { task: 'root', caller: 'workflows/w', callee: agent.url });
+    const links = one.chains.extendChain([], { task: 'root', caller: 'workflows/w', callee: agent.url });
     const admit = () => Promise.reject(new Error('Asked'));
     const outcome = await outcomeOf(one.call({ admit }, { chain: { links, signer: one.chains } }));
     expect(outcome).toMatchObject({
@@ -129,14 +131,14 @@ describe('AgentCall that fails', () => {
 
   it.each([
     ['a fault of ours', new TypeError('internal'), 'internal'],
-    ['a limit of ours', ContentTooLarge.of('the text', 7, 'TASK_LIMIT'), 'refused'],
+    ['a limit of ours', ContentTooLarge.beyondLimit('the text', 7, 'TASK_LIMIT'), 'refused'],
   ])('by %s cancels the Task that is left at work, once', async (_what, fault, kind) => {
     const works = { status: 'TASK_STATE_WORKING' } as const;
     agent.always({ steps: [works, { sleep: 20 }, works, { hold: true }] });
     const call = caller().call();
     const { answer } = call;
-    const apply = answer.apply.bind(answer);
-    answer.apply = (response) => {
+    const apply = answer.applyResponse.bind(answer);
+    answer.applyResponse = (response) => {
       if (answer.active) throw fault;
       return apply(response);
     };
@@ -198,7 +200,7 @@ describe('AgentCall whose caller fails', () => {
     agent.always(holds());
     const call = new FakeCallingTask(agent).call(fields);
     const reading = async (): Promise<void> => {
-      for await (const _progress of call.run()) throw new Error('The caller fails');
+      for await (const _progress of call.runCall()) throw new Error('The caller fails');
     };
     await expect(reading()).rejects.toThrow('The caller fails');
     return call;
@@ -207,7 +209,7 @@ describe('AgentCall whose caller fails', () => {
   it('cancels the Task that is left at work, once', async () => {
     const call = await failing();
     await until(() => agent.cancels.length > 0, { what: 'the cancel' });
-    await call.cancel();
+    await call.cancelCall();
     expect(agent.cancels).toEqual(agent.taskIds());
   });
 
@@ -230,13 +232,13 @@ describe('AgentCall that is canceled', () => {
   afterEach(() => agent.stop());
 
   it('before it is made: not-started', async () => {
-    expect(await caller().call().cancel()).toEqual({ outcome: 'not-started' });
+    expect(await caller().call().cancelCall()).toEqual({ outcome: 'not-started' });
     expect(agent.calls).toEqual([]);
   });
 
   it('while nobody listens where it goes: not-started', async () => {
     const trying = Promise.withResolvers<void>();
-    async function* send(_request: unknown, { signal }: CallOptions): AsyncGenerator<never> {
+    async function* send(_request: unknown, { signal }: AgentCallOptions): AsyncGenerator<never> {
       trying.resolve();
       await once(signal as AbortSignal, 'abort');
       throw new AgentCallError('connect', 'no connection', { unsent: true });
@@ -246,7 +248,7 @@ describe('AgentCall that is canceled', () => {
     const outcome = outcomeOf(call);
     outcome.catch(() => undefined);
     await trying.promise;
-    expect(await call.cancel()).toEqual({ outcome: 'not-started' });
+    expect(await call.cancelCall()).toEqual({ outcome: 'not-started' });
   });
 
   it('after the Message left, with no Task in sight: unknown', async () => {
@@ -255,7 +257,7 @@ describe('AgentCall that is canceled', () => {
     const outcome = outcomeOf(call);
     outcome.catch(() => undefined);
     const sent = await agent.sent();
-    expect(await call.cancel()).toEqual({ outcome: 'unknown' });
+    expect(await call.cancelCall()).toEqual({ outcome: 'unknown' });
     await expect(outcome).rejects.toThrow('The task was canceled');
     await until(() => sent.aborted, { what: 'the connection to be closed' });
     expect(agent.cancels).toEqual([]);
@@ -271,7 +273,7 @@ describe('AgentCall that is canceled', () => {
       outcome.catch(() => undefined);
       await agent.sent();
       if (how === 'with its caller') one.cancel();
-      const canceled = await call.cancel();
+      const canceled = await call.cancelCall();
       await expect(outcome).rejects.toThrow('The task was canceled');
       expect(canceled).toEqual({ taskId: agent.taskIds()[0], outcome: 'acknowledged' });
       expect(agent.cancels).toEqual(agent.taskIds());
@@ -287,7 +289,7 @@ describe('AgentCall that is canceled', () => {
     const call = caller().call();
     const { taskId, rest } = await sighted(call);
     rest.catch(() => undefined);
-    expect(await call.cancel()).toEqual({ taskId, outcome });
+    expect(await call.cancelCall()).toEqual({ taskId, outcome });
     await expect(rest).rejects.toThrow('The task was canceled');
   });
 
@@ -297,7 +299,7 @@ describe('AgentCall that is canceled', () => {
     const { taskId, rest } = await sighted(call);
     rest.catch(() => undefined);
     await agent.goDown();
-    expect(await call.cancel()).toEqual({ taskId, outcome: 'unreachable' });
+    expect(await call.cancelCall()).toEqual({ taskId, outcome: 'unreachable' });
   });
 
   it('with a Task that an earlier process has seen, before the agent is called', async () => {
@@ -306,7 +308,7 @@ describe('AgentCall that is canceled', () => {
     const { taskId, rest } = await sighted(first.call());
     first.die();
     await expect(rest).rejects.toThrow('This process dies');
-    expect(await caller().call({ known: taskId }).cancel()).toEqual({ taskId, outcome: 'acknowledged' });
+    expect(await caller().call({ known: taskId }).cancelCall()).toEqual({ taskId, outcome: 'acknowledged' });
   });
 
   it('only aborted: closes the connection and leaves the agent at work', async () => {

@@ -1,11 +1,11 @@
-import type { AgentClient, CallOptions } from '#libs/a2a-client';
+import type { AgentClient, AgentCallOptions } from '#libs/a2a-client';
 import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
 import type { Message, Part, SendMessageRequest } from '#libs/protocol';
 import type { KeptContext } from './kept-context.js';
 
 /** Identity and authorization of the caller, which the cancel of a call needs as well. */
 export type CallIdentity = Pick<
-  CallOptions,
+  AgentCallOptions,
   'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts' | 'protocol'
 >;
 
@@ -17,7 +17,7 @@ export interface CallTarget {
 
 /** Task that calls, in its current execution. */
 export interface CallingTask {
-  context: Pick<RequestContext, 'taskId' | 'flush' | 'prove' | 'trace'>;
+  context: Pick<RequestContext, 'taskId' | 'flush' | 'assertClaimHeld' | 'trace'>;
   /** Agent that owns the Task, as the call chain names it. */
   agent: string;
   /**
@@ -56,11 +56,11 @@ export interface AgentCallSpec {
    */
   adapt?(unread: readonly Part[]): void;
   /** Returns the Message for the agent once its card is known; the same for every attempt. */
-  complete?(message: Message, client: Pick<AgentClient, 'declares'>): Message;
+  complete?(message: Message, client: Pick<AgentClient, 'declaresExtension'>): Message;
   /** The agent's context of earlier calls. A Message that starts a Task is sent in that context, if any. */
   context?: KeptContext;
   /** Returns the address of the agent. An error that it throws fails the call. */
-  target(): CallTarget | Promise<CallTarget>;
+  findTarget(): CallTarget | Promise<CallTarget>;
   /** Runs last before the agent is called, after the loop check. An error that it throws fails the call. */
   admit?(): Promise<void>;
   /** The calling Task. Without one, the call is neither recorded nor found again. */
@@ -90,5 +90,5 @@ export interface AgentCallSpec {
   /** Retries of the Message within this call after 5xx and timeouts; the client's default unless set. */
   resends?: number;
   /** Limits of single steps, if there is no limit for the whole call. */
-  timeouts?: CallOptions['timeouts'];
+  timeouts?: AgentCallOptions['timeouts'];
 }

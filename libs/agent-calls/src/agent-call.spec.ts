@@ -54,7 +54,7 @@ describe('AgentCall', () => {
     agent.options.card = card;
     const complete: NonNullable<AgentCallSpec['complete']> = (message, client) => ({
       ...message,
-      metadata: { ...message.metadata, declared: client.declares('urn:y') },
+      metadata: { ...message.metadata, declared: client.declaresExtension('urn:y') },
     });
     expect((await outcomeOf(caller().call({ complete }))).kind).toBe('completed');
     expect(agent.sends[0]?.message?.metadata).toMatchObject({ declared: expected, [CALL_CHAIN]: expect.anything() });
@@ -203,7 +203,7 @@ describe('AgentCall', () => {
 
     const tooLate = { rpcError: { code: -32004, message: 'the task takes no Messages' } };
     const stateIs = async (state: string) => {
-      const client = await caller().directory.client(agent.url);
+      const client = await caller().directory.resolveClient(agent.url);
       const [taskId = ''] = agent.taskIds();
       await until(async () => (await client.getTask(taskId)).status.state === state);
     };
@@ -309,11 +309,11 @@ describe('AgentCall', () => {
       },
     };
     const one = caller();
-    jest.spyOn(one.directory, 'client').mockResolvedValue(client as unknown as AgentClient);
+    jest.spyOn(one.directory, 'resolveClient').mockResolvedValue(client as unknown as AgentClient);
     const outcome = await outcomeOf(one.call({ own: true }));
     expect([outcome.kind, outcome.answer.taskId, asked]).toEqual(['completed', 'made', ['send', 'lost', 'send']]);
     asked.length = 0;
-    jest.spyOn(one.directory, 'client').mockResolvedValue(client as unknown as AgentClient);
+    jest.spyOn(one.directory, 'resolveClient').mockResolvedValue(client as unknown as AgentClient);
     expect(await outcomeOf(one.call())).toMatchObject({ kind: 'failed', failure: { kind: 'not-found' } });
   });
 

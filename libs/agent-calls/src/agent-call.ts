@@ -4,7 +4,7 @@ import {
   type AgentClient,
   type AgentDirectory,
   CalledTask,
-  type CallOptions,
+  type AgentCallOptions,
   type CancelOutcome,
 } from '#libs/a2a-client';
 import { fittedParts, TaskCanceled } from '#libs/executor';
@@ -20,8 +20,8 @@ import {
 import type { AgentCallSpec } from './agent-call-spec.js';
 import { AgentContext } from './kept-context.js';
 import { CallEnd } from './call-end.js';
-import { callOptions, cancelOptions, chained } from './call-options.js';
-import { type CallFailure, type CallOutcome, failureOf, outcomeOf, timedOut } from './call-outcome.js';
+import { callOptions, cancelOptions, extendCallChain } from './call-options.js';
+import { type CallFailure, type CallOutcome, toCallFailure, toCallOutcome, timedOut } from './call-outcome.js';
 import { type CanceledCall, cancelTask } from './cancel-task.js';
 
 /** Update of a running call. */
@@ -97,7 +97,7 @@ export class AgentCall {
 
   /** Why nothing has reached the agent so far, while it is unreachable. */
   get refusal(): CallFailure | undefined {
-    return this.unsent && failureOf(this.unsent);
+    return this.unsent && toCallFailure(this.unsent);
   }
 
   /** Outcome of the call. @throws Error before the call has ended, and if it was given up */
@@ -112,7 +112,7 @@ export class AgentCall {
    * canceled.
    * @throws only the reason for which the call was given up
    */
-  async *run(): AsyncGenerator<CallProgress, void, undefined> {
+  async *runCall(): AsyncGenerator<CallProgress, void, undefined> {
     const { by } = this.spec;
     using end = this.end;
     try {
@@ -121,16 +121,16 @@ export class AgentCall {
       if (by && !by.staysHere) await by.context.flush();
       end.throwIfGivenUp();
       if (this.wasNeverSent) this.restartLimit();
-      else end.begin(this.spec.limit, this.spec.since);
-      for await (const response of this.responses()) {
-        this.context.take(response);
-        yield this.take(response);
+      else end.startLimit(this.spec.limit, this.spec.since);
+      for await (const response of this.streamResponses()) {
+        this.context.keepFrom(response);
+        yield this.applyResponse(response);
       }
-      await this.context.settled();
+      await this.context.waitUntilKept();
       end.throwIfGivenUp();
-      this.ended = outcomeOf(this.answer);
+      this.ended = toCallOutcome(this.answer);
     } catch (error) {
-      this.ended = this.failed(error);
+      this.ended = this.toFailedOutcome(error);
     } finally {
       if (by && this.ended === undefined && !end.givenUp && this.isAtWork) void this.cancelSeen();
       this.sight.resolve();
@@ -140,14 +140,14 @@ export class AgentCall {
 
   /** Closes the connection; the agent continues. */
   abort(): void {
-    this.end.close(new AgentCallError('aborted', 'the call was aborted'));
+    this.end.closeConnection(new AgentCallError('aborted', 'the call was aborted'));
   }
 
   /**
    * Closes the connection and cancels the agent's Task; waits a moment for a Task that is being created. Never throws.
    */
-  async cancel(): Promise<CanceledCall> {
-    await this.leave(new TaskCanceled());
+  async cancelCall(): Promise<CanceledCall> {
+    await this.leaveCall(new TaskCanceled());
     const { taskId } = this;
     if (taskId === undefined) return { outcome: this.sent ? 'unknown' : 'not-started' };
     return { taskId, outcome: await this.cancelSeen() };
@@ -165,8 +165,8 @@ export class AgentCall {
   private async cancelTask(taskId: string): Promise<CancelOutcome> {
     const { client, spec } = this;
     try {
-      if (client) return await client.cancel(taskId, cancelOptions(spec.identity));
-      return await cancelTask(this.directory, (await spec.target()).url, taskId, spec.identity);
+      if (client) return await client.cancelTask(taskId, cancelOptions(spec.identity));
+      return await cancelTask(this.directory, (await spec.findTarget()).url, taskId, spec.identity);
     } catch {
       return 'unreachable';
     }
@@ -181,15 +181,15 @@ export class AgentCall {
   /** Restarts the limit, since no earlier execution has sent the Message. */
   private restartLimit(): void {
     this.spec.onRestart?.();
-    this.end.begin(this.spec.limit);
+    this.end.startLimit(this.spec.limit);
   }
 
   private onCallerEnd(reason: unknown): void {
-    if (reason instanceof TaskCanceled) void this.leave(reason);
-    else this.end.close(reason);
+    if (reason instanceof TaskCanceled) void this.leaveCall(reason);
+    else this.end.closeConnection(reason);
   }
 
-  private leave(reason: TaskCanceled): Promise<void> {
+  private leaveCall(reason: TaskCanceled): Promise<void> {
     this.end.giveUp(reason);
     this.leaving ??= this.letGo(reason);
     return this.leaving;
@@ -197,19 +197,19 @@ export class AgentCall {
 
   private async letGo(reason: TaskCanceled): Promise<void> {
     const patience = this.spec.own ? OWN_SIGHT_MS : SIGHT_MS;
-    if (this.taskId === undefined && this.sent) await within(patience, this.sight.promise);
-    this.end.close(reason);
-    if (this.taskId === undefined && this.sent) await within(patience, this.over.promise);
+    if (this.taskId === undefined && this.sent) await waitAtMost(patience, this.sight.promise);
+    this.end.closeConnection(reason);
+    if (this.taskId === undefined && this.sent) await waitAtMost(patience, this.over.promise);
   }
 
   /** Returns the outcome of a call that failed. The failure to send is more specific than a timeout, so it wins. */
-  private failed(error: unknown): CallOutcome {
+  private toFailedOutcome(error: unknown): CallOutcome {
     const { answer, end, spec } = this;
     end.throwIfGivenUp();
     const isUnsent = error instanceof AgentCallError && error.unsent;
     const isTimedOut = end.timedOut && !isUnsent;
     if (this.taskId !== undefined && (isTimedOut || this.isLeftAtWork(error))) void this.cancelSeen();
-    return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : failureOf(error) };
+    return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : toCallFailure(error) };
   }
 
   /** True if an agent elsewhere is still working while its caller stops reading, whatever the failure. */
@@ -227,21 +227,21 @@ export class AgentCall {
   }
 
   /** Yields the responses. A call that creates one Task however often it is sent is retried after a lost connection. */
-  private async *responses(): AsyncGenerator<StreamResponse, void, undefined> {
+  private async *streamResponses(): AsyncGenerator<StreamResponse, void, undefined> {
     const { spec, end } = this;
     const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
     const onPause = (isPaused: boolean): void => {
-      end.pause(isPaused);
+      end.pauseLimit(isPaused);
       if (isPaused) spec.onPause?.();
     };
     const options = { ...callOptions(spec, end.signal), onUnsent, onPause };
-    const target = await spec.target();
-    const request = chained(spec, target);
+    const target = await spec.findTarget();
+    const request = extendCallChain(spec, target);
     await spec.admit?.();
     for (let lost = 0; ; lost += 1) {
       try {
-        this.client = await this.directory.client(target.url, options);
-        return yield* this.exchange(this.client, request, options, lost === 0 ? spec.known : this.taskId);
+        this.client = await this.directory.resolveClient(target.url, options);
+        return yield* this.exchangeMessage(this.client, request, options, lost === 0 ? spec.known : this.taskId);
       } catch (error) {
         if (lost === MAX_REPEATS || !this.mayRepeat(error)) throw error;
       }
@@ -266,46 +266,50 @@ export class AgentCall {
   }
 
   /** Follows the known Task, if any, and sends the Message unless the Task already has the answer. */
-  private async *exchange(
+  private async *exchangeMessage(
     client: AgentClient,
     request: SendMessageRequest,
-    options: CallOptions,
+    options: AgentCallOptions,
     known: string | undefined,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     if (known !== undefined) {
       try {
-        yield* client.follow(known, options);
+        yield* client.followTask(known, options);
         if (!this.undelivered) return;
         if (!this.sent && this.spec.since !== undefined) this.restartLimit();
       } catch (error) {
-        this.forget(error);
+        this.forgetTask(error);
       }
     }
     this.end.signal.throwIfAborted();
     const before = this.sent;
     this.sent = true;
     try {
-      yield* this.send(client, this.completed(client, await this.adaptedRequest(client, request, options)), options);
+      yield* this.sendInContext(
+        client,
+        this.completeRequest(client, await this.adaptedRequest(client, request, options)),
+        options,
+      );
     } catch (error) {
       if (error instanceof AgentCallError && error.unsent) this.sent = before;
       const { taskId } = request.message;
       if (taskId === undefined || !(await this.isLate(client, taskId, options, error))) throw error;
-      yield* client.follow(taskId, options);
+      yield* client.followTask(taskId, options);
     }
   }
 
   /** Sends the Message in the agent's context of earlier calls, and once without it if the agent has forgotten it. */
-  private async *send(
+  private async *sendInContext(
     client: AgentClient,
     request: SendMessageRequest,
-    options: CallOptions,
+    options: AgentCallOptions,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const inContext = await this.context.applied(request);
+    const inContext = await this.context.withKeptContext(request);
     try {
-      yield* client.send(inContext, options);
+      yield* client.sendMessage(inContext, options);
     } catch (error) {
-      if (this.met || !this.context.refuses(inContext, error)) throw error;
-      yield* client.send(request, options);
+      if (this.met || !this.context.noteRefusal(inContext, error)) throw error;
+      yield* client.sendMessage(request, options);
     }
   }
 
@@ -313,7 +317,7 @@ export class AgentCall {
   private async adaptedRequest(
     client: AgentClient,
     request: SendMessageRequest,
-    options: CallOptions,
+    options: AgentCallOptions,
   ): Promise<SendMessageRequest> {
     if (this.spec.adapt === undefined) return request;
     if (this.adapted === undefined) {
@@ -326,7 +330,7 @@ export class AgentCall {
     return { ...request, message: { ...request.message, ...this.adapted } };
   }
 
-  private completed(client: AgentClient, request: SendMessageRequest): SendMessageRequest {
+  private completeRequest(client: AgentClient, request: SendMessageRequest): SendMessageRequest {
     const message = this.spec.complete?.(request.message, client);
     return message ? { ...request, message } : request;
   }
@@ -335,7 +339,12 @@ export class AgentCall {
    * True if the Message was rejected because the Task no longer waits. A Task elsewhere may have resumed by itself, as
    * after a login (section 7.6.2), or with this very Message if the answer to its first sending was lost.
    */
-  private async isLate(client: AgentClient, taskId: string, options: CallOptions, error: unknown): Promise<boolean> {
+  private async isLate(
+    client: AgentClient,
+    taskId: string,
+    options: AgentCallOptions,
+    error: unknown,
+  ): Promise<boolean> {
     if (this.spec.own || !(error instanceof AgentCallError)) return false;
     if (error.kind !== 'rpc-error' && error.kind !== 'client-error') return false;
     const task = await client.getTask(taskId, options).catch(() => undefined);
@@ -355,7 +364,7 @@ export class AgentCall {
    * Forgets the Task so that the Message may be sent again.
    * @throws the given error unless the agent has forgotten the Task, or cannot say whether the Task has this answer
    */
-  private forget(error: unknown): void {
+  private forgetTask(error: unknown): void {
     if (this.isUntold(error)) return;
     const isForgotten = error instanceof AgentCallError && error.kind === 'not-found';
     if (!isForgotten || (this.spec.forgotten !== 'send' && !this.isUnrecorded)) throw error;
@@ -371,24 +380,24 @@ export class AgentCall {
     return error.code === A2A_ERRORS.METHOD_NOT_FOUND.code;
   }
 
-  private take(response: StreamResponse): CallProgress {
+  private applyResponse(response: StreamResponse): CallProgress {
     const known = this.taskId !== undefined;
-    const step = this.answer.apply(response);
+    const step = this.answer.applyResponse(response);
     this.sight.resolve();
-    const seen = this.met || 'message' in response ? undefined : { ...taskOf(response), first: !known };
+    const seen = this.met || 'message' in response ? undefined : { ...toSeenTask(response), first: !known };
     this.met ||= seen !== undefined;
     return { response, ...(step && { step }), ...(seen && { seen }) };
   }
 }
 
-function taskOf(response: Exclude<StreamResponse, { message: Message }>): Omit<SeenTask, 'first'> {
+function toSeenTask(response: Exclude<StreamResponse, { message: Message }>): Omit<SeenTask, 'first'> {
   if ('task' in response) return { taskId: response.task.id, contextId: response.task.contextId };
   const { taskId, contextId } = 'statusUpdate' in response ? response.statusUpdate : response.artifactUpdate;
   return { taskId, contextId };
 }
 
 /** Waits for a promise, at most the given time. */
-async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+async function waitAtMost(milliseconds: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, milliseconds);

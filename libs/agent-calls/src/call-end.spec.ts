@@ -13,7 +13,7 @@ describe('The time of a call', () => {
     ['is no longer where the clocks of two machines differ', 60_000, -30_000, 60_000],
   ])('%s', (_what, limit, ago, left) => {
     using end = new CallEnd(new AbortController().signal, () => undefined);
-    end.begin(limit, ago === undefined ? undefined : Date.now() - ago);
+    end.startLimit(limit, ago === undefined ? undefined : Date.now() - ago);
     jest.advanceTimersByTime(left - 1);
     expect(end.timedOut).toBe(false);
     jest.advanceTimersByTime(1);
@@ -22,9 +22,9 @@ describe('The time of a call', () => {
 
   it('restarts where it begins once more', () => {
     using end = new CallEnd(new AbortController().signal, () => undefined);
-    end.begin(60_000, Date.now() - 60_000);
+    end.startLimit(60_000, Date.now() - 60_000);
     jest.advanceTimersByTime(1_999);
-    end.begin(60_000);
+    end.startLimit(60_000);
     jest.advanceTimersByTime(59_999);
     expect(end.timedOut).toBe(false);
     jest.advanceTimersByTime(1);
@@ -33,11 +33,11 @@ describe('The time of a call', () => {
 
   it('stops while nothing of the answer is read', () => {
     using end = new CallEnd(new AbortController().signal, () => undefined);
-    end.begin(30_000);
+    end.startLimit(30_000);
     jest.advanceTimersByTime(20_000);
-    end.pause(true);
+    end.pauseLimit(true);
     jest.advanceTimersByTime(60_000);
-    end.pause(false);
+    end.pauseLimit(false);
     jest.advanceTimersByTime(9_999);
     expect(end.timedOut).toBe(false);
     jest.advanceTimersByTime(1);

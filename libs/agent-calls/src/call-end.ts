@@ -34,8 +34,8 @@ export class CallEnd implements Disposable {
 
   /** Starts to observe the end of the calling execution. */
   heedCaller(): void {
-    if (this.caller.aborted) this.heed();
-    else this.caller.addEventListener('abort', this.heed, { once: true });
+    if (this.caller.aborted) this.notifyCallerEnd();
+    else this.caller.addEventListener('abort', this.notifyCallerEnd, { once: true });
   }
 
   /**
@@ -44,15 +44,15 @@ export class CallEnd implements Disposable {
    * @param limit in milliseconds; unlimited if absent
    * @param since in epoch milliseconds
    */
-  begin(limit: number | undefined, since = Date.now()): void {
+  startLimit(limit: number | undefined, since = Date.now()): void {
     if (limit === undefined) return;
-    this.timer?.end();
+    this.timer?.stopForGood();
     const left = Math.max(limit - (Date.now() - since), LAST_LOOK_MS);
-    this.timer = new StoppableTimer(Math.min(left, limit), () => this.close(OUT_OF_TIME));
+    this.timer = new StoppableTimer(Math.min(left, limit), () => this.closeConnection(OUT_OF_TIME));
   }
 
   /** Suspends the limit while the answer is not being read, and resumes it. */
-  pause(isPaused: boolean): void {
+  pauseLimit(isPaused: boolean): void {
     if (isPaused) this.timer?.stop();
     else this.timer?.start();
   }
@@ -63,7 +63,7 @@ export class CallEnd implements Disposable {
   }
 
   /** Closes the connection. */
-  close(reason: unknown): void {
+  closeConnection(reason: unknown): void {
     this.giveUp(reason);
     this.connection.abort(this.reason);
   }
@@ -74,9 +74,9 @@ export class CallEnd implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.timer?.end();
-    this.caller.removeEventListener('abort', this.heed);
+    this.timer?.stopForGood();
+    this.caller.removeEventListener('abort', this.notifyCallerEnd);
   }
 
-  private readonly heed = (): void => this.onCallerEnd(this.caller.reason);
+  private readonly notifyCallerEnd = (): void => this.onCallerEnd(this.caller.reason);
 }

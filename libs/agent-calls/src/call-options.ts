@@ -1,4 +1,4 @@
-import type { CallOptions } from '#libs/a2a-client';
+import type { AgentCallOptions } from '#libs/a2a-client';
 import { CALL_CHAIN, type ChainLink, chainMetadata } from '#libs/executor';
 import type { SendMessageRequest } from '#libs/protocol';
 import type { AgentCallSpec, CallIdentity, CallTarget } from './agent-call-spec.js';
@@ -12,15 +12,16 @@ const CANCEL_MS = 5_000;
  * Returns the options of a call. A local agent detects retries by the idempotency key. For any other agent, nothing is
  * sent without a fresh proof of the claim.
  */
-export function callOptions(spec: AgentCallSpec, signal: AbortSignal): CallOptions {
+export function callOptions(spec: AgentCallSpec, signal: AbortSignal): AgentCallOptions {
   const { identity, own, by, request, resends, limit, timeouts = limit === undefined ? undefined : UNLIMITED } = spec;
-  const trace = by?.context.trace?.context('call', request.message.messageId);
+  const trace = by?.context.trace?.contextBelow('call', request.message.messageId);
   return {
     ...identity,
     signal,
     ...(trace && { trace }),
     ...(own && { idempotencyKey: request.message.messageId }),
-    ...(!own && by && { fence: new ClaimProof(by.announcedAt ?? -Infinity, () => by.context.prove()).renew }),
+    ...(!own &&
+      by && { fence: new ClaimProof(by.announcedAt ?? -Infinity, () => by.context.assertClaimHeld()).renewProof }),
     ...(timeouts && { timeouts }),
     ...(limit !== undefined && { isLimited: true }),
     ...(resends !== undefined && { resends }),
@@ -28,7 +29,7 @@ export function callOptions(spec: AgentCallSpec, signal: AbortSignal): CallOptio
 }
 
 /** Returns the options of a cancel: one attempt, without retries. */
-export function cancelOptions(identity: CallIdentity): CallOptions {
+export function cancelOptions(identity: CallIdentity): AgentCallOptions {
   return { ...identity, timeouts: { refused: 0 }, signal: AbortSignal.timeout(CANCEL_MS) };
 }
 
@@ -36,11 +37,17 @@ export function cancelOptions(identity: CallIdentity): CallOptions {
  * Returns the request with its call chain, including this call.
  * @throws A2AError LOOP_DETECTED if the chain already contains the agent
  */
-export function chained({ by, request }: AgentCallSpec, { url, calledAgent = url }: CallTarget): SendMessageRequest {
+export function extendCallChain(
+  { by, request }: AgentCallSpec,
+  { url, calledAgent = url }: CallTarget,
+): SendMessageRequest {
   if (by?.chain === undefined) return request;
   const { links, signer } = by.chain;
   signer.refuseCall(calledAgent, links);
-  return withChain(request, signer.extended(links, { task: by.context.taskId, caller: by.agent, callee: calledAgent }));
+  return withChain(
+    request,
+    signer.extendChain(links, { task: by.context.taskId, caller: by.agent, callee: calledAgent }),
+  );
 }
 
 function withChain(request: SendMessageRequest, links: readonly ChainLink[]): SendMessageRequest {

@@ -41,10 +41,10 @@ const RETRYABLE: ReadonlySet<CallFailureKind> = new Set<CallFailureKind>([
 ]);
 
 /** Returns the outcome that a final answer stands for. */
-export function outcomeOf(answer: CalledTask): CallOutcome {
+export function toCallOutcome(answer: CalledTask): CallOutcome {
   if (answer.reply) return { kind: 'completed', answer };
   const { state } = answer;
-  const ended = (kind: CallFailureKind, what: string): CallOutcome => {
+  const failedWith = (kind: CallFailureKind, what: string): CallOutcome => {
     const failure: CallFailure = {
       kind,
       message: withStatusText(answer, what),
@@ -60,11 +60,11 @@ export function outcomeOf(answer: CalledTask): CallOutcome {
     case 'TASK_STATE_AUTH_REQUIRED':
       return { kind: 'waiting', answer };
     case 'TASK_STATE_FAILED':
-      return ended('failed', 'the agent failed');
+      return failedWith('failed', 'the agent failed');
     case 'TASK_STATE_REJECTED':
-      return ended('rejected', 'the agent rejected the message');
+      return failedWith('rejected', 'the agent rejected the message');
     case 'TASK_STATE_CANCELED':
-      return ended('aborted', 'the agent canceled its task');
+      return failedWith('aborted', 'the agent canceled its task');
     default:
       return { kind: 'failed', answer, failure: UNFINISHED };
   }
@@ -77,22 +77,22 @@ const UNFINISHED: CallFailure = {
 };
 
 /** Returns the failure that an error of a call stands for. */
-export function failureOf(cause: unknown): CallFailure {
-  const failure = (kind: CallFailureKind, message: string): CallFailure => {
+export function toCallFailure(cause: unknown): CallFailure {
+  const createFailure = (kind: CallFailureKind, message: string): CallFailure => {
     return { kind, message, retryable: RETRYABLE.has(kind), cause };
   };
   if (cause instanceof AgentCallError) {
     const { kind, message, rateLimited, retryAfter } = cause;
     return {
-      ...failure(kind, message),
+      ...createFailure(kind, message),
       ...(rateLimited && { rateLimited }),
       ...(retryAfter !== undefined && { retryAfter }),
     };
   }
-  if (cause instanceof A2AError) return failure('rpc-error', cause.message);
-  if (cause instanceof UnknownAgent) return failure('not-found', cause.message);
-  if (cause instanceof ContentTooLarge) return failure('refused', cause.message);
-  return failure('internal', 'internal error');
+  if (cause instanceof A2AError) return createFailure('rpc-error', cause.message);
+  if (cause instanceof UnknownAgent) return createFailure('not-found', cause.message);
+  if (cause instanceof ContentTooLarge) return createFailure('refused', cause.message);
+  return createFailure('internal', 'internal error');
 }
 
 /** True if the call that answers a Task has failed without an update of that Task, which may wait forever. */

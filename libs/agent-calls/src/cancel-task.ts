@@ -22,7 +22,7 @@ export async function cancelTask(
 ): Promise<CancelOutcome> {
   const options = cancelOptions(identity);
   try {
-    return await (await directory.client(url, options)).cancel(taskId, options);
+    return await (await directory.resolveClient(url, options)).cancelTask(taskId, options);
   } catch {
     return 'unreachable';
   }

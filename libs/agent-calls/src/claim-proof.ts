@@ -26,18 +26,18 @@ export class ClaimProof {
    * Proves the claim unless the last proof is fresh.
    * @throws AgentCallError `aborted` if this replica lost the Task, `timeout` if that cannot be decided in time
    */
-  readonly renew = async (): Promise<void> => {
+  readonly renewProof = async (): Promise<void> => {
     if (performance.now() - this.provenAt <= PROOF_MS) return;
     for (let questions = 0; questions < MOST_QUESTIONS; questions += 1) {
       const asked = performance.now();
-      await this.ask();
+      await this.proveClaim();
       this.provenAt = asked;
       if (performance.now() - asked < ANSWER_MS) return;
     }
     throw new AgentCallError('timeout', 'it was not known in time whether the task goes on here', { unsent: true });
   };
 
-  private async ask(): Promise<void> {
+  private async proveClaim(): Promise<void> {
     try {
       await this.prove();
     } catch (cause) {

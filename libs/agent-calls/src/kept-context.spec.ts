@@ -8,8 +8,8 @@ describe.each([false, true])('AgentCall in the context of earlier calls, streami
   let agent: FakeAgent;
   let context: string | undefined;
   const kept = {
-    find: async () => context,
-    keep: async (contextId: string) => void (context = contextId),
+    findContextId: async () => context,
+    keepContextId: async (contextId: string) => void (context = contextId),
   };
   const call = (fields = {}) => new FakeCallingTask(agent).call({ context: kept, ...fields });
   const contexts = () => agent.sends.map(({ message }) => message?.contextId);
@@ -77,9 +77,12 @@ it.each([
   [1_025, 0],
 ])('a context of %d characters is kept %d times', async (length, times) => {
   let kept = 0;
-  const context = new AgentContext({ find: async () => undefined, keep: async () => void (kept += 1) });
+  const context = new AgentContext({
+    findContextId: async () => undefined,
+    keepContextId: async () => void (kept += 1),
+  });
   const task = { id: 't', contextId: 'x'.repeat(length), status: { state: 'TASK_STATE_COMPLETED' as const } };
-  context.take({ task });
-  await context.settled();
+  context.keepFrom({ task });
+  await context.waitUntilKept();
   expect(kept).toBe(times);
 });

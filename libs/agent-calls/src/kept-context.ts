@@ -4,9 +4,9 @@ import { A2A_ERRORS, type SendMessageRequest, type StreamResponse } from '#libs/
 /** Stores the context of a call at an agent elsewhere, and finds the context of earlier calls. */
 export interface KeptContext {
   /** Returns the agent's `contextId` of earlier calls, if any; rejects only if the call has ended. */
-  find(): Promise<string | undefined>;
+  findContextId(): Promise<string | undefined>;
   /** Stores a context. Never rejects. */
-  keep(contextId: string): Promise<void>;
+  keepContextId(contextId: string): Promise<void>;
 }
 
 /** Maximum characters of a stored context; agents choose their contexts. */
@@ -21,10 +21,10 @@ export class AgentContext {
   constructor(private readonly kept: KeptContext | undefined) {}
 
   /** Returns the request in the context of earlier calls, unless it names one or the agent has refused it. */
-  async applied(request: SendMessageRequest): Promise<SendMessageRequest> {
+  async withKeptContext(request: SendMessageRequest): Promise<SendMessageRequest> {
     const { message } = request;
     if (!this.kept || this.isRefused || message.taskId !== undefined || message.contextId !== undefined) return request;
-    const contextId = await (this.found ??= this.kept.find());
+    const contextId = await (this.found ??= this.kept.findContextId());
     return contextId === undefined ? request : { ...request, message: { ...message, contextId } };
   }
 
@@ -32,7 +32,7 @@ export class AgentContext {
    * Records the error of a request. Returns true if the request should be sent again without the context: the agent has
    * forgotten the context, and has done nothing.
    */
-  refuses(request: SendMessageRequest, error: unknown): boolean {
+  noteRefusal(request: SendMessageRequest, error: unknown): boolean {
     const { contextId, taskId } = request.message;
     if (this.found === undefined || contextId === undefined || taskId !== undefined || this.isRefused) return false;
     this.isRefused = isRefusal(error);
@@ -40,14 +40,14 @@ export class AgentContext {
   }
 
   /** Starts to store the first context that an answer names, unless it is very long. */
-  take(response: StreamResponse): void {
+  keepFrom(response: StreamResponse): void {
     const contextId = contextOf(response);
     if (!contextId || contextId.length > LONGEST_CONTEXT) return;
-    if (this.kept) this.keeping ??= this.kept.keep(contextId);
+    if (this.kept) this.keeping ??= this.kept.keepContextId(contextId);
   }
 
   /** Resolves when the context is stored, or storing it has failed. */
-  async settled(): Promise<void> {
+  async waitUntilKept(): Promise<void> {
     await this.keeping;
   }
 }

@@ -21,11 +21,11 @@ describe('what an agent says while it works', () => {
   });
 
   test('is reported once in a quarter of a second, the newest of it', () => {
-    for (const text of ['one', 'two', 'three']) progress.take(working(text));
+    for (const text of ['one', 'two', 'three']) progress.takeResponse(working(text));
     jest.advanceTimersByTime(249);
     expect(reported).toEqual([]);
     jest.advanceTimersByTime(1);
-    progress.take(working('four'));
+    progress.takeResponse(working('four'));
     jest.advanceTimersByTime(250);
     jest.advanceTimersByTime(10_000);
     expect(reported).toEqual([{ text: 'three' }, { text: 'four' }]);
@@ -33,34 +33,34 @@ describe('what an agent says while it works', () => {
 
   test('is reported also where each step tells of the whole Task', () => {
     const task = { ...submittedTask(REFERENCE, userMessage('tea')), status: working('one').statusUpdate.status };
-    progress.take({ task });
+    progress.takeResponse({ task });
     jest.advanceTimersByTime(250);
     expect(reported).toEqual([{ text: 'one' }]);
   });
 
   test('is not reported where it is done before', () => {
-    progress.take(working('one'));
-    progress.take(chunk('x'));
+    progress.takeResponse(working('one'));
+    progress.takeResponse(chunk('x'));
     progress[Symbol.dispose]();
     jest.advanceTimersByTime(10_000);
     expect(reported).toEqual([]);
   });
 
   test('is not reported where it says nothing', () => {
-    progress.take(working());
-    progress.take(working(''));
-    progress.take(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED', 'done'));
+    progress.takeResponse(working());
+    progress.takeResponse(working(''));
+    progress.takeResponse(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED', 'done'));
     jest.advanceTimersByTime(10_000);
     expect(reported).toEqual([]);
   });
 
   test('of Artifacts are the pieces that came together', () => {
-    progress.take(chunk('a', false));
-    progress.take(chunk('b'));
-    progress.take(chunk('other', false, 'b'));
-    progress.take(chunk('c'));
+    progress.takeResponse(chunk('a', false));
+    progress.takeResponse(chunk('b'));
+    progress.takeResponse(chunk('other', false, 'b'));
+    progress.takeResponse(chunk('c'));
     jest.advanceTimersByTime(250);
-    progress.take(chunk('d'));
+    progress.takeResponse(chunk('d'));
     jest.advanceTimersByTime(250);
     expect(reported).toEqual([
       { artifact: { artifactId: 'a', parts: [textPart('abc')] } },
@@ -70,9 +70,9 @@ describe('what an agent says while it works', () => {
   });
 
   test('keeps a character whole whose halves come apart', () => {
-    progress.take(chunk('a\ud83d', false));
+    progress.takeResponse(chunk('a\ud83d', false));
     jest.advanceTimersByTime(700);
-    progress.take(chunk('\ude00b'));
+    progress.takeResponse(chunk('\ude00b'));
     jest.advanceTimersByTime(250);
     expect(reported).toEqual([
       { artifact: { artifactId: 'a', parts: [textPart('a')] } },
@@ -81,11 +81,11 @@ describe('what an agent says while it works', () => {
   });
 
   test('of large Artifacts is but where they are', () => {
-    progress.take(chunk('x'.repeat(60_000), false));
+    progress.takeResponse(chunk('x'.repeat(60_000), false));
     jest.advanceTimersByTime(250);
-    progress.take(chunk('y'.repeat(60_000)));
+    progress.takeResponse(chunk('y'.repeat(60_000)));
     jest.advanceTimersByTime(250);
-    progress.take(chunk('z'));
+    progress.takeResponse(chunk('z'));
     jest.advanceTimersByTime(250);
     expect(reported).toHaveLength(2);
     expect(reported[1]).toEqual({ artifact: { artifactId: 'a', taskId: 't', append: true } });

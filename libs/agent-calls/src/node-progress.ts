@@ -37,7 +37,7 @@ export class NodeProgress implements Disposable {
   /** @param report called at most once per Artifact, and once for the status text, every quarter of a second */
   constructor(private readonly report: (step: RunEventNote) => void) {}
 
-  take(response: StreamResponse): void {
+  takeResponse(response: StreamResponse): void {
     if ('artifactUpdate' in response) this.takeArtifact(response.artifactUpdate);
     else if ('statusUpdate' in response) this.takeStatus(response.statusUpdate.status);
     // Some agents report all progress with the whole Task each time.
@@ -53,7 +53,7 @@ export class NodeProgress implements Disposable {
     const said = firstText(message?.parts ?? []);
     if (state !== 'TASK_STATE_WORKING' || said === undefined || said === '') return;
     this.text = briefText(said);
-    this.hold();
+    this.scheduleReport();
   }
 
   private takeArtifact({ taskId, artifact, append = false }: TaskArtifactUpdateEvent): void {
@@ -61,18 +61,18 @@ export class NodeProgress implements Disposable {
     if (this.content > MOST_CONTENT) return;
     this.content += contentLength(parts);
     const held = this.pieces.get(artifactId);
-    if (held && append) held.artifact.parts = joined(held.artifact.parts, parts);
+    if (held && append) held.artifact.parts = joinParts(held.artifact.parts, parts);
     else this.pieces.set(artifactId, { taskId, artifact: { ...artifact, parts: [...parts] }, append });
-    this.hold();
+    this.scheduleReport();
   }
 
-  private hold(): void {
-    this.timer ??= setTimeout(() => this.release(), HELD_MS).unref();
+  private scheduleReport(): void {
+    this.timer ??= setTimeout(() => this.reportHeld(), HELD_MS).unref();
   }
 
-  private release(): void {
+  private reportHeld(): void {
     this.timer = undefined;
-    if (this.text !== undefined) this.report(step({ text: this.text }));
+    if (this.text !== undefined) this.report(progressNote({ text: this.text }));
     this.text = undefined;
     const held = [...this.pieces.values()];
     this.pieces.clear();
@@ -81,7 +81,7 @@ export class NodeProgress implements Disposable {
       const parts = this.wholeParts(taskId, artifact);
       const content: JsonObject = this.content > MOST_CONTENT ? { taskId } : { parts: parts as unknown as JsonValue };
       const shown = { artifactId, ...(name !== undefined && { name }), ...content, ...(append && { append }) };
-      if (parts.length > 0 || artifact.parts.length === 0) this.report(step({ artifact: shown }));
+      if (parts.length > 0 || artifact.parts.length === 0) this.report(progressNote({ artifact: shown }));
     }
   }
 
@@ -96,12 +96,12 @@ export class NodeProgress implements Disposable {
   }
 }
 
-function step(payload: JsonObject): RunEventNote {
+function progressNote(payload: JsonObject): RunEventNote {
   return { type: 'node.progress', payload };
 }
 
 /** Joins Parts. Adjacent texts of the same media type become one. */
-function joined(before: readonly Part[], after: readonly Part[]): Part[] {
+function joinParts(before: readonly Part[], after: readonly Part[]): Part[] {
   const [first, ...others] = after;
   const last = before.at(-1);
   const isText = first?.text !== undefined && last?.text !== undefined && first.mediaType === last.mediaType;

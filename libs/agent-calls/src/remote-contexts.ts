@@ -14,13 +14,13 @@ export interface RemoteTalk {
 /** Stores the contexts that agents elsewhere assign, so that later Messages use the same ones (section 3.4.3). */
 export abstract class RemoteContexts {
   /** Returns the agent's `contextId` of earlier turns, if there were any. */
-  abstract of(talk: RemoteTalk): Promise<string | undefined>;
+  abstract findContext(talk: RemoteTalk): Promise<string | undefined>;
 
   /**
    * Stores a context, replacing an earlier one. Resolves when it is durable.
    * @param taskId the calling Task; the context is deleted with the last Task that stored it
    */
-  abstract keep(talk: RemoteTalk, contextId: string, taskId: string): Promise<void>;
+  abstract keepContext(talk: RemoteTalk, contextId: string, taskId: string): Promise<void>;
 }
 
 /** Returns a fixed-length key of a conversation: 64 hexadecimal digits. */

@@ -106,12 +106,12 @@ function isName(value: unknown): boolean {
 }
 
 function isObjectSchema(value: unknown): boolean {
-  if (!isObject(value)) return false;
+  if (!isObjectValue(value)) return false;
   const { type = 'object', properties = {} } = value as { type?: unknown; properties?: unknown };
-  return type === 'object' && isObject(properties);
+  return type === 'object' && isObjectValue(properties);
 }
 
-function isObject(value: unknown): boolean {
+function isObjectValue(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -17,17 +17,17 @@ export type TurnOutcome =
  */
 export function turnOutcome(outcome: CallOutcome, before: StateContent): TurnOutcome {
   const { answer } = outcome;
-  if (outcome.kind === 'failed') return failed(outcome.failure.message);
+  if (outcome.kind === 'failed') return failTurn(outcome.failure.message);
   if (outcome.kind === 'waiting')
-    return failed(withStatusText(answer, 'the agent asks for something that a brainstorm cannot give'));
-  if (answer.reply) return failed('no state: the agent answered with a Message instead of an Artifact');
+    return failTurn(withStatusText(answer, 'the agent asks for something that a brainstorm cannot give'));
+  if (answer.reply) return failTurn('no state: the agent answered with a Message instead of an Artifact');
   return readAnswer(answer, before);
 }
 
 function readAnswer({ artifacts }: CalledTask, before: StateContent): TurnOutcome {
   const holder = artifacts.findLast(({ parts }) => parts.some(isData));
   const last = holder?.parts.findLast(isData)?.data;
-  if (last === undefined) return failed("no state: the agent's Artifacts hold no data Part");
+  if (last === undefined) return failTurn("no state: the agent's Artifacts hold no data Part");
   const report = answerReport(holder?.metadata);
   try {
     return { kind: 'state', state: readState(last, before), report };
@@ -41,6 +41,6 @@ function isData({ data }: Part): boolean {
   return data !== undefined;
 }
 
-function failed(error: string): TurnOutcome {
+function failTurn(error: string): TurnOutcome {
   return { kind: 'failed', error };
 }

@@ -1,6 +1,6 @@
 import { dataPart, derivedId, type SendMessageRequest, userMessage } from '#libs/protocol';
-import type { AgentTurn, BrainstormProgress } from './brainstorm-progress.js';
-import type { BrainstormAgent, BrainstormSpec } from './brainstorm-spec.js';
+import type { PassTurn, BrainstormProgress } from './brainstorm-progress.js';
+import type { SettledAgent, BrainstormSpec } from './brainstorm-spec.js';
 import { type CanonicalState, stateJson } from './core/canonical-state.js';
 import { sentConfig } from './core/llm-config.js';
 import { systemPrompt } from './core/system-prompt.js';
@@ -17,7 +17,7 @@ export function turnMessageId(brainstormId: string, iteration: number, position:
  * Returns the request of an agent's turn: one data Part with four members. A local agent shares the brainstorm's
  * context; others have their own.
  */
-export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, contextId: string): SendMessageRequest {
+export function turnRequest(progress: BrainstormProgress, turn: PassTurn, contextId: string): SendMessageRequest {
   const { spec } = progress;
   const agent = spec.agents[turn.position];
   if (agent === undefined) throw new RangeError(`The brainstorm has no agent at ${turn.position}`);
@@ -37,13 +37,13 @@ export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, conte
   };
 }
 
-function promptOf({ systemPrompt: base }: BrainstormSpec, agent: BrainstormAgent, { faults }: AgentTurn): string {
+function promptOf({ systemPrompt: base }: BrainstormSpec, agent: SettledAgent, { faults }: PassTurn): string {
   const { role, skillWords } = agent;
   return systemPrompt({ base, role, skillWords, faults });
 }
 
 /** Returns the state that an agent receives: the state of the agent before it, with the service's own `meta`. */
-export function stateBefore({ pass, state, history }: BrainstormProgress, { position }: AgentTurn): CanonicalState {
+export function stateBefore({ pass, state, history }: BrainstormProgress, { position }: PassTurn): CanonicalState {
   const previous = position > 0 ? pass?.agents[position - 1]?.state : undefined;
   const iteration = pass?.iteration ?? history.length;
   return { ...state, ...previous, meta: { ...state.meta, iteration } };

@@ -1,4 +1,4 @@
-import { agentTarget, nameOf } from './agent-target.js';
+import { agentTarget, defaultName } from './agent-target.js';
 
 describe('nameOf', () => {
   it.each([
@@ -13,6 +13,6 @@ describe('nameOf', () => {
     ['http://a.test:4001', 'a.test:4001'],
   ])('of %s is %s', (reference, name) => {
     const target = agentTarget(reference);
-    expect(target && nameOf(target)).toBe(name);
+    expect(target && defaultName(target)).toBe(name);
   });
 });

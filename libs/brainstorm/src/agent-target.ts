@@ -21,7 +21,7 @@ export function targetUrl(target: AgentTarget, baseUrl: string): string {
 }
 
 /** Returns the default name of an agent: the last segment of its path, also of its card's path, or its host. */
-export function nameOf(target: AgentTarget): string {
+export function defaultName(target: AgentTarget): string {
   if ('path' in target) return target.path.split('/').at(-1) ?? target.path;
   const { host, pathname } = new URL(calledAgentOf(target.url));
   const last = pathname

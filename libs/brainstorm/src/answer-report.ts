@@ -2,7 +2,7 @@ import { BRAINSTORM_ENTRY } from '#libs/executor';
 import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
 /** Tokens that a model used, as its agent counts them. */
-export interface TokenUsage {
+export interface AgentTokenUsage {
   inputTokens: number;
   outputTokens: number;
 }
@@ -11,7 +11,7 @@ export interface TokenUsage {
 export interface AnswerReport {
   /** Faults of each answer that the agent sent back to its model, before the state. */
   repairs: string[];
-  usage?: TokenUsage;
+  usage?: AgentTokenUsage;
 }
 
 const MOST_REPAIRS = 10;
@@ -31,14 +31,17 @@ export function answerReport(metadata: JsonObject | undefined): AnswerReport {
 }
 
 /** Returns the sum of two counts. */
-export function addedUsage(before: TokenUsage | undefined, { inputTokens, outputTokens }: TokenUsage): TokenUsage {
+export function addedUsage(
+  before: AgentTokenUsage | undefined,
+  { inputTokens, outputTokens }: AgentTokenUsage,
+): AgentTokenUsage {
   return {
     inputTokens: (before?.inputTokens ?? 0) + inputTokens,
     outputTokens: (before?.outputTokens ?? 0) + outputTokens,
   };
 }
 
-function usageIn(value: JsonValue | undefined): TokenUsage | undefined {
+function usageIn(value: JsonValue | undefined): AgentTokenUsage | undefined {
   if (!isJsonObject(value)) return undefined;
   const { inputTokens, outputTokens } = value;
   return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : undefined;

@@ -7,6 +7,6 @@ export abstract class Approvals {
    * Records an approval and the cancel request for its Task, both or neither; resolves when they are durable. Records
    * nothing if a cancel was requested before, or the Task has ended.
    */
-  abstract approve(brainstormId: string): Promise<void>;
+  abstract noteApproval(brainstormId: string): Promise<void>;
   abstract isApproved(brainstormId: string): Promise<boolean>;
 }

@@ -11,11 +11,11 @@ const call = {} as CallContext;
 describe('BrainstormAgent', () => {
   it('is not begun by a Message, whatever that claims to be about', async () => {
     const request = { message: userMessage('an idea'), metadata: specMetadata(specOf(['a', 'b'])) };
-    await expect(executor.check(request, call)).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+    await expect(executor.checkRequest(request, call)).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
   });
 
   it('takes a Message to one that rests', async () => {
     const message = userMessage('go on', { taskId: 'storm-1' });
-    await expect(executor.check({ message }, call)).resolves.toBeUndefined();
+    await expect(executor.checkRequest({ message }, call)).resolves.toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ export class BrainstormAgent implements ServedAgent {
 
 /** Executor for brainstorms of the management API, which validates the request and starts its Tasks itself. */
 class SettledBrainstormExecutor extends BrainstormExecutor {
-  override async check({ message }: SendMessageRequest): Promise<void> {
+  override async checkRequest({ message }: SendMessageRequest): Promise<void> {
     if (message.taskId !== undefined) return;
     throw new A2AError('UNSUPPORTED_OPERATION', { message: 'A brainstorm is begun with POST /api/brainstorms' });
   }

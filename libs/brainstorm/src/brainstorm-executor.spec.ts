@@ -218,7 +218,7 @@ describe('BrainstormExecutor', () => {
     const scope = { tenant: '', owner: '' };
     const entries = new BrainstormEntries(CALL_CHAINS);
     const schemas = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
-    expect(entries.read(own!, scope)).toEqual({ agent: 'workflows/w', ...schemas });
+    expect(entries.readEntry(own!, scope)).toEqual({ agent: 'workflows/w', ...schemas });
     expect(elsewhere?.metadata).not.toHaveProperty(BRAINSTORM_ENTRY);
     expect([own, elsewhere].map((message) => message?.parts.length)).toEqual([1, 1]);
   });
@@ -235,7 +235,7 @@ describe('BrainstormExecutor', () => {
     Object.assign(storm.hosts, { 'for-all': ['http://else'], mine: ['http://b'] });
     await storm.start();
     const [own, elsewhere] = storm.agents.calls;
-    expect(new BrainstormEntries(CALL_CHAINS).read(own!.message!, { tenant: '', owner: '' })).toMatchObject({
+    expect(new BrainstormEntries(CALL_CHAINS).readEntry(own!.message!, { tenant: '', owner: '' })).toMatchObject({
       credentials,
     });
     expect(own?.options).not.toHaveProperty('credential');
@@ -345,7 +345,7 @@ describe('BrainstormExecutor', () => {
     const storm = new DrivenBrainstorm(agents);
     const ended = storm.start();
     await agents.called(4);
-    await storm.approvals.approve('storm-1');
+    await storm.approvals.noteApproval('storm-1');
     storm.approvals.away = outages;
     storm.cancel();
     expect(await ended).toBe('TASK_STATE_COMPLETED');
@@ -354,7 +354,7 @@ describe('BrainstormExecutor', () => {
   });
 
   it('each call tells which calls led to it, itself included', async () => {
-    const led = CALL_CHAINS.extended([], {
+    const led = CALL_CHAINS.extendChain([], {
       task: 'run-1',
       caller: 'workflows/w',
       callee: 'http://own/a2a/workflows/w/nodes/n',
@@ -370,7 +370,7 @@ describe('BrainstormExecutor', () => {
   });
 
   it('an agent that was called on the way here is not called again', async () => {
-    const led = CALL_CHAINS.extended([], { task: 'run-1', caller: 'workflows/w', callee: 'http://a' });
+    const led = CALL_CHAINS.extendChain([], { task: 'run-1', caller: 'workflows/w', callee: 'http://a' });
     const storm = new DrivenBrainstorm(agentsThat({}));
     await storm.start(led);
     expect(storm.progress.failure).toEqual({ agent: 'http://a', message: expect.stringContaining('LOOP_DETECTED') });

@@ -23,15 +23,15 @@ export class BrainstormExecutor extends ProcessExecutor {
   }
 
   /** Refuses a Message that results from a call of this very agent. */
-  override async check(request: SendMessageRequest, { agent }: CallContext): Promise<void> {
+  override async checkRequest(request: SendMessageRequest, { agent }: CallContext): Promise<void> {
     this.services.chains.refuseReentry(agent, chainOf(request));
   }
 
-  protected override about(request: SendMessageRequest): JsonObject {
+  protected override describeRequest(request: SendMessageRequest): JsonObject {
     return specMetadata(this.specOf(request));
   }
 
-  protected override begin(start: ProcessStart): BrainstormRun {
+  protected override beginProcess(start: ProcessStart): BrainstormRun {
     return new BrainstormRun(this.services, start, this.ending);
   }
 }

@@ -6,7 +6,7 @@ import { BrainstormNode } from './brainstorm-node.js';
 
 describe('the config of a brainstorm node', () => {
   const node = new BrainstormNode({} as never, {} as never);
-  const problems = (config: JsonObject) => node.problems({ id: 'storm', type: 'brainstorm', config });
+  const problems = (config: JsonObject) => node.findProblems({ id: 'storm', type: 'brainstorm', config });
   const fits = new Ajv2020({ strict: true }).compile(node.configSchema);
   const agents = [{ agent: 'a' }, { agent: 'b' }];
 
@@ -50,7 +50,7 @@ describe('the config of a brainstorm node', () => {
     ['temperature', { temperature: 9 }, 'must be a number from 0 to 2'],
     ['max_tokens', { max_tokens: 0 }, 'must be a whole number from 1 to 1000000'],
   ])('ends a run by the name of its field where it was saved before it had a range: %s', (member, llmConfig, rule) => {
-    const executor = node.executor({ id: 'storm', type: 'brainstorm', config: { agents, llmConfig } });
+    const executor = node.createExecutor({ id: 'storm', type: 'brainstorm', config: { agents, llmConfig } });
     const start = () => executor.taskMetadata?.({ message: userMessage('an idea') }, {} as never);
     const violations = [{ field: `config.llmConfig.${member}`, description: rule }];
     expect(start).toThrow(expect.objectContaining({ reason: 'INVALID_PARAMS', violations }));

@@ -31,7 +31,7 @@ export class BrainstormNode implements NodeType {
   ) {}
 
   /** Returns the problems of a node's config. */
-  problems({ id, config }: NodeSpec): NodeProblem[] {
+  findProblems({ id, config }: NodeSpec): NodeProblem[] {
     const wrong = typeProblems(config);
     const found = wrong.length > 0 ? wrong : valueProblems(config);
     return found.map(({ path, detail }) => ({
@@ -40,7 +40,7 @@ export class BrainstormNode implements NodeType {
     }));
   }
 
-  executor({ id, config }: NodeSpec): AgentExecutor {
+  createExecutor({ id, config }: NodeSpec): AgentExecutor {
     const ending = { artifactId: id, converged: 'TASK_STATE_COMPLETED', failed: 'TASK_STATE_FAILED' } as const;
     return new BrainstormExecutor(this.services, ending, (request) => this.specOf(config, request));
   }

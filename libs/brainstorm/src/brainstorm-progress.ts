@@ -1,20 +1,20 @@
 import { firstData, firstText, type JsonValue, runEventNote, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { addedUsage, type TokenUsage } from './answer-report.js';
+import { addedUsage, type AgentTokenUsage } from './answer-report.js';
 import { type BrainstormSpec, specIn, stateAgents } from './brainstorm-spec.js';
-import type { AgentPlace, BrainstormStepPayloads, StoppedAgent } from './brainstorm-steps.js';
+import type { AgentTurnPlace, BrainstormStepPayloads, StoppedAgent } from './brainstorm-steps.js';
 import { type CanonicalState, initialState, type StateContent } from './core/canonical-state.js';
 import type { Convergence } from './core/convergence.js';
 import type { Provenance } from './core/provenance.js';
-import type { Role } from './core/role.js';
+import type { BrainstormRole } from './core/role.js';
 
 export type BrainstormStatus = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
 
 /** Turn of one agent in one pass. */
-export interface AgentTurn {
+export interface PassTurn {
   readonly position: number;
   readonly agent: string;
-  readonly role: Role;
+  readonly role: BrainstormRole;
   status: 'pending' | 'running' | 'completed' | 'failed' | 'canceled';
   /** Calls made for this turn over the whole pass. */
   attempts: number;
@@ -27,7 +27,7 @@ export interface AgentTurn {
   /** Repairs that are recorded from the answer to the last call. */
   recordedRepairs?: number;
   /** Tokens that the agent reports for its model, over the whole pass. */
-  usage?: TokenUsage;
+  usage?: AgentTokenUsage;
   url?: string;
   messageId?: string;
   /** Name of the credential of the last call. */
@@ -39,7 +39,7 @@ export interface AgentTurn {
 
 export interface Pass {
   readonly iteration: number;
-  readonly agents: AgentTurn[];
+  readonly agents: PassTurn[];
   /** Confidence of the merged state; absent until the pass is complete. */
   confidence?: number;
 }
@@ -61,7 +61,7 @@ export class BrainstormProgress {
   }
 
   /** Folds a log. @throws Error for the log of a Task that is not a brainstorm */
-  static of(events: Iterable<TaskEvent>): BrainstormProgress {
+  static fromEvents(events: Iterable<TaskEvent>): BrainstormProgress {
     let progress: BrainstormProgress | undefined;
     for (const event of events) {
       if ('task' in event) progress = new BrainstormProgress(specIn(event.task.metadata));
@@ -89,24 +89,24 @@ export class BrainstormProgress {
       const { artifact, metadata } = event.artifactUpdate;
       const state = firstData(artifact.parts);
       const note = runEventNote(metadata);
-      if (note?.type === 'iteration.completed' && state !== undefined) this.complete(note, state);
+      if (note?.type === 'iteration.completed' && state !== undefined) this.completePass(note, state);
       return;
     }
     const { status, metadata } = event.statusUpdate;
     if (event.received) this.goOn();
     const note = runEventNote(metadata);
-    if (note) this.fold(note);
-    if (status.state === 'TASK_STATE_FAILED') this.fail(undefined, firstText(status.message?.parts ?? []));
-    if (status.state === 'TASK_STATE_CANCELED') this.stop('canceled');
-    if (status.state === 'TASK_STATE_COMPLETED') this.stop(this.status === 'active' ? 'approved' : this.status);
+    if (note) this.foldNote(note);
+    if (status.state === 'TASK_STATE_FAILED') this.failBrainstorm(undefined, firstText(status.message?.parts ?? []));
+    if (status.state === 'TASK_STATE_CANCELED') this.endWith('canceled');
+    if (status.state === 'TASK_STATE_COMPLETED') this.endWith(this.status === 'active' ? 'approved' : this.status);
   }
 
-  private fold({ type, payload }: RunEventNote): void {
+  private foldNote({ type, payload }: RunEventNote): void {
     const step = FOLDS[type as keyof typeof FOLDS] as ((run: BrainstormProgress, payload: unknown) => void) | undefined;
     step?.(this, payload);
   }
 
-  private complete({ payload }: RunEventNote, state: JsonValue): void {
+  private completePass({ payload }: RunEventNote, state: JsonValue): void {
     const { confidence, provenance, verdict } = payload as unknown as BrainstormStepPayloads['iteration.completed'];
     if (this.pass) this.pass.confidence = confidence;
     this.history.push(state as unknown as CanonicalState);
@@ -127,24 +127,24 @@ export class BrainstormProgress {
     }
   }
 
-  fail(agent: string | undefined, message = 'The brainstorm failed'): void {
+  failBrainstorm(agent: string | undefined, message = 'The brainstorm failed'): void {
     this.status = 'failed';
     this.failure ??= { ...(agent !== undefined && { agent }), message };
   }
 
-  stop(status: BrainstormStatus): void {
+  endWith(status: BrainstormStatus): void {
     this.status = status;
     for (const turn of this.pass?.agents ?? []) if (turn.status === 'running') turn.status = 'canceled';
   }
 
-  begin(iteration: number): void {
-    const agents = this.spec.agents.map(({ agent, role }, position): AgentTurn => {
+  beginPass(iteration: number): void {
+    const agents = this.spec.agents.map(({ agent, role }, position): PassTurn => {
       return { position, agent, role, status: 'pending', attempts: 0, rejections: 0 };
     });
     this.passes.push({ iteration, agents });
   }
 
-  turn({ position }: AgentPlace): AgentTurn | undefined {
+  findTurn({ position }: AgentTurnPlace): PassTurn | undefined {
     return this.pass?.agents[position];
   }
 }
@@ -154,39 +154,43 @@ type Folds = {
 };
 
 const FOLDS: Folds = {
-  'iteration.started': (run, { iteration }) => run.begin(iteration),
+  'iteration.started': (run, { iteration }) => run.beginPass(iteration),
   'agent.started': (run, { attempt, url, messageId, credential, ...place }) => {
     const call = { url, messageId, credential, taskId: undefined, recordedRepairs: undefined };
-    change(run, place, { status: 'running', attempts: attempt, ...call });
+    changeTurn(run, place, { status: 'running', attempts: attempt, ...call });
   },
-  'agent.phase': (run, { taskId, ...place }) => change(run, place, { taskId }),
+  'agent.phase': (run, { taskId, ...place }) => changeTurn(run, place, { taskId }),
   'agent.rejected': (run, { error, usage, ...place }) => {
-    const rejections = (run.turn(place)?.rejections ?? 0) + 1;
-    change(run, place, { status: 'pending', rejections, error, faults: error, ...used(run, place, usage) });
+    const rejections = (run.findTurn(place)?.rejections ?? 0) + 1;
+    changeTurn(run, place, { status: 'pending', rejections, error, faults: error, ...addTurnUsage(run, place, usage) });
   },
   'agent.repaired': (run, { faults: _faults, ...place }) => {
-    const { repairs = 0, recordedRepairs = 0 } = run.turn(place) ?? {};
-    change(run, place, { repairs: repairs + 1, recordedRepairs: recordedRepairs + 1 });
+    const { repairs = 0, recordedRepairs = 0 } = run.findTurn(place) ?? {};
+    changeTurn(run, place, { repairs: repairs + 1, recordedRepairs: recordedRepairs + 1 });
   },
   'agent.completed': (run, { state, usage, ...place }) =>
-    change(run, place, { status: 'completed', state, error: undefined, ...used(run, place, usage) }),
+    changeTurn(run, place, { status: 'completed', state, error: undefined, ...addTurnUsage(run, place, usage) }),
   'agent.error': (run, { error, ...place }) => {
-    change(run, place, { status: 'failed', error });
+    changeTurn(run, place, { status: 'failed', error });
     run.failure = { agent: place.agent, message: error };
   },
-  'brainstorm.converged': (run) => run.stop('converged'),
-  'brainstorm.failed': (run, { agent, error }) => run.fail(agent, error),
-  'brainstorm.approved': (run) => run.stop('approved'),
+  'brainstorm.converged': (run) => run.endWith('converged'),
+  'brainstorm.failed': (run, { agent, error }) => run.failBrainstorm(agent, error),
+  'brainstorm.approved': (run) => run.endWith('approved'),
   'brainstorm.canceled': (run, { agents }) => {
     run.stopped = agents;
   },
 };
 
-function change(run: BrainstormProgress, place: AgentPlace, fields: Partial<AgentTurn>): void {
-  const turn = run.turn(place);
+function changeTurn(run: BrainstormProgress, place: AgentTurnPlace, fields: Partial<PassTurn>): void {
+  const turn = run.findTurn(place);
   if (turn) Object.assign(turn, fields);
 }
 
-function used(run: BrainstormProgress, place: AgentPlace, usage?: TokenUsage): Pick<AgentTurn, 'usage'> {
-  return usage ? { usage: addedUsage(run.turn(place)?.usage, usage) } : {};
+function addTurnUsage(
+  run: BrainstormProgress,
+  place: AgentTurnPlace,
+  usage?: AgentTokenUsage,
+): Pick<PassTurn, 'usage'> {
+  return usage ? { usage: addedUsage(run.findTurn(place)?.usage, usage) } : {};
 }

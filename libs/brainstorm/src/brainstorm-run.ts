@@ -2,9 +2,9 @@ import { Logger } from '@nestjs/common';
 import { UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
 import type { AgentCall, CallTarget } from '#libs/agent-calls';
 import { BrainstormEntries, type BrainstormEntry } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
-import { type CalledAgent, Process, ProcessCalls, type ProcessStart, type Steps } from '#libs/process';
-import { type Message, runEventMetadata, shownUrl, withoutUserinfo } from '#libs/protocol';
+import { retryWhileDatabaseDown } from '#libs/postgres';
+import { type CalledAgent, DurableExecution, ProcessCalls, type ProcessStart, type Steps } from '#libs/process';
+import { type Message, runEventMetadata, redactedUrl, withoutUserinfo } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { type TurnOutcome, turnOutcome } from './agent-answer.js';
 import { stateBefore, turnMessageId, turnRequest } from './agent-dispatch.js';
@@ -17,10 +17,15 @@ import {
   failedEvent,
   mergedEvent,
 } from './brainstorm-ending.js';
-import { type AgentTurn, BrainstormProgress } from './brainstorm-progress.js';
+import { type PassTurn, BrainstormProgress } from './brainstorm-progress.js';
 import type { BrainstormServices } from './brainstorm-services.js';
-import type { BrainstormAgent } from './brainstorm-spec.js';
-import { type AgentPlace, brainstormNote, type BrainstormStepPayloads, type StoppedAgent } from './brainstorm-steps.js';
+import type { SettledAgent } from './brainstorm-spec.js';
+import {
+  type AgentTurnPlace,
+  brainstormNote,
+  type BrainstormStepPayloads,
+  type StoppedAgent,
+} from './brainstorm-steps.js';
 import { ACCEPTED_STATE_SCHEMA, STATE_SCHEMA } from './core/state-schema.js';
 import { nextStep } from './next-step.js';
 
@@ -30,7 +35,7 @@ const STATE_ENTRY: Omit<BrainstormEntry, 'agent'> = { output: STATE_SCHEMA, acce
 const FINDING_OUT_MS = 10_000;
 
 /** Execution of a brainstorm's Task. */
-export class BrainstormRun extends Process<BrainstormProgress> {
+export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   private readonly logger = new Logger(BrainstormRun.name);
   protected override readonly calls: ProcessCalls;
   private readonly entries: BrainstormEntries;
@@ -40,7 +45,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     { context, log, links }: ProcessStart,
     private readonly ending: BrainstormEnding,
   ) {
-    super(context, BrainstormProgress.of(log));
+    super(context, BrainstormProgress.fromEvents(log));
     this.calls = new ProcessCalls(services, { context, links });
     this.entries = new BrainstormEntries(services.chains);
   }
@@ -50,27 +55,27 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     const next = nextStep(state);
     switch (next.kind) {
       case 'begin':
-        return [this.emit('iteration.started', { iteration: next.iteration })];
+        return [this.recordNote('iteration.started', { iteration: next.iteration })];
       case 'announce':
-        return this.announce(next.turn);
+        return this.announceTurn(next.turn);
       case 'call':
-        return this.ask(next.turn);
+        return this.callAgent(next.turn);
       case 'give-up':
-        return [this.giveUp(next.turn)];
+        return [this.giveUpTurn(next.turn)];
       case 'merge':
-        return [this.record(mergedEvent(context, state, ending.artifactId))];
+        return [this.recordEvent(mergedEvent(context, state, ending.artifactId))];
       case 'await-input':
-        return [this.record((next.as === 'converged' ? convergedEvent : failedEvent)(context, state, ending))];
+        return [this.recordEvent((next.as === 'converged' ? convergedEvent : failedEvent)(context, state, ending))];
     }
   }
 
   /** Ends the Task. For an approval it keeps the last merged state and does not wait for the agents. */
-  protected override async *cancel(): AsyncGenerator<TaskEvent> {
+  protected override async *endCanceled(): AsyncGenerator<TaskEvent> {
     const agents = this.stopAgents();
     const isApproved = () => this.services.approvals.isApproved(this.context.taskId);
-    const approved = await throughOutage(isApproved, AbortSignal.timeout(FINDING_OUT_MS));
-    if (approved) yield this.record(approvedEvent(this.context, this.state));
-    else yield this.record(canceledEvent(this.context, await agents));
+    const approved = await retryWhileDatabaseDown(isApproved, AbortSignal.timeout(FINDING_OUT_MS));
+    if (approved) yield this.recordEvent(approvedEvent(this.context, this.state));
+    else yield this.recordEvent(canceledEvent(this.context, await agents));
   }
 
   protected override async endCalls(): Promise<void> {
@@ -79,41 +84,41 @@ export class BrainstormRun extends Process<BrainstormProgress> {
 
   private async stopAgents(): Promise<StoppedAgent[]> {
     const turn = this.state.pass?.agents.find(({ status }) => status === 'running');
-    return turn ? [{ agent: turn.agent, ...(await this.calls.cancel(this.called(turn))) }] : [];
+    return turn ? [{ agent: turn.agent, ...(await this.calls.cancelCall(this.calledAgent(turn))) }] : [];
   }
 
-  private async *announce(turn: AgentTurn): AsyncGenerator<TaskEvent> {
-    const place = this.placeOf(turn);
+  private async *announceTurn(turn: PassTurn): AsyncGenerator<TaskEvent> {
+    const place = this.turnPlace(turn);
     const proof = await this.findProof(turn);
-    if (typeof proof === 'string') return yield this.emit('agent.error', { ...place, error: proof });
+    if (typeof proof === 'string') return yield this.recordNote('agent.error', { ...place, error: proof });
     const attempt = turn.attempts + 1;
     const messageId = turnMessageId(this.context.taskId, place.iteration, turn.position, attempt);
-    this.calls.announce(referenceOf(place, attempt));
-    yield this.emit('agent.started', { ...place, attempt, url: this.targetOf(turn).url, messageId, ...proof });
+    this.calls.announceCall(referenceOf(place, attempt));
+    yield this.recordNote('agent.started', { ...place, attempt, url: this.targetOf(turn).url, messageId, ...proof });
   }
 
   /**
    * Returns the credential for the next call to an agent elsewhere, by the current credentials, or why there is none.
    */
-  private async findProof(turn: AgentTurn): Promise<{ credential?: string } | string> {
+  private async findProof(turn: PassTurn): Promise<{ credential?: string } | string> {
     const { target, auth, credentials = [] } = this.agentOf(turn);
     // Only the agent of this service knows the endpoints of its models.
     if ('path' in target) return {};
     const { context, services } = this;
     const wanted = { tenant: context.call.scope.tenant, signal: context.signal };
     for (const credential of credentials)
-      if (await services.signers.reaches({ ...wanted, credential }, [new URL(target.url).origin]))
+      if (await services.signers.reachesOrigins({ ...wanted, credential }, [new URL(target.url).origin]))
         return { credential };
     if (auth !== undefined) return { credential: auth };
     return credentials.length === 0 ? {} : `"${credentials.join('", "')}" ${UNUSABLE_CREDENTIAL}`;
   }
 
-  private async *ask(turn: AgentTurn): AsyncGenerator<TaskEvent> {
-    const place = this.placeOf(turn);
+  private async *callAgent(turn: PassTurn): AsyncGenerator<TaskEvent> {
+    const place = this.turnPlace(turn);
     const { state, context } = this;
     const { timeoutMs } = state.spec;
-    const called = this.called(turn);
-    const call = await this.calls.open({
+    const called = this.calledAgent(turn);
+    const call = await this.calls.openCall({
       ...called,
       request: turnRequest(state, turn, context.contextId),
       ...(called.own && { complete: (message: Message) => this.withEntry(message, turn) }),
@@ -121,89 +126,89 @@ export class BrainstormRun extends Process<BrainstormProgress> {
       ...(timeoutMs !== undefined && { timeouts: { firstEvent: timeoutMs, idle: timeoutMs } }),
     });
     if (call.taskId !== undefined && turn.taskId === undefined)
-      yield this.emit('agent.phase', { ...place, taskId: call.taskId, phase: 'working' });
-    for await (const { seen } of call.run()) {
-      if (seen?.first) yield this.emit('agent.phase', { ...place, taskId: seen.taskId, phase: 'working' });
+      yield this.recordNote('agent.phase', { ...place, taskId: call.taskId, phase: 'working' });
+    for await (const { seen } of call.runCall()) {
+      if (seen?.first) yield this.recordNote('agent.phase', { ...place, taskId: seen.taskId, phase: 'working' });
     }
     await this.afterCall(call, turn);
     this.calls.close(referenceOf(place, turn.attempts));
     yield* this.recordOutcome(turn, turnOutcome(call.outcome, stateBefore(state, turn)));
   }
 
-  private *recordOutcome(turn: AgentTurn, outcome: TurnOutcome): Generator<TaskEvent> {
-    const place = this.placeOf(turn);
-    if (outcome.kind === 'failed') return yield this.emit('agent.error', { ...place, error: outcome.error });
+  private *recordOutcome(turn: PassTurn, outcome: TurnOutcome): Generator<TaskEvent> {
+    const place = this.turnPlace(turn);
+    if (outcome.kind === 'failed') return yield this.recordNote('agent.error', { ...place, error: outcome.error });
     const { repairs, usage } = outcome.report;
     // An earlier execution may have recorded some of them.
     for (const faults of repairs.slice(turn.recordedRepairs ?? 0))
-      yield this.emit('agent.repaired', { ...place, faults });
+      yield this.recordNote('agent.repaired', { ...place, faults });
     const used = usage && { usage };
-    if (outcome.kind === 'state') yield this.emit('agent.completed', { ...place, state: outcome.state, ...used });
-    else yield this.emit('agent.rejected', { ...place, error: outcome.error, ...used });
+    if (outcome.kind === 'state') yield this.recordNote('agent.completed', { ...place, state: outcome.state, ...used });
+    else yield this.recordNote('agent.rejected', { ...place, error: outcome.error, ...used });
   }
 
   /** Adds the signed entry of the brainstorm for an agent of this service. */
-  private withEntry(message: Message, turn: AgentTurn): Message {
+  private withEntry(message: Message, turn: PassTurn): Message {
     const { credentials = [] } = this.agentOf(turn);
     const { calledAgent: agent } = this.targetOf(turn);
     const entry = { ...STATE_ENTRY, agent, ...(credentials.length > 0 && { credentials }) };
-    return this.entries.signed(entry, message, this.context.call.scope);
+    return this.entries.attachEntry(entry, message, this.context.call.scope);
   }
 
   /**
    * Cancels an agent that asks a question, which gets no answer. The cancel precedes the record of the failure, so that
    * a crash between the two leaves no waiting agent. Logs an internal fault, which callers do not see.
    */
-  private async afterCall(call: AgentCall, turn: AgentTurn): Promise<void> {
+  private async afterCall(call: AgentCall, turn: PassTurn): Promise<void> {
     const { outcome } = call;
-    if (outcome.kind === 'waiting') await call.cancel();
+    if (outcome.kind === 'waiting') await call.cancelCall();
     if (outcome.kind !== 'failed' || outcome.failure.kind !== 'internal') return;
     const { cause } = outcome.failure;
-    this.logger.error({ err: cause, url: shownUrl(this.targetOf(turn).url) }, 'The call of an agent failed');
+    this.logger.error({ err: cause, url: redactedUrl(this.targetOf(turn).url) }, 'The call of an agent failed');
   }
 
-  private giveUp(turn: AgentTurn): TaskEvent {
+  private giveUpTurn(turn: PassTurn): TaskEvent {
     const error = `${turn.error ?? 'invalid state'} (${turn.rejections} answers were rejected)`;
-    return this.emit('agent.error', { ...this.placeOf(turn), error });
+    return this.recordNote('agent.error', { ...this.turnPlace(turn), error });
   }
 
   /** Returns the agent that a turn calls. Its card is resolved for each call. */
-  private called(turn: AgentTurn): CalledAgent {
+  private calledAgent(turn: PassTurn): CalledAgent {
     const { target, auth } = this.agentOf(turn);
     const own = 'path' in target;
     // Earlier versions did not record the credential of a call.
     const credential = turn.credential ?? auth;
     return {
-      reference: referenceOf(this.placeOf(turn), turn.attempts),
+      reference: referenceOf(this.turnPlace(turn), turn.attempts),
       own,
-      target: () => this.targetOf(turn),
+      findTarget: () => this.targetOf(turn),
       ...(turn.taskId !== undefined && { seen: turn.taskId }),
       ...(credential !== undefined && !own && { identity: { credential, onlyToHosts: true } }),
     };
   }
 
-  private targetOf(turn: AgentTurn): Required<CallTarget> {
+  private targetOf(turn: PassTurn): Required<CallTarget> {
     const { target } = this.agentOf(turn);
     const url = withoutUserinfo(targetUrl(target, this.services.address.internalUrl));
     return { url, calledAgent: 'path' in target ? target.path : target.url };
   }
 
-  private agentOf({ position }: AgentTurn): BrainstormAgent {
+  private agentOf({ position }: PassTurn): SettledAgent {
     const agent = this.state.spec.agents[position];
     if (agent === undefined) throw new RangeError(`The brainstorm has no agent at ${position}`);
     return agent;
   }
 
-  private placeOf({ position, agent, role }: AgentTurn): AgentPlace {
+  private turnPlace({ position, agent, role }: PassTurn): AgentTurnPlace {
     return { iteration: this.state.pass?.iteration ?? 0, position, agent, role };
   }
 
-  private emit<T extends keyof BrainstormStepPayloads>(type: T, payload: BrainstormStepPayloads[T]): TaskEvent {
-    return this.step(runEventMetadata(brainstormNote(type, payload)));
+  private recordNote<T extends keyof BrainstormStepPayloads>(type: T, payload: BrainstormStepPayloads[T]): TaskEvent {
+    return this.recordMetadata(runEventMetadata(brainstormNote(type, payload)));
   }
 }
 
 /** Returns the name of a call within the Task. */
-function referenceOf({ iteration, position }: AgentPlace, attempt: number): string {
+function referenceOf({ iteration, position }: AgentTurnPlace, attempt: number): string {
   return `${iteration}.${position}#${attempt}`;
 }

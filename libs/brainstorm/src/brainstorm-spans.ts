@@ -1,18 +1,18 @@
 import { noteOf, type SpanStep } from '#libs/executor';
 import type { TaskEvent } from '#libs/tasks';
-import type { AgentPlace, BrainstormStepPayloads } from './brainstorm-steps.js';
+import type { AgentTurnPlace, BrainstormStepPayloads } from './brainstorm-steps.js';
 
 /** Returns the span steps of an event of a brainstorm's log: the begin or the end of an agent's call. */
 export function brainstormSpanSteps(event: TaskEvent): readonly SpanStep[] {
   const note = noteOf(event);
-  if (note?.type === 'agent.started') return [started(note.payload as unknown as Started)];
+  if (note?.type === 'agent.started') return [startSpanStep(note.payload as unknown as AgentStarted)];
   if (!note || !(note.type in ENDS)) return [];
-  const slot = slotOf(note.payload as unknown as AgentPlace);
+  const slot = slotOf(note.payload as unknown as AgentTurnPlace);
   const error = ENDS[note.type];
   return [{ ends: { slot, ...(error !== undefined && { error }) } }];
 }
 
-type Started = BrainstormStepPayloads['agent.started'];
+type AgentStarted = BrainstormStepPayloads['agent.started'];
 
 /** Errors of the events that end the call of an agent. */
 const ENDS: Readonly<Record<string, string | undefined>> = {
@@ -21,7 +21,7 @@ const ENDS: Readonly<Record<string, string | undefined>> = {
   'agent.error': 'failed',
 };
 
-function started(payload: Started): SpanStep {
+function startSpanStep(payload: AgentStarted): SpanStep {
   const { agent, role, iteration, messageId } = payload;
   const attributes = {
     'gen_ai.operation.name': 'invoke_agent',
@@ -33,6 +33,6 @@ function started(payload: Started): SpanStep {
   return { begins: { slot: slotOf(payload), key, name: `invoke_agent ${agent}`, kind: 'client', attributes } };
 }
 
-function slotOf({ iteration, position }: AgentPlace): string {
+function slotOf({ iteration, position }: AgentTurnPlace): string {
   return `${iteration}/${position}`;
 }

@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { StateAgent } from './core/canonical-state.js';
 import type { AgentLlmConfig } from './core/llm-config.js';
-import type { Role } from './core/role.js';
+import type { BrainstormRole } from './core/role.js';
 
 /** Address of an agent: a URL, or a path in this service's catalog. */
 export type AgentTarget = { url: string } | { path: string };
 
 /** Agent of a brainstorm, fixed when the brainstorm started. */
-export interface BrainstormAgent {
+export interface SettledAgent {
   /** Reference that the caller gave. It names the agent in passes and provenance. */
   agent: string;
   name: string;
-  role: Role;
+  role: BrainstormRole;
   target: AgentTarget;
   /** Name of the stored credential for calls to it. */
   auth?: string;
@@ -30,7 +30,7 @@ export interface BrainstormAgent {
 /** Subject and agents of a brainstorm. It never changes after the start, and has no secrets. */
 export interface BrainstormSpec {
   idea: string;
-  agents: BrainstormAgent[];
+  agents: SettledAgent[];
   maxIterations: number;
   systemPrompt?: string;
   /** Milliseconds that an agent may stay silent before it is asked again. */

@@ -1,18 +1,18 @@
 import type { CanceledCall } from '#libs/agent-calls';
 import type { JsonObject, RunEventNote } from '#libs/protocol';
-import type { TokenUsage } from './answer-report.js';
+import type { AgentTokenUsage } from './answer-report.js';
 import type { StateContent } from './core/canonical-state.js';
 import type { Convergence } from './core/convergence.js';
 import type { Provenance } from './core/provenance.js';
-import type { Role } from './core/role.js';
+import type { BrainstormRole } from './core/role.js';
 
 /** Pass and agent that a step is about. */
-export interface AgentPlace {
+export interface AgentTurnPlace {
   iteration: number;
   /** Position of the agent, from 0. */
   position: number;
   agent: string;
-  role: Role;
+  role: BrainstormRole;
 }
 
 /** Outcome for an agent's Task when its brainstorm was stopped. */
@@ -27,16 +27,16 @@ export interface BrainstormStepPayloads {
    * A call is about to start; `attempt` counts from 1 over the whole pass. `credential` names the credential of a call
    * to an agent elsewhere.
    */
-  'agent.started': AgentPlace & { attempt: number; url: string; messageId: string; credential?: string };
+  'agent.started': AgentTurnPlace & { attempt: number; url: string; messageId: string; credential?: string };
   /** The agent has created a Task. */
-  'agent.phase': AgentPlace & { taskId: string; phase: string };
+  'agent.phase': AgentTurnPlace & { taskId: string; phase: string };
   /** The agent's answer had no valid state; the agent is asked again, or `agent.error` follows. */
-  'agent.rejected': AgentPlace & { error: string; usage?: TokenUsage };
+  'agent.rejected': AgentTurnPlace & { error: string; usage?: AgentTokenUsage };
   /** The agent sent an answer back to its model for these faults, before the answer of the next event. */
-  'agent.repaired': AgentPlace & { faults: string };
-  'agent.completed': AgentPlace & { state: StateContent; usage?: TokenUsage };
+  'agent.repaired': AgentTurnPlace & { faults: string };
+  'agent.completed': AgentTurnPlace & { state: StateContent; usage?: AgentTokenUsage };
   /** Stops the pass until a caller continues it. */
-  'agent.error': AgentPlace & { error: string };
+  'agent.error': AgentTurnPlace & { error: string };
   /** Metadata of the Artifact with the merged state. */
   'iteration.completed': { iteration: number; confidence: number; provenance: Provenance; verdict: Convergence };
   'brainstorm.converged': { iteration: number; convergence: string };

@@ -8,7 +8,7 @@ const LOGS = new GoldenLogs(join(import.meta.dirname, 'testing/golden'));
 
 /** The progress, which is what callers are shown, and what follows from it; the spec is in the first event. */
 const folded: Fold = (log) => {
-  const progress = BrainstormProgress.of(log);
+  const progress = BrainstormProgress.fromEvents(log);
   const { spec: _spec, history, passes, ...rest } = progress;
   // The recorded logs know the step by an older name.
   const next = nextStep(progress).kind.replace('await-input', 'rest');

@@ -9,7 +9,7 @@ export {
   stateFaults,
 } from './core/canonical-state.js';
 export { llmFaults } from './core/llm-config.js';
-export { isRole, type Role, ROLES } from './core/role.js';
+export { isRole, type BrainstormRole, ROLES } from './core/role.js';
 export { workByRules } from './core/role-rules.js';
 export { STATE_SCHEMA } from './core/state-schema.js';
 export { BRAINSTORM_MIGRATIONS } from './storage/brainstorm-migrations.js';

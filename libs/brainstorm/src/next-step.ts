@@ -1,4 +1,4 @@
-import type { AgentTurn, BrainstormProgress } from './brainstorm-progress.js';
+import type { PassTurn, BrainstormProgress } from './brainstorm-progress.js';
 
 /** Repeated requests after answers without a valid state; then the pass fails. */
 const MOST_REJECTIONS = 2;
@@ -6,9 +6,9 @@ const MOST_REJECTIONS = 2;
 /** Next step of a brainstorm. */
 export type NextStep =
   | { kind: 'begin'; iteration: number }
-  | { kind: 'announce'; turn: AgentTurn }
-  | { kind: 'call'; turn: AgentTurn }
-  | { kind: 'give-up'; turn: AgentTurn }
+  | { kind: 'announce'; turn: PassTurn }
+  | { kind: 'call'; turn: PassTurn }
+  | { kind: 'give-up'; turn: PassTurn }
   | { kind: 'merge'; iteration: number }
   | { kind: 'await-input'; as: 'converged' | 'failed' };
 

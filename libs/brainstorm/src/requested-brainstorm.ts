@@ -1,7 +1,7 @@
 import { UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
 import { invalidParams, urlProblem } from '#libs/protocol';
-import { agentTarget, nameOf } from './agent-target.js';
-import { type BrainstormAgent, type BrainstormSpec, DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
+import { agentTarget, defaultName } from './agent-target.js';
+import { type SettledAgent, type BrainstormSpec, DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
 import { llmSettings, type LlmSettings } from './core/llm-config.js';
 import { FEWEST_AGENTS, isRole, MOST_AGENTS, roleAt, ROLES } from './core/role.js';
 import { skillWords } from './core/skill-library.js';
@@ -58,16 +58,28 @@ export function brainstormProblems(wanted: RequestedBrainstorm): FieldProblem[] 
   const { idea, agents, maxIterations, timeoutMs, llmConfig, systemPrompt = '' } = wanted;
   const count = `must have ${FEWEST_AGENTS} to ${MOST_AGENTS} entries`;
   return [
-    ...unless(idea.trim() !== '' && idea.length <= LONGEST_IDEA, 'idea', `must have 1 to ${LONGEST_IDEA} characters`),
-    ...unless(agents.length >= FEWEST_AGENTS && agents.length <= MOST_AGENTS, 'agents', count),
+    ...problemUnless(
+      idea.trim() !== '' && idea.length <= LONGEST_IDEA,
+      'idea',
+      `must have 1 to ${LONGEST_IDEA} characters`,
+    ),
+    ...problemUnless(agents.length >= FEWEST_AGENTS && agents.length <= MOST_AGENTS, 'agents', count),
     ...agents.flatMap(agentProblems),
-    ...unless(
+    ...problemUnless(
       isNumber(maxIterations, MOST_ITERATIONS),
       'maxIterations',
       `must be a number from 1 to ${MOST_ITERATIONS}`,
     ),
-    ...unless(isNumber(timeoutMs, LONGEST_TIMEOUT), 'timeoutMs', `must be a number from 1 to ${LONGEST_TIMEOUT}`),
-    ...unless(systemPrompt.length <= LONGEST_PROMPT, 'systemPrompt', `must have at most ${LONGEST_PROMPT} characters`),
+    ...problemUnless(
+      isNumber(timeoutMs, LONGEST_TIMEOUT),
+      'timeoutMs',
+      `must be a number from 1 to ${LONGEST_TIMEOUT}`,
+    ),
+    ...problemUnless(
+      systemPrompt.length <= LONGEST_PROMPT,
+      'systemPrompt',
+      `must have at most ${LONGEST_PROMPT} characters`,
+    ),
     ...nameProblems(llmConfig?.credential_ref, 'llmConfig'),
   ];
 }
@@ -77,7 +89,7 @@ export function brainstormSpec(wanted: RequestedBrainstorm, defaults: AgentDefau
   const { idea, systemPrompt, timeoutMs } = wanted;
   return {
     idea,
-    agents: wanted.agents.map((agent, position) => settled(agent, position, modelSettings(wanted), defaults)),
+    agents: wanted.agents.map((agent, position) => settleAgent(agent, position, modelSettings(wanted), defaults)),
     maxIterations: wanted.maxIterations ?? DEFAULT_ITERATIONS,
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -94,12 +106,12 @@ export function isReadable(skill: string): boolean {
   return /\s/.test(skill.trim());
 }
 
-function settled(
+function settleAgent(
   wanted: RequestedAgent,
   position: number,
   override: LlmSettings,
   defaults: AgentDefaults,
-): BrainstormAgent {
+): SettledAgent {
   const { agent, role, provider, model, credential_ref, auth, skills = [] } = wanted;
   const credentials = defaults.credentials?.(position) ?? (credential_ref === undefined ? [] : [credential_ref]);
   const target = agentTarget(agent);
@@ -112,7 +124,7 @@ function settled(
   };
   return {
     agent,
-    name: wanted.name ?? nameOf(target),
+    name: wanted.name ?? defaultName(target),
     role: isRole(role) ? role : roleAt(position),
     target,
     ...(auth !== undefined && { auth }),
@@ -129,24 +141,28 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
   const problem = urlProblem(agent);
   const target = 'must be the URL of an agent, a path of the directory, or the name of a workflow';
   return [
-    ...unless(agentTarget(agent) !== undefined, `${path}.agent`, target),
-    ...unless(problem === undefined, `${path}.agent`, problem ?? ''),
-    ...unless(role === undefined || isRole(role), `${path}.role`, `must be one of ${ROLES.join(', ')}`),
-    ...unless(name.length <= LONGEST_NAME, `${path}.name`, `must have at most ${LONGEST_NAME} characters`),
-    ...unless(skills.length <= MOST_SKILLS, `${path}.skills`, `must have at most ${MOST_SKILLS} entries`),
-    ...unless(
+    ...problemUnless(agentTarget(agent) !== undefined, `${path}.agent`, target),
+    ...problemUnless(problem === undefined, `${path}.agent`, problem ?? ''),
+    ...problemUnless(role === undefined || isRole(role), `${path}.role`, `must be one of ${ROLES.join(', ')}`),
+    ...problemUnless(name.length <= LONGEST_NAME, `${path}.name`, `must have at most ${LONGEST_NAME} characters`),
+    ...problemUnless(skills.length <= MOST_SKILLS, `${path}.skills`, `must have at most ${MOST_SKILLS} entries`),
+    ...problemUnless(
       skills.join('').length <= LONGEST_PROMPT,
       `${path}.skills`,
       `must have at most ${LONGEST_PROMPT} characters`,
     ),
-    ...unless(auth === undefined || CREDENTIAL_NAME.test(auth), `${path}.auth`, 'must be the name of a credential'),
-    ...unless(
+    ...problemUnless(
+      auth === undefined || CREDENTIAL_NAME.test(auth),
+      `${path}.auth`,
+      'must be the name of a credential',
+    ),
+    ...problemUnless(
       auth === undefined || /^https?:/i.test(agent),
       `${path}.auth`,
       'is for an agent that is named by its URL',
     ),
     ...nameProblems(credential, path, mayUseOne(agent)),
-    ...unless(
+    ...problemUnless(
       auth === undefined || credential === undefined || auth === credential,
       `${path}.credential_ref`,
       'must be left out beside another auth',
@@ -162,10 +178,10 @@ function mayUseOne(agent: string): boolean {
 
 function nameProblems(credential: string | undefined, path: string, isPossible = true): FieldProblem[] {
   const isName = credential === undefined || (isPossible && CREDENTIAL_NAME.test(credential));
-  return unless(isName, `${path}.credential_ref`, UNUSABLE_CREDENTIAL);
+  return problemUnless(isName, `${path}.credential_ref`, UNUSABLE_CREDENTIAL);
 }
 
-function unless(holds: boolean, path: string, detail: string): FieldProblem[] {
+function problemUnless(holds: boolean, path: string, detail: string): FieldProblem[] {
   return holds ? [] : [{ path, detail }];
 }
 

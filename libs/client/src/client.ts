@@ -5,16 +5,16 @@ import { RunFollower } from './run-follower.js';
 import { ServiceCalls, type ServiceOptions, type ServiceRequest } from './service-calls.js';
 
 type Schemas = components['schemas'];
-type Run = Schemas['RunDetail'];
+type FetchedRun = Schemas['RunDetail'];
 
 export type ClientOptions = ServiceOptions;
 
 /** Options of one request. */
-interface CallOptions {
+interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-interface KeyOptions extends CallOptions {
+interface KeyOptions extends RequestOptions {
   /**
    * Idempotency key. The same key and body give the same run, however often it is requested. Default: a new key per
    * call.
@@ -22,7 +22,7 @@ interface KeyOptions extends CallOptions {
   idempotencyKey?: string | undefined;
 }
 
-interface EventsOptions extends CallOptions {
+interface EventsOptions extends RequestOptions {
   /** Number of the last event that was seen. */
   since?: number;
   /** `false` ends the stream after the events so far. */
@@ -61,12 +61,12 @@ export interface ParleyClient {
    */
   events(runId: string, options?: EventsOptions): AsyncGenerator<RunEvent, void, void>;
   /** Waits until a run has ended, and returns it. */
-  wait(runId: string, options?: CallOptions): Promise<Run>;
-  get(runId: string, options?: CallOptions): Promise<Run>;
-  list(filter?: RunFilter, options?: CallOptions): Promise<Schemas['RunPage']>;
+  wait(runId: string, options?: RequestOptions): Promise<FetchedRun>;
+  get(runId: string, options?: RequestOptions): Promise<FetchedRun>;
+  list(filter?: RunFilter, options?: RequestOptions): Promise<Schemas['RunPage']>;
   /** Answers a question of a run, which then continues. */
-  answer(runId: string, answer: AnswerOptions, options?: CallOptions): Promise<void>;
-  cancel(runId: string, options?: CallOptions): Promise<Schemas['CanceledRun']>;
+  answer(runId: string, answer: AnswerOptions, options?: RequestOptions): Promise<void>;
+  cancel(runId: string, options?: RequestOptions): Promise<Schemas['CanceledRun']>;
   /** Starts a new run that reuses results of an ended one. */
   rerun(runId: string, body?: Schemas['RerunBody'], options?: KeyOptions): Promise<Schemas['StartedRerun']>;
   /** Calls any other operation of the management API by its path; the answer is JSON. */
@@ -90,15 +90,18 @@ class HttpClient implements ParleyClient {
   }
 
   run(workflow: string, inputs: Record<string, unknown> = {}, options: KeyOptions = {}): Promise<{ runId: string }> {
-    return this.#calls.json(`/api/workflows/${encodeURIComponent(workflow)}/runs`, keyed({ inputs }, options));
+    return this.#calls.requestJson(
+      `/api/workflows/${encodeURIComponent(workflow)}/runs`,
+      keyedRequest({ inputs }, options),
+    );
   }
 
   events(runId: string, { since = 0, live = true, signal }: EventsOptions = {}): AsyncGenerator<RunEvent, void, void> {
-    const follower = new RunFollower(this.#calls, path(runId));
-    return live ? follower.events(since, signal) : follower.known(since, signal);
+    const follower = new RunFollower(this.#calls, runPath(runId));
+    return live ? follower.followEvents(since, signal) : follower.readKnown(since, signal);
   }
 
-  async wait(runId: string, options: CallOptions = {}): Promise<Run> {
+  async wait(runId: string, options: RequestOptions = {}): Promise<FetchedRun> {
     for (;;) {
       const run = await this.get(runId, options);
       if (run.status === 'completed' || run.status === 'failed' || run.status === 'canceled') return run;
@@ -106,37 +109,37 @@ class HttpClient implements ParleyClient {
     }
   }
 
-  get(runId: string, { signal }: CallOptions = {}): Promise<Run> {
-    return this.#calls.json(path(runId), { signal });
+  get(runId: string, { signal }: RequestOptions = {}): Promise<FetchedRun> {
+    return this.#calls.requestJson(runPath(runId), { signal });
   }
 
-  list(filter: RunFilter = {}, { signal }: CallOptions = {}): Promise<Schemas['RunPage']> {
-    return this.#calls.json('/api/runs', { query: { ...filter }, signal });
+  list(filter: RunFilter = {}, { signal }: RequestOptions = {}): Promise<Schemas['RunPage']> {
+    return this.#calls.requestJson('/api/runs', { query: { ...filter }, signal });
   }
 
-  async answer(runId: string, answer: AnswerOptions, { signal }: CallOptions = {}): Promise<void> {
-    await this.#calls.json(`${path(runId)}/answers`, { method: 'POST', body: answer, signal });
+  async answer(runId: string, answer: AnswerOptions, { signal }: RequestOptions = {}): Promise<void> {
+    await this.#calls.requestJson(`${runPath(runId)}/answers`, { method: 'POST', body: answer, signal });
   }
 
   /** Retried if the answer was lost: canceling a canceled run returns the same. */
-  async cancel(runId: string, { signal }: CallOptions = {}): Promise<Schemas['CanceledRun']> {
-    return this.#calls.json(`${path(runId)}/cancel`, { method: 'POST', repeatable: true, signal });
+  async cancel(runId: string, { signal }: RequestOptions = {}): Promise<Schemas['CanceledRun']> {
+    return this.#calls.requestJson(`${runPath(runId)}/cancel`, { method: 'POST', repeatable: true, signal });
   }
 
   rerun(runId: string, body: Schemas['RerunBody'] = {}, options: KeyOptions = {}): Promise<Schemas['StartedRerun']> {
-    return this.#calls.json(`${path(runId)}/rerun`, keyed(body, options));
+    return this.#calls.requestJson(`${runPath(runId)}/rerun`, keyedRequest(body, options));
   }
 
   call<T>(target: `/${string}`, request: ServiceRequest = {}): Promise<T> {
-    return this.#calls.json(target, request);
+    return this.#calls.requestJson(target, request);
   }
 }
 
-function keyed(body: unknown, { idempotencyKey = crypto.randomUUID(), signal }: KeyOptions): ServiceRequest {
+function keyedRequest(body: unknown, { idempotencyKey = crypto.randomUUID(), signal }: KeyOptions): ServiceRequest {
   return { method: 'POST', body, headers: { 'idempotency-key': idempotencyKey }, signal };
 }
 
-function path(runId: string): `/${string}` {
+function runPath(runId: string): `/${string}` {
   if (runId === '') throw new ParleyError({ status: 0, reason: 'MALFORMED', message: 'the id of the run is empty' });
   return `/api/runs/${encodeURIComponent(runId)}`;
 }

@@ -44,7 +44,7 @@ export class ParleyError extends Error {
   /** Returns the error of an answer of `/api`, also if a proxy in front of the service answered. */
   static async of(response: Response): Promise<ParleyError> {
     const text = await response.text().catch(() => '');
-    const { detail, reason, errors, requestId } = problemOf(text);
+    const { detail, reason, errors, requestId } = parseProblem(text);
     return new ParleyError({
       status: response.status,
       reason: typeof reason === 'string' ? reason : 'UNKNOWN',
@@ -60,17 +60,17 @@ export class ParleyUnreachable extends ParleyError {
   override readonly name = 'ParleyUnreachable';
 
   constructor(url: string, cause: unknown) {
-    super({ status: 0, reason: 'UNREACHABLE', message: `${url} cannot be reached${codeOf(cause)}`, cause });
+    super({ status: 0, reason: 'UNREACHABLE', message: `${url} cannot be reached${failureCode(cause)}`, cause });
   }
 }
 
 /** Returns why `fetch` failed, if it reports that; browsers do not. */
-function codeOf(error: unknown): string {
+function failureCode(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? ` (${cause.code})` : '';
 }
 
-function problemOf(text: string): Record<string, unknown> {
+function parseProblem(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? { ...value } : {};

@@ -1,7 +1,7 @@
 import { eventFrames } from './event-frames.js';
 import { ParleyError, ParleyUnreachable } from './parley-error.js';
 import type { RunEvent } from './run-event.js';
-import { PASSING, pause, type ServiceCalls } from './service-calls.js';
+import { PASSING, pauseFor, type ServiceCalls } from './service-calls.js';
 
 /** Milliseconds before a stream that broke without a new event is opened again; doubled each time. */
 const FIRST_PAUSE = 100;
@@ -26,12 +26,12 @@ export class RunFollower {
   }
 
   /** Yields the events after `since`, each once. @throws ParleyError for an unknown run; the signal's reason */
-  async *events(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+  async *followEvents(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
     let last = since;
     let wait = FIRST_PAUSE;
     for (;;) {
       const before = last;
-      for await (const event of this.#connection(last, signal)) {
+      for await (const event of this.#readConnection(last, signal)) {
         if (event.sequence <= last) continue;
         last = event.sequence;
         wait = FIRST_PAUSE;
@@ -40,77 +40,79 @@ export class RunFollower {
       }
       // A reader that has seen the end receives nothing more.
       if (last === before && this.#isWhole && (await this.#isOver(last, signal))) return;
-      await pause(wait, signal);
+      await pauseFor(wait, signal);
       wait = Math.min(wait * 2, LONGEST_PAUSE);
     }
   }
 
   /** Yields the events after `since` that exist by now. @throws also if the connection breaks */
-  async *known(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
-    const body = bodyOf(await this.#calls.answer(this.#path, { query: { since, live: false }, signal }));
+  async *readKnown(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+    const body = eventBody(await this.#calls.requestResponse(this.#path, { query: { since, live: false }, signal }));
     for await (const { data } of eventFrames(body, () => undefined)) yield JSON.parse(data) as RunEvent;
   }
 
   /** True if the run has ended, and has no further events. */
   async #isOver(last: number, signal?: AbortSignal): Promise<boolean> {
     try {
-      const { status } = await this.#calls.json<{ status: string }>(this.#run, { signal });
+      const { status } = await this.#calls.requestJson<{ status: string }>(this.#run, { signal });
       if (!ENDED.has(status)) return false;
-      const rest = this.known(last, signal);
+      const rest = this.readKnown(last, signal);
       const { done } = await rest.next();
       await rest.return();
       return done === true;
     } catch (error) {
-      this.#refuse(error, signal);
+      this.#throwUnlessPassing(error, signal);
       return false;
     }
   }
 
   /** @throws the error unless it is a transient fault of the service or the network */
-  #refuse(error: unknown, signal?: AbortSignal): void {
+  #throwUnlessPassing(error: unknown, signal?: AbortSignal): void {
     signal?.throwIfAborted();
     // The follower of a run waits while the service is away, as the run does.
-    if (!isAway(error) && !cut(error)) throw error;
+    if (!isAway(error) && !isCut(error)) throw error;
   }
 
   /** Yields the events of one connection until the stream ends, breaks, or stays silent for too long. */
-  async *#connection(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
-    const silence = new Silence();
+  async *#readConnection(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+    const silence = new SilenceTimer();
     const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
     this.#isWhole = false;
     try {
       const headers = { accept: 'text/event-stream' };
-      const body = bodyOf(await this.#calls.answer(this.#path, { query: { since }, headers, signal: either }));
-      for await (const { data } of eventFrames(body, () => silence.broken())) yield JSON.parse(data) as RunEvent;
+      const body = eventBody(
+        await this.#calls.requestResponse(this.#path, { query: { since }, headers, signal: either }),
+      );
+      for await (const { data } of eventFrames(body, () => silence.restartTimer())) yield JSON.parse(data) as RunEvent;
       this.#isWhole = true;
     } catch (error) {
-      if (!silence.signal.aborted) this.#refuse(error, signal);
+      if (!silence.signal.aborted) this.#throwUnlessPassing(error, signal);
       signal?.throwIfAborted();
     } finally {
-      silence.end();
+      silence.stopTimer();
     }
   }
 }
 
 /** Closes a silent connection: the service sends something every few seconds. */
-class Silence {
+class SilenceTimer {
   readonly #control = new AbortController();
-  #timer = this.#start();
+  #timer = this.#startTimer();
 
   get signal(): AbortSignal {
     return this.#control.signal;
   }
 
-  broken(): void {
+  restartTimer(): void {
     clearTimeout(this.#timer);
-    this.#timer = this.#start();
+    this.#timer = this.#startTimer();
   }
 
-  end(): void {
+  stopTimer(): void {
     clearTimeout(this.#timer);
   }
 
-  #start(): ReturnType<typeof setTimeout> {
+  #startTimer(): ReturnType<typeof setTimeout> {
     return setTimeout(() => this.#control.abort(), LONGEST_SILENCE);
   }
 }
@@ -120,7 +122,7 @@ function isAway(error: unknown): boolean {
 }
 
 /** Returns the body of a stream. @throws ParleyError for an answer that is not a stream of events */
-function bodyOf(response: Response): ReadableStream<Uint8Array> {
+function eventBody(response: Response): ReadableStream<Uint8Array> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isStream || !response.body) throw ParleyError.foreign(response, 'a stream of events');
   return response.body;
@@ -129,6 +131,6 @@ function bodyOf(response: Response): ReadableStream<Uint8Array> {
 /**
  * True for the error of `fetch` when a connection breaks while its body is read: a TypeError, in Node and in browsers.
  */
-function cut(error: unknown): boolean {
+function isCut(error: unknown): boolean {
   return (error as Error).name === 'TypeError';
 }

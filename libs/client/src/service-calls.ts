@@ -47,8 +47,8 @@ export class ServiceCalls {
    * Returns the answer's JSON, or `undefined` if it has none.
    * @throws ParleyError if the service refuses; ParleyUnreachable if it does not answer
    */
-  async json<T>(path: string, request: ServiceRequest = {}): Promise<T> {
-    const response = await this.answer(path, request);
+  async requestJson<T>(path: string, request: ServiceRequest = {}): Promise<T> {
+    const response = await this.requestResponse(path, request);
     const text = await response.text().catch((failure: unknown) => {
       request.signal?.throwIfAborted();
       throw new ParleyUnreachable(this.#base, failure);
@@ -64,19 +64,19 @@ export class ServiceCalls {
    * Returns an answer whose status is not an error. @throws ParleyError if the service refuses; ParleyUnreachable if it
    * does not answer
    */
-  async answer(path: string, request: ServiceRequest = {}): Promise<Response> {
+  async requestResponse(path: string, request: ServiceRequest = {}): Promise<Response> {
     for (let tries = 0; ; tries += 1) {
       const last = tries >= PAUSES.length || !isRepeatable(request);
-      const { response, failure } = await this.#once(path, request);
+      const { response, failure } = await this.#sendOnce(path, request);
       if (response?.ok) return response;
       const passes = response === undefined || PASSING.has(response.status);
       if (last || !passes) throw response ? await ParleyError.of(response) : new ParleyUnreachable(this.#base, failure);
-      await pause(waitOf(response) ?? PAUSES[tries] ?? 0, request.signal);
+      await pauseFor(retryDelay(response) ?? PAUSES[tries] ?? 0, request.signal);
       await response?.body?.cancel();
     }
   }
 
-  async #once(path: string, request: ServiceRequest): Promise<{ response?: Response; failure?: unknown }> {
+  async #sendOnce(path: string, request: ServiceRequest): Promise<{ response?: Response; failure?: unknown }> {
     const { method = 'GET', query = {}, body, headers, signal } = request;
     const asked = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value));
@@ -123,22 +123,22 @@ function isRepeatable({ method = 'GET', headers = {}, repeatable = false }: Serv
 }
 
 /** Returns `Retry-After` in milliseconds, up to the limit, if present. */
-function waitOf(response: Response | undefined): number | undefined {
+function retryDelay(response: Response | undefined): number | undefined {
   const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_PAUSE) : undefined;
 }
 
 /** Resolves after a delay. @throws the signal's reason */
-export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export async function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {
-    const ended = (): void => {
+    const endPause = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', ended);
+      signal?.removeEventListener('abort', endPause);
       resolve();
     };
-    const timer = setTimeout(ended, milliseconds);
-    signal?.addEventListener('abort', ended);
+    const timer = setTimeout(endPause, milliseconds);
+    signal?.addEventListener('abort', endPause);
   });
   signal?.throwIfAborted();
 }

@@ -47,17 +47,17 @@ export async function verifyWebhook(request: Request, options: WebhookOptions): 
   const [head = '', empty, signature = ''] = header.split('.');
   if (head === '' || empty !== '' || signature === '') throw new Error('The notification is not signed');
   const claims = JSON.parse(new TextDecoder().decode(fromBase64Url(head))) as Record<string, unknown>;
-  const key = await keyOf(claims['kid'], options);
+  const key = await loadVerifyKey(claims['kid'], options);
   const signed = new TextEncoder().encode(`${head}.${toBase64Url(content)}`);
   const genuine =
     claims['alg'] === 'ES256' &&
     (await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, fromBase64Url(signature), signed));
   if (!genuine) throw new Error('The signature does not fit');
-  const id = checked(claims, request.headers.get('x-a2a-notification-id'), options, request.url);
+  const id = checkClaims(claims, request.headers.get('x-a2a-notification-id'), options, request.url);
   return { id, body: JSON.parse(new TextDecoder().decode(content)) as unknown };
 }
 
-function checked(
+function checkClaims(
   { typ, aud, jti, iat, exp }: Record<string, unknown>,
   id: string | null,
   { receiverUrl, maxAgeSeconds = 300 }: WebhookOptions,
@@ -74,15 +74,15 @@ function checked(
 }
 
 /** Returns the key of this id. Unknown ids cause a new request for the keys. */
-async function keyOf(kid: unknown, { jwksUrl, fetch: call = fetch }: WebhookOptions): Promise<VerifyKey> {
+async function loadVerifyKey(kid: unknown, { jwksUrl, fetch: call = fetch }: WebhookOptions): Promise<VerifyKey> {
   const kept = known.get(jwksUrl);
-  const found = kept && kept.until > Date.now() ? named(kept.keys, kid) : undefined;
-  const key = found ?? named(await fetched(jwksUrl, call), kid);
+  const found = kept && kept.until > Date.now() ? findKey(kept.keys, kid) : undefined;
+  const key = found ?? findKey(await fetchKeys(jwksUrl, call), kid);
   if (!key) throw new Error('The service has no such key');
   return crypto.subtle.importKey('jwk', key, ALGORITHM, false, ['verify']);
 }
 
-async function fetched(url: string, call: typeof fetch): Promise<readonly NamedKey[]> {
+async function fetchKeys(url: string, call: typeof fetch): Promise<readonly NamedKey[]> {
   const response = await call(url);
   if (!response.ok) throw new Error(`The keys at ${url} cannot be read: ${response.status}`);
   const { keys } = (await response.json()) as { keys: NamedKey[] };
@@ -90,7 +90,7 @@ async function fetched(url: string, call: typeof fetch): Promise<readonly NamedK
   return keys;
 }
 
-function named(keys: readonly NamedKey[], kid: unknown): NamedKey | undefined {
+function findKey(keys: readonly NamedKey[], kid: unknown): NamedKey | undefined {
   return keys.find((key) => key.kid === kid);
 }
 

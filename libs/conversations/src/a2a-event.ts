@@ -1,5 +1,5 @@
 import { derivedId } from '#libs/protocol';
-import type { Outcome } from './conversation.js';
+import type { ConversationOutcome } from './conversation.js';
 
 /** Turn that was taken, with exactly these members. */
 export interface TurnData {
@@ -38,7 +38,7 @@ export type A2aData = TurnData | ErrorData | CompleteData;
 export interface A2aDraft {
   data: A2aData;
   /** Outcome, on the complete event alone. */
-  outcome?: Outcome;
+  outcome?: ConversationOutcome;
 }
 
 /** Event of the `a2a` stream. `data` has exactly the members of its phase; our own members stand beside it. */

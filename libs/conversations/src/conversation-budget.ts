@@ -18,7 +18,7 @@ export type CountedCall = 'turn' | 'announcement' | 'call';
 /** Counters of the calls below a root Task. */
 export abstract class ConversationBudgets {
   /** Counts one call and returns the usage including it. */
-  abstract spend(root: string, call: CountedCall): Promise<Budget>;
+  abstract countCall(root: string, call: CountedCall): Promise<Budget>;
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { AgentClient } from '#libs/a2a-client';
 import type { AgentCall } from '#libs/agent-calls';
 import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type CalledAgent, ProcessCalls, type ProcessStart } from '#libs/process';
 import { derivedId, type Message, textPart, userMessage, withoutUserinfo } from '#libs/protocol';
 import { turnId } from './a2a-event.js';
-import { type CalledParty, nameOf, type Side } from './conversation.js';
+import { type CalledParty, sideName, type Side } from './conversation.js';
 import { refuseBeyond } from './conversation-budget.js';
 import { announceEntry, turnEntry } from './conversation-entry.js';
 import type { CallName } from './conversation-metadata.js';
@@ -37,17 +37,17 @@ export class ConversationCalls {
     this.entries = new ConversationEntries(services.chains);
   }
 
-  turn(pending: PendingTurn): Promise<AgentCall> {
+  openTurn(pending: PendingTurn): Promise<AgentCall> {
     const { turn, speaker, text } = pending;
     const { asked } = this.state;
-    if (asked?.answer) return this.answer(asked, asked.answer);
+    if (asked?.answer) return this.sendAnswer(asked, asked.answer);
     const session = this.state.sessions[speaker];
-    return this.open(turn, this.side(turn, speaker), { text, session, entry: turnEntry(this.state, pending) });
+    return this.openCall(turn, this.sideCall(turn, speaker), { text, session, entry: turnEntry(this.state, pending) });
   }
 
-  announcement(agent: string): Promise<AgentCall> {
+  openAnnouncement(agent: string): Promise<AgentCall> {
     const text = this.state.dialogue.lastText;
-    return this.open('announce', this.announcer(agent), {
+    return this.openCall('announce', this.announcerCall(agent), {
       text,
       entry: announceEntry(this.state, withoutUserinfo(agent)),
     });
@@ -55,7 +55,7 @@ export class ConversationCalls {
 
   /** Announces the call that follows from the event to be emitted. */
   announceNext(): void {
-    this.calls.announce(referenceOf(this.state.dialogue.pending()?.turn ?? 'announce'));
+    this.calls.announceCall(referenceOf(this.state.dialogue.findPending()?.turn ?? 'announce'));
   }
 
   abort(): void {
@@ -65,19 +65,19 @@ export class ConversationCalls {
   /** Cancels the Task whose question a person has not answered. Never throws. */
   async cancelAsked(): Promise<void> {
     const { asked } = this.state;
-    if (asked) await this.calls.cancelTask(this.side(asked.turn, asked.side), asked.taskId);
+    if (asked) await this.calls.cancelTask(this.sideCall(asked.turn, asked.side), asked.taskId);
   }
 
   /** Cancels the Task of an announcer that asks a question, which gets no answer. Never throws. */
   async cancelAnnouncement(agent: string, taskId: string | undefined): Promise<void> {
-    if (taskId !== undefined) await this.calls.cancelTask(this.announcer(agent), taskId);
+    if (taskId !== undefined) await this.calls.cancelTask(this.announcerCall(agent), taskId);
   }
 
   /** Cancels the Task at work, and the Tasks that wait for input that will not come. */
-  async cancel(): Promise<void> {
-    const next = this.next();
+  async cancelCalls(): Promise<void> {
+    const next = this.nextCall();
     const atWork = next && (this.calls.taskIdOf(next.reference) ?? next.seen);
-    await Promise.all([next && this.calls.cancel(next), this.cancelWaiting(atWork)]);
+    await Promise.all([next && this.calls.cancelCall(next), this.cancelWaiting(atWork)]);
   }
 
   /**
@@ -89,40 +89,47 @@ export class ConversationCalls {
     const waiting = new Map(asked && [[asked.taskId, asked.side]]);
     for (const side of SIDES) if (sessions[side].taskId !== undefined) waiting.set(sessions[side].taskId, side);
     const others = [...waiting].filter(([taskId]) => taskId !== but);
-    await Promise.all(others.map(([taskId, side]) => this.calls.cancelTask(this.side('announce', side), taskId)));
+    await Promise.all(others.map(([taskId, side]) => this.calls.cancelTask(this.sideCall('announce', side), taskId)));
   }
 
   /** Returns the current or next call of the conversation, if any. */
-  private next(): CalledAgent | undefined {
+  private nextCall(): CalledAgent | undefined {
     const { dialogue, settings, announcement } = this.state;
-    const pending = dialogue.pending();
-    if (pending) return this.side(pending.turn, pending.speaker);
+    const pending = dialogue.findPending();
+    if (pending) return this.sideCall(pending.turn, pending.speaker);
     if (dialogue.outcome === undefined || settings.announce === undefined || announcement) return undefined;
-    return this.announcer(settings.announce);
+    return this.announcerCall(settings.announce);
   }
 
-  private announcer(agent: string): CalledAgent {
-    return this.called('announce', agent, 'announce');
+  private announcerCall(agent: string): CalledAgent {
+    return this.calledAgent('announce', agent, 'announce');
   }
 
   /** Sends a person's answer to the Task that asked; the answer of that Task is the turn. */
-  private answer({ side, turn, taskId, contextId }: AskedQuestion, { messageId, parts }: Message): Promise<AgentCall> {
+  private sendAnswer(
+    { side, turn, taskId, contextId }: AskedQuestion,
+    { messageId, parts }: Message,
+  ): Promise<AgentCall> {
     const ids = { messageId: derivedId(this.start.context.taskId, turn, messageId), taskId };
-    return this.calls.open({
-      ...this.side(turn, side),
+    return this.calls.openCall({
+      ...this.sideCall(turn, side),
       request: { message: userMessage(parts, { ...ids, ...(contextId !== undefined && { contextId }) }) },
       limit: this.state.settings.timeoutMs,
       since: this.state.callSince,
     });
   }
 
-  private open(name: CallName, called: CalledAgent, { text, session, entry }: ConversationMessage): Promise<AgentCall> {
+  private openCall(
+    name: CallName,
+    called: CalledAgent,
+    { text, session, entry }: ConversationMessage,
+  ): Promise<AgentCall> {
     const messageId = turnId(this.start.context.taskId, name);
-    return this.calls.open({
+    return this.calls.openCall({
       ...called,
       request: { message: userMessage([textPart(text)], { messageId, ...session }) },
-      complete: (message, client) => this.complete(message, entry, client),
-      admit: () => this.spend(name),
+      complete: (message, client) => this.addEntry(message, entry, client),
+      admit: () => this.spendBudget(name),
       limit: this.state.settings.timeoutMs,
       since: this.state.callSince,
     });
@@ -137,36 +144,40 @@ export class ConversationCalls {
    * Adds the entry, signed, for an agent that reads entries; for any other agent as a text Part if the conversation
    * asks for it.
    */
-  private complete(message: Message, entry: ConversationEntry, client: Pick<AgentClient, 'declares'>): Message {
-    const isRead = this.services.references.isOwn(entry.self) || client.declares(CONVERSATION_ENTRY);
-    if (isRead) return this.entries.signed(entry, message, this.start.context.call.scope);
+  private addEntry(
+    message: Message,
+    entry: ConversationEntry,
+    client: Pick<AgentClient, 'declaresExtension'>,
+  ): Message {
+    const isRead = this.services.references.isOwn(entry.self) || client.declaresExtension(CONVERSATION_ENTRY);
+    if (isRead) return this.entries.attachEntry(entry, message, this.start.context.call.scope);
     if (this.state.settings.instructions !== 'text') return message;
     return { ...message, parts: [textPart(entryText(entry)), ...message.parts] };
   }
 
   /** Charges the budget before an agent is called. A call that an earlier execution made is not charged again. */
-  private async spend(name: CallName): Promise<void> {
+  private async spendBudget(name: CallName): Promise<void> {
     const { chains, budgets } = this.services;
     const { context } = this.start;
     const root = chains.rootOf(this.start.links) ?? context.taskId;
-    const spend = () => budgets.spend(root, name === 'announce' ? 'announcement' : 'turn');
-    refuseBeyond(await throughOutage(spend, context.signal));
+    const countOne = () => budgets.countCall(root, name === 'announce' ? 'announcement' : 'turn');
+    refuseBeyond(await retryWhileDatabaseDown(countOne, context.signal));
   }
 
-  private side(name: CallName, side: Side): CalledAgent {
-    return this.called(name, nameOf(side, this.state.settings), side);
+  private sideCall(name: CallName, side: Side): CalledAgent {
+    return this.calledAgent(name, sideName(side, this.state.settings), side);
   }
 
   /**
    * Returns the agent of a call. A credential is only for an agent elsewhere, whatever the request said. A caller may
    * name any credential, so the credential has to list its hosts.
    */
-  private called(name: CallName, agent: string, as: CalledParty): CalledAgent {
+  private calledAgent(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;
     const { call, signal } = this.start.context;
     const { auth, requesterRevision } = this.state.settings;
     const revision = as === 'requester' ? requesterRevision : undefined;
-    const called = references.called(agent, call.scope.tenant, signal, revision);
+    const called = references.callTarget(agent, call.scope.tenant, signal, revision);
     const credential = called.own ? undefined : auth?.[as];
     const seen = this.state.calls.get(name);
     return {

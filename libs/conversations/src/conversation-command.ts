@@ -15,5 +15,5 @@ export abstract class ConversationCommands {
   abstract add(conversationId: string, command: Omit<ConversationCommand, 'number'>): Promise<number>;
 
   /** Returns the commands after a number, in order. */
-  abstract after(conversationId: string, number: number): Promise<ConversationCommand[]>;
+  abstract listAfter(conversationId: string, number: number): Promise<ConversationCommand[]>;
 }

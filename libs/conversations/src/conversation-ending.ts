@@ -1,6 +1,6 @@
 import { artifactUpdate, dataPart, type JsonObject, statusUpdate, type TaskReference, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import type { Outcome } from './conversation.js';
+import type { ConversationOutcome } from './conversation.js';
 import type { Dialogue } from './dialogue.js';
 
 /** Name of the only Artifact: the last text, and a data Part with the outcome and the turns. */
@@ -18,7 +18,7 @@ export function endingEvents(reference: TaskReference, dialogue: Dialogue): Task
   return [result, statusUpdate(reference, 'TASK_STATE_COMPLETED', dialogue.lastText)];
 }
 
-function resultParts({ lastText, turns }: Dialogue, outcome: Outcome) {
+function resultParts({ lastText, turns }: Dialogue, outcome: ConversationOutcome) {
   const said = turns.map(({ turn, fromAgent, toAgent, text }) => ({ turn, fromAgent, toAgent, text }));
   return [textPart(lastText), dataPart({ outcome, turns: said as unknown as JsonObject[] })];
 }

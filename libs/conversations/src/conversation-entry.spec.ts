@@ -2,14 +2,14 @@ import { AgentCallError } from '#libs/a2a-client';
 import { CallChains, CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/executor';
 import type { Message } from '#libs/protocol';
 import { ANONYMOUS_SCOPE } from '#libs/tasks';
-import type { Outcome } from './conversation.js';
+import type { ConversationOutcome } from './conversation.js';
 import { MOST_SAID } from './conversation-entry.js';
 import { type Behaviour, DrivenConversation, settingsOf, TalkingAgents } from './testing/driven-conversation.js';
 
 const entries = new ConversationEntries(new CallChains(Buffer.from('a secret')));
 const OWN = ['a', 'b', 'c'];
 
-const entryOf = (message: Message): ConversationEntry | undefined => entries.read(message, ANONYMOUS_SCOPE);
+const entryOf = (message: Message): ConversationEntry | undefined => entries.readEntry(message, ANONYMOUS_SCOPE);
 
 function talk(
   behaviours: Record<string, Behaviour> = {},
@@ -171,7 +171,7 @@ describe('an agent elsewhere', () => {
 describe('the announcer', () => {
   const failing: Behaviour = () => new AgentCallError('client-error', 'HTTP 400');
 
-  it.each<[Outcome, Record<string, Behaviour>, Parameters<typeof settingsOf>[0]]>([
+  it.each<[ConversationOutcome, Record<string, Behaviour>, Parameters<typeof settingsOf>[0]]>([
     ['done', {}, { maxTurns: 0 }],
     ['skipped', { a: () => 'REPLY_SKIP' }, {}],
     ['max_turns', {}, { maxTurns: 2 }],

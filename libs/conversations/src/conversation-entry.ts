@@ -1,6 +1,6 @@
 import type { ConversationEntry, SaidText } from '#libs/executor';
 import { textStart } from '#libs/protocol';
-import { nameOf, type Side, speakerOf, type Turn } from './conversation.js';
+import { sideName, type Side, speakerOf, type SpokenTurn } from './conversation.js';
 import type { ConversationState } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
 import { announcePrompt, replyPrompt } from './reply-prompt.js';
@@ -18,8 +18,8 @@ export function turnEntry({ settings, dialogue, known, before }: EntrySource, pe
   const peerSide: Side = role === 'requester' ? 'target' : 'requester';
   const step = {
     role,
-    self: nameOf(role, settings),
-    peer: nameOf(peerSide, settings),
+    self: sideName(role, settings),
+    peer: sideName(peerSide, settings),
     turn,
     maxTurns: settings.maxTurns,
     skip: REPLY_SKIP,
@@ -36,14 +36,14 @@ export function turnEntry({ settings, dialogue, known, before }: EntrySource, pe
 /** Returns the entry for the announcer, beside the last text: the transcript, and the outcome. */
 export function announceEntry({ settings, dialogue }: EntrySource, announcer: string): ConversationEntry {
   const { outcome = 'error', turns } = dialogue;
-  const sides = { requester: nameOf('requester', settings), target: nameOf('target', settings) };
+  const sides = { requester: sideName('requester', settings), target: sideName('target', settings) };
   const transcript = limitedTexts(turns.map(saidByName));
   const ending = { ...sides, outcome, skip: ANNOUNCE_SKIP };
   const instructions = announcePrompt({ ...ending, omitted: transcript.omitted ?? 0 });
   return { instructions, role: 'announcer', self: announcer, ...ending, ...transcript };
 }
 
-function saidByName({ fromAgent: agent, text }: Turn): SaidText {
+function saidByName({ fromAgent: agent, text }: SpokenTurn): SaidText {
   return { by: 'peer', agent, text };
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AcceptingCall, CallContext, SaidText } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { ConversationSettings } from './conversation.js';
@@ -38,15 +38,15 @@ export class ConversationExecutor extends ProcessExecutor {
     return randomUUID();
   }
 
-  override async check(request: SendMessageRequest, call: CallContext): Promise<void> {
+  override async checkRequest(request: SendMessageRequest, call: CallContext): Promise<void> {
     if (request.message.taskId !== undefined) return;
     const { requester, target, announce } = this.settingsOf(request);
     const own = ['requester', requester, this.revisionOf(request, call)] as const;
     await this.services.references.refuseUnknown([own, ...Object.entries({ target, announce })], call.scope.tenant);
   }
 
-  protected override about(request: SendMessageRequest, call: AcceptingCall): JsonObject {
-    const origin = this.talks.read(request.message, call.scope)?.origin;
+  protected override describeRequest(request: SendMessageRequest, call: AcceptingCall): JsonObject {
+    const origin = this.talks.readEntry(request.message, call.scope)?.origin;
     const requesterRevision = this.revisionOf(request, call);
     return settingsMetadata({
       ...this.settingsOf(request),
@@ -61,22 +61,22 @@ export class ConversationExecutor extends ProcessExecutor {
    */
   private revisionOf({ message }: SendMessageRequest, call: AcceptingCall): string | undefined {
     if (call.parent === undefined && call.revisionClaim === undefined) return undefined;
-    return this.talks.read(message, call.scope)?.revision;
+    return this.talks.readEntry(message, call.scope)?.revision;
   }
 
-  protected override async begin(start: ProcessStart): Promise<ConversationRun> {
+  protected override async beginProcess(start: ProcessStart): Promise<ConversationRun> {
     const { context, log } = start;
     const { requester, target } = settingsIn(log);
     const areSame = () => this.services.references.areSame(requester ?? '', target, context.call.scope.tenant);
     // An agent that talks with itself has no loop.
-    const self = requester !== undefined && (await throughOutage(areSame, context.signal));
-    const state = ConversationState.of(context.taskId, log, self, this.knownBefore(start));
+    const self = requester !== undefined && (await retryWhileDatabaseDown(areSame, context.signal));
+    const state = ConversationState.fromLog(context.taskId, log, self, this.knownBefore(start));
     return new ConversationRun(this.services, start, state);
   }
 
   /** Returns the texts that the requester already knows, if it started the conversation by a tool. */
   private knownBefore({ context, log: [first] }: ProcessStart): readonly SaidText[] {
     const [message] = (first && 'task' in first && first.task.history) || [];
-    return (message && this.talks.read(message, context.call.scope)?.before) ?? [];
+    return (message && this.talks.readEntry(message, context.call.scope)?.before) ?? [];
   }
 }

@@ -7,7 +7,7 @@ import type { ConversationServices } from './conversation-services.js';
 
 describe('the config of a conversation node', () => {
   const problems = (config: Record<string, string | number>) =>
-    new ConversationNode({} as ConversationServices).problems({ id: 'talk', type: 'conversation', config });
+    new ConversationNode({} as ConversationServices).findProblems({ id: 'talk', type: 'conversation', config });
 
   it('needs no message, which may come from the nodes before it', () => {
     expect(problems({ target: 'a' })).toEqual([]);
@@ -30,7 +30,7 @@ describe('the config of a conversation node', () => {
   it('of a definition that was saved before turns had a longest limit is taken with that limit', () => {
     const config = { target: 'a', timeoutMs: 7_200_000 };
     const services = { chains: new CallChains(Buffer.from('a secret')) } as ConversationServices;
-    const executor = new ConversationNode(services).executor({ id: 'talk', type: 'conversation', config });
+    const executor = new ConversationNode(services).createExecutor({ id: 'talk', type: 'conversation', config });
     const metadata = executor.taskMetadata?.({ message: userMessage('hello') }, { scope: ANONYMOUS_SCOPE });
     expect(readSettings(metadata)).toMatchObject({ timeoutMs: 3_600_000 });
     expect(problems(config)).toHaveLength(1);

@@ -16,7 +16,7 @@ export class ConversationNode implements NodeType {
 
   constructor(private readonly services: ConversationServices) {}
 
-  problems(node: NodeSpec): NodeProblem[] {
+  findProblems(node: NodeSpec): NodeProblem[] {
     const { message } = node.config;
     // Without its own message the node uses the output of its parents.
     const config = { ...node.config, message: message ?? 'any' };
@@ -25,7 +25,7 @@ export class ConversationNode implements NodeType {
     });
   }
 
-  executor({ config }: NodeSpec): AgentExecutor {
+  createExecutor({ config }: NodeSpec): AgentExecutor {
     return new ConversationExecutor(this.services, ({ message: { parts } }) => {
       const request = { ...config, ...longestTurn(config), message: firstText(parts) ?? '' };
       const problems = requestProblems(request);

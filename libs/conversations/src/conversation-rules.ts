@@ -15,7 +15,7 @@ export function AgentReference({ required = false } = {}): PropertyDecorator {
   return applyDecorators(
     ...(required ? [] : [IsOptional()]),
     GivenText('must be the name, the path or the URL of an agent'),
-    Range((value) => {
+    RangeRule((value) => {
       if (typeof value !== 'string') return undefined;
       return hasUserinfo(value) ? NO_USERINFO : value.length > LONGEST_REFERENCE ? 'is too long' : undefined;
     }),
@@ -24,11 +24,11 @@ export function AgentReference({ required = false } = {}): PropertyDecorator {
 
 /** Decorator: a text that is not blank. @param kind message for a value of another type */
 export function GivenText(kind = 'must be a string'): PropertyDecorator {
-  const message = ({ value }: ValidationArguments): string => {
+  const explainText = ({ value }: ValidationArguments): string => {
     if (value === undefined || value === null) return 'is required';
     return typeof value === 'string' ? 'must not be empty' : kind;
   };
-  return Matches(GIVEN, { message });
+  return Matches(GIVEN, { message: explainText });
 }
 
 /** Decorator: a whole number within a range. */
@@ -37,7 +37,7 @@ export function WholeNumber(least: number, most: number): PropertyDecorator {
   return applyDecorators(
     IsOptional(),
     IsNumber({}, { message: 'must be a number' }),
-    Range((value) =>
+    RangeRule((value) =>
       typeof value !== 'number' || isWithin(value) ? undefined : `must be a whole number, from ${least} to ${most}`,
     ),
   );
@@ -48,7 +48,7 @@ export function OneOf(words: readonly string[]): PropertyDecorator {
   const isOne = (value: unknown): boolean => words.some((word) => word === value);
   return applyDecorators(
     IsOptional(),
-    Range((value) => (isOne(value) ? undefined : `must be ${words.join(' or ')}`)),
+    RangeRule((value) => (isOne(value) ? undefined : `must be ${words.join(' or ')}`)),
   );
 }
 
@@ -57,8 +57,8 @@ export function isRange(context: unknown): boolean {
   return (context as { range?: boolean } | undefined)?.range === true;
 }
 
-function Range(problem: (value: unknown) => string | undefined): PropertyDecorator {
-  const validate = (value: unknown): boolean => problem(value) === undefined;
-  const message = ({ value }: ValidationArguments): string => problem(value) ?? '';
-  return ValidateBy({ name: 'range', validator: { validate } }, { message, context: RANGE });
+function RangeRule(problem: (value: unknown) => string | undefined): PropertyDecorator {
+  const isAllowed = (value: unknown): boolean => problem(value) === undefined;
+  const explainRange = ({ value }: ValidationArguments): string => problem(value) ?? '';
+  return ValidateBy({ name: 'range', validator: { validate: isAllowed } }, { message: explainRange, context: RANGE });
 }

@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { CalledTask } from '#libs/a2a-client';
 import { type AgentCall, needsPerson, questionMessage, questionParts } from '#libs/agent-calls';
-import { throughOutage } from '#libs/postgres';
-import { Process, type ProcessStart, type Steps } from '#libs/process';
+import { retryWhileDatabaseDown } from '#libs/postgres';
+import { DurableExecution, type ProcessStart, type Steps } from '#libs/process';
 import {
   agentMessage,
   type Message,
@@ -13,7 +13,7 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { a2aEvent, type A2aDraft } from './a2a-event.js';
-import { nameOf, type Outcome, type Reply } from './conversation.js';
+import { sideName, type ConversationOutcome, type TurnReply } from './conversation.js';
 import { ConversationCalls } from './conversation-calls.js';
 import type { ConversationCommand } from './conversation-command.js';
 import { endingEvents } from './conversation-ending.js';
@@ -26,7 +26,7 @@ import { replyOf } from './turn-failure.js';
 import { wakeJob } from './wake-job.js';
 
 /** Execution of a conversation, or of the rest of it. */
-export class ConversationRun extends Process<ConversationState> {
+export class ConversationRun extends DurableExecution<ConversationState> {
   private readonly logger = new Logger(ConversationRun.name);
   protected override readonly calls: ConversationCalls;
 
@@ -42,67 +42,68 @@ export class ConversationRun extends Process<ConversationState> {
   /** Runs the next step: the first text, then turn after turn, then the announcement, then the end of the Task. */
   protected override next(): Steps {
     const { dialogue, settings, announcement } = this.state;
-    if (dialogue.opening()) return this.open();
-    if (dialogue.outcome === undefined) return this.converse();
-    if (settings.announce !== undefined && announcement === undefined) return this.announce(settings.announce);
-    return this.end();
+    if (dialogue.draftOpening()) return this.emitOpening();
+    if (dialogue.outcome === undefined) return this.continueDialogue();
+    if (settings.announce !== undefined && announcement === undefined) return this.announceEnd(settings.announce);
+    return this.endConversation();
   }
 
-  protected override async *cancel(): AsyncGenerator<TaskEvent> {
-    await this.calls.cancel();
-    yield* this.open();
-    yield* this.end('canceled');
+  protected override async *endCanceled(): AsyncGenerator<TaskEvent> {
+    await this.calls.cancelCalls();
+    yield* this.emitOpening();
+    yield* this.endConversation('canceled');
   }
 
   protected override endCalls(): Promise<void> {
-    return this.calls.cancel();
+    return this.calls.cancelCalls();
   }
 
   /** Ends the conversation after an internal fault, as after the failure of an agent: with an error and the end. */
-  protected override async *fail(error: unknown): AsyncGenerator<TaskEvent> {
+  protected override async *endFailed(error: unknown): AsyncGenerator<TaskEvent> {
     this.logger.error({ err: error, conversationId: this.context.taskId }, 'A conversation failed');
-    yield* this.open();
-    const pending = this.state.dialogue.pending();
+    yield* this.emitOpening();
+    const pending = this.state.dialogue.findPending();
     const failure = { code: 'INTERNAL', message: 'internal error', retryable: false };
-    if (pending) yield this.emit(this.state.dialogue.answered(pending, { failure }));
-    yield* this.end();
+    if (pending) yield this.emitDraft(this.state.dialogue.draftReply(pending, { failure }));
+    yield* this.endConversation();
   }
 
-  private *open(): Generator<TaskEvent> {
-    const opening = this.state.dialogue.opening();
-    if (opening) yield this.emit(opening);
+  private *emitOpening(): Generator<TaskEvent> {
+    const opening = this.state.dialogue.draftOpening();
+    if (opening) yield this.emitDraft(opening);
   }
 
   /** Executes the callers' commands, then the next turn. */
-  private async *converse(): AsyncGenerator<TaskEvent> {
+  private async *continueDialogue(): AsyncGenerator<TaskEvent> {
     const { context, state, services } = this;
     const { dialogue } = state;
-    const read = () => services.commands.after(context.taskId, state.command);
-    for (const command of await throughOutage(read, context.signal)) {
+    const readCommands = () => services.commands.listAfter(context.taskId, state.command);
+    for (const command of await retryWhileDatabaseDown(readCommands, context.signal)) {
       if (command.kind === 'inject') await this.calls.cancelAsked();
       yield this.applyCommand(command);
     }
     if (dialogue.outcome !== undefined) return;
-    const pending = dialogue.pending();
-    if (pending === undefined) yield this.emit(dialogue.completed());
-    else if (state.injection !== undefined) yield this.emit(dialogue.answered(pending, { text: state.injection }));
+    const pending = dialogue.findPending();
+    if (pending === undefined) yield this.emitDraft(dialogue.draftEnd());
+    else if (state.injection !== undefined)
+      yield this.emitDraft(dialogue.draftReply(pending, { text: state.injection }));
     else if (state.asked && state.isAsking) yield this.repeatQuestion(state.asked);
-    else if (state.paused) yield this.wait();
-    else yield* this.ask(pending);
+    else if (state.paused) yield this.waitPaused();
+    else yield* this.askSpeaker(pending);
   }
 
-  private async *ask(pending: PendingTurn): AsyncGenerator<TaskEvent> {
-    const call = await this.calls.turn(pending);
-    const reply = yield* this.follow(pending.turn, call);
+  private async *askSpeaker(pending: PendingTurn): AsyncGenerator<TaskEvent> {
+    const call = await this.calls.openTurn(pending);
+    const reply = yield* this.followCall(pending.turn, call);
     if (this.isForPerson(call)) return yield this.askPerson(pending, call.answer);
     const session = sessionAfter(this.state.sessions[pending.speaker], call.answer);
-    yield this.emit(this.state.dialogue.answered(pending, reply), { call: pending.turn, ...session });
+    yield this.emitDraft(this.state.dialogue.draftReply(pending, reply), { call: pending.turn, ...session });
   }
 
   /** Runs a call to its end, and records its Task as soon as it is known. */
-  private async *follow(name: CallName, call: AgentCall): AsyncGenerator<TaskEvent, Reply, undefined> {
-    for await (const { seen } of call.run()) {
-      if (seen?.first) yield this.note({ call: name, taskId: seen.taskId });
+  private async *followCall(name: CallName, call: AgentCall): AsyncGenerator<TaskEvent, TurnReply, undefined> {
+    for await (const { seen } of call.runCall()) {
+      if (seen?.first) yield this.recordNote({ call: name, taskId: seen.taskId });
     }
     this.calls.close(name);
     return replyOf(call.outcome, this.state.settings.timeoutMs);
@@ -118,7 +119,7 @@ export class ConversationRun extends Process<ConversationState> {
   }
 
   private askPerson({ turn, speaker }: PendingTurn, answer: CalledTask): TaskEvent {
-    const words = questionParts(nameOf(speaker, this.state.settings), answer);
+    const words = questionParts(sideName(speaker, this.state.settings), answer);
     const message = questionMessage(this.context, words, { about: 'agent', call: `${turn}` }, answer.status?.message);
     const { taskId, contextId, state = 'TASK_STATE_INPUT_REQUIRED' } = answer;
     const ids = { ...(taskId !== undefined && { taskId }), ...(contextId !== undefined && { contextId }) };
@@ -133,59 +134,60 @@ export class ConversationRun extends Process<ConversationState> {
 
   private applyCommand({ kind, number: command, text = '' }: ConversationCommand): TaskEvent {
     const { dialogue } = this.state;
-    const pending = dialogue.pending();
-    if (kind === 'stop' && dialogue.outcome === undefined) return this.emit(dialogue.completed('done'), { command });
-    if (kind === 'inject' && pending) return this.emit(dialogue.answered(pending, { text }), { command });
-    if (kind === 'pause' || kind === 'resume') return this.note({ command, paused: kind === 'pause' });
-    return this.note({ command });
+    const pending = dialogue.findPending();
+    if (kind === 'stop' && dialogue.outcome === undefined)
+      return this.emitDraft(dialogue.draftEnd('done'), { command });
+    if (kind === 'inject' && pending) return this.emitDraft(dialogue.draftReply(pending, { text }), { command });
+    if (kind === 'pause' || kind === 'resume') return this.recordNote({ command, paused: kind === 'pause' });
+    return this.recordNote({ command });
   }
 
   /**
    * Makes the Task wait, so that no replica holds it and the next command resumes it. A command that became durable
    * before, and was not read here, is found by the job of the same commit.
    */
-  private wait(): TaskEvent {
+  private waitPaused(): TaskEvent {
     return this.waitWith('TASK_STATE_INPUT_REQUIRED', agentMessage(this.context, 'The conversation is paused.'));
   }
 
   private waitWith(state: TaskState, message?: Message, step?: ConversationStep): TaskEvent {
     const waiting = statusUpdate(this.context, state, undefined, step && stepMetadata(step));
     if (message) waiting.statusUpdate.status.message = message;
-    return this.record({ ...waiting, jobs: [wakeJob(this.context.taskId, this.state.command)] });
+    return this.recordEvent({ ...waiting, jobs: [wakeJob(this.context.taskId, this.state.command)] });
   }
 
   /** Announces the end. The announcement is not an event of the stream, and its failure changes nothing. */
-  private async *announce(agent: string): AsyncGenerator<TaskEvent> {
-    const call = await this.calls.announcement(agent);
-    const reply = yield* this.follow('announce', call);
+  private async *announceEnd(agent: string): AsyncGenerator<TaskEvent> {
+    const call = await this.calls.openAnnouncement(agent);
+    const reply = yield* this.followCall('announce', call);
     const isAsking = call.outcome.kind === 'waiting';
     // The cancel precedes the record, so that a crash between the two leaves no waiting Task.
     if (isAsking) await this.calls.cancelAnnouncement(agent, call.taskId);
-    yield this.note({ announcement: isAsking ? 'failed' : announcementOf(reply) });
+    yield this.recordNote({ announcement: isAsking ? 'failed' : announcementOf(reply) });
   }
 
   /** Ends the conversation. An agent that still asks a question is canceled. */
-  private async *end(outcome?: Outcome): AsyncGenerator<TaskEvent> {
+  private async *endConversation(outcome?: ConversationOutcome): AsyncGenerator<TaskEvent> {
     const { dialogue } = this.state;
-    if (dialogue.outcome === undefined) yield this.emit(dialogue.completed(outcome));
+    if (dialogue.outcome === undefined) yield this.emitDraft(dialogue.draftEnd(outcome));
     if (dialogue.outcome !== 'canceled') await this.calls.cancelWaiting();
-    for (const event of endingEvents(this.context, dialogue)) yield this.record(event);
+    for (const event of endingEvents(this.context, dialogue)) yield this.recordEvent(event);
   }
 
   /** Records an event. It is durable before the next speaker is called, and it announces that call. */
-  private emit(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {
+  private emitDraft(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {
     const event = a2aEvent(draft, this.state.dialogue.emitted, Date.now());
-    const emitted = this.step({ ...streamEventMetadata(event), ...stepMetadata(step) });
+    const emitted = this.recordMetadata({ ...streamEventMetadata(event), ...stepMetadata(step) });
     this.calls.announceNext();
     return emitted;
   }
 
-  private note(step: ConversationStep): TaskEvent {
-    return this.step(stepMetadata(step));
+  private recordNote(step: ConversationStep): TaskEvent {
+    return this.recordMetadata(stepMetadata(step));
   }
 }
 
-function announcementOf(reply: Reply): Announcement {
+function announcementOf(reply: TurnReply): Announcement {
   if ('failure' in reply) return 'failed';
   return isToken(reply.text, ANNOUNCE_SKIP) ? 'silenced' : 'delivered';
 }

@@ -4,7 +4,7 @@ import type { ConversationCommands } from './conversation-command.js';
 
 /** Services that every conversation uses. */
 export interface ConversationServices extends ProcessServices {
-  references: Pick<AgentReferences, 'areSame' | 'called' | 'isOwn' | 'refuseUnknown'>;
+  references: Pick<AgentReferences, 'areSame' | 'callTarget' | 'isOwn' | 'refuseUnknown'>;
   commands: ConversationCommands;
   budgets: ConversationBudgets;
 }

@@ -15,8 +15,11 @@ export function conversationSpanSteps(event: TaskEvent): readonly SpanStep[] {
   const emitted = streamEvent(metadata) as unknown as A2aEvent | undefined;
   if (emitted) return command === undefined ? turnSteps(taskId, emitted.data) : [];
   if (announcement !== undefined)
-    return [begun(taskId, 'announce'), ended('announce', announcement === 'failed' ? 'failed' : undefined)];
-  return call === undefined ? [] : [begun(taskId, call)];
+    return [
+      beginSpanStep(taskId, 'announce'),
+      endSpanStep('announce', announcement === 'failed' ? 'failed' : undefined),
+    ];
+  return call === undefined ? [] : [beginSpanStep(taskId, call)];
 }
 
 function turnSteps(taskId: string, data: A2aEvent['data']): readonly SpanStep[] {
@@ -24,11 +27,11 @@ function turnSteps(taskId: string, data: A2aEvent['data']): readonly SpanStep[] 
   if (data.phase === 'complete' || data.turn === 0) return [];
   const { turn, fromAgent } = data;
   const error = data.phase === 'error' ? data.code : undefined;
-  return [begun(taskId, turn), ended(turn, error, fromAgent)];
+  return [beginSpanStep(taskId, turn), endSpanStep(turn, error, fromAgent)];
 }
 
 /** Returns the begin of a call, which is when the preceding event is recorded. */
-function begun(taskId: string, name: CallName): SpanStep {
+function beginSpanStep(taskId: string, name: CallName): SpanStep {
   const key = ['call', turnId(taskId, name)];
   const attributes = {
     'gen_ai.operation.name': 'invoke_agent',
@@ -39,7 +42,7 @@ function begun(taskId: string, name: CallName): SpanStep {
   };
 }
 
-function ended(name: CallName, error?: string, agent?: string): SpanStep {
+function endSpanStep(name: CallName, error?: string, agent?: string): SpanStep {
   const named =
     agent === undefined ? {} : { name: `invoke_agent ${agent}`, attributes: { 'gen_ai.agent.name': agent } };
   return { ends: { slot: String(name), ...named, ...(error !== undefined && { error }) } };

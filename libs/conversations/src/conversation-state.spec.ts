@@ -17,10 +17,10 @@ const step = (fields: ConversationStep): TaskEvent =>
 function emitted(...texts: string[]): TaskEvent[] {
   const log = [BEGUN];
   for (const text of texts) {
-    const state = ConversationState.of('c', log);
-    const draft: A2aDraft | undefined = state.dialogue.opening();
-    const pending = state.dialogue.pending();
-    const next = draft ?? (pending && state.dialogue.answered(pending, { text }));
+    const state = ConversationState.fromLog('c', log);
+    const draft: A2aDraft | undefined = state.dialogue.draftOpening();
+    const pending = state.dialogue.findPending();
+    const next = draft ?? (pending && state.dialogue.draftReply(pending, { text }));
     if (!next) throw new Error('Nothing is pending');
     const event = a2aEvent(next, state.dialogue.emitted, 1);
     log.push(statusUpdate(REFERENCE, 'TASK_STATE_WORKING', undefined, streamEventMetadata(event)));
@@ -30,9 +30,9 @@ function emitted(...texts: string[]): TaskEvent[] {
 
 describe('ConversationState', () => {
   it('goes on where the log ends', () => {
-    const state = ConversationState.of('c', emitted('hello', 'B1', 'A1'));
+    const state = ConversationState.fromLog('c', emitted('hello', 'B1', 'A1'));
     expect(state.dialogue.turns.map(({ text }) => text)).toEqual(['hello', 'B1', 'A1']);
-    expect(state.dialogue.pending()).toEqual({ turn: 3, speaker: 'target', text: 'A1' });
+    expect(state.dialogue.findPending()).toEqual({ turn: 3, speaker: 'target', text: 'A1' });
   });
 
   it('knows each side by its context, and by its Task only while that waits', () => {
@@ -42,7 +42,7 @@ describe('ConversationState', () => {
       step({ call: 1, taskId: 'b1', contextId: 'cb', waiting: true }),
       step({ call: 2, taskId: 'a1', contextId: 'ca', waiting: false }),
     ];
-    const { sessions, calls } = ConversationState.of('c', log);
+    const { sessions, calls } = ConversationState.fromLog('c', log);
     expect(sessions).toEqual({ target: { contextId: 'cb', taskId: 'b1' }, requester: { contextId: 'ca' } });
     expect([...calls]).toEqual([
       [1, 'b1'],
@@ -52,9 +52,9 @@ describe('ConversationState', () => {
 
   it('is paused until it is told to go on, and counts the commands that were carried out', () => {
     const log = [...emitted('hello'), step({ command: 1, paused: true })];
-    expect(ConversationState.of('c', log)).toMatchObject({ paused: true, command: 1 });
+    expect(ConversationState.fromLog('c', log)).toMatchObject({ paused: true, command: 1 });
     log.push(step({ command: 2, paused: false }));
-    expect(ConversationState.of('c', log)).toMatchObject({ paused: false, command: 2 });
+    expect(ConversationState.fromLog('c', log)).toMatchObject({ paused: false, command: 2 });
   });
 
   it('knows since when the call is next or under way: a pause is no part of its time, a Task that is seen begins none', () => {
@@ -63,7 +63,7 @@ describe('ConversationState', () => {
       return event;
     };
     const since = (log: readonly TaskEvent[]): number =>
-      new Date(ConversationState.of('c', log).callSince).getSeconds();
+      new Date(ConversationState.fromLog('c', log).callSince).getSeconds();
     const log = [...emitted('hello').map((event) => at(event, 1)), at(step({ call: 1, taskId: 'b1' }), 2)];
     expect(since(log)).toBe(1);
     log.push(at(step({ command: 1, paused: true }), 3), at(step({ command: 2, paused: false }), 4));
@@ -73,7 +73,7 @@ describe('ConversationState', () => {
   it('takes what an A2A caller says to it as the next turn, but not what only wakes it', () => {
     const waiting = statusUpdate(REFERENCE, 'TASK_STATE_INPUT_REQUIRED');
     const answered = (message: ReturnType<typeof userMessage>): ConversationState =>
-      ConversationState.of('c', [
+      ConversationState.fromLog('c', [
         ...emitted('hello'),
         step({ command: 1, paused: true }),
         waiting,
@@ -86,11 +86,11 @@ describe('ConversationState', () => {
 
   it('was cut where its Task ended without a word of it', () => {
     const log = [...emitted('hello'), statusUpdate(REFERENCE, 'TASK_STATE_FAILED')];
-    expect(ConversationState.of('c', log).cut).toBe(true);
+    expect(ConversationState.fromLog('c', log).cut).toBe(true);
   });
 
   it('is no conversation where the Task is none', () => {
     const log: TaskEvent[] = [{ task: submittedTask(REFERENCE, userMessage('any')) }];
-    expect(() => ConversationState.of('c', log)).toThrow('not one of a conversation');
+    expect(() => ConversationState.fromLog('c', log)).toThrow('not one of a conversation');
   });
 });

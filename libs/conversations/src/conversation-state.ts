@@ -92,7 +92,7 @@ export class ConversationState {
   }
 
   /** Folds a log. @throws Error if it is not the log of a conversation */
-  static of(
+  static fromLog(
     conversationId: string,
     log: readonly TaskEvent[],
     self = false,
@@ -119,20 +119,20 @@ export class ConversationState {
     const { statusUpdate, received } = event;
     this.taskState = statusUpdate.status.state;
     this.changedAt = Date.parse(statusUpdate.status.timestamp ?? '');
-    if (received && received.metadata?.[WAKE_KEY] !== true) this.receive(received);
+    if (received && received.metadata?.[WAKE_KEY] !== true) this.receiveMessage(received);
     const emitted = streamEvent(statusUpdate.metadata) as unknown as A2aEvent | undefined;
-    if (emitted) this.dialogue.take(emitted);
+    if (emitted) this.dialogue.applyEvent(emitted);
     if (emitted?.data.phase === 'turn') this.endWaits();
     const step = readStep(event);
     if (emitted?.data.phase === 'turn' && step.call === emitted.data.turn) this.known[speakerOf(step.call)] = step.call;
     // During a call only its Task is recorded.
     if (emitted || step.call === undefined) this.callSince = this.changedAt;
-    this.step(step);
-    this.ask(step, statusUpdate.status);
+    this.foldStep(step);
+    this.noteQuestion(step, statusUpdate.status);
     return emitted;
   }
 
-  private receive(message: Message): void {
+  private receiveMessage(message: Message): void {
     this.paused = false;
     const text = firstText(message.parts);
     if (this.isAsking) this.asked = { ...(this.asked as AskedQuestion), answer: message };
@@ -149,13 +149,16 @@ export class ConversationState {
     this.sessions[asked.side] = contextId === undefined ? {} : { contextId };
   }
 
-  private ask({ asks, call: turn, taskId, contextId }: ConversationStep, { state, message }: TaskStatus): void {
+  private noteQuestion(
+    { asks, call: turn, taskId, contextId }: ConversationStep,
+    { state, message }: TaskStatus,
+  ): void {
     if (!asks || typeof turn !== 'number' || taskId === undefined) return;
     const known = contextId !== undefined && { contextId };
     this.asked = { side: speakerOf(turn), turn, taskId, ...known, state, message };
   }
 
-  private step({ call, taskId, contextId, waiting, command, paused, announcement }: ConversationStep): void {
+  private foldStep({ call, taskId, contextId, waiting, command, paused, announcement }: ConversationStep): void {
     if (command !== undefined) this.command = command;
     if (paused !== undefined) this.paused = paused;
     if (announcement !== undefined) this.announcement = announcement;

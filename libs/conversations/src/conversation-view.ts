@@ -1,11 +1,11 @@
 import { firstData, firstText, isJsonObject, type Task, type TaskState } from '#libs/protocol';
 import type { StoredTask, TaskEvent, TaskHeader } from '#libs/tasks';
 import {
-  type ConversationOrigin,
+  type TalkOrigin,
   type ConversationSettings,
-  nameOf,
-  type Outcome,
-  type Turn,
+  sideName,
+  type ConversationOutcome,
+  type SpokenTurn,
   type TurnFailure,
 } from './conversation.js';
 import { type Announcement, readSettings } from './conversation-metadata.js';
@@ -14,28 +14,28 @@ import { ConversationState } from './conversation-state.js';
 export type ConversationStatus = 'active' | 'complete';
 
 /** Conversation in a list. */
-export interface ConversationSummary {
+export interface ConversationOverview {
   conversationId: string;
   requester: string;
   target: string;
   status: ConversationStatus;
-  outcome?: Outcome;
+  outcome?: ConversationOutcome;
   /** Present while it is paused, or a person must answer an agent's question. */
   paused?: true;
   maxTurns: number;
   /** Milliseconds for one turn of an agent. */
   timeoutMs: number;
   /** Present if an agent started it by a tool. */
-  origin?: ConversationOrigin;
+  origin?: TalkOrigin;
   createdAt: string;
   updatedAt: string;
 }
 
 /** Conversation of `GET /api/conversations/{id}`. */
-export interface ConversationView extends ConversationSummary {
+export interface ConversationView extends ConversationOverview {
   /** Question that a person must answer before the next turn. */
   question?: string;
-  turns: Turn[];
+  turns: SpokenTurn[];
   /** Failure of the turn after the last one. */
   error?: TurnFailure & { turn: number };
   /** Outcome of the announcement, once known. */
@@ -44,10 +44,10 @@ export interface ConversationView extends ConversationSummary {
 
 /** Folds a conversation's log into the view for callers. */
 export function conversationView(header: TaskHeader, log: readonly TaskEvent[]): ConversationView {
-  const state = ConversationState.of(header.taskId, log);
+  const state = ConversationState.fromLog(header.taskId, log);
   const { dialogue, announcement, paused, isAsking, asked } = state;
   const question = isAsking ? firstText(asked?.message?.parts ?? []) : undefined;
-  const outcome = outcomeOf(state);
+  const outcome = finalOutcome(state);
   return {
     ...summaryOf(header, state.settings),
     status: outcome === undefined ? 'active' : 'complete',
@@ -61,13 +61,13 @@ export function conversationView(header: TaskHeader, log: readonly TaskEvent[]):
 }
 
 /** Returns the outcome, also if the Task was ended from outside. */
-export function outcomeOf({ dialogue, cut, taskState }: ConversationState): Outcome | undefined {
+export function finalOutcome({ dialogue, cut, taskState }: ConversationState): ConversationOutcome | undefined {
   if (dialogue.outcome !== undefined || !cut) return dialogue.outcome;
   return taskState === 'TASK_STATE_CANCELED' ? 'canceled' : 'error';
 }
 
 /** Returns the list entry of a Task, or `undefined` if it is not a conversation. */
-export function conversationSummary({ header, task }: StoredTask): ConversationSummary | undefined {
+export function conversationSummary({ header, task }: StoredTask): ConversationOverview | undefined {
   const settings = readSettings(task.metadata);
   if (!settings) return undefined;
   const outcome = STATUS_OF[header.state] === 'complete' ? storedOutcome(task) : undefined;
@@ -95,20 +95,20 @@ export function statesOf(status: ConversationStatus): TaskState[] {
   return (Object.keys(STATUS_OF) as TaskState[]).filter((state) => STATUS_OF[state] === status);
 }
 
-function storedOutcome({ status, artifacts = [] }: Task): Outcome {
+function storedOutcome({ status, artifacts = [] }: Task): ConversationOutcome {
   const result = firstData(artifacts.flatMap(({ parts }) => parts));
-  if (isJsonObject(result) && typeof result['outcome'] === 'string') return result['outcome'] as Outcome;
+  if (isJsonObject(result) && typeof result['outcome'] === 'string') return result['outcome'] as ConversationOutcome;
   return status.state === 'TASK_STATE_CANCELED' ? 'canceled' : 'error';
 }
 
 function summaryOf(
   header: TaskHeader,
   settings: ConversationSettings,
-): Omit<ConversationSummary, 'status' | 'outcome' | 'paused'> {
+): Omit<ConversationOverview, 'status' | 'outcome' | 'paused'> {
   return {
     conversationId: header.taskId,
-    requester: nameOf('requester', settings),
-    target: nameOf('target', settings),
+    requester: sideName('requester', settings),
+    target: sideName('target', settings),
     maxTurns: settings.maxTurns,
     timeoutMs: settings.timeoutMs,
     ...(settings.origin && { origin: settings.origin }),

@@ -3,7 +3,7 @@ import { withoutUserinfo } from '#libs/protocol';
 export type Side = 'requester' | 'target';
 
 /** Outcome of a conversation. */
-export type Outcome =
+export type ConversationOutcome =
   /** The conversation is complete: there is no loop, or a caller stopped it between two turns. */
   | 'done'
   /** An agent answered with the skip token, or with an empty text. */
@@ -22,7 +22,7 @@ export type Instructions = (typeof INSTRUCTIONS)[number];
 export const INSTRUCTIONS = ['text', 'none'] as const;
 
 /** Tool call by which an agent started a conversation. */
-export interface ConversationOrigin {
+export interface TalkOrigin {
   /** The agent's Task. */
   taskId: string;
   /** Id of the call within that Task. */
@@ -47,7 +47,7 @@ export interface ConversationSettings {
   /** Names of credentials for agents that are given by URLs. */
   auth?: Partial<Record<CalledParty, string>>;
   /** Present if an agent started the conversation by a tool. */
-  origin?: ConversationOrigin;
+  origin?: TalkOrigin;
   /** Revision of such a requester; the newest at each turn if absent. */
   requesterRevision?: string;
 }
@@ -63,7 +63,7 @@ export const LONGEST_TURN_MS = 3_600_000;
 export const UNKNOWN_AGENT = 'unknown';
 
 /** Text of one turn. */
-export interface Turn {
+export interface SpokenTurn {
   /** Number of the turn, from 0. */
   turn: number;
   fromAgent: string;
@@ -82,7 +82,7 @@ export interface TurnFailure {
 }
 
 /** Result of asking an agent for its turn. */
-export type Reply = { text: string } | { failure: TurnFailure };
+export type TurnReply = { text: string } | { failure: TurnFailure };
 
 /** Code of the failure of an agent that exceeded its time limit. */
 export const TIMEOUT = 'TIMEOUT';
@@ -92,6 +92,6 @@ export function speakerOf(turn: number): Side {
 }
 
 /** Returns the displayed name of a side. */
-export function nameOf(side: Side, settings: Pick<ConversationSettings, 'requester' | 'target'>): string {
+export function sideName(side: Side, settings: Pick<ConversationSettings, 'requester' | 'target'>): string {
   return withoutUserinfo(side === 'target' ? settings.target : (settings.requester ?? UNKNOWN_AGENT));
 }

@@ -1,28 +1,28 @@
 import { a2aEvent, type A2aEvent } from './a2a-event.js';
-import type { ConversationSettings, Outcome, Reply } from './conversation.js';
+import type { ConversationSettings, ConversationOutcome, TurnReply } from './conversation.js';
 import { Dialogue } from './dialogue.js';
 
-const TIMED_OUT: Reply = { failure: { code: 'TIMEOUT', message: 'not finished in time', retryable: true } };
-const THROWN: Reply = { failure: { code: 'AGENT_ERROR', message: 'broken', retryable: false } };
+const TIMED_OUT: TurnReply = { failure: { code: 'TIMEOUT', message: 'not finished in time', retryable: true } };
+const THROWN: TurnReply = { failure: { code: 'AGENT_ERROR', message: 'broken', retryable: false } };
 
 /** Plays a whole conversation: `replies[k]` is what the agent says that is asked for turn k + 1. */
-function play(settings: Partial<ConversationSettings>, replies: Reply[], self = false): A2aEvent[] {
+function play(settings: Partial<ConversationSettings>, replies: TurnReply[], self = false): A2aEvent[] {
   const asked = { requester: 'A', target: 'B', message: 'hello', maxTurns: 5, timeoutMs: 60_000, ...settings };
   const dialogue = new Dialogue({ conversationId: 'c', settings: asked, self });
   const events: A2aEvent[] = [];
   const emit = (draft: Parameters<typeof a2aEvent>[0] | undefined): void => {
     if (!draft) return;
     const event = a2aEvent(draft, dialogue.emitted, events.length);
-    dialogue.take(event);
+    dialogue.applyEvent(event);
     events.push(event);
   };
-  emit(dialogue.opening());
-  for (let turn = dialogue.pending(); turn; turn = dialogue.pending()) {
+  emit(dialogue.draftOpening());
+  for (let turn = dialogue.findPending(); turn; turn = dialogue.findPending()) {
     const reply = replies[turn.turn - 1];
     if (!reply) throw new Error(`Turn ${turn.turn} was asked for`);
-    emit(dialogue.answered(turn, reply));
+    emit(dialogue.draftReply(turn, reply));
   }
-  if (dialogue.outcome === undefined) emit(dialogue.completed());
+  if (dialogue.outcome === undefined) emit(dialogue.draftEnd());
   return events;
 }
 
@@ -33,7 +33,7 @@ const line = ({ data, outcome }: A2aEvent): string => {
   return data.phase === 'error' ? `error ${data.turn} ${names} ${data.code}` : `complete ${names} ${outcome}`;
 };
 
-const says = (count: number): Reply[] => Array.from({ length: count }, (_, index) => ({ text: `t${index + 1}` }));
+const says = (count: number): TurnReply[] => Array.from({ length: count }, (_, index) => ({ text: `t${index + 1}` }));
 
 /** The turns 0 to `last`, as both sides talk. */
 const turns = (last: number): string[] => [
@@ -55,7 +55,7 @@ describe('Dialogue', () => {
     for (const { data } of events) if (data.phase === 'turn') expect(data.maxTurns).toBe(maxTurns);
   });
 
-  const endings: [string, Reply, Outcome, boolean][] = [
+  const endings: [string, TurnReply, ConversationOutcome, boolean][] = [
     ['the skip token', { text: ' REPLY_SKIP \n' }, 'skipped', false],
     ['an empty reply', { text: ' \n' }, 'skipped', false],
     ['a timeout', TIMED_OUT, 'timeout', true],
@@ -122,8 +122,8 @@ describe('Dialogue', () => {
       settings: { requester: 'A', target: 'B', message: 'hello', maxTurns: 5, timeoutMs: 1 },
       self: false,
     });
-    for (const event of play({}, [TIMED_OUT]).slice(0, 2)) dialogue.take(event);
-    expect(dialogue.pending()).toBeUndefined();
-    expect(dialogue.completed().outcome).toBe('timeout');
+    for (const event of play({}, [TIMED_OUT]).slice(0, 2)) dialogue.applyEvent(event);
+    expect(dialogue.findPending()).toBeUndefined();
+    expect(dialogue.draftEnd().outcome).toBe('timeout');
   });
 });

@@ -1,13 +1,13 @@
 import type { A2aData, A2aDraft, A2aEvent } from './a2a-event.js';
 import {
   type ConversationSettings,
-  nameOf,
-  type Outcome,
-  type Reply,
+  sideName,
+  type ConversationOutcome,
+  type TurnReply,
   type Side,
   speakerOf,
   TIMEOUT,
-  type Turn,
+  type SpokenTurn,
   type TurnFailure,
 } from './conversation.js';
 import { isToken, REPLY_SKIP } from './reply-text.js';
@@ -32,10 +32,10 @@ export interface DialogueStart {
  * state; the event is applied once it is emitted.
  */
 export class Dialogue {
-  readonly turns: Turn[] = [];
+  readonly turns: SpokenTurn[] = [];
   readonly emitted: Pick<A2aEvent, 'runId'>[] = [];
   error: (TurnFailure & { turn: number }) | undefined;
-  outcome: Outcome | undefined;
+  outcome: ConversationOutcome | undefined;
   /** Time of the end, in epoch milliseconds. */
   endedAt: number | undefined;
 
@@ -53,63 +53,68 @@ export class Dialogue {
   }
 
   /** Applies an emitted event. */
-  take({ runId, ts, data, outcome }: A2aEvent): void {
+  applyEvent({ runId, ts, data, outcome }: A2aEvent): void {
     this.emitted.push({ runId });
     const { phase } = data;
     if (phase === 'complete') Object.assign(this, { outcome, endedAt: ts });
-    else if (phase === 'error') this.error = failureOf(data);
+    else if (phase === 'error') this.error = pickFailure(data);
     else this.turns.push({ turn: data.turn, fromAgent: data.fromAgent, toAgent: data.toAgent, text: data.text, ts });
   }
 
   /** Drafts turn 0, for which no agent is called; `undefined` once it is emitted. */
-  opening(): A2aDraft | undefined {
-    return this.turns.length === 0 ? this.turn(0, this.start.settings.message) : undefined;
+  draftOpening(): A2aDraft | undefined {
+    return this.turns.length === 0 ? this.draftTurn(0, this.start.settings.message) : undefined;
   }
 
   /** Returns the turn for which an agent is called next; `undefined` if the conversation is to be completed. */
-  pending(): PendingTurn | undefined {
+  findPending(): PendingTurn | undefined {
     const turn = this.turns.length;
     if (turn === 0 || turn > this.lastTurn || this.error || this.outcome) return undefined;
     return { turn, speaker: speakerOf(turn), text: this.lastText };
   }
 
   /** Drafts the event that a reply to the pending turn leads to. */
-  answered({ turn }: PendingTurn, reply: Reply): A2aDraft {
-    if ('failure' in reply) return this.failed(turn, reply.failure);
-    if (reply.text.trim() === '' || isToken(reply.text, REPLY_SKIP)) return this.completed('skipped');
-    return this.turn(turn, reply.text);
+  draftReply({ turn }: PendingTurn, reply: TurnReply): A2aDraft {
+    if ('failure' in reply) return this.draftFailure(turn, reply.failure);
+    if (reply.text.trim() === '' || isToken(reply.text, REPLY_SKIP)) return this.draftEnd('skipped');
+    return this.draftTurn(turn, reply.text);
   }
 
   /** Drafts the end, with a given outcome or the one that follows from the emitted events. */
-  completed(outcome: Outcome = this.natural): A2aDraft {
-    return { data: { ...this.names(0), phase: 'complete' }, outcome };
+  draftEnd(outcome: ConversationOutcome = this.natural): A2aDraft {
+    return { data: { ...this.nameParties(0), phase: 'complete' }, outcome };
   }
 
-  private get natural(): Outcome {
+  private get natural(): ConversationOutcome {
     if (this.error) return this.error.code === TIMEOUT ? 'timeout' : 'error';
     return this.lastTurn > 1 && this.turns.length > this.lastTurn ? 'max_turns' : 'done';
   }
 
-  private turn(turn: number, text: string): A2aDraft {
+  private draftTurn(turn: number, text: string): A2aDraft {
     const { maxTurns } = this.start.settings;
-    return { data: { ...this.names(turn), turn, maxTurns, text, phase: 'turn' } };
+    return { data: { ...this.nameParties(turn), turn, maxTurns, text, phase: 'turn' } };
   }
 
-  private failed(turn: number, { code, message, retryable }: TurnFailure): A2aDraft {
-    return { data: { ...this.names(turn), turn, code, message, retryable, phase: 'error' } };
+  private draftFailure(turn: number, { code, message, retryable }: TurnFailure): A2aDraft {
+    return { data: { ...this.nameParties(turn), turn, code, message, retryable, phase: 'error' } };
   }
 
-  private names(turn: number): Pick<A2aData, 'conversationId' | 'fromAgent' | 'toAgent'> {
+  private nameParties(turn: number): Pick<A2aData, 'conversationId' | 'fromAgent' | 'toAgent'> {
     const { conversationId, settings } = this.start;
     const speaker = speakerOf(turn);
     return {
       conversationId,
-      fromAgent: nameOf(speaker, settings),
-      toAgent: nameOf(speaker === 'requester' ? 'target' : 'requester', settings),
+      fromAgent: sideName(speaker, settings),
+      toAgent: sideName(speaker === 'requester' ? 'target' : 'requester', settings),
     };
   }
 }
 
-function failureOf({ turn, code, message, retryable }: TurnFailure & { turn: number }): TurnFailure & { turn: number } {
+function pickFailure({
+  turn,
+  code,
+  message,
+  retryable,
+}: TurnFailure & { turn: number }): TurnFailure & { turn: number } {
   return { turn, code, message, retryable };
 }

@@ -9,9 +9,9 @@ const LOGS = new GoldenLogs(join(import.meta.dirname, 'testing/golden'));
 
 /** What callers are shown, and what the next execution goes on from. */
 const folded: Fold = (log) => {
-  const { sessions, calls, command, injection, taskState, dialogue } = ConversationState.of('conversation-1', log);
+  const { sessions, calls, command, injection, taskState, dialogue } = ConversationState.fromLog('conversation-1', log);
   const going = { sessions, calls: Object.fromEntries(calls), command, injection, taskState };
-  return { ...going, pending: dialogue.pending(), view: viewOf(log) };
+  return { ...going, pending: dialogue.findPending(), view: viewOf(log) };
 };
 
 function viewOf(log: readonly TaskEvent[]): unknown {

@@ -22,7 +22,7 @@ function shown({ log }: DrivenConversation): unknown[] {
   return [paused, asked];
 }
 const turnsIn = (log: readonly TaskEvent[]): string[] =>
-  ConversationState.of('conversation-1', log).dialogue.turns.map(({ text }) => text);
+  ConversationState.fromLog('conversation-1', log).dialogue.turns.map(({ text }) => text);
 const calls = ({ agents }: DrivenConversation, kind: string): string[] =>
   agents.calls.filter((call) => call.startsWith(kind)).map((call) => call.replace(/task-\S+/, 'its task'));
 
@@ -118,7 +118,7 @@ describe('a login that an agent asks for in a conversation', () => {
   it('ends any other conversation', async () => {
     const conversation = conversationWith(login);
     expect(await conversation.start()).toBe('TASK_STATE_FAILED');
-    const { error } = ConversationState.of('conversation-1', conversation.log).dialogue;
+    const { error } = ConversationState.fromLog('conversation-1', conversation.log).dialogue;
     expect(error).toMatchObject({ code: 'AUTH_REQUIRED', turn: 1 });
   });
 });

@@ -18,8 +18,8 @@ export function isToken(text: string, token: string): boolean {
 export function replyText({ reply, artifacts, status }: Pick<CalledTask, 'reply' | 'artifacts' | 'status'>): string {
   const waiting = status?.state === 'TASK_STATE_INPUT_REQUIRED';
   const said = status?.message?.parts ?? [];
-  const sources = reply ? [[reply.parts]] : waiting ? [[said]] : [artifacts.map(partsOf), [said]];
-  for (const kind of [textOf, dataOf]) {
+  const sources = reply ? [[reply.parts]] : waiting ? [[said]] : [artifacts.map(artifactParts), [said]];
+  for (const kind of [spokenText, dataText]) {
     for (const source of sources) {
       const text = source.map(kind).filter(Boolean).join('\n\n');
       if (text.trim() !== '') return text;
@@ -28,17 +28,17 @@ export function replyText({ reply, artifacts, status }: Pick<CalledTask, 'reply'
   return '';
 }
 
-function partsOf({ parts }: Artifact): Part[] {
+function artifactParts({ parts }: Artifact): Part[] {
   return parts;
 }
 
-function textOf(parts: readonly Part[]): string {
+function spokenText(parts: readonly Part[]): string {
   return spokenParts(parts)
     .map(({ text }) => text ?? '')
     .join('');
 }
 
-function dataOf(parts: readonly Part[]): string {
+function dataText(parts: readonly Part[]): string {
   const data = parts.find((part) => part.data !== undefined)?.data;
   return data === undefined ? '' : JSON.stringify(data);
 }

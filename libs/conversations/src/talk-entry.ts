@@ -1,13 +1,13 @@
 import { type SaidText, SignedEntries } from '#libs/executor';
 import { canonicalJson, firstData, type JsonValue, type Message } from '#libs/protocol';
-import type { ConversationOrigin } from './conversation.js';
+import type { TalkOrigin } from './conversation.js';
 
 /** Extension and metadata key for the origin of a request for a conversation. */
 export const TALK_ENTRY = 'urn:parley:extension:talk:v1';
 
 /** Origin of a request for a conversation. */
 export interface TalkEntry {
-  origin: ConversationOrigin;
+  origin: TalkOrigin;
   /** Texts of the agent's Task up to the call, oldest first. */
   before?: SaidText[];
   /** Number of older texts that are left out. */

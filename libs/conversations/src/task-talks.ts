@@ -1,5 +1,5 @@
 import { type CallChains, CONVERSATIONS_PATH } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
   type AgentReferences,
   AgentTalks,
@@ -13,16 +13,16 @@ import type { TaskEvent, TaskFeed, TaskHeader, TaskScope } from '#libs/tasks';
 import { limitedTexts } from './conversation-entry.js';
 import { ConversationState, settingsIn } from './conversation-state.js';
 import type { TurnFailure } from './conversation.js';
-import { outcomeOf } from './conversation-view.js';
+import { finalOutcome } from './conversation-view.js';
 import { TalkEntries } from './talk-entry.js';
 import { CREDENTIAL_UNUSABLE } from './turn-failure.js';
 
 /** Services that talks use. */
 export interface TalkServices {
   references: Pick<AgentReferences, 'builtIn'>;
-  chains: Pick<CallChains, 'sign' | 'hasSigned'>;
-  feed: Pick<TaskFeed, 'follow'>;
-  tasks: { header(taskId: string): Promise<Pick<TaskHeader, 'lastSequence'> | undefined> };
+  chains: Pick<CallChains, 'signValues' | 'hasSigned'>;
+  feed: Pick<TaskFeed, 'followTask'>;
+  tasks: { readHeader(taskId: string): Promise<Pick<TaskHeader, 'lastSequence'> | undefined> };
 }
 
 /** Conversations of agents as Tasks of the `conversations` agent, read from their logs. */
@@ -34,34 +34,34 @@ export class TaskTalks extends AgentTalks {
     this.entries = new TalkEntries(services.chains);
   }
 
-  override called(): ReturnType<AgentTalks['called']> {
+  override conversationTarget(): ReturnType<AgentTalks['conversationTarget']> {
     return this.services.references.builtIn(CONVERSATIONS_PATH);
   }
 
-  override message({ credential, ...request }: TalkRequest, fields: Pick<Message, 'messageId'>): Message {
+  override requestMessage({ credential, ...request }: TalkRequest, fields: Pick<Message, 'messageId'>): Message {
     const data: JsonObject = { ...request, ...(credential !== undefined && { auth: { target: credential } }) };
     return userMessage([dataPart(data)], fields);
   }
 
-  override informed(message: Message, { origin, before: texts, revision }: TalkSource, scope: TaskScope): Message {
+  override withSource(message: Message, { origin, before: texts, revision }: TalkSource, scope: TaskScope): Message {
     const { said: before, omitted } = limitedTexts(texts);
     const known = { ...(before && { before }), ...(omitted !== undefined && { omitted }) };
-    return this.entries.signed({ origin, ...known, ...(revision !== undefined && { revision }) }, message, scope);
+    return this.entries.attachEntry({ origin, ...known, ...(revision !== undefined && { revision }) }, message, scope);
   }
 
-  override async outcome(conversationId: string, { wait, signal }: TalkWait): Promise<TalkOutcome> {
+  override async awaitOutcome(conversationId: string, { wait, signal }: TalkWait): Promise<TalkOutcome> {
     const { feed, tasks } = this.services;
     let state: ConversationState | undefined;
     for (let last = 0; ;) {
-      for await (const { event, sequence } of feed.follow(conversationId, last, { until: 'waiting', signal })) {
+      for await (const { event, sequence } of feed.followTask(conversationId, last, { until: 'waiting', signal })) {
         last = sequence;
         state ??= stateFrom(conversationId, event);
         state.apply(event);
-        const result = resultOf(state, wait);
+        const result = talkResult(state, wait);
         if (result) return { result };
       }
       signal.throwIfAborted();
-      const header = await throughOutage(() => tasks.header(conversationId), signal);
+      const header = await retryWhileDatabaseDown(() => tasks.readHeader(conversationId), signal);
       if (!header || !state) return { error: 'the conversation is gone' };
       // The reading may have ended at a pause that is over by now.
       if (header.lastSequence > last) continue;
@@ -76,11 +76,11 @@ function stateFrom(conversationId: string, first: TaskEvent): ConversationState 
 }
 
 /** Returns the result for the requester, once the log has it. */
-function resultOf(state: ConversationState, wait: boolean): JsonObject | undefined {
+function talkResult(state: ConversationState, wait: boolean): JsonObject | undefined {
   const { conversationId, dialogue } = state;
   const reply = dialogue.turns[1]?.text;
   if (!wait && reply !== undefined) return { conversationId, reply };
-  const outcome = outcomeOf(state);
+  const outcome = finalOutcome(state);
   if (outcome === undefined) return undefined;
   const { turns, error } = dialogue;
   const said = turns.map(({ turn, fromAgent, toAgent, text }): JsonObject => ({ turn, fromAgent, toAgent, text }));

@@ -2,7 +2,7 @@ import { AgentCallError, type CalledTask } from '#libs/a2a-client';
 import { type CallFailure, type CallFailureKind, type CallOutcome, withStatusText } from '#libs/agent-calls';
 import { UnknownAgent } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
-import { type Reply, TIMEOUT, type TurnFailure } from './conversation.js';
+import { type TurnReply, TIMEOUT, type TurnFailure } from './conversation.js';
 import { replyText } from './reply-text.js';
 
 /** Code of a failure whose message names a credential. */
@@ -33,14 +33,17 @@ const CODES: Record<CallFailureKind, string> = {
  * @param timeoutMs time limit of the turn
  * @throws the cause of an internal fault
  */
-export function replyOf(outcome: CallOutcome, timeoutMs: number): Reply {
-  if (outcome.kind === 'failed') return { failure: failureOf(outcome.failure, timeoutMs) };
+export function replyOf(outcome: CallOutcome, timeoutMs: number): TurnReply {
+  if (outcome.kind === 'failed') return { failure: toTurnFailure(outcome.failure, timeoutMs) };
   const { answer } = outcome;
   if (answer.reply === undefined && answer.state === 'TASK_STATE_AUTH_REQUIRED') return { failure: wantsAuth(answer) };
   return { text: replyText(answer) };
 }
 
-function failureOf({ kind, message, retryable, state, timedOut, cause }: CallFailure, timeoutMs: number): TurnFailure {
+function toTurnFailure(
+  { kind, message, retryable, state, timedOut, cause }: CallFailure,
+  timeoutMs: number,
+): TurnFailure {
   if (kind === 'internal') throw cause;
   if (timedOut) return { code: TIMEOUT, message: `not finished within ${timeoutMs} ms`, retryable };
   if (cause instanceof AgentCallError && cause.ofCredential) return { code: CREDENTIAL_UNUSABLE, message, retryable };

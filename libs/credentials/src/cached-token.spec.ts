@@ -73,11 +73,11 @@ it('is used to its end where no other one can be had', async () => {
 
 it('is fetched anew for the first who was refused, and shared with those who were refused the same', async () => {
   await first(1000);
-  const refused = [token.instead('one'), token.instead('one')];
+  const refused = [token.replaceRefused('one'), token.replaceRefused('one')];
   expect(fetches).toHaveLength(2);
   issue('two', 1000);
   expect(await Promise.all(refused)).toEqual(['two', 'two']);
-  expect(await token.instead('one')).toBe('two');
+  expect(await token.replaceRefused('one')).toBe('two');
   expect(fetches).toHaveLength(2);
 });
 

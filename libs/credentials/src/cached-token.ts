@@ -29,7 +29,7 @@ export class CachedToken {
     const { current } = this;
     if (current !== undefined && this.now() < current.freshUntil) return current.value;
     try {
-      return await this.fetched();
+      return await this.fetchShared();
     } catch (error) {
       const kept = this.current;
       if (kept !== undefined && this.now() < kept.endsAt) return kept.value;
@@ -38,12 +38,12 @@ export class CachedToken {
   }
 
   /** Returns another token than one that an agent rejected: the one fetched since, else a new one. */
-  async instead(refused: string): Promise<string> {
+  async replaceRefused(refused: string): Promise<string> {
     if (this.current?.value === refused) this.current = undefined;
     return this.get();
   }
 
-  private fetched(): Promise<string> {
+  private fetchShared(): Promise<string> {
     this.fetching ??= this.fetchOne().finally(() => (this.fetching = undefined));
     return this.fetching;
   }

@@ -1,4 +1,4 @@
-import { ApiClosed, malformed, withMembers } from '#libs/http';
+import { ApiClosed, malformedRequest, withMembers } from '#libs/http';
 import { LONGEST_URL } from '#libs/protocol';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
@@ -17,7 +17,7 @@ import {
   HeaderSecret,
   MayBeLeftOut,
   ShortText,
-  Text,
+  CheckedText,
   TextList,
   TextSecret,
   VISIBLE,
@@ -35,7 +35,7 @@ export abstract class CredentialBody {
   static readonly unknown = 'is not a field of this kind';
 
   @ApiProperty({ pattern: CREDENTIAL_NAME.source, example: 'partner' })
-  @Text([
+  @CheckedText([
     (text) => CREDENTIAL_NAME.test(text),
     'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen',
   ])
@@ -67,7 +67,7 @@ export abstract class CredentialBody {
    */
   static from(sent: { kind?: unknown }): CredentialBody {
     const found = CREDENTIAL_FORMS.find(({ kind }) => kind === sent.kind);
-    if (!found) throw malformed(ONE_OF_THE_KINDS);
+    if (!found) throw malformedRequest(ONE_OF_THE_KINDS);
     return withMembers<CredentialBody>(found.form, sent);
   }
 
@@ -100,7 +100,7 @@ export class ApiKeyBody extends CredentialBody {
   in: ApiKeySettings['in'] = 'header';
 
   @ApiPropertyOptional({ type: String, description: "Where the agent's card names no other.", default: 'X-API-Key' })
-  @Text(
+  @CheckedText(
     atMost(128),
     [(text, body) => !isIn(body, 'header') || mayCarrySecret(text), 'is no name of a header that may carry a key'],
     [(text, body) => !isIn(body, 'cookie') || isToken(text), 'is no name of a cookie that may carry a key'],
@@ -167,7 +167,7 @@ export class OAuth2Body extends CredentialBody {
   override kind = 'oauth2-client-credentials' as const;
 
   @ApiProperty({ format: 'uri', example: 'https://login.example.com/token' })
-  @Text(atMost(LONGEST_URL), [isPlainHttpUrl, 'must be an http or https URL without credentials or fragment'])
+  @CheckedText(atMost(LONGEST_URL), [isPlainHttpUrl, 'must be an http or https URL without credentials or fragment'])
   tokenUrl!: string;
 
   @ApiProperty({ example: 'parley' })

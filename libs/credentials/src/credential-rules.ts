@@ -1,4 +1,4 @@
-import { Each } from '#libs/http';
+import { EachEntry } from '#libs/http';
 import { applyDecorators } from '@nestjs/common';
 import { ArrayMaxSize, IsArray, ValidateBy, ValidateIf, type ValidationArguments } from 'class-validator';
 
@@ -15,7 +15,7 @@ const PRINTABLE = /^\P{Cc}+$/u;
 const printable: Check = [(text) => PRINTABLE.test(text), 'must not be empty or have control characters'];
 
 /** Validates a text against every check; the first failed check is reported. */
-export function Text(...checks: Check[]): PropertyDecorator {
+export function CheckedText(...checks: Check[]): PropertyDecorator {
   const faultOf = (value: unknown, body: object): string | undefined => {
     if (value === undefined) return 'is required';
     if (typeof value !== 'string') return 'must be a string';
@@ -31,17 +31,20 @@ export function Text(...checks: Check[]): PropertyDecorator {
 
 /** Validates a text of the length of a name. */
 export function ShortText(...checks: Check[]): PropertyDecorator {
-  return Text(atMost(MAX_TEXT), printable, ...checks);
+  return CheckedText(atMost(MAX_TEXT), printable, ...checks);
 }
 
 /** Validates a secret that is sent unchanged, such as in a header. */
 export function HeaderSecret(): PropertyDecorator {
-  return Text(atMost(MAX_SECRET), [(text) => VISIBLE.test(text), 'must be visible ASCII characters without spaces']);
+  return CheckedText(atMost(MAX_SECRET), [
+    (text) => VISIBLE.test(text),
+    'must be visible ASCII characters without spaces',
+  ]);
 }
 
 /** Validates a secret that is encoded before it is sent. */
 export function TextSecret(): PropertyDecorator {
-  return Text(atMost(MAX_SECRET), printable);
+  return CheckedText(atMost(MAX_SECRET), printable);
 }
 
 /** Validates a list of texts with a maximum length; failing entries are reported by index. */
@@ -49,7 +52,7 @@ export function TextList(most: number, test: (text: string) => boolean, detail: 
   return applyDecorators(
     IsArray({ message: 'must be an array' }),
     ArrayMaxSize(most, { message: `must have at most ${most} entries` }),
-    Each((it) => typeof it === 'string' && test(it), detail),
+    EachEntry((it) => typeof it === 'string' && test(it), detail),
   );
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type NamedPage, refuseMoreThan } from '#libs/http';
-import { BatchLoader, Database, SecretBox, throughOutage, UnreadableSecret } from '#libs/postgres';
+import { BatchLoader, Database, SecretBox, retryWhileDatabaseDown, UnreadableSecret } from '#libs/postgres';
 import { type InsertResult, MoreThan, Raw, type Repository, type UpdateResult } from 'typeorm';
 import { CredentialRow } from './credential-row.js';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
@@ -22,32 +22,47 @@ export class CredentialStore {
   ) {}
 
   /** Lists credentials by name. */
-  async list(tenant: string, { limit, after }: NamedPage): Promise<Credential[]> {
+  async listCredentials(tenant: string, { limit, after }: NamedPage): Promise<Credential[]> {
     const where = { tenant, name: MoreThan(after) };
-    return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(shown);
+    return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(toCredential);
   }
 
   async get({ tenant, name }: CredentialId): Promise<Credential | undefined> {
     const row = await this.rows.findOneBy({ tenant, name });
-    return row ? shown(row) : undefined;
+    return row ? toCredential(row) : undefined;
   }
 
   /**
    * Creates a credential; returns `undefined` if the name is taken.
    * @throws ProblemError 422 if the tenant has the maximum number
    */
-  async create(id: CredentialId, settings: CredentialSettings, secret: string): Promise<Credential | undefined> {
+  async createCredential(
+    id: CredentialId,
+    settings: CredentialSettings,
+    secret: string,
+  ): Promise<Credential | undefined> {
     const count = await this.rows.countBy({ tenant: id.tenant });
     refuseMoreThan({ count, most: MOST_CREDENTIALS, what: 'credentials' });
-    const values = { tenant: id.tenant, name: id.name, ...this.changed(id, settings, secret) };
-    return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
+    const values = { tenant: id.tenant, name: id.name, ...this.changedColumns(id, settings, secret) };
+    return savedCredential(
+      await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute(),
+    );
   }
 
   /** Replaces a credential; returns `undefined` if there is none of that name. */
-  async replace(id: CredentialId, settings: CredentialSettings, secret: string): Promise<Credential | undefined> {
+  async replaceCredential(
+    id: CredentialId,
+    settings: CredentialSettings,
+    secret: string,
+  ): Promise<Credential | undefined> {
     const { tenant, name } = id;
-    const values = { ...this.changed(id, settings, secret), updated_at: NOW, last_error: null, last_error_at: null };
-    return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
+    const values = {
+      ...this.changedColumns(id, settings, secret),
+      updated_at: currentTime,
+      last_error: null,
+      last_error_at: null,
+    };
+    return savedCredential(await this.rows.update({ tenant, name }, values, { returning: '*' }));
   }
 
   /** Deletes a credential. @returns true if there was one */
@@ -61,20 +76,20 @@ export class CredentialStore {
    * @param isWanted filter on the settings: no secret of an unwanted credential is opened or returned
    * @throws UnreadableSecret if no key opens the secret
    */
-  async usable(
+  async findUsable(
     { tenant, name }: CredentialId,
     signal?: AbortSignal,
     isWanted: (settings: CredentialSettings) => boolean = () => true,
   ): Promise<UsableCredential | undefined> {
-    const read = (): Promise<UsableRow | undefined> => this.wanted.get(JSON.stringify([tenant, name]));
-    const row = await (signal ? throughOutage(read, signal) : read());
+    const readRow = (): Promise<UsableRow | undefined> => this.wanted.get(JSON.stringify([tenant, name]));
+    const row = await (signal ? retryWhileDatabaseDown(readRow, signal) : readRow());
     if (row === undefined || !isWanted(row.settings)) return undefined;
     const { settings, version } = row;
-    return { tenant, name, settings, version, secret: this.box.open(row.secret, placeOf({ tenant, name })) };
+    return { tenant, name, settings, version, secret: this.box.open(row.secret, credentialPlace({ tenant, name })) };
   }
 
   /** Records the outcome of a credential's use, unless the credential has changed since. */
-  async note(used: UsableCredential, at: { usedAt?: Date; error?: string }): Promise<void> {
+  async noteUse(used: UsableCredential, at: { usedAt?: Date; error?: string }): Promise<void> {
     const { tenant, name, version } = used;
     await this.database.pool.query(NOTE, [tenant, name, version, at.usedAt ?? null, at.error ?? null]);
   }
@@ -90,7 +105,7 @@ export class CredentialStore {
 
   private async sealOne({ tenant, name, secret }: CredentialRow): Promise<boolean> {
     try {
-      const place = placeOf({ tenant, name });
+      const place = credentialPlace({ tenant, name });
       await this.rows.update({ tenant, name, secret }, { secret: this.box.seal(this.box.open(secret, place), place) });
       return false;
     } catch (error) {
@@ -99,12 +114,12 @@ export class CredentialStore {
     }
   }
 
-  private changed(
+  private changedColumns(
     id: CredentialId,
     settings: CredentialSettings,
     secret: string,
   ): Pick<CredentialRow, 'settings' | 'secret' | 'version'> {
-    return { settings, secret: this.box.seal(secret, placeOf(id)), version: randomUUID() };
+    return { settings, secret: this.box.seal(secret, credentialPlace(id)), version: randomUUID() };
   }
 
   private async readUsable(keys: readonly string[]): Promise<Map<string, UsableRow>> {
@@ -120,7 +135,7 @@ export class CredentialStore {
 
 interface UsableRow extends UsableCredential {}
 
-function shown(row: CredentialRow): Credential {
+function toCredential(row: CredentialRow): Credential {
   const { tenant, name, settings, last_used_at: usedAt, last_error: message, last_error_at: at } = row;
   return {
     tenant,
@@ -134,16 +149,16 @@ function shown(row: CredentialRow): Credential {
 }
 
 /** Returns the row that a statement returned. TypeORM does not map it: its members are named like the columns. */
-function saved({ raw }: InsertResult | UpdateResult): Credential | undefined {
+function savedCredential({ raw }: InsertResult | UpdateResult): Credential | undefined {
   const [row] = raw as CredentialRow[];
-  return row && shown(row);
+  return row && toCredential(row);
 }
 
-function placeOf({ tenant, name }: CredentialId): string[] {
+function credentialPlace({ tenant, name }: CredentialId): string[] {
   return ['credential', tenant, name];
 }
 
-const NOW = (): string => 'now()';
+const currentTime = (): string => 'now()';
 
 // Read and written with every call. One query serves concurrent readers, and it is planned once.
 const USABLE = `

@@ -16,20 +16,20 @@ export class CredentialUse {
 
   constructor(private readonly store: CredentialStore) {}
 
-  used(credential: UsableCredential): void {
-    this.note(credential, 'used', { usedAt: new Date() });
+  noteUsed(credential: UsableCredential): void {
+    this.noteOnce(credential, 'used', { usedAt: new Date() });
   }
 
   /** Records an error. @param message text without secrets */
-  failed(credential: UsableCredential, message: string): void {
-    this.note(credential, message, { error: textStart(message, LONGEST_ERROR) });
+  noteFailed(credential: UsableCredential, message: string): void {
+    this.noteOnce(credential, message, { error: textStart(message, LONGEST_ERROR) });
   }
 
-  private note(credential: UsableCredential, what: string, values: { usedAt?: Date; error?: string }): void {
+  private noteOnce(credential: UsableCredential, what: string, values: { usedAt?: Date; error?: string }): void {
     const key = `${credential.version}/${what}`;
     if (this.noted.has(key)) return;
     this.noted.set(key, true);
-    this.store.note(credential, values).catch((error: unknown) => {
+    this.store.noteUse(credential, values).catch((error: unknown) => {
       this.logger.warn({ err: error, credential: credential.name }, 'The use of a credential could not be noted');
     });
   }

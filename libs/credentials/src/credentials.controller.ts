@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Caller } from '#libs/access';
-import { ApiProblem, cutPage, malformed, namedPage, ProblemError } from '#libs/http';
+import { ApiProblem, cutPage, malformedRequest, namedPage, ProblemError } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import type { FastifyReply } from 'fastify';
 import { ApiCredentialBody, CredentialBody, OAuth2Body, ReplacementBody } from './credential-body.js';
@@ -46,7 +46,7 @@ export class CredentialsController {
   ): Promise<CredentialView> {
     this.requirePermitted(body);
     const { name, settings, secret } = body;
-    const created = await this.store.create({ tenant, name }, settings, secret);
+    const created = await this.store.createCredential({ tenant, name }, settings, secret);
     if (!created) throw new ProblemError(409, `the credential "${name}" exists already`);
     void reply.header('location', `/api/credentials/${name}`);
     return credentialView(created);
@@ -57,7 +57,7 @@ export class CredentialsController {
   @ApiOkResponse({ type: CredentialListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listCredentials(@Query() query: CredentialQuery, @Caller() { tenant }: Caller): Promise<CredentialListView> {
-    const { page, nextPageToken } = cutPage(await this.store.list(tenant, namedPage(query)), query.pageSize);
+    const { page, nextPageToken } = cutPage(await this.store.listCredentials(tenant, namedPage(query)), query.pageSize);
     return { credentials: page.map(credentialView), nextPageToken };
   }
 
@@ -86,7 +86,7 @@ export class CredentialsController {
   ): Promise<CredentialView> {
     if (!CREDENTIAL_NAME.test(name)) throw unknownCredential();
     this.requirePermitted(body);
-    const replaced = await this.store.replace({ tenant, name }, body.settings, body.secret);
+    const replaced = await this.store.replaceCredential({ tenant, name }, body.settings, body.secret);
     if (!replaced) throw unknownCredential();
     return credentialView(replaced);
   }
@@ -113,7 +113,7 @@ export class CredentialsController {
    */
   private requirePermitted(body: CredentialBody): void {
     if (!(body instanceof OAuth2Body) || this.http.mayPermit(new URL(body.tokenUrl))) return;
-    throw malformed({ path: 'tokenUrl', detail: 'must not be an address that this service does not call' });
+    throw malformedRequest({ path: 'tokenUrl', detail: 'must not be an address that this service does not call' });
   }
 }
 

@@ -21,7 +21,7 @@ export class CredentialsModule {}
 @Module({})
 export class CredentialsApiModule {
   /** @param imports modules that provide CredentialNamers */
-  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+  static withNamers(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: CredentialsApiModule,
       imports: [CredentialsModule, ...imports],

@@ -30,27 +30,27 @@ export class OAuthTokens {
   }
 
   /** Returns the token of a credential. Rejects with TokenRefused, or with an error of the outbound client. */
-  token(credential: OAuth2Credential): Promise<string> {
-    return this.of(credential).get();
+  getToken(credential: OAuth2Credential): Promise<string> {
+    return this.cachedTokenOf(credential).get();
   }
 
   /** Returns another token than one that an agent rejected. Rejects like `getToken`. */
-  instead(credential: OAuth2Credential, refused: string): Promise<string> {
-    return this.of(credential).instead(refused);
+  replaceToken(credential: OAuth2Credential, refused: string): Promise<string> {
+    return this.cachedTokenOf(credential).replaceRefused(refused);
   }
 
-  private of(credential: OAuth2Credential): CachedToken {
+  private cachedTokenOf(credential: OAuth2Credential): CachedToken {
     const { version } = credential;
-    const token = this.kept.get(version) ?? new CachedToken(() => this.fetch(credential));
+    const token = this.kept.get(version) ?? new CachedToken(() => this.fetchToken(credential));
     this.kept.set(version, token);
     return token;
   }
 
-  private async fetch({ settings, secret }: OAuth2Credential): Promise<IssuedToken> {
+  private async fetchToken({ settings, secret }: OAuth2Credential): Promise<IssuedToken> {
     let outcome = 'failed';
     try {
       const answer = await this.http.request({ ...tokenRequest(settings, secret), totalMs: FETCH_MS });
-      const token = readToken(answer.status, await answer.text(MAX_ANSWER_BYTES));
+      const token = readToken(answer.status, await answer.readText(MAX_ANSWER_BYTES));
       outcome = 'ok';
       return token;
     } finally {

@@ -1,7 +1,7 @@
 import { cardSecurity } from '#libs/a2a-client';
 import type { JsonObject } from '#libs/protocol';
 import type { CredentialSettings } from './credential.js';
-import { CredentialMismatch, placement } from './placement.js';
+import { CredentialMismatch, choosePlacement } from './placement.js';
 
 const apiKey: CredentialSettings = { kind: 'api-key', in: 'header', parameter: 'X-Own' };
 const bearer: CredentialSettings = { kind: 'bearer' };
@@ -49,22 +49,22 @@ it.each<[CredentialSettings, string, object | undefined]>([
   [oauth2, 'mtls', undefined],
   [oauth2, 'strange', undefined],
 ])('%j to an agent that asks for %s', (settings, scheme, expected) => {
-  const place = () => placement(settings, asking(scheme));
+  const place = () => choosePlacement(settings, asking(scheme));
   if (expected === undefined) expect(place).toThrow(CredentialMismatch);
   else expect(place()).toEqual(expected);
 });
 
 it('takes the first of several that fits', () => {
-  expect(placement(basic, asking('mtls', 'key', 'basic'))).toEqual({ in: 'authorization', scheme: 'Basic' });
-  expect(() => placement(basic, asking('mtls', 'key'))).toThrow(
+  expect(choosePlacement(basic, asking('mtls', 'key', 'basic'))).toEqual({ in: 'authorization', scheme: 'Basic' });
+  expect(() => choosePlacement(basic, asking('mtls', 'key'))).toThrow(
     'the agent asks for mtls (mutualTLS) or key (apiKey in header X-Card)',
   );
 });
 
 it('goes by what is described where nothing is asked for, and by itself where nothing is described', () => {
-  expect(placement(apiKey, asking(''))).toEqual({ in: 'header', parameter: 'X-Card' });
-  expect(placement(apiKey, cardSecurity({}))).toEqual({ in: 'header', parameter: 'X-Own' });
-  expect(placement(apiKey, undefined)).toEqual({ in: 'header', parameter: 'X-Own' });
+  expect(choosePlacement(apiKey, asking(''))).toEqual({ in: 'header', parameter: 'X-Card' });
+  expect(choosePlacement(apiKey, cardSecurity({}))).toEqual({ in: 'header', parameter: 'X-Own' });
+  expect(choosePlacement(apiKey, undefined)).toEqual({ in: 'header', parameter: 'X-Own' });
 });
 
 it.each(['Host', 'content-length', 'A2A-Version', 'X Key', 'a\r\nb', '', 'Proxy-Authorization'])(
@@ -72,6 +72,6 @@ it.each(['Host', 'content-length', 'A2A-Version', 'X Key', 'a\r\nb', '', 'Proxy-
   (name) => {
     const key = { apiKeySecurityScheme: { location: 'header', name } };
     const card = { securitySchemes: { key }, securityRequirements: [{ schemes: { key: { list: [] } } }] };
-    expect(() => placement(apiKey, cardSecurity(card))).toThrow(CredentialMismatch);
+    expect(() => choosePlacement(apiKey, cardSecurity(card))).toThrow(CredentialMismatch);
   },
 );

@@ -1,4 +1,4 @@
-import type { CardSecurity, SecurityScheme } from '#libs/a2a-client';
+import type { RequiredSecurity, SecurityScheme } from '#libs/a2a-client';
 import { textStart } from '#libs/protocol';
 import type { CredentialSettings } from './credential.js';
 import { isToken, mayCarrySecret } from './header-names.js';
@@ -18,7 +18,7 @@ export class CredentialMismatch extends Error {
  * meets decides; without requirements a declared scheme does; without schemes the credential's own settings do.
  * @throws CredentialMismatch
  */
-export function placement(settings: CredentialSettings, security: CardSecurity | undefined): Placement {
+export function choosePlacement(settings: CredentialSettings, security: RequiredSecurity | undefined): Placement {
   const { schemes, requirements } = security ?? { schemes: new Map<string, SecurityScheme>(), requirements: [] };
   const asked = requirements.filter((names) => names.length > 0);
   if (asked.length === 0 && schemes.size === 0) return ownPlacement(settings);
@@ -27,7 +27,9 @@ export function placement(settings: CredentialSettings, security: CardSecurity |
   const fits = singles.flatMap((name) => placeBy(settings, schemes.get(name)) ?? []);
   const chosen = fits.find((it) => isOwn(it, settings)) ?? fits[0];
   if (chosen !== undefined) return chosen;
-  const wanted = (asked.length === 0 ? singles.map((name) => [name]) : asked).map((names) => reported(names, schemes));
+  const wanted = (asked.length === 0 ? singles.map((name) => [name]) : asked).map((names) =>
+    describeRequirement(names, schemes),
+  );
   throw new CredentialMismatch(`the agent asks for ${wanted.slice(0, MOST_REPORTED).join(' or ')}`);
 }
 
@@ -40,7 +42,7 @@ function ownPlacement(settings: CredentialSettings): Placement {
 function placeBy(settings: CredentialSettings, scheme: SecurityScheme | undefined): Placement | undefined {
   if (scheme === undefined) return undefined;
   if (settings.kind === 'api-key') return scheme.type === 'apiKey' ? keyPlacement(scheme) : undefined;
-  return meets(settings.kind, scheme) ? ownPlacement(settings) : undefined;
+  return meetsScheme(settings.kind, scheme) ? ownPlacement(settings) : undefined;
 }
 
 /** Returns the place of a key. A card may not place it in a header with another meaning. */
@@ -53,7 +55,7 @@ function keyPlacement({ in: place, name }: Extract<SecurityScheme, { type: 'apiK
  * True if a credential meets a scheme. OAuth 2.0 and OpenID Connect both accept a bearer token, whose origin its owner
  * knows.
  */
-function meets(kind: Exclude<CredentialSettings['kind'], 'api-key'>, scheme: SecurityScheme): boolean {
+function meetsScheme(kind: Exclude<CredentialSettings['kind'], 'api-key'>, scheme: SecurityScheme): boolean {
   if (kind === 'basic') return scheme.type === 'http' && scheme.scheme === 'basic';
   if (scheme.type === 'http') return scheme.scheme === 'bearer';
   if (scheme.type === 'oauth2') return kind === 'bearer' || scheme.clientCredentials;
@@ -74,11 +76,13 @@ function equalIgnoringCase(a: string, b: string): boolean {
 const MOST_REPORTED = 10;
 const LONGEST_REPORTED = 64;
 
-function reported(names: readonly string[], schemes: CardSecurity['schemes']): string {
-  return names.map((name) => `${textStart(name, LONGEST_REPORTED)} (${describe(schemes.get(name))})`).join(' with ');
+function describeRequirement(names: readonly string[], schemes: RequiredSecurity['schemes']): string {
+  return names
+    .map((name) => `${textStart(name, LONGEST_REPORTED)} (${describeScheme(schemes.get(name))})`)
+    .join(' with ');
 }
 
-function describe(scheme: SecurityScheme | undefined): string {
+function describeScheme(scheme: SecurityScheme | undefined): string {
   if (scheme === undefined) return 'not described';
   switch (scheme.type) {
     case 'apiKey':

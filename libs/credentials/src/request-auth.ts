@@ -19,16 +19,16 @@ export function requestAuth(
   origin: string,
 ): RequestAuth {
   if (placement.in === 'authorization') {
-    const value = settings.kind === 'basic' ? basic(settings.username, secret) : secret;
+    const value = settings.kind === 'basic' ? basicCredentials(settings.username, secret) : secret;
     return {
       origin,
       headers: { authorization: `${placement.scheme} ${value}` },
       query: {},
-      secrets: hidden(secret, value),
+      secrets: secretsToHide(secret, value),
     };
   }
   const { parameter } = placement;
-  const secrets = hidden(secret, encodeURIComponent(secret));
+  const secrets = secretsToHide(secret, encodeURIComponent(secret));
   if (placement.in === 'query') return { origin, headers: {}, query: { [parameter]: secret }, secrets };
   if (placement.in === 'header') return { origin, headers: { [parameter.toLowerCase()]: secret }, query: {}, secrets };
   if (!COOKIE_VALUE.test(secret))
@@ -37,12 +37,12 @@ export function requestAuth(
 }
 
 /** Encodes credentials of Basic authentication (RFC 7617, in UTF-8). */
-export function basic(username: string, password: string): string {
+export function basicCredentials(username: string, password: string): string {
   return Buffer.from(`${username}:${password}`).toString('base64');
 }
 
 /** Returns the secrets to redact, longest first, so that no part of one remains. */
-function hidden(...secrets: string[]): string[] {
+function secretsToHide(...secrets: string[]): string[] {
   const long = [...new Set(secrets)].filter((it) => it.length >= SHORTEST_HIDDEN);
   return long.toSorted((a, b) => b.length - a.length);
 }

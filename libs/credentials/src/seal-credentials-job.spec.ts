@@ -29,8 +29,8 @@ function replica(keys: readonly Buffer[]) {
   let handler: JobHandler<unknown> | undefined;
   let sealed = 0;
   const jobs = {
-    register: (_name: string, registered: JobHandler<unknown>) => (handler = registered),
-    enqueue: async (wanted: readonly Job[]) => void enqueued.push(...wanted),
+    registerHandler: (_name: string, registered: JobHandler<unknown>) => (handler = registered),
+    enqueueJobs: async (wanted: readonly Job[]) => void enqueued.push(...wanted),
   } as unknown as Jobs;
   const store = { sealAnew: async () => ((sealed += 1), 0) } as unknown as CredentialStore;
   const job = new SealCredentialsJob(jobs, store, new SecretBox(keys));

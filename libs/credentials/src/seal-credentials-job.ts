@@ -15,14 +15,18 @@ export class SealCredentialsJob implements OnApplicationBootstrap {
     private readonly store: CredentialStore,
     private readonly box: SecretBox,
   ) {
-    jobs.register(SEAL, { purpose: 'upkeep', read: readSealing, run: (sealing) => this.run(sealing) });
+    jobs.registerHandler(SEAL, {
+      purpose: 'upkeep',
+      read: readSealing,
+      run: (sealing) => this.sealCredentials(sealing),
+    });
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.jobs.enqueue([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
+    await this.jobs.enqueueJobs([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
   }
 
-  private async run(sealing: Sealing): Promise<void> {
+  private async sealCredentials(sealing: Sealing): Promise<void> {
     expectKey(sealing, this.box);
     const unreadable = await this.store.sealAnew();
     if (unreadable > 0) this.logger.error({ unreadable }, 'No key of CREDENTIALS_KEY opens some of the credentials');

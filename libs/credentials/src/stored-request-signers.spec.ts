@@ -64,12 +64,12 @@ describe('StoredRequestSigners.reaches', () => {
     ['the name can be none', 'a b', false, []],
   ] as const)('opens no secret that does not go there: where %s', async (_where, credential, reaches, secrets) => {
     opened.length = 0;
-    expect(await signers.reaches({ credential, tenant: 't' }, [ORIGIN])).toBe(reaches);
+    expect(await signers.reachesOrigins({ credential, tenant: 't' }, [ORIGIN])).toBe(reaches);
     expect(opened).toEqual(secrets);
   });
 
   it('finds no credential of another tenant', async () => {
-    expect(await signers.reaches({ credential: 'fits', tenant: 'u' }, [ORIGIN])).toBe(false);
+    expect(await signers.reachesOrigins({ credential: 'fits', tenant: 'u' }, [ORIGIN])).toBe(false);
   });
 });
 
@@ -81,7 +81,7 @@ describe('StoredRequestSigners.auth', () => {
   ])('marks the failure of "%s" as one whose message names a credential', async (credential, kind, message) => {
     const { signal } = new AbortController();
     const wanted = { credential, tenant: 't', agentUrl: ORIGIN, endpoint: new URL(ORIGIN), signal };
-    const failed = signers.auth(wanted);
+    const failed = signers.createProof(wanted);
     await expect(failed).rejects.toMatchObject({ kind, message, ofCredential: true });
   });
 });

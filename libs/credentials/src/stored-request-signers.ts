@@ -21,7 +21,7 @@ import { CredentialStore } from './credential-store.js';
 import { CredentialUse } from './credential-use.js';
 import { CREDENTIAL_NAME, type CredentialSettings, type UsableCredential } from './credential.js';
 import { type OAuth2Credential, OAuthTokens } from './oauth-tokens.js';
-import { CredentialMismatch, placement } from './placement.js';
+import { CredentialMismatch, choosePlacement } from './placement.js';
 import { TokenRefused } from './token-request.js';
 
 type WantedCredential = Pick<SigningRequest, 'credential' | 'tenant'> & { signal?: AbortSignal };
@@ -42,57 +42,63 @@ export class StoredRequestSigners extends RequestSigners {
     super();
   }
 
-  async auth(wanted: SigningRequest): Promise<RequestAuth> {
-    const credential = await this.find(wanted);
-    return this.reported(credential, async () => {
-      const auth = await this.sign(credential, wanted, (it) => this.oauth.token(it));
-      this.use.used(credential);
+  async createProof(wanted: SigningRequest): Promise<RequestAuth> {
+    const credential = await this.findCredential(wanted);
+    return this.reportFailure(credential, async () => {
+      const auth = await this.createAuth(credential, wanted, (it) => this.oauth.getToken(it));
+      this.use.noteUsed(credential);
       return auth;
     });
   }
 
-  async renewed(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined> {
+  async renewProof(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined> {
     const token = this.made.get(refused)?.token;
     if (token === undefined) return undefined;
-    const credential = await this.find(wanted);
-    return this.reported(credential, () => this.sign(credential, wanted, (it) => this.oauth.instead(it, token)));
+    const credential = await this.findCredential(wanted);
+    return this.reportFailure(credential, () =>
+      this.createAuth(credential, wanted, (it) => this.oauth.replaceToken(it, token)),
+    );
   }
 
-  async reaches({ credential: name, tenant, signal }: WantedCredential, origins: readonly string[]): Promise<boolean> {
+  async reachesOrigins(
+    { credential: name, tenant, signal }: WantedCredential,
+    origins: readonly string[],
+  ): Promise<boolean> {
     if (!CREDENTIAL_NAME.test(name)) return false;
     const hasOne = ({ hosts = [] }: CredentialSettings) => origins.some((origin) => hosts.includes(origin));
     try {
-      return (await this.store.usable({ tenant, name }, signal, hasOne)) !== undefined;
+      return (await this.store.findUsable({ tenant, name }, signal, hasOne)) !== undefined;
     } catch (error) {
       if (error instanceof UnreadableSecret) return false;
       throw error;
     }
   }
 
-  failed(auth: RequestAuth, refusal: AgentCallError): void {
+  reportRefusal(auth: RequestAuth, refusal: AgentCallError): void {
     const made = this.made.get(auth);
-    if (made) this.use.failed(made.credential, refusal.message);
+    if (made) this.use.noteFailed(made.credential, refusal.message);
   }
 
-  private async find({ credential: name, tenant, signal }: SigningRequest): Promise<UsableCredential> {
+  private async findCredential({ credential: name, tenant, signal }: SigningRequest): Promise<UsableCredential> {
     try {
-      const found = CREDENTIAL_NAME.test(name) ? await this.store.usable({ tenant, name }, signal) : undefined;
+      const found = CREDENTIAL_NAME.test(name) ? await this.store.findUsable({ tenant, name }, signal) : undefined;
       if (found !== undefined) return found;
     } catch (error) {
-      if (error instanceof UnreadableSecret) throw unusable(name, 'it cannot be decrypted', error);
+      if (error instanceof UnreadableSecret) throw unusableCredential(name, 'it cannot be decrypted', error);
       throw error;
     }
     throw new AgentCallError('credential', `there is no credential "${textStart(name, LONGEST_NAME)}"`);
   }
 
-  private async sign(
+  private async createAuth(
     credential: UsableCredential,
     { endpoint, agentUrl, security }: SigningRequest,
     token: (credential: OAuth2Credential) => Promise<string>,
   ): Promise<RequestAuth> {
     const { settings, secret } = credential;
-    if (!mayGoTo(settings, endpoint, agentUrl)) throw new CredentialMismatch(strayed(endpoint, settings, agentUrl));
-    const place = placement(settings, security);
+    if (!mayGoTo(settings, endpoint, agentUrl))
+      throw new CredentialMismatch(describeStray(endpoint, settings, agentUrl));
+    const place = choosePlacement(settings, security);
     const value = isOAuth2(credential) ? await token(credential) : secret;
     const auth = requestAuth(place, settings, value, endpoint.origin);
     this.made.set(auth, { credential, ...(isOAuth2(credential) && { token: value }) });
@@ -100,19 +106,19 @@ export class StoredRequestSigners extends RequestSigners {
   }
 
   /** Records a failure to authenticate, and reports it as an AgentCallError. */
-  private async reported<T>(credential: UsableCredential, work: () => Promise<T>): Promise<T> {
+  private async reportFailure<T>(credential: UsableCredential, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const failure = failureOf(credential.name, error);
+      const failure = signingFailure(credential.name, error);
       if (failure === undefined) throw error;
-      this.use.failed(credential, failure.message);
+      this.use.noteFailed(credential, failure.message);
       throw failure;
     }
   }
 }
 
-function strayed({ origin }: URL, { hosts }: CredentialSettings, agentUrl: string | undefined): string {
+function describeStray({ origin }: URL, { hosts }: CredentialSettings, agentUrl: string | undefined): string {
   const where = `it is not meant for ${origin}`;
   if (hosts !== undefined) return where;
   return agentUrl === undefined ? `${where}: it names no hosts` : `${where}, where the agent's card leads`;
@@ -125,24 +131,24 @@ function isOAuth2(credential: UsableCredential): credential is OAuth2Credential 
 /**
  * Returns the reported error; `undefined` for internal errors. Causes contain no secrets, but none is attached either.
  */
-function failureOf(name: string, error: unknown): AgentCallError | undefined {
-  const passing = (kind: AgentCallFailure, reason: string): AgentCallError =>
+function signingFailure(name: string, error: unknown): AgentCallError | undefined {
+  const passingError = (kind: AgentCallFailure, reason: string): AgentCallError =>
     new AgentCallError(kind, `credential "${name}": ${reason}`, { ofCredential: true });
-  if (error instanceof CredentialMismatch) return unusable(name, error.message);
+  if (error instanceof CredentialMismatch) return unusableCredential(name, error.message);
   if (error instanceof TokenRefused) {
-    return error.temporary ? passing('server-error', error.message) : unusable(name, error.message);
+    return error.temporary ? passingError('server-error', error.message) : unusableCredential(name, error.message);
   }
   if (error instanceof OutboundTimeoutError) {
-    return passing('timeout', 'timeout: no answer of the token endpoint in time');
+    return passingError('timeout', 'timeout: no answer of the token endpoint in time');
   }
   if (error instanceof OutboundConnectError || error instanceof OutboundInterruptedError) {
-    return passing('connect', 'no connection to the token endpoint');
+    return passingError('connect', 'no connection to the token endpoint');
   }
-  if (error instanceof OutboundRefusedError) return unusable(name, 'the token endpoint may not be called');
-  if (error instanceof OutboundTooLongError) return unusable(name, "the token endpoint's answer is too long");
+  if (error instanceof OutboundRefusedError) return unusableCredential(name, 'the token endpoint may not be called');
+  if (error instanceof OutboundTooLongError) return unusableCredential(name, "the token endpoint's answer is too long");
   return undefined;
 }
 
-function unusable(name: string, reason: string, cause?: unknown): AgentCallError {
+function unusableCredential(name: string, reason: string, cause?: unknown): AgentCallError {
   return new AgentCallError('credential', `credential "${name}": ${reason}`, { cause });
 }

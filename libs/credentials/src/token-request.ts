@@ -1,5 +1,5 @@
 import type { OutboundCall } from '#libs/outbound';
-import { basic } from './request-auth.js';
+import { basicCredentials } from './request-auth.js';
 import type { OAuth2Settings } from './credential.js';
 
 /** Token of an authorization server. */
@@ -52,13 +52,13 @@ export function tokenRequest(settings: OAuth2Settings, secret: string): Outbound
     'content-type': 'application/x-www-form-urlencoded',
   };
   // Section 2.3.1: both parts are form-encoded before they are joined.
-  if (!inBody) headers.authorization = `Basic ${basic(formEncoded(clientId), formEncoded(secret))}`;
+  if (!inBody) headers.authorization = `Basic ${basicCredentials(formEncoded(clientId), formEncoded(secret))}`;
   return { url: new URL(tokenUrl), method: 'POST', headers, body: body.toString(), redirect: 'error' };
 }
 
 /** Parses the response of a token endpoint. @throws TokenRefused */
 export function readToken(status: number, text: string): IssuedToken {
-  const body = parsed(text);
+  const body = parseAnswer(text);
   if (status >= 500 || status === 429) throw new TokenRefused(`the token endpoint answered HTTP ${status}`, true);
   if (status !== 200) {
     const code = ERRORS.find((it) => it === body.error);
@@ -71,17 +71,17 @@ export function readToken(status: number, text: string): IssuedToken {
   if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
     throw new TokenRefused('the token endpoint answered with a token that is no bearer token', false);
   }
-  return { value, lifetimeMs: lifetime(seconds) * 1000 };
+  return { value, lifetimeMs: lifetimeSeconds(seconds) * 1000 };
 }
 
 /** Parses a lifetime in seconds; some servers send it as text. */
-function lifetime(given: unknown): number {
+function lifetimeSeconds(given: unknown): number {
   const seconds = typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return DEFAULT_LIFETIME_S;
   return Math.min(Math.max(seconds, 0), LONGEST_LIFETIME_S);
 }
 
-function parsed(text: string): Record<string, unknown> {
+function parseAnswer(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -21,7 +21,7 @@ export class CommitFrames {
   constructor(private readonly projections: readonly EventProjection[]) {}
 
   /** Returns the frames of a caller's events. */
-  of({ events }: Commit, { tenant, owner }: TaskScope): readonly Frame[] {
+  framesForCaller({ events }: Commit, { tenant, owner }: TaskScope): readonly Frame[] {
     const frames: Frame[] = [];
     for (const event of events) {
       if (event.header.owner === owner && event.header.tenant === tenant) frames.push(...this.madeOf(event));

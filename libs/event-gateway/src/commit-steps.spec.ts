@@ -1,6 +1,6 @@
 import type { Commit } from '#libs/tasks';
 import { CommitSteps } from './commit-steps.js';
-import { decodeCursor, encodeCursor, type Place } from './gateway-cursor.js';
+import { decodeCursor, encodeCursor, type CursorPlace } from './gateway-cursor.js';
 
 const AT = new Date('2026-11-29T12:00:00Z');
 const LATER = new Date('2026-11-29T12:00:01Z');
@@ -9,7 +9,7 @@ function commitOf(writer: string, position: bigint): Commit {
   return { writer, position, committedAt: LATER, events: [] } as unknown as Commit;
 }
 
-function placeOf(position: [string, bigint][], partly: [string, number][] = [], at = AT): Place {
+function placeOf(position: [string, bigint][], partly: [string, number][] = [], at = AT): CursorPlace {
   return { position: new Map(position), partly: new Map(partly), at };
 }
 

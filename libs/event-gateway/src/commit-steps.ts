@@ -1,12 +1,12 @@
 import type { Commit } from '#libs/tasks';
-import { encodeCursor, type Place } from './gateway-cursor.js';
+import { encodeCursor, type CursorPlace } from './gateway-cursor.js';
 
 /** What one commit makes of a place. */
 export interface CommitStep {
   /** First frame of the commit that a client at the place has not had. */
   readonly begin: number;
   /** Place of a client that has had the whole commit. */
-  readonly end: Place;
+  readonly end: CursorPlace;
   /** Cursor of `end`. */
   readonly endCursor: string;
   /** Returns the cursor of a client that has had the commit's frames before `frame`, and none from it on. */
@@ -15,9 +15,9 @@ export interface CommitStep {
 
 /** Steps of one commit, by the places they start from. */
 interface StepsOfCommit {
-  readonly byStart: Map<Place, CommitStep>;
+  readonly byStart: Map<CursorPlace, CommitStep>;
   /** Places that the steps end at, by cursor: clients that have come to the same place share it from then on. */
-  readonly ends: Map<string, Place>;
+  readonly ends: Map<string, CursorPlace>;
 }
 
 /**
@@ -28,7 +28,7 @@ export class CommitSteps {
   private readonly steps = new WeakMap<Commit, StepsOfCommit>();
 
   /** Returns the step of a commit from a place. */
-  findStep(commit: Commit, from: Place): CommitStep {
+  findStep(commit: Commit, from: CursorPlace): CommitStep {
     let steps = this.steps.get(commit);
     if (!steps) this.steps.set(commit, (steps = { byStart: new Map(), ends: new Map() }));
     let step = steps.byStart.get(from);
@@ -38,10 +38,14 @@ export class CommitSteps {
 }
 
 /** The step refers to no commit: a place that a client keeps must not keep what was committed. */
-function createStep({ writer, position, committedAt: at }: Commit, from: Place, ends: Map<string, Place>): CommitStep {
+function createStep(
+  { writer, position, committedAt: at }: Commit,
+  from: CursorPlace,
+  ends: Map<string, CursorPlace>,
+): CommitStep {
   const others = new Map(from.partly);
   others.delete(writer);
-  const place: Place = { position: new Map(from.position).set(writer, position), partly: others, at };
+  const place: CursorPlace = { position: new Map(from.position).set(writer, position), partly: others, at };
   const endCursor = encodeCursor(place);
   const end = ends.get(endCursor) ?? place;
   ends.set(endCursor, end);

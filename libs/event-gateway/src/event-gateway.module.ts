@@ -9,7 +9,7 @@ import { TaskLogController } from './task-log.controller.js';
 @Module({})
 export class EventGatewayModule {
   /** @param imports modules that provide CommitFeed and TaskLogPages */
-  static with(streams: GatewayStreams, imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+  static forStreams(streams: GatewayStreams, imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: EventGatewayModule,
       imports,

@@ -40,10 +40,10 @@ function gatewayOver(commit: Commit, reached: [string, bigint][] = []): EventGat
 it('makes frames of nobody but the caller, each once, and counts the places of all', async () => {
   const events = [event('1', 'eve', 0), event('2', 'ann', 1), event('3', 'ann', 2), event('4', 'eve', 3)];
   const gateway = gatewayOver({ writer: 'w', position: 1n, committedAt: new Date(0), bytes: 0, events });
-  const query = gateway.read({}, { tenant: '', owner: 'ann' });
+  const query = gateway.parseQuery({}, { tenant: '', owner: 'ann' });
   for (let clients = 0; clients < 2; clients += 1) {
     const cursors = [];
-    const follow = await gateway.open(query);
+    const follow = await gateway.followQuery(query);
     for await (const { cursor } of follow(new AbortController().signal)) cursors.push(cursor);
     expect(cursors).toEqual(['0', '0~w.0.65', '0~w.1']);
   }
@@ -57,7 +57,7 @@ it('goes on in the midst of a commit of which something was purged since', async
   const [, , second] = await framesOf(gatewayOver({ ...commit, events }), {}, scope);
   const later = gatewayOver({ ...commit, events: events.slice(1) }, [['w', 1n]]);
   const rest = await framesOf(later, { since: second?.cursor }, scope);
-  expect(rest.map(({ text }) => (JSON.parse(text.take()) as { taskId?: string }).taskId)).toEqual([undefined, '3']);
+  expect(rest.map(({ text }) => (JSON.parse(text.takeText()) as { taskId?: string }).taskId)).toEqual([undefined, '3']);
 });
 
 it('writes small frames, whatever writers a cursor invents', async () => {
@@ -72,6 +72,6 @@ it('writes small frames, whatever writers a cursor invents', async () => {
 });
 
 async function framesOf(gateway: EventGateway, query: { since?: string }, scope: TaskScope): Promise<GatewayFrame[]> {
-  const follow = await gateway.open(gateway.read(query, scope));
+  const follow = await gateway.followQuery(gateway.parseQuery(query, scope));
   return Array.fromAsync(follow(new AbortController().signal));
 }

@@ -5,8 +5,8 @@ import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
 import { CommitFrames, frameText } from './commit-frames.js';
 import { type CommitStep, CommitSteps } from './commit-steps.js';
 import type { EventProjection } from './event-projection.js';
-import { encodeCursor, knownPlace, type Place } from './gateway-cursor.js';
-import { type EventsQuery, type GatewayQuery, gatewayQuery, silentQuery, wants } from './gateway-query.js';
+import { encodeCursor, knownPlace, type CursorPlace } from './gateway-cursor.js';
+import { type EventsQuery, type GatewayQuery, gatewayQuery, silentQuery, wantsFrame } from './gateway-query.js';
 
 /** Message to a client; `cursor` is its position after this message. */
 export interface GatewayFrame {
@@ -46,7 +46,7 @@ export class EventGateway {
   }
 
   /** Parses a query. @param scope owner of the shown events. @throws A2AError INVALID_PARAMS, see gatewayQuery */
-  read(query: EventsQuery, scope: TaskScope): GatewayQuery {
+  parseQuery(query: EventsQuery, scope: TaskScope): GatewayQuery {
     return gatewayQuery(query, this.names, scope);
   }
 
@@ -55,12 +55,12 @@ export class EventGateway {
    * @throws A2AError INVALID_PARAMS, see gatewayQuery
    */
   readConnection(query: EventsQuery, scope: TaskScope): GatewayQuery {
-    return silentQuery(query, this.names, scope) ?? this.read(query, scope);
+    return silentQuery(query, this.names, scope) ?? this.parseQuery(query, scope);
   }
 
   /** Returns the turns of a caller's work on the event loop. */
   turnOf(scope: TaskScope): WorkTurn {
-    return this.turns.of(scope.owner === '' ? undefined : InFlight.accountOf(scope));
+    return this.turns.createTurn(scope.owner === '' ? undefined : InFlight.accountOf(scope));
   }
 
   /**
@@ -68,19 +68,19 @@ export class EventGateway {
    * begins. Frames contain only the part of a cursor that the log knows, so clients cannot choose their size.
    * @param subscription id that every frame contains; without it the first frame is a hello
    */
-  async open(query: GatewayQuery, subscription?: string): Promise<Follow> {
-    const now = await this.feed.position();
+  async followQuery(query: GatewayQuery, subscription?: string): Promise<Follow> {
+    const now = await this.feed.readPosition();
     const place = query.since ? knownPlace(query.since, now.position) : { ...now, partly: new Map<string, number>() };
-    return (signal) => this.follow(place, { query, subscription }, signal);
+    return (signal) => this.streamFrames(place, { query, subscription }, signal);
   }
 
-  private async *follow(start: Place, reader: Reader, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
+  private async *streamFrames(start: CursorPlace, reader: Reader, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
     const cursor = encodeCursor(start);
     yield { cursor, text: new PassingText(cursor.length, () => firstFrame(cursor, reader.subscription)) };
     const { query } = reader;
     if (query.streams.size === 0) return;
     let place = start;
-    for await (const commit of this.feed.follow(start.position, signal, this.turnOf(query.scope))) {
+    for await (const commit of this.feed.followCommits(start.position, signal, this.turnOf(query.scope))) {
       const step = this.steps.findStep(commit, place);
       yield* this.framesOf(commit, step, reader);
       place = step.end;
@@ -89,9 +89,9 @@ export class EventGateway {
 
   /** Gives the frames of a commit that a client has not had and wants. */
   private *framesOf(commit: Commit, step: CommitStep, { query, subscription }: Reader): Generator<GatewayFrame> {
-    const frames = this.frames.of(commit, query.scope);
+    const frames = this.frames.framesForCaller(commit, query.scope);
     for (const frame of frames) {
-      if (frame.place < step.begin || !wants(query, frame.source, frame.projected)) continue;
+      if (frame.place < step.begin || !wantsFrame(query, frame.source, frame.projected)) continue;
       const cursor = frame === frames.at(-1) ? step.endCursor : step.cursorBefore(frame.place + 1);
       yield { cursor, text: new PassingText(frame.tail.length, () => frameText(frame, cursor, subscription)) };
     }

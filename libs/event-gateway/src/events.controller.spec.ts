@@ -13,7 +13,7 @@ describe('GET /api/events', () => {
     'fails as any request where the log cannot be read, and begins no stream: %s',
     async (since) => {
       const position = () => Promise.reject(AWAY);
-      await expect(opened({ position }, since)).rejects.toBe(AWAY);
+      await expect(opened({ readPosition: position }, since)).rejects.toBe(AWAY);
     },
   );
 
@@ -23,12 +23,12 @@ describe('GET /api/events', () => {
       ends.abort();
       return { position: new Map(), at: new Date() };
     };
-    await expect(opened({ position }, undefined, ends.signal)).rejects.toMatchObject({ status: 503 });
+    await expect(opened({ readPosition: position }, undefined, ends.signal)).rejects.toMatchObject({ status: 503 });
   });
 });
 
 function opened(
-  feed: Pick<CommitFeed, 'position'>,
+  feed: Pick<CommitFeed, 'readPosition'>,
   since?: string,
   started = new AbortController().signal,
 ): Promise<void> {

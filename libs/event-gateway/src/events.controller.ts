@@ -39,8 +39,8 @@ export class EventsController {
     @Scope() scope: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const wanted = this.gateway.read(lastEventId ? { ...query, since: lastEventId } : query, scope);
-    const follow = await this.gateway.open(wanted);
+    const wanted = this.gateway.parseQuery(lastEventId ? { ...query, since: lastEventId } : query, scope);
+    const follow = await this.gateway.followQuery(wanted);
     if (this.shutdown.started.aborted) throw new ProblemError(503, 'The service is shutting down');
     await sendEvents(reply, this.shutdown, (signal) => sseFrames(follow(signal)));
   }

@@ -2,7 +2,7 @@ import { type A2AError, invalidParams } from '#libs/protocol';
 import type { CommitPosition } from '#libs/tasks';
 
 /** Position of a client in the log. */
-export interface Place {
+export interface CursorPlace {
   /** Completely received commits, by writer. */
   position: CommitPosition;
   /** First missing place within a writer's next commit, by writer. */
@@ -18,7 +18,7 @@ const MAX_LENGTH = 64 * 1024;
 const LAST_POSITION = 2n ** 63n - 1n;
 
 /** Encodes a position as an opaque text that needs no escaping in a URL. */
-export function encodeCursor({ position, partly, at }: Place): string {
+export function encodeCursor({ position, partly, at }: CursorPlace): string {
   let text = at.getTime().toString(36);
   for (const [writer, reached] of position) {
     const frames = partly.get(writer);
@@ -29,9 +29,9 @@ export function encodeCursor({ position, partly, at }: Place): string {
 }
 
 /** Decodes exactly the texts that `encodeCursor` writes. @throws A2AError INVALID_PARAMS naming `since` */
-export function decodeCursor(text: string): Place {
+export function decodeCursor(text: string): CursorPlace {
   if (text.length > MAX_LENGTH || !FORMAT.test(text)) throw notACursor();
-  const place = read(text);
+  const place = parseCursor(text);
   if (place === undefined || Number.isNaN(place.at.getTime())) throw notACursor();
   return place;
 }
@@ -46,7 +46,7 @@ export function decodeCursor(text: string): Place {
  *
  * @param log position of each writer in the log, read after the client gave its position
  */
-export function knownPlace({ position, partly, at }: Place, log: CommitPosition): Place {
+export function knownPlace({ position, partly, at }: CursorPlace, log: CommitPosition): CursorPlace {
   const known = new Map<string, bigint>();
   const begun = new Map<string, number>();
   for (const [writer, last] of log) {
@@ -63,7 +63,7 @@ export function notACursor(): A2AError {
 }
 
 /** Parses a cursor. @returns `undefined` if a writer is named twice, or a position exceeds the maximum */
-function read(text: string): Place | undefined {
+function parseCursor(text: string): CursorPlace | undefined {
   const position = new Map<string, bigint>();
   const partly = new Map<string, number>();
   const end = endOfEntry(text, 0);

@@ -2,7 +2,7 @@ import { type ProblemEntry, QueryText } from '#libs/http';
 import { A2AError, invalidParams, textStart } from '#libs/protocol';
 import { COMMITS_KEPT_MS, type CommittedEvent, type TaskScope } from '#libs/tasks';
 import type { Projected } from './event-projection.js';
-import { decodeCursor, notACursor, type Place } from './gateway-cursor.js';
+import { decodeCursor, notACursor, type CursorPlace } from './gateway-cursor.js';
 
 /** Selection of a client among its own events. */
 export interface GatewayQuery {
@@ -12,7 +12,7 @@ export interface GatewayQuery {
   conversationId?: string;
   taskId?: string;
   contextId?: string;
-  since?: Place;
+  since?: CursorPlace;
 }
 
 /** Stream whose frames are sent only to clients that name it. */
@@ -82,7 +82,7 @@ export function silentQuery(query: EventsQuery, known: readonly string[], scope:
 }
 
 /** True if a client may see a frame, and wants it. */
-export function wants(query: GatewayQuery, { header }: CommittedEvent, of: Projected): boolean {
+export function wantsFrame(query: GatewayQuery, { header }: CommittedEvent, of: Projected): boolean {
   if (header.owner !== query.scope.owner || header.tenant !== query.scope.tenant) return false;
   if (!query.streams.has(of.stream)) return false;
   if (query.taskId !== undefined && header.taskId !== query.taskId) return false;
@@ -100,7 +100,7 @@ function readStreams(text: string | undefined, known: readonly string[]): Set<st
   throw invalidParams({ field: 'streams', description });
 }
 
-function readCursor(text: string): Place {
+function readCursor(text: string): CursorPlace {
   const place = decodeCursor(text);
   const [at, now] = [place.at.getTime(), Date.now()];
   if (at < FIRST_CURSOR || at > now + LARGEST_CLOCK_DIFFERENCE_MS) throw notACursor();

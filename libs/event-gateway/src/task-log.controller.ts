@@ -23,7 +23,7 @@ export class TaskLogController {
     @Scope() scope: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const page = await this.pages.page(scope, id, after, limit);
+    const page = await this.pages.readPage(scope, id, after, limit);
     if (!page) throw new ProblemError(404, 'task not found');
     void reply.type('application/json; charset=utf-8');
     // The JSON stays as it was written: parsing would round large numbers.

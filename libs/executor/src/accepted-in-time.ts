@@ -20,17 +20,17 @@ const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLimit): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const begun = performance.now();
-  const look = (): NodeJS.Timeout | undefined => {
+  const checkLimits = (): NodeJS.Timeout | undefined => {
     const left = Math.min(
       limit.limitMs - limit.standsStillMs(),
       limit.limitMs * LIMITS_IN_ALL - (performance.now() - begun),
     );
-    if (left > 0) return wait(left);
+    if (left > 0) return scheduleCheck(left);
     reject(notConfirmed());
     return undefined;
   };
-  const wait = (ms: number): NodeJS.Timeout => setTimeout(() => (timer = look()), ms);
-  let timer: NodeJS.Timeout | undefined = wait(limit.limitMs);
+  const scheduleCheck = (ms: number): NodeJS.Timeout => setTimeout(() => (timer = checkLimits()), ms);
+  let timer: NodeJS.Timeout | undefined = scheduleCheck(limit.limitMs);
   try {
     await Promise.race([durable, late]);
   } finally {

@@ -1,5 +1,5 @@
 import type { AgentSkill, JsonObject } from '#libs/protocol';
-import type { Premise } from '#libs/tasks';
+import type { RevisionPrecondition } from '#libs/tasks';
 import type { AgentExecutor, DeclaredCapabilities } from './agent-executor.js';
 
 /** Content of an agent's extended card beyond its public card. */
@@ -30,7 +30,7 @@ export interface ServedAgent {
   outputModes: string[];
   executor: AgentExecutor;
   /** Precondition that this is the newest revision. Set if that has not been checked: a Task made on it must check. */
-  premise?: Premise;
+  premise?: RevisionPrecondition;
   capabilities?: DeclaredCapabilities;
   /** Time at which the content of the card was last saved; absent if it is constant while the process lives. */
   changedAt?: Date;
@@ -73,13 +73,13 @@ export abstract class AgentCatalog {
    * returned agent has its canonical path. `revision` selects the definition that a run was started with.
    * @throws UnknownAgent
    */
-  abstract resolve(path: string, revision?: string): Promise<ServedAgent>;
+  abstract resolveAgent(path: string, revision?: string): Promise<ServedAgent>;
 
   /**
    * Returns the agent at a path as this process last saw it, with its `premise`; `undefined` if it has to be resolved.
    * Makes no query.
    */
-  recent?(path: string): ServedAgent | undefined;
+  findCachedAgent?(path: string): ServedAgent | undefined;
 
   /**
    * Returns the agent that handles a Message sent to a path: the agent itself, or for the service the workflow that the
@@ -87,8 +87,8 @@ export abstract class AgentCatalog {
    * @param field request field that names the skill; `message.metadata.skillId` by default
    * @throws A2AError that names the field, if the skill is missing or unknown
    */
-  abstract route(agent: ServedAgent, skill: string | undefined, field?: string): Promise<ServedAgent>;
+  abstract routeMessage(agent: ServedAgent, skill: string | undefined, field?: string): Promise<ServedAgent>;
 
   /** Lists at most `limit` entries of the directory after `pageToken`, in a stable order. */
-  abstract list(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
+  abstract listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
 }

@@ -80,7 +80,7 @@ export interface RequestContext {
    */
   readonly recovered: number;
   /** Returns all recorded events of this Task from the store. For recovery. */
-  log(): Promise<readonly TaskEvent[]>;
+  readTaskLog(): Promise<readonly TaskEvent[]>;
   /** Access to places in a long log; absent if no store holds the log. */
   readonly places?: LogPlaces;
   /**
@@ -88,7 +88,7 @@ export interface RequestContext {
    * alternative to say. Otherwise just yield: if the Task does not accept an event, it ends FAILED.
    * @throws ContentTooLarge
    */
-  admit(event: TaskEvent): void;
+  assertRecordable(event: TaskEvent): void;
   /**
    * True once the Task has rejected a yielded event, which ends the Task; the event is not recorded. For executors that
    * must cancel Tasks elsewhere when their generator returns. Absent if it cannot happen.
@@ -104,7 +104,7 @@ export interface RequestContext {
    * happens some time after the last event: a frozen process may have been replaced and then resumes where it was.
    * @throws ExecutionInterrupted if another replica has the Task; TaskCanceled if the Task is canceled
    */
-  prove(): Promise<void>;
+  assertClaimHeld(): Promise<void>;
   /**
    * Returns Parts as the log will store them, with large bytes as files (see PartKeeper). For executors that process
    * what they yield; others just yield. Absent if this process stores no files.
@@ -129,13 +129,13 @@ export interface LogPlaces {
    * the log; `undefined` if the execution has recorded nothing.
    * @throws ClaimLost if another replica has the Task
    */
-  last(): Promise<{ place: LogPlace; bytes: number } | undefined>;
+  readLast(): Promise<{ place: LogPlace; bytes: number } | undefined>;
   /**
    * Returns the bytes of the log and its limit once it has passed three quarters of the limit; otherwise `undefined`.
    */
   nearlyFull(): { bytes: number; limit: number } | undefined;
   /** Resolves with the recorded events after a place; `undefined` if the log has a different event there. */
-  after(place: LogPlace): Promise<readonly RecordedEvent[] | undefined>;
+  readAfter(place: LogPlace): Promise<readonly RecordedEvent[] | undefined>;
 }
 
 /** Reason of the abort signal if a caller canceled the Task. A shutdown aborts with another reason. */
@@ -199,7 +199,7 @@ export abstract class AgentExecutor {
   abstract execute(context: RequestContext): AsyncIterable<TaskEvent>;
 
   /** Returns a direct answer that needs no Task (section 3.1.1), before a Task is made; `undefined` to execute. */
-  reply?(message: Message, call: CallContext): Message | undefined;
+  replyDirectly?(message: Message, call: CallContext): Message | undefined;
 
   /** Creates the id of a new Task if the usual ids do not suit the agent. */
   newTaskId?(): string;
@@ -214,7 +214,7 @@ export abstract class AgentExecutor {
   spanSteps?(event: TaskEvent): readonly SpanStep[];
 
   /** Rejects a Message before anything is written, by throwing an A2AError. */
-  check?(request: SendMessageRequest, call: CallContext): void | Promise<void>;
+  checkRequest?(request: SendMessageRequest, call: CallContext): void | Promise<void>;
 }
 
 /**

@@ -10,7 +10,7 @@ export class BegunClaims {
   private readonly begunAt = new Map<string, number>();
 
   /** Runs `claim`, which claims a Task with the token and then starts its execution or returns the claim. */
-  async during<T>(token: string, claim: () => Promise<T>): Promise<T> {
+  async runClaiming<T>(token: string, claim: () => Promise<T>): Promise<T> {
     this.begunAt.set(token, performance.now());
     try {
       return await claim();

@@ -12,13 +12,13 @@ function asked(systemPrompt: string, state: JsonObject = { idea: 'x' }): Message
   return userMessage([dataPart({ role: 'build', systemPrompt, llmConfig: {}, state })], { messageId: 'm' });
 }
 
-const signed = entries.signed(ENTRY, asked('Build.'), OWNER);
+const signed = entries.attachEntry(ENTRY, asked('Build.'), OWNER);
 
 describe('the entry of a brainstorm', () => {
   it('is read from the Message that it was signed for, however numbers of its state are spelled', () => {
-    expect(entries.read(signed, OWNER)).toEqual(ENTRY);
+    expect(entries.readEntry(signed, OWNER)).toEqual(ENTRY);
     expect(signed).toMatchObject({ parts: asked('Build.').parts, extensions: [BRAINSTORM_ENTRY] });
-    expect(entries.read({ ...signed, parts: asked('Build.', { idea: 'x', n: 1e2 }).parts }, OWNER)).toEqual(ENTRY);
+    expect(entries.readEntry({ ...signed, parts: asked('Build.', { idea: 'x', n: 1e2 }).parts }, OWNER)).toEqual(ENTRY);
   });
 
   it.each<[string, Message]>([
@@ -32,18 +32,18 @@ describe('the entry of a brainstorm', () => {
       { ...signed, metadata: { [BRAINSTORM_ENTRY]: { agent: ENTRY.agent, output: ENTRY.output, accepts: {} } } },
     ],
   ])('is ignored with %s', (_what, message) => {
-    expect(entries.read(message, OWNER)).toBeUndefined();
+    expect(entries.readEntry(message, OWNER)).toBeUndefined();
   });
 
   it('is ignored for another owner, and where it was signed for a conversation', () => {
-    expect(entries.read(signed, { tenant: 't', owner: 'p' })).toBeUndefined();
+    expect(entries.readEntry(signed, { tenant: 't', owner: 'p' })).toBeUndefined();
     const entry = { instructions: '', role: 'target' as const, self: 'a', skip: '' };
-    const conversation = new ConversationEntries(chains).signed(entry, asked('Build.'), OWNER);
+    const conversation = new ConversationEntries(chains).attachEntry(entry, asked('Build.'), OWNER);
     const moved = {
       ...conversation,
       metadata: { [BRAINSTORM_ENTRY]: conversation.metadata?.[CONVERSATION_ENTRY] ?? {} },
     };
-    expect(entries.read(moved, OWNER)).toBeUndefined();
+    expect(entries.readEntry(moved, OWNER)).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { statusUpdate } from '#libs/protocol';
 import type { TaskRecorder, TaskRecording, TaskStore } from '#libs/tasks';
 import { endChildrenJob } from './end-children-job.js';
@@ -13,10 +13,10 @@ export async function endBroken(
   { taskId, token }: TaskRecording,
   leaving: AbortSignal,
 ): Promise<void> {
-  const stored = await throughOutage(() => store.load(taskId), leaving);
+  const stored = await retryWhileDatabaseDown(() => store.loadTask(taskId), leaving);
   if (!stored) return;
-  const ending = recorder.continue(stored, token);
+  const ending = recorder.continueRecording(stored, token);
   const end = statusUpdate(ending, 'TASK_STATE_FAILED', 'What the agent answered could not be stored.');
-  ending.record({ ...end, jobs: [endChildrenJob(taskId)] });
-  await ending.flush();
+  ending.recordEvent({ ...end, jobs: [endChildrenJob(taskId)] });
+  await ending.flushEvents();
 }

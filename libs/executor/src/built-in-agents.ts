@@ -11,7 +11,7 @@ export class BuiltInAgents {
     this.agents.set(agent.path, agent);
   }
 
-  at(path: string): ServedAgent | undefined {
+  findAgent(path: string): ServedAgent | undefined {
     return this.agents.get(path);
   }
 }

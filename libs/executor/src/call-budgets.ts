@@ -5,5 +5,5 @@ export abstract class CallBudgets {
    * @param root id of the outermost Task that led to the call
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
    */
-  abstract spend(root: string): Promise<void>;
+  abstract spendCall(root: string): Promise<void>;
 }

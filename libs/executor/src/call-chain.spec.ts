@@ -24,9 +24,9 @@ function thrown(act: () => void): unknown {
 }
 
 describe('CallChains', () => {
-  const first = chains.extended([], call('t1', 'workflows/a', 'http://x/a2a/'));
-  const second = others.extended(first, call('u1', 'workflows/b', 'http://y'));
-  const third = chains.extended(second, call('t2', 'workflows/c', 'http://z'));
+  const first = chains.extendChain([], call('t1', 'workflows/a', 'http://x/a2a/'));
+  const second = others.extendChain(first, call('u1', 'workflows/b', 'http://y'));
+  const third = chains.extendChain(second, call('t2', 'workflows/c', 'http://z'));
 
   it('keeps the root of its own first call, through services in between', () => {
     expect(third.map(({ root }) => root)).toEqual(['t1', 'u1', 't1']);
@@ -53,19 +53,19 @@ describe('CallChains', () => {
   });
 
   it('tells whose work a call is and how deep it lies, by what this service has signed', () => {
-    expect(chains.placeOf([])).toEqual({ root: undefined, depth: 0 });
-    expect(chains.placeOf(first)).toEqual({ root: chains.rootOf(first), depth: 1 });
-    const deeper = chains.extended(first, { task: 't9', caller: 'workflows/x', callee: 'http://z' });
-    expect(chains.placeOf(deeper)).toEqual({ root: chains.rootOf(first), depth: 2 });
+    expect(chains.findPlace([])).toEqual({ root: undefined, depth: 0 });
+    expect(chains.findPlace(first)).toEqual({ root: chains.rootOf(first), depth: 1 });
+    const deeper = chains.extendChain(first, { task: 't9', caller: 'workflows/x', callee: 'http://z' });
+    expect(chains.findPlace(deeper)).toEqual({ root: chains.rootOf(first), depth: 2 });
     const forged = first.map((link): ChainLink => ({ ...link, root: 'another' }));
-    expect(chains.placeOf(forged)).toEqual({ root: undefined, depth: 0 });
+    expect(chains.findPlace(forged)).toEqual({ root: undefined, depth: 0 });
   });
 
   describe('of a conversation that an agent holds by a tool', () => {
-    const asked = chains.extended([], call('t0', 'workflows/run', 'nodes/poet'));
-    const talk = chains.extended(asked, call('t1', 'nodes/poet', 'conversations'));
-    const turn = chains.extended(talk, call('c1', 'conversations', 'nodes/poet'));
-    const other = chains.extended(talk, call('c1', 'conversations', 'nodes/critic'));
+    const asked = chains.extendChain([], call('t0', 'workflows/run', 'nodes/poet'));
+    const talk = chains.extendChain(asked, call('t1', 'nodes/poet', 'conversations'));
+    const turn = chains.extendChain(talk, call('c1', 'conversations', 'nodes/poet'));
+    const other = chains.extendChain(talk, call('c1', 'conversations', 'nodes/critic'));
 
     it('lets the conversation call that agent, and the agent answer', () => {
       expect(thrown(() => chains.refuseCall('nodes/poet', talk))).toBeUndefined();
@@ -73,10 +73,10 @@ describe('CallChains', () => {
     });
 
     it('refuses that agent to the other side, and to whoever its own turn leads to', () => {
-      const back = chains.extended(other, call('t2', 'nodes/critic', 'nodes/poet'));
+      const back = chains.extendChain(other, call('t2', 'nodes/critic', 'nodes/poet'));
       expect(thrown(() => chains.refuseCall('nodes/poet', other))).toEqual(refusal);
       expect(thrown(() => chains.refuseReentry('nodes/poet', back))).toEqual(refusal);
-      const deeper = chains.extended(turn, call('t3', 'nodes/poet', 'nodes/judge'));
+      const deeper = chains.extendChain(turn, call('t3', 'nodes/poet', 'nodes/judge'));
       expect(thrown(() => chains.refuseCall('nodes/poet', deeper))).toEqual(refusal);
       expect(thrown(() => chains.refuseReentry('nodes/poet', deeper))).toEqual(refusal);
     });
@@ -84,9 +84,9 @@ describe('CallChains', () => {
     it('refuses the agent to the conversation of another, and by links of another service', () => {
       expect(thrown(() => chains.refuseCall('workflows/run', talk))).toBeUndefined();
       expect(thrown(() => chains.refuseReentry('workflows/run', turn))).toEqual(refusal);
-      const forged = others.extended(asked, call('t1', 'nodes/poet', 'conversations'));
+      const forged = others.extendChain(asked, call('t1', 'nodes/poet', 'conversations'));
       expect(thrown(() => chains.refuseCall('nodes/poet', forged))).toEqual(refusal);
-      const unsigned = others.extended(talk, call('c1', 'conversations', 'nodes/poet'));
+      const unsigned = others.extendChain(talk, call('c1', 'conversations', 'nodes/poet'));
       expect(thrown(() => chains.refuseReentry('nodes/poet', unsigned))).toEqual(refusal);
     });
 

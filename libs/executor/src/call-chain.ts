@@ -63,17 +63,17 @@ export class CallChains {
   constructor(private readonly secret: Buffer) {}
 
   /** Returns the chain with one more call, for the Message that makes the call. */
-  extended(links: readonly ChainLink[], call: Omit<ChainLink, 'root' | 'signature'>): ChainLink[] {
+  extendChain(links: readonly ChainLink[], call: Omit<ChainLink, 'root' | 'signature'>): ChainLink[] {
     const root = this.rootOf(links) ?? call.task;
     const link = { root, task: call.task, caller: call.caller, callee: calledAgentOf(call.callee) };
-    return [...links, { ...link, signature: this.sign(CALL_CHAIN, signedValues(link)) }];
+    return [...links, { ...link, signature: this.signValues(CALL_CHAIN, signedValues(link)) }];
   }
 
   /**
    * Returns the outermost Task of this service that led to a call, and the number of calls in between. A caller that
    * forges links can only place itself below a Task that one of its own chains has named.
    */
-  placeOf(links: readonly ChainLink[]): { root: string | undefined; depth: number } {
+  findPlace(links: readonly ChainLink[]): { root: string | undefined; depth: number } {
     const root = this.rootOf(links);
     return { root, depth: root === undefined ? 0 : links.filter((link) => link.root === root).length };
   }
@@ -99,7 +99,7 @@ export class CallChains {
     const isTurn = last?.caller === CONVERSATIONS_PATH && last.callee === agent && this.isOwn(last);
     if (isTurn && this.isTalkOf(agent, links.at(-2))) return;
     const ancestor = links.find((link) => link.caller === agent && this.isOwn(link));
-    if (ancestor) throw loop(`"${agent}" is already at work on ${ancestor.task}, which led to this call`);
+    if (ancestor) throw loopDetected(`"${agent}" is already at work on ${ancestor.task}, which led to this call`);
   }
 
   /**
@@ -111,11 +111,12 @@ export class CallChains {
     refuseDepth(links);
     if (this.isTalkOf(callee, links.at(-1))) return;
     const ancestor = links.find((link) => link.callee === calledAgentOf(callee) && this.isOwn(link));
-    if (ancestor) throw loop(`${ancestor.callee} was called for ${ancestor.task}, which led to this call of it`);
+    if (ancestor)
+      throw loopDetected(`${ancestor.callee} was called for ${ancestor.task}, which led to this call of it`);
   }
 
   /** Returns this service's signature of values; `purpose` is the extension that they belong to. */
-  sign(purpose: string, values: readonly JsonValue[]): string {
+  signValues(purpose: string, values: readonly JsonValue[]): string {
     return createHmac('sha256', this.secret)
       .update(JSON.stringify([purpose, ...values]))
       .digest('base64url');
@@ -123,7 +124,7 @@ export class CallChains {
 
   /** True if this service signed the same values for the same purpose. */
   hasSigned(purpose: string, values: readonly JsonValue[], signature: string): boolean {
-    const [given, expected] = [Buffer.from(signature), Buffer.from(this.sign(purpose, values))];
+    const [given, expected] = [Buffer.from(signature), Buffer.from(this.signValues(purpose, values))];
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
@@ -142,10 +143,10 @@ function signedValues({ root, task, caller, callee }: Omit<ChainLink, 'signature
 }
 
 function refuseDepth(links: readonly ChainLink[]): void {
-  if (links.length >= DEEPEST) throw loop(`${links.length} calls led to this one`);
+  if (links.length >= DEEPEST) throw loopDetected(`${links.length} calls led to this one`);
 }
 
-function loop(what: string): A2AError {
+function loopDetected(what: string): A2AError {
   return new A2AError('UNSUPPORTED_OPERATION', { message: `LOOP_DETECTED: ${what}`, detailReason: 'LOOP_DETECTED' });
 }
 

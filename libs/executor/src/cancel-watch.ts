@@ -12,8 +12,8 @@ export const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
  * because signals may be lost.
  */
 @Injectable()
-export class CancelWatch {
-  private readonly logger = new Logger(CancelWatch.name);
+export class CancelPoller {
+  private readonly logger = new Logger(CancelPoller.name);
   private timer: NodeJS.Timeout | undefined;
   private looking = false;
   private again = false;
@@ -26,13 +26,13 @@ export class CancelWatch {
     @Optional() @Inject(CANCEL_LOOK_MS) private readonly lookMs = 500,
   ) {
     // Cancels are handled until the executions have ended.
-    shutdown.register('connections', () => this.stop());
+    shutdown.registerStep('connections', () => this.stop());
   }
 
   start(): void {
-    const look = (): void => void this.look();
-    this.timer = setInterval(look, this.lookMs);
-    this.signals?.subscribe(CANCEL_REQUESTED, { wake: look, catchUp: look }).watch(NO_KEY);
+    const lookNow = (): void => void this.lookForCancels();
+    this.timer = setInterval(lookNow, this.lookMs);
+    this.signals?.subscribeTopic(CANCEL_REQUESTED, { wakeFor: lookNow, catchUp: lookNow }).watchKey(NO_KEY);
   }
 
   stop(): void {
@@ -41,7 +41,7 @@ export class CancelWatch {
   }
 
   /** Looks once at a time. A request during a lookup causes another one right after it. */
-  private async look(): Promise<void> {
+  private async lookForCancels(): Promise<void> {
     this.again = true;
     if (this.looking) return;
     this.looking = true;

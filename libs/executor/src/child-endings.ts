@@ -40,39 +40,39 @@ export class ChildEndings {
     private readonly address: ServiceAddress,
     jobs: Jobs,
   ) {
-    jobs.register(END_CHILDREN, {
+    jobs.registerHandler(END_CHILDREN, {
       read: readEndChildren,
       run: ({ taskId }, { signal }) => this.endAll(taskId, signal),
     });
   }
 
   /** Adds a function that cancels Tasks started elsewhere. */
-  also(ending: RemoteEnding): void {
+  addRemoteEnding(ending: RemoteEnding): void {
     this.remote.push(ending);
   }
 
   private async endAll(taskId: string, signal: AbortSignal): Promise<void> {
-    const parent = await this.store.header(taskId);
+    const parent = await this.store.readHeader(taskId);
     if (!parent || !isTerminalState(parent.state)) return;
     for (const ending of this.remote) await ending(parent);
-    const open = (await this.store.children(taskId)).filter(({ state }) => !isTerminalState(state));
+    const open = (await this.store.listChildren(taskId)).filter(({ state }) => !isTerminalState(state));
     const patience = AbortSignal.timeout(SOON_MS);
     let atWork = 0;
     for (let next = 0; next < open.length; next += AT_ONCE) {
       signal.throwIfAborted();
-      const ended = await Promise.all(open.slice(next, next + AT_ONCE).map((child) => this.end(child, patience)));
+      const ended = await Promise.all(open.slice(next, next + AT_ONCE).map((child) => this.endChild(child, patience)));
       atWork += ended.filter((hasEnded) => !hasEnded).length;
     }
     if (atWork > 0) throw new ChildrenAtWork(`Children of task ${taskId} are still at work: ${atWork}`);
   }
 
   /** Cancels a child. @returns false if it is still working when `patience` aborts: it ends later */
-  private async end({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
+  private async endChild({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
     const revision = await acceptedRevision(this.store, taskId);
-    const agent = await agentOrGone(() => this.catalog.inTenant(tenant).resolve(path, revision), path, revision);
+    const agent = await agentOrGone(() => this.catalog.inTenant(tenant).resolveAgent(path, revision), path, revision);
     const call = { scope: { tenant, owner }, agent: path, extensions: [], baseUrl: this.address.internalUrl };
     try {
-      await this.registry.cancel(agent, taskId, call, patience);
+      await this.registry.cancelAndWait(agent, taskId, call, patience);
     } catch (error) {
       if (patience.aborted && error === patience.reason) return false;
       if (!(error instanceof A2AError) || !ENDED.has(error.reason)) throw error;

@@ -16,7 +16,7 @@ const ENTRY: ConversationEntry = {
   said: [{ by: 'self', text: 'hello' }],
 };
 const MESSAGE = userMessage('hi', { messageId: 'm', metadata: { kept: 1 } });
-const signed = entries.signed(ENTRY, MESSAGE, OWNER);
+const signed = entries.attachEntry(ENTRY, MESSAGE, OWNER);
 
 /** The signed Message with other members in its entry. */
 function changed(fields: Partial<ConversationEntry> & { signature?: string }): Message {
@@ -26,11 +26,11 @@ function changed(fields: Partial<ConversationEntry> & { signature?: string }): M
 
 describe('the entry of a conversation', () => {
   it('is read from the Message that it was signed for, in whatever order its members come', () => {
-    expect(entries.read(signed, OWNER)).toEqual(ENTRY);
+    expect(entries.readEntry(signed, OWNER)).toEqual(ENTRY);
     const { signature, ...rest } = JSON.parse(JSON.stringify(signed.metadata?.[CONVERSATION_ENTRY]));
     const turned = { signature, ...Object.fromEntries(Object.entries(rest).toReversed()) };
     const sent = { ...signed, metadata: { [CONVERSATION_ENTRY]: turned } };
-    expect(entries.read(sent, OWNER)).toEqual(ENTRY);
+    expect(entries.readEntry(sent, OWNER)).toEqual(ENTRY);
   });
 
   it('is named among the extensions of the Message, whose Parts and other metadata stay', () => {
@@ -48,22 +48,22 @@ describe('the entry of a conversation', () => {
     ['no entry', MESSAGE],
     ['an entry that is no object', { ...MESSAGE, metadata: { [CONVERSATION_ENTRY]: 'x' } }],
   ])('is ignored with %s', (_what, message) => {
-    expect(entries.read(message, OWNER)).toBeUndefined();
+    expect(entries.readEntry(message, OWNER)).toBeUndefined();
   });
 
   it('is ignored where another service signed it, or it is another owner who sends it', () => {
     const others = new ConversationEntries(new CallChains(Buffer.from('their secret')));
-    expect(others.read(signed, OWNER)).toBeUndefined();
-    expect(entries.read(signed, { tenant: 't', owner: 'p' })).toBeUndefined();
-    expect(entries.read(signed, { tenant: 'u', owner: 'o' })).toBeUndefined();
+    expect(others.readEntry(signed, OWNER)).toBeUndefined();
+    expect(entries.readEntry(signed, { tenant: 't', owner: 'p' })).toBeUndefined();
+    expect(entries.readEntry(signed, { tenant: 'u', owner: 'o' })).toBeUndefined();
   });
 
   it('can be taken out of a Message again, and leaves nothing behind', () => {
-    const chain = new CallChains(Buffer.from('s')).extended([], { task: 't', caller: 'c', callee: 'd' });
+    const chain = new CallChains(Buffer.from('s')).extendChain([], { task: 't', caller: 'c', callee: 'd' });
     for (const message of [MESSAGE, userMessage('hi', { messageId: 'm' })]) {
-      expect(withoutExtension(entries.signed(ENTRY, message, OWNER), CONVERSATION_ENTRY)).toEqual(message);
+      expect(withoutExtension(entries.attachEntry(ENTRY, message, OWNER), CONVERSATION_ENTRY)).toEqual(message);
       const linked = { ...message, extensions: ['urn:x'], metadata: { ...message.metadata, ...chainMetadata(chain) } };
-      expect(withoutExtension(entries.signed(ENTRY, linked, OWNER), CONVERSATION_ENTRY)).toEqual(linked);
+      expect(withoutExtension(entries.attachEntry(ENTRY, linked, OWNER), CONVERSATION_ENTRY)).toEqual(linked);
     }
   });
 });

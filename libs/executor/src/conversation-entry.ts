@@ -48,8 +48,8 @@ export class ConversationEntries extends SignedEntries<ConversationEntry> {
   }
 
   /** Returns the metadata in which a Task keeps the entry of its first Message; empty without a valid entry. */
-  metadata(message: Message, scope: TaskScope): JsonObject {
-    const entry = this.read(message, scope);
+  entryMetadata(message: Message, scope: TaskScope): JsonObject {
+    const entry = this.readEntry(message, scope);
     return entry ? { [CONVERSATION_ENTRY]: { ...entry } as unknown as JsonObject } : {};
   }
 }

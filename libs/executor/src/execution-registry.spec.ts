@@ -25,11 +25,11 @@ it('a Task that waits and takes no more events is not said to be written here: i
   const recorder = new TaskRecorder({} as never, feed, new InFlight(config, metrics), config);
   const shutdown = new Shutdown(config, new Readiness());
   const registry = new ExecutionRegistry(store as never, recorder, feed, {} as never, shutdown, metrics);
-  const stored = { header, task: foldEvents(log)!.task(), bytes: config.content.task * 2 } as unknown as StoredTask;
+  const stored = { header, task: foldEvents(log)!.toTask(), bytes: config.content.task * 2 } as unknown as StoredTask;
   const turn = { stored, token: 'k', userMessage: sent, task: null, acceptedAt: 1, log: log.map(({ event }) => event) };
-  expect(() => registry.recover({ ...turn, agent: {} as never, call: {} as never })).toThrow('TASK_LIMIT');
-  const follower = feed.open('t', 2);
-  expect(await follower.read()).toEqual([]);
+  expect(() => registry.recoverTurn({ ...turn, agent: {} as never, call: {} as never })).toThrow('TASK_LIMIT');
+  const follower = feed.openFollower('t', 2);
+  expect(await follower.readNext()).toEqual([]);
   expect(reads).toEqual(['t']);
   follower.close();
 });

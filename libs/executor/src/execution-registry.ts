@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { NO_KEY, ReplicaLife, ReplicaSignals, throughOutage } from '#libs/postgres';
+import { NO_KEY, ReplicaLife, ReplicaSignals, retryWhileDatabaseDown } from '#libs/postgres';
 import {
   A2AError,
   isWaitingState,
@@ -10,7 +10,7 @@ import {
   type Task,
   userMessage,
 } from '#libs/protocol';
-import { Metrics, ownTraceId, PassingMap, Shutdown, TraceIds } from '#libs/service';
+import { Metrics, ownTraceId, ShortLivedMap, Shutdown, TraceIds } from '#libs/service';
 import {
   type Idempotency,
   type RecordedEvent,
@@ -29,13 +29,13 @@ import type { ClaimedTask, RecoveredTurn, Resumption } from './claimed-task.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { MessageFiles } from './message-files.js';
-import { accept, newHeader, taskMetadata } from './new-task.js';
+import { recordAccepted, newHeader, newTaskMetadata } from './new-task.js';
 import { PartKeeper } from './part-keeper.js';
 import { keptTrace } from './spans/kept-trace.js';
 import { TaskTracing } from './spans/task-tracing.js';
 import { CANCEL_REQUESTED, TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
-import { claimWaiting, refusal } from './waiting-claim.js';
+import { claimWaiting, explainRefusal } from './waiting-claim.js';
 
 /** Fields of a start that the registry does not add itself. */
 type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper'>;
@@ -51,7 +51,7 @@ export class ExecutionRegistry {
   readonly begun = new BegunClaims();
   readonly files: MessageFiles;
   private readonly logger = new Logger(ExecutionRegistry.name);
-  private readonly executions = new PassingMap<TaskExecution>();
+  private readonly executions = new ShortLivedMap<TaskExecution>();
   private readonly requests: IdempotentRequests;
   private readonly cancels: TaskCancels;
   private readonly leaving = new AbortController();
@@ -72,12 +72,12 @@ export class ExecutionRegistry {
     this.files = new MessageFiles(keeper, this.leaving.signal);
     this.requests = new IdempotentRequests(store, feed, this);
     this.cancels = new TaskCancels(store, feed, {
-      toCancel: async (agent, taskId, call) => this.executing(taskId) ?? this.claimForCancel(agent, taskId, call),
-      announceCancel: () => this.signals?.send(CANCEL_REQUESTED, NO_KEY),
+      toCancel: async (agent, taskId, call) => this.findExecution(taskId) ?? this.claimForCancel(agent, taskId, call),
+      announceCancel: () => this.signals?.sendSignal(CANCEL_REQUESTED, NO_KEY),
       stopping: this.leaving.signal,
     });
-    shutdown.register('intake', () => this.drain());
-    shutdown.register('executions', ({ signal }) => this.stop(signal));
+    shutdown.registerStep('intake', () => this.startDraining());
+    shutdown.registerStep('executions', ({ signal }) => this.stop(signal));
     metrics.gauge('parley_executions', 'Executions under way in this replica', [], () => this.size);
     traces?.lookIn((taskId) => this.traceIdOf(taskId));
   }
@@ -92,13 +92,13 @@ export class ExecutionRegistry {
   }
 
   /** Returns the execution of a Task in this process, unless it can no longer write. */
-  executing(taskId: string): TaskExecution | undefined {
+  findExecution(taskId: string): TaskExecution | undefined {
     const execution = this.executions.get(taskId);
     return execution?.failure ? undefined : execution;
   }
 
   /** Returns the claims of the running executions that the store knows. */
-  claims(): TaskClaim[] {
+  heldClaims(): TaskClaim[] {
     return this.executions
       .values()
       .filter(({ holdsClaim }) => holdsClaim)
@@ -106,19 +106,19 @@ export class ExecutionRegistry {
   }
 
   /** Interrupts the execution with this claim, which another replica has taken by now. */
-  lose({ taskId, token }: TaskClaim): void {
+  onClaimLost({ taskId, token }: TaskClaim): void {
     const execution = this.executions.get(taskId);
     if (!execution?.holdsClaim || execution.claim.token !== token) return;
     this.logger.warn({ taskId }, 'Another replica has taken a task over: its execution here ends');
-    execution.interrupt();
+    execution.interruptExecution();
   }
 
   /**
    * Creates a Task for the Message and starts its execution, detached from the caller. If the agent's premise does not
-   * hold, no Task is created: `accepted` and `settled` reject with PremiseFailed.
+   * hold, no Task is created: `accepted` and `settled` reject with PreconditionFailed.
    * @throws A2AError with status 503 during shutdown or a journal stall, with status 413 if the Message is too large
    */
-  begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
+  beginExecution(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
     this.refuseNewWork(call);
     const header = newHeader(agent, request, call);
     const create = {
@@ -128,14 +128,28 @@ export class ExecutionRegistry {
       ...(once && { idempotency: once }),
       ...(agent.premise && { premise: agent.premise }),
     };
-    const recording = this.recorder.create(create, randomId());
+    const recording = this.recorder.createRecording(create, randomId());
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
-    const task = submittedTask(recording, message, taskMetadata(agent, request, call));
-    accept(recording, { task, ...(call.jobs && { jobs: call.jobs }) });
+    const task = submittedTask(recording, message, newTaskMetadata(agent, request, call));
+    recordAccepted(recording, { task, ...(call.jobs && { jobs: call.jobs }) });
     const { metadata } = request;
     const hold = once !== undefined || (agent.premise !== undefined && !agent.executor.isPure);
-    const traced = this.tracing?.begin(agent, { task: header, metadata: task.metadata, began: 1, events: [{ task }] });
-    return this.run(agent, { recording, call, userMessage: message, metadata, task: null, recovered: 0, hold, traced });
+    const traced = this.tracing?.traceTurn(agent, {
+      task: header,
+      metadata: task.metadata,
+      began: 1,
+      events: [{ task }],
+    });
+    return this.runExecution(agent, {
+      recording,
+      call,
+      userMessage: message,
+      metadata,
+      task: null,
+      recovered: 0,
+      hold,
+      traced,
+    });
   }
 
   /**
@@ -151,7 +165,7 @@ export class ExecutionRegistry {
     key: string,
     sent = request,
   ): Promise<Execution> {
-    return this.requests.begin(agent, request, call, key, sent);
+    return this.requests.beginOnce(agent, request, call, key, sent);
   }
 
   /**
@@ -161,7 +175,7 @@ export class ExecutionRegistry {
    * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION if the Task has ended, is working or has progressed;
    * TASK_BUSY with status 503 if another claim holds it without progress
    */
-  async resume(
+  async resumeExecution(
     agent: ServedAgent,
     taskId: string,
     request: SendMessageRequest,
@@ -170,29 +184,36 @@ export class ExecutionRegistry {
   ): Promise<Execution> {
     this.refuseNewWork(call);
     const token = randomId();
-    const about = { agent, claim: { taskId, token }, request: await this.files.keep(request, call), call, once, after };
-    const execution = await this.begun.during(token, () => this.claimAndResume(about));
+    const about = {
+      agent,
+      claim: { taskId, token },
+      request: await this.files.keepFiles(request, call),
+      call,
+      once,
+      after,
+    };
+    const execution = await this.begun.runClaiming(token, () => this.claimAndResume(about));
     return once ? this.acceptedOrReleased(execution) : execution;
   }
 
   private async claimAndResume({ agent, claim, request, call, once, after }: Resumption): Promise<TaskExecution> {
     const { taskId, token } = claim;
     const stored = await claimWaiting(this.store, claim, this.replica.replicaId, this.leaving.signal);
-    if (!stored) throw await refusal(this.store, taskId);
+    if (!stored) throw await explainRefusal(this.store, taskId);
     if (stored.header.cancelRequested) {
       await this.endCanceled({ agent, stored, token, call });
-      throw await refusal(this.store, taskId);
+      throw await explainRefusal(this.store, taskId);
     }
     if (after !== undefined && after !== stored.header.lastSequence) {
       await this.giveBack(claim);
-      throw await refusal(this.store, taskId);
+      throw await explainRefusal(this.store, taskId);
     }
-    const recording = this.recorder.continue(stored, token, { idempotency: once });
+    const recording = this.recorder.continueRecording(stored, token, { idempotency: once });
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
     const kept = keptTrace({ message }, call);
     const working = statusUpdate(recording, 'TASK_STATE_WORKING', undefined, kept);
     try {
-      accept(recording, { ...working, received: message, ...(call.jobs && { jobs: call.jobs }) });
+      recordAccepted(recording, { ...working, received: message, ...(call.jobs && { jobs: call.jobs }) });
     } catch (error) {
       await this.giveBack(claim);
       if (error instanceof A2AError) throw error;
@@ -200,9 +221,9 @@ export class ExecutionRegistry {
     }
     const { metadata } = request;
     const hold = once !== undefined;
-    const traced = this.tracing?.next(agent, stored, [working]);
+    const traced = this.tracing?.traceNextTurn(agent, stored, [working]);
     const turn = { recording, call, userMessage: message, metadata, task: stored.task, recovered: 0, hold, traced };
-    return this.run(agent, turn);
+    return this.runExecution(agent, turn);
   }
 
   /**
@@ -217,35 +238,38 @@ export class ExecutionRegistry {
     call: CallContext,
     key: string,
   ): Promise<Execution> {
-    return this.requests.resume(agent, taskId, request, call, key);
+    return this.requests.resumeOnce(agent, taskId, request, call, key);
   }
 
   /**
    * Returns the execution that the same request under the key started; `undefined` for a new key.
    * @throws A2AError as `beginOnce` does for another request under the key
    */
-  known(
+  findRepeated(
     agent: ServedAgent,
     request: SendMessageRequest,
     call: CallContext,
     key: string,
   ): Promise<Execution | undefined> {
-    return this.requests.known(agent, request, call, key);
+    return this.requests.findRepeated(agent, request, call, key);
   }
 
   /**
    * Resumes a turn that a process did not finish, or that was parked. The executor must be restartable. The Task is
    * WORKING for the executor, even if it was waiting and is due; a full log rejects that (TaskLimitExceeded).
    */
-  recover(turn: RecoveredTurn): Execution {
+  recoverTurn(turn: RecoveredTurn): Execution {
     const waits = isWaitingState(turn.stored.header.state);
-    const recording = this.recorder.continue(turn.stored, turn.token, { waited: turn.acceptedAt > 1, atWork: !waits });
+    const recording = this.recorder.continueRecording(turn.stored, turn.token, {
+      waited: turn.acceptedAt > 1,
+      atWork: !waits,
+    });
     const log = [...turn.log];
-    if (waits) log.push(recording.record(statusUpdate(recording, 'TASK_STATE_WORKING')).event);
+    if (waits) log.push(recording.recordEvent(statusUpdate(recording, 'TASK_STATE_WORKING')).event);
     const { call, userMessage, task } = turn;
-    return this.run(turn.agent, {
+    return this.runExecution(turn.agent, {
       ...{ recording, call, userMessage, task, log },
-      traced: this.tracing?.rest(turn.agent, turn.stored, log),
+      traced: this.tracing?.traceRestOfTurn(turn.agent, turn.stored, log),
       // The metadata of the request is gone; the Task has kept the part that its agent needs.
       metadata: turn.stored.task.metadata,
       recovered: recording.lastSequence - turn.acceptedAt,
@@ -259,8 +283,8 @@ export class ExecutionRegistry {
    * @throws A2AError TASK_NOT_FOUND; TASK_NOT_CANCELABLE if the Task has ended, also during the cancel; with status 503
    * if this process stops first: the request remains stored; the reason of `gone`
    */
-  cancel(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
-    return this.cancels.cancel(agent, taskId, call, gone);
+  cancelAndWait(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
+    return this.cancels.cancelAndWait(agent, taskId, call, gone);
   }
 
   /**
@@ -269,49 +293,49 @@ export class ExecutionRegistry {
    */
   endCanceled(claimed: ClaimedTask): Promise<unknown> {
     const execution = this.beginCancel(claimed);
-    return execution.cancel().catch(() => undefined);
+    return execution.cancelExecution().catch(() => undefined);
   }
 
   /** Cancels the executions of this process for which any replica has stored a cancel request. */
   async cancelRequested(): Promise<void> {
     if (this.executions.size === 0) return;
     for (const taskId of await this.store.cancelRequests(this.replica.replicaId)) {
-      const execution = this.executing(taskId);
-      if (execution && !execution.canceled) void execution.cancel().catch(() => undefined);
+      const execution = this.findExecution(taskId);
+      if (execution && !execution.canceled) void execution.cancelExecution().catch(() => undefined);
     }
   }
 
   /** Rejects new work from now on. In-process calls of running executions are not new work. */
-  drain(): void {
+  startDraining(): void {
     this.draining = true;
   }
 
   /** Waits for the running executions until the signal aborts, then leaves the rest to the replicas that adopt them. */
   async stop(signal: AbortSignal): Promise<void> {
-    this.drain();
+    this.startDraining();
     const running = Promise.allSettled(this.executions.values().map((execution) => execution.settled));
     const late = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     if (!signal.aborted) await Promise.race([running, late]);
     this.leaving.abort();
-    for (const execution of this.executions.values()) execution.interrupt();
+    for (const execution of this.executions.values()) execution.interruptExecution();
   }
 
-  private run(agent: ServedAgent, start: UnboundStart): TaskExecution {
-    const execution = this.enter(agent, start);
-    void execution.run().then(() => this.finish(execution, start.recording));
+  private runExecution(agent: ServedAgent, start: UnboundStart): TaskExecution {
+    const execution = this.enterExecution(agent, start);
+    void execution.runToEnd().then(() => this.finishExecution(execution, start.recording));
     return execution;
   }
 
-  private enter(agent: ServedAgent, start: UnboundStart): TaskExecution {
+  private enterExecution(agent: ServedAgent, start: UnboundStart): TaskExecution {
     const { recording } = start;
     const readEvents: ExecutionStart['readEvents'] = (after, limit) => this.readEvents(recording, after, limit);
-    const confirm = (): Promise<void> => this.confirm(recording);
+    const confirm = (): Promise<void> => this.confirmClaim(recording);
     const [{ acceptance }, { executor }, { keeper }] = [this.recorder, agent, this.files];
     const execution = new TaskExecution({ ...start, executor, acceptance, readEvents, confirm, keeper });
     const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
     // Another replica had the Task meanwhile. Claim checks no longer see the replaced execution, so it ends here.
-    if (stale?.holdsClaim) stale.interrupt();
+    if (stale?.holdsClaim) stale.interruptExecution();
     return execution;
   }
 
@@ -320,12 +344,13 @@ export class ExecutionRegistry {
     return execution && (execution.traceId ?? ownTraceId(taskId));
   }
 
-  private async confirm({ taskId, token }: TaskRecording): Promise<void> {
+  private async confirmClaim({ taskId, token }: TaskRecording): Promise<void> {
     const claim = { taskId, token };
-    if (!(await throughOutage(() => this.store.holds(claim), this.leaving.signal))) this.lose(claim);
+    if (!(await retryWhileDatabaseDown(() => this.store.isClaimHeld(claim), this.leaving.signal)))
+      this.onClaimLost(claim);
   }
 
-  private async finish(execution: TaskExecution, recording: TaskRecording): Promise<void> {
+  private async finishExecution(execution: TaskExecution, recording: TaskRecording): Promise<void> {
     if (execution.breakage) await this.failBroken(recording);
     else execution.traceEnd();
     if (this.executions.get(execution.taskId) === execution) this.executions.delete(execution.taskId);
@@ -341,8 +366,8 @@ export class ExecutionRegistry {
   }
 
   private async readEvents(recording: TaskRecording, after: number, limit: number): Promise<readonly RecordedEvent[]> {
-    await recording.flush();
-    return throughOutage(() => this.store.events(recording.taskId, after, limit), this.leaving.signal);
+    await recording.flushEvents();
+    return retryWhileDatabaseDown(() => this.store.readEvents(recording.taskId, after, limit), this.leaving.signal);
   }
 
   /** Releases the claim if the first event was rejected for good, unless this process is stopping. */
@@ -356,10 +381,10 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Releases an unused claim. If that fails, OwnClaims finds it. */
+  /** Releases an unused claim. If that fails, ClaimReconciler finds it. */
   private async giveBack(claim: TaskClaim): Promise<void> {
     try {
-      await this.store.release(claim);
+      await this.store.releaseClaim(claim);
     } catch (error) {
       this.logger.warn({ err: error, taskId: claim.taskId }, 'A claim could not be given back; it is tried again');
     }
@@ -372,22 +397,22 @@ export class ExecutionRegistry {
     call: CallContext,
   ): Promise<TaskExecution | undefined> {
     const token = randomId();
-    return this.begun.during(token, async () => {
-      const stored = await this.store.claim(taskId, this.replica.replicaId, token);
+    return this.begun.runClaiming(token, async () => {
+      const stored = await this.store.claimTask(taskId, this.replica.replicaId, token);
       return stored && this.beginCancel({ agent, stored, token, call });
     });
   }
 
   /** Starts the cancel of a Task that was claimed for it. */
   private beginCancel({ agent, stored, token, call }: ClaimedTask): TaskExecution {
-    const recording = this.recorder.continue(stored, token);
+    const recording = this.recorder.continueRecording(stored, token);
     const last = stored.task.history?.findLast((message) => message.role === 'ROLE_USER') ?? userMessage('');
     const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
-    const start = { ...turn, canceled: true, traced: this.tracing?.next(agent, stored, []) };
-    if (agent.executor.cancelGrace > 0) return this.run(agent, start);
+    const start = { ...turn, canceled: true, traced: this.tracing?.traceNextTurn(agent, stored, []) };
+    if (agent.executor.cancelGrace > 0) return this.runExecution(agent, start);
     // There is nothing to execute, but it counts as an execution until its end is durable.
-    const execution = this.enter(agent, start);
-    void execution.settled.catch(() => undefined).then(() => this.finish(execution, recording));
+    const execution = this.enterExecution(agent, start);
+    void execution.settled.catch(() => undefined).then(() => this.finishExecution(execution, recording));
     return execution;
   }
 

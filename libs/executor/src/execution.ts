@@ -52,14 +52,14 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
   }
 
   /** Ends the stream. Later events are dropped. */
-  end(): void {
+  endStream(): void {
     this.ended = true;
     this.wake();
   }
 
   /** Ends the stream when the signal aborts. */
-  until(signal: AbortSignal | undefined): this {
-    signal?.addEventListener('abort', () => this.end(), { once: true });
+  endOnAbort(signal: AbortSignal | undefined): this {
+    signal?.addEventListener('abort', () => this.endStream(), { once: true });
     return this;
   }
 

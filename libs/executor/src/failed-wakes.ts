@@ -23,7 +23,7 @@ export class FailedWakes {
   }
 
   /** Adds a failure. @returns the number of earlier failures */
-  failed(taskId: string, lasting: boolean): number {
+  addFailure(taskId: string, lasting: boolean): number {
     const { failures } = this.wakes.get(taskId) ?? { failures: 0 };
     this.wakes.delete(taskId);
     const pause = takeUpPause(failures + 1, this.firstPauseMs, lasting);
@@ -33,7 +33,7 @@ export class FailedWakes {
   }
 
   /** Forgets a Task that was woken. */
-  woken(taskId: string): void {
+  forgetWoken(taskId: string): void {
     this.wakes.delete(taskId);
   }
 

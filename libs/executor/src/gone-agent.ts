@@ -12,7 +12,7 @@ class GoneExecutor extends AgentExecutor {
   override readonly callsAgents = true;
   override readonly cancelGrace = 10_000;
 
-  override check(): void {
+  override checkRequest(): void {
     throw new A2AError('UNSUPPORTED_OPERATION', {
       message: `${GONE}: it can be read and canceled, and takes no message.`,
     });

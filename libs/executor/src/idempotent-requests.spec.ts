@@ -21,11 +21,13 @@ async function fingerprintOf(message: Message): Promise<string | undefined> {
   const requests = new IdempotentRequests(
     {} as never,
     {} as never,
-    { files: { concerns: () => false }, begin, resume: begin } as unknown as ConstructorParameters<
-      typeof IdempotentRequests
-    >[2],
+    {
+      files: { concernsRequest: () => false },
+      beginExecution: begin,
+      resumeExecution: begin,
+    } as unknown as ConstructorParameters<typeof IdempotentRequests>[2],
   );
-  await requests.begin({} as ServedAgent, { message }, {} as never, 'key');
+  await requests.beginOnce({} as ServedAgent, { message }, {} as never, 'key');
   return once?.fingerprint;
 }
 
@@ -37,20 +39,22 @@ async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }
   let stored = 0;
   const requests = new IdempotentRequests(
     {
-      keyed: async (_scope: unknown, _agent: string, key: string) => keyed.get(key),
-      events: async () => [{ sequence: 1, event: { task: submittedTask({ taskId: 't', contextId: 'c' }, message) } }],
+      findKeyedRequest: async (_scope: unknown, _agent: string, key: string) => keyed.get(key),
+      readEvents: async () => [
+        { sequence: 1, event: { task: submittedTask({ taskId: 't', contextId: 'c' }, message) } },
+      ],
     } as never,
     {} as never,
     {
       files: {
-        concerns: () => true,
-        keep: async (request: { message: Message }) => {
+        concernsRequest: () => true,
+        keepFiles: async (request: { message: Message }) => {
           stored += 1;
           return { ...request, message: { ...request.message, parts: [{ url: `${stored}` }] } };
         },
       },
-      begin: () => undefined,
-      resume: async (...[, , request, , { once }]: [0, 0, { message: Message }, 0, { once: Idempotency }]) => {
+      beginExecution: () => undefined,
+      resumeExecution: async (...[, , request, , { once }]: [0, 0, { message: Message }, 0, { once: Idempotency }]) => {
         resumed.push(request.message);
         keyed.set(once.key, { taskId: 't', sequence: 1, fingerprint: once.fingerprint });
         return {};
@@ -58,7 +62,7 @@ async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }
     } as unknown as ConstructorParameters<typeof IdempotentRequests>[2],
   );
   for (let time = 0; time < 2; time += 1)
-    await requests.resume({ path: 'a' } as ServedAgent, 't', { message }, { scope: OWNER } as never, 'key');
+    await requests.resumeOnce({ path: 'a' } as ServedAgent, 't', { message }, { scope: OWNER } as never, 'key');
   return { stored, resumed };
 }
 
@@ -66,12 +70,15 @@ async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }
 async function triesAfter(failure: Error): Promise<number> {
   let tries = 0;
   const requests = new IdempotentRequests(
-    { keyed: async () => undefined, header: async () => ({ state: 'TASK_STATE_INPUT_REQUIRED' }) } as never,
+    {
+      findKeyedRequest: async () => undefined,
+      readHeader: async () => ({ state: 'TASK_STATE_INPUT_REQUIRED' }),
+    } as never,
     {} as never,
     {
-      files: { concerns: () => false, keep: async (request: unknown) => request },
-      begin: () => undefined,
-      resume: async () => {
+      files: { concernsRequest: () => false, keepFiles: async (request: unknown) => request },
+      beginExecution: () => undefined,
+      resumeExecution: async () => {
         tries += 1;
         if (tries === 1) throw failure;
         return {};
@@ -80,7 +87,7 @@ async function triesAfter(failure: Error): Promise<number> {
   );
   const message = userMessage('hi', { messageId: 'm' });
   await requests
-    .resume({ path: 'a' } as ServedAgent, 't', { message }, { scope: OWNER } as never, 'key')
+    .resumeOnce({ path: 'a' } as ServedAgent, 't', { message }, { scope: OWNER } as never, 'key')
     .catch(() => undefined);
   return tries;
 }
@@ -99,7 +106,12 @@ async function repeatedBy(call: Partial<CallContext>): Promise<Execution> {
     events: async () => [{ sequence: 1, event: { task: submittedTask({ taskId: 't', contextId: 'c' }, message) } }],
   };
   const requests = new IdempotentRequests(store as never, feed as never, {} as never);
-  return (await requests.known({ path: 'a' } as ServedAgent, FIRST, { scope: OWNER, ...call } as CallContext, 'key'))!;
+  return (await requests.findRepeated(
+    { path: 'a' } as ServedAgent,
+    FIRST,
+    { scope: OWNER, ...call } as CallContext,
+    'key',
+  ))!;
 }
 
 const FIRST = { message: userMessage('hi', { messageId: 'm' }) };
@@ -139,9 +151,16 @@ describe('a request under an Idempotency-Key', () => {
   it.each<[string, Message]>([
     [
       'a conversation',
-      new ConversationEntries(CHAINS).signed({ instructions: '', role: 'target', self: 'a', skip: '' }, message, OWNER),
+      new ConversationEntries(CHAINS).attachEntry(
+        { instructions: '', role: 'target', self: 'a', skip: '' },
+        message,
+        OWNER,
+      ),
     ],
-    ['a brainstorm', new BrainstormEntries(CHAINS).signed({ agent: 'a', output: {}, accepts: {} }, message, OWNER)],
+    [
+      'a brainstorm',
+      new BrainstormEntries(CHAINS).attachEntry({ agent: 'a', output: {}, accepts: {} }, message, OWNER),
+    ],
   ])('is the same with and without the entry of %s, which replicas of another version leave out', async (_, signed) => {
     expect(signed).not.toEqual(message);
     expect(await fingerprintOf(signed)).toBe(await fingerprintOf(message));

@@ -33,9 +33,9 @@ const BOTH_ENDS = 2;
 
 /** Starts executions under a key, as ExecutionRegistry does. */
 interface KeyedExecutions {
-  readonly files: Pick<MessageFiles, 'concerns' | 'keep'>;
-  begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once: Idempotency): Execution;
-  resume(
+  readonly files: Pick<MessageFiles, 'concernsRequest' | 'keepFiles'>;
+  beginExecution(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once: Idempotency): Execution;
+  resumeExecution(
     agent: ServedAgent,
     taskId: string,
     request: SendMessageRequest,
@@ -53,7 +53,7 @@ export class IdempotentRequests {
   ) {}
 
   /** See `ExecutionRegistry.beginOnce`. */
-  async begin(
+  async beginOnce(
     agent: ServedAgent,
     request: SendMessageRequest,
     call: CallContext,
@@ -62,25 +62,25 @@ export class IdempotentRequests {
   ): Promise<Execution> {
     const once = idempotencyOf(sent, key);
     let kept = request;
-    if (this.executions.files.concerns(request)) {
+    if (this.executions.files.concernsRequest(request)) {
       // A repeated request must not store files again.
-      const known = await this.repeated(agent, call, once, sent);
+      const known = await this.findKnownTurn(agent, call, once, sent);
       if (known) return known;
-      kept = await this.executions.files.keep(request, call);
+      kept = await this.executions.files.keepFiles(request, call);
     }
-    const execution = this.executions.begin(agent, kept, call, once);
+    const execution = this.executions.beginExecution(agent, kept, call, once);
     try {
       await execution.accepted;
       return execution;
     } catch (error) {
-      const known = error instanceof ExecutionInterrupted && (await this.repeated(agent, call, once, sent));
+      const known = error instanceof ExecutionInterrupted && (await this.findKnownTurn(agent, call, once, sent));
       if (!known) throw error;
       return known;
     }
   }
 
   /** See `ExecutionRegistry.resumeOnce`. */
-  async resume(
+  async resumeOnce(
     agent: ServedAgent,
     taskId: string,
     request: SendMessageRequest,
@@ -88,18 +88,18 @@ export class IdempotentRequests {
     key: string,
   ): Promise<Execution> {
     const once = idempotencyOf(request, key);
-    const known = await this.repeated(agent, call, once, request);
+    const known = await this.findKnownTurn(agent, call, once, request);
     if (known) return known;
-    const kept = await this.executions.files.keep(request, call);
+    const kept = await this.executions.files.keepFiles(request, call);
     const begun = performance.now();
     for (;;) {
       try {
-        return await this.executions.resume(agent, taskId, kept, call, { once });
+        return await this.executions.resumeExecution(agent, taskId, kept, call, { once });
       } catch (error) {
         if (isNotConfirmed(error)) throw error;
         // The same request may have arrived twice at once. While the Task still waits, the other one is not durable.
-        const header = await this.store.header(taskId);
-        const repeated = await this.repeated(agent, call, once, request);
+        const header = await this.store.readHeader(taskId);
+        const repeated = await this.findKnownTurn(agent, call, once, request);
         if (repeated) return repeated;
         const isOver = performance.now() - begun > CONTENDED_FOR_MS;
         if (isOver || !isContended(error) || !header || !isWaitingState(header.state)) throw error;
@@ -109,13 +109,13 @@ export class IdempotentRequests {
   }
 
   /** See `ExecutionRegistry.findRepeated`. */
-  known(
+  findRepeated(
     agent: ServedAgent,
     request: SendMessageRequest,
     call: CallContext,
     key: string,
   ): Promise<Execution | undefined> {
-    return this.repeated(agent, call, idempotencyOf(request, key), request);
+    return this.findKnownTurn(agent, call, idempotencyOf(request, key), request);
   }
 
   /**
@@ -123,24 +123,24 @@ export class IdempotentRequests {
    * the Task at its end, whatever came later. `undefined` for a new key.
    * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
    */
-  private async repeated(
+  private async findKnownTurn(
     agent: ServedAgent,
     call: CallContext,
     once: Idempotency,
     request: SendMessageRequest,
   ): Promise<Execution | undefined> {
-    const known = await this.store.keyed(call.scope, agent.path, once.key);
+    const known = await this.store.findKeyedRequest(call.scope, agent.path, once.key);
     if (!known) return undefined;
     // Earlier versions hashed the members in their original order.
     const isSame = known.fingerprint === once.fingerprint || known.fingerprint === digestOf(JSON.stringify(request));
     if (!isSame) throw idempotencyConflict();
-    return this.turn(known, call);
+    return this.toExecution(known, call);
   }
 
-  private async turn({ taskId, sequence }: KeyedRequest, call: CallContext): Promise<Execution> {
+  private async toExecution({ taskId, sequence }: KeyedRequest, call: CallContext): Promise<Execution> {
     const task = await this.taskAt(taskId, sequence, call, BOTH_ENDS);
     const begunAs = { task, sequence };
-    const settled = (): Promise<Task> => this.settled(taskId, sequence, call);
+    const followTurn = (): Promise<Task> => this.taskAfterTurn(taskId, sequence, call);
     return {
       taskId,
       contextId: task.contextId,
@@ -149,7 +149,7 @@ export class IdempotentRequests {
       accepted: Promise.resolve(begunAs),
       live: undefined,
       get settled() {
-        return settled();
+        return followTurn();
       },
     };
   }
@@ -158,10 +158,10 @@ export class IdempotentRequests {
    * Returns the Task at the end of the turn that began with an event.
    * @throws the signal's reason if the caller has disconnected
    */
-  private async settled(taskId: string, begun: number, call: CallContext): Promise<Task> {
+  private async taskAfterTurn(taskId: string, begun: number, call: CallContext): Promise<Task> {
     const signal = callerGone(call);
     let last = begun;
-    for await (const { sequence } of this.feed.follow(taskId, begun, { until: 'waiting', signal })) last = sequence;
+    for await (const { sequence } of this.feed.followTask(taskId, begun, { until: 'waiting', signal })) last = sequence;
     signal?.throwIfAborted();
     return this.taskAt(taskId, last, call, 1);
   }
@@ -173,13 +173,13 @@ export class IdempotentRequests {
    */
   private async taskAt(taskId: string, sequence: number, call: CallContext, times: number): Promise<Task> {
     const { admission, scope } = call;
-    const log = admission && sequence > 1 ? await this.store.log(taskId) : undefined;
-    if (log && !log.events) await admission?.admit(times * (log.header.size?.log ?? 0));
+    const log = admission && sequence > 1 ? await this.store.readLog(taskId) : undefined;
+    if (log && !log.events) await admission?.admitBytes(times * (log.header.size?.log ?? 0));
     const short = log?.events?.slice(0, sequence);
     const isWhole = short?.length === sequence;
     const fold = isWhole ? foldEvents(short) : await foldLog(this.store, taskId, sequence, admission && scope);
     if (!fold) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
-    return fold.task();
+    return fold.toTask();
   }
 }
 

@@ -1,4 +1,4 @@
-export { CancelWatch } from './cancel-watch.js';
+export { CancelPoller } from './cancel-watch.js';
 export {
   type AcceptingCall,
   type AgentDeclaration,

@@ -14,11 +14,11 @@ class FakeKeeper extends PartKeeper {
   stored = 0;
   may: Promise<void> = Promise.resolve();
 
-  override concerns(parts: readonly Part[]): boolean {
+  override concernsParts(parts: readonly Part[]): boolean {
     return parts.some(({ raw }) => raw !== undefined);
   }
 
-  override async keep(parts: readonly Part[]): Promise<Part[]> {
+  override async keepParts(parts: readonly Part[]): Promise<Part[]> {
     this.stored += parts.filter(({ raw }) => raw !== undefined).length;
     await this.may;
     return parts.map((part) => (part.raw === undefined ? part : KEPT));
@@ -29,10 +29,10 @@ class FakeKeeper extends PartKeeper {
 
   override restorer(): PartRestorer {
     this.restorers += 1;
-    return { restore: async (parts) => [...parts], [Symbol.dispose]: () => (this.restorers -= 1) };
+    return { restoreParts: async (parts) => [...parts], [Symbol.dispose]: () => (this.restorers -= 1) };
   }
 
-  override async hold(parts: readonly Part[]): Promise<HeldParts> {
+  override async holdParts(parts: readonly Part[]): Promise<HeldParts> {
     return { parts: [...parts], [Symbol.dispose]: () => undefined };
   }
 }
@@ -100,7 +100,7 @@ function executionOf(recording: MemoryRecording, keeper: PartKeeper, executor: A
 describe('large Parts that an agent answers with', () => {
   it('are kept once for all events that have them, before the events are recorded', async () => {
     const [recording, keeper] = [new MemoryRecording(), new FakeKeeper()];
-    await executionOf(recording, keeper, new Answering(false)).run();
+    await executionOf(recording, keeper, new Answering(false)).runToEnd();
     const said = recording.events.map((event) => JSON.stringify(event));
     expect(said.filter((it) => it.includes('"url":"kept"')).length).toBe(2);
     expect(said.join()).not.toContain('AAAA');
@@ -109,7 +109,7 @@ describe('large Parts that an agent answers with', () => {
 
   it('stay in the log of an agent that reads them there', async () => {
     const [recording, keeper] = [new MemoryRecording(), new FakeKeeper()];
-    await executionOf(recording, keeper, new Answering(true)).run();
+    await executionOf(recording, keeper, new Answering(true)).runToEnd();
     expect(JSON.stringify(recording.events)).toContain('AAAA');
     expect(keeper.stored).toBe(0);
   });
@@ -120,13 +120,13 @@ describe('large Parts that an agent answers with', () => {
     class Restoring extends AgentExecutor {
       override async *execute({ partRestorer }: RequestContext): AsyncGenerator<TaskEvent> {
         partRestorer!()[Symbol.dispose]();
-        for (let nth = 0; nth < 2; nth += 1) await partRestorer!().restore([RAW]);
+        for (let nth = 0; nth < 2; nth += 1) await partRestorer!().restoreParts([RAW]);
         expect(keeper.restorers).toBe(2);
         opened = partRestorer!;
         yield statusUpdate(TASK, 'TASK_STATE_COMPLETED');
       }
     }
-    await executionOf(recording, keeper, new Restoring()).run();
+    await executionOf(recording, keeper, new Restoring()).runToEnd();
     expect(keeper.restorers).toBe(0);
     // A call that is still under way may ask for more.
     opened?.();
@@ -138,9 +138,9 @@ describe('large Parts that an agent answers with', () => {
     let go = (): void => undefined;
     keeper.may = new Promise((resolve) => (go = resolve));
     const execution = executionOf(recording, keeper, new Answering(false));
-    const ended = execution.run();
+    const ended = execution.runToEnd();
     while (keeper.stored === 0) await delay(1);
-    await execution.cancel();
+    await execution.cancelExecution();
     go();
     await ended;
     expect(recording.states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_CANCELED']);

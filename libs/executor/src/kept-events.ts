@@ -15,13 +15,13 @@ export class KeptEvents {
   ) {}
 
   /** True if `keepEvent` may change the event. */
-  concerns(event: TaskEvent): boolean {
-    return this.keeper.concerns(partsOf(event));
+  concernsEvent(event: TaskEvent): boolean {
+    return this.keeper.concernsParts(saidParts(event));
   }
 
   /** Returns the event with its large Parts stored as files: those of its Artifact or of its status Message. */
-  async keep(event: TaskEvent): Promise<TaskEvent> {
-    const parts = await this.keepParts(partsOf(event));
+  async keepEvent(event: TaskEvent): Promise<TaskEvent> {
+    const parts = await this.keepParts(saidParts(event));
     if ('artifactUpdate' in event) {
       const { artifactUpdate } = event;
       return { ...event, artifactUpdate: { ...artifactUpdate, artifact: { ...artifactUpdate.artifact, parts } } };
@@ -34,20 +34,20 @@ export class KeptEvents {
 
   /** Returns Parts with large bytes stored as files. */
   async keepParts(parts: readonly Part[]): Promise<Part[]> {
-    const fresh = parts.filter((part) => this.known(part) === undefined);
-    if (this.keeper.concerns(fresh)) {
-      const kept = await this.keeper.keep(fresh, this.owner, this.signal);
+    const fresh = parts.filter((part) => this.findKept(part) === undefined);
+    if (this.keeper.concernsParts(fresh)) {
+      const kept = await this.keeper.keepParts(fresh, this.owner, this.signal);
       for (const [index, part] of fresh.entries())
         if (kept[index] !== part) this.kept.set(part, { raw: part.raw, url: part.url, part: kept[index]! });
     }
-    return parts.map((part) => this.known(part) ?? part);
+    return parts.map((part) => this.findKept(part) ?? part);
   }
 
   /** Opens a restorer for Parts that will be recorded. It is disposed of with the execution at the latest. */
   partRestorer(): PartRestorer {
     const opened = this.keeper.restorer(this.owner, this.signal);
     const restorer: PartRestorer = {
-      restore: (parts) => opened.restore(parts),
+      restoreParts: (parts) => opened.restoreParts(parts),
       [Symbol.dispose]: () => {
         this.restorers.delete(restorer);
         opened[Symbol.dispose]();
@@ -59,28 +59,28 @@ export class KeptEvents {
   }
 
   /** Disposes of all open restorers: a run that has stopped reading needs no more restored Parts. */
-  end(): void {
+  endRestorers(): void {
     this.isOver = true;
     for (const restorer of this.restorers) restorer[Symbol.dispose]();
   }
 
   /** Returns Parts as they were sent, until they are disposed of. */
   holdParts(parts: readonly Part[]): Promise<HeldParts> {
-    return this.keeper.hold(parts, this.owner, this.signal);
+    return this.keeper.holdParts(parts, this.owner, this.signal);
   }
 
   /**
    * Returns the stored form of a Part. Its content is compared too, since an executor may reuse an object for several
    * Parts.
    */
-  private known(part: Part): Part | undefined {
+  private findKept(part: Part): Part | undefined {
     const kept = this.kept.get(part);
     return kept && kept.raw === part.raw && kept.url === part.url ? kept.part : undefined;
   }
 }
 
 /** Returns the Parts that an agent sends in an event; none in a Task's first event. */
-function partsOf(event: TaskEvent): readonly Part[] {
+function saidParts(event: TaskEvent): readonly Part[] {
   if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
   return ('statusUpdate' in event && event.statusUpdate.status.message?.parts) || [];
 }

@@ -15,12 +15,12 @@ export class LeftReplicas {
   }
 
   @OnFact('replica.left')
-  count(): void {
+  countReplica(): void {
     this.left.inc();
   }
 
   @OnFact('replica.left')
-  log({ replicaId, takenOver }: FactPayloads['replica.left']): void {
+  logReplica({ replicaId, takenOver }: FactPayloads['replica.left']): void {
     this.logger.log({ replicaId, takenOver }, 'A replica has left');
   }
 }

@@ -6,7 +6,7 @@ import { type ExecutionStart, TaskExecution } from './task-execution.js';
 const eventOf = (sequence: number): RecordedEvent => ({ sequence }) as RecordedEvent;
 
 function executionFor(parent: CallContext['parent']): TaskExecution {
-  const recording = { task: () => ({}), lastSequence: 1 } as unknown as TaskRecording;
+  const recording = { toTask: () => ({}), lastSequence: 1 } as unknown as TaskRecording;
   const call = { scope: { tenant: '', owner: '' }, agent: 'a', extensions: [], baseUrl: '', ...(parent && { parent }) };
   return new TaskExecution({ recording, call } as unknown as ExecutionStart);
 }
@@ -18,7 +18,7 @@ describe('the events of an execution that are not durable yet', () => {
     const read = Array.fromAsync(live);
     await new Promise(setImmediate);
     live.push(eventOf(3));
-    live.end();
+    live.endStream();
     expect((await read).map(({ sequence }) => sequence)).toEqual([2, 3]);
   });
 

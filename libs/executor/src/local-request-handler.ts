@@ -18,7 +18,7 @@ import type { CallContext } from './agent-executor.js';
  */
 export interface LocalRequestHandler {
   /** Returns the agent that a call addresses, for the operations on its Tasks. */
-  agent(call: CallContext, signal?: AbortSignal): Promise<ServedAgent>;
+  resolveAgent(call: CallContext, signal?: AbortSignal): Promise<ServedAgent>;
   /** Yields the new Task, then its events before they are durable, until it ends or waits; or one direct Message. */
   sendInProcess(
     request: SendMessageRequest,

@@ -8,7 +8,7 @@ function readsOf(...sizes: number[]) {
   const begun: number[] = [];
   const ends = sizes.map(() => Promise.withResolvers<void>());
   const all = sizes.map((size, index) =>
-    reads.during(size * MEBIBYTE, async () => {
+    reads.runRead(size * MEBIBYTE, async () => {
       begun.push(index);
       await ends[index]!.promise;
     }),

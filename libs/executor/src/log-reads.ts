@@ -7,7 +7,7 @@ export class LogReads {
   private readonly waiting: { bytes: number; begin: () => void }[] = [];
 
   /** Runs a read of `bytes` bytes once the earlier reads leave room for it. */
-  async during<T>(bytes: number, read: () => Promise<T>): Promise<T> {
+  async runRead<T>(bytes: number, read: () => Promise<T>): Promise<T> {
     if (this.waiting.length > 0 || !this.hasRoomFor(bytes))
       await new Promise<void>((begin) => this.waiting.push({ bytes, begin }));
     else this.bytes += bytes;

@@ -21,11 +21,11 @@ export interface AgentModes {
  */
 export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {
   const [unread] = unreadParts(agent, request.message.parts);
-  if (unread) throw unsupported(`message.${unread.field}`, unread.description);
+  if (unread) throw unsupportedType(`message.${unread.field}`, unread.description);
   const accepted = request.configuration?.acceptedOutputModes;
   if (!accepted || accepted.length === 0 || agent.outputModes.length === 0) return;
   if (accepted.some((mode) => matchesAny(mode, agent.outputModes))) return;
-  throw unsupported(
+  throw unsupportedType(
     'configuration.acceptedOutputModes',
     `names none of the agent's output modes: ${agent.outputModes.join(', ')}`,
   );
@@ -65,7 +65,7 @@ export function readsText({ inputModes }: Pick<AgentModes, 'inputModes'>): boole
 function isRead(agent: Pick<AgentModes, 'inputModes'>, part: Part): boolean {
   const mediaType = part.mediaType || kindOf(part);
   if (matchesAny(mediaType, agent.inputModes)) return true;
-  return part.text !== undefined && matches(mediaType, 'text/*') && readsText(agent);
+  return part.text !== undefined && matchesType(mediaType, 'text/*') && readsText(agent);
 }
 
 /** Returns the default media type of a Part. The content of a file is unknown without a declared type. */
@@ -74,7 +74,7 @@ function kindOf({ text, data }: Part): string {
   return data === undefined ? 'application/octet-stream' : 'application/json';
 }
 
-function unsupported(field: string, description: string): A2AError {
+function unsupportedType(field: string, description: string): A2AError {
   return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', {
     message: `Content type not supported: ${field} ${description}`,
     violations: [{ field, description }],
@@ -82,19 +82,19 @@ function unsupported(field: string, description: string): A2AError {
 }
 
 function matchesAny(mode: string, modes: readonly string[]): boolean {
-  return modes.some((it) => matches(mode, it));
+  return modes.some((it) => matchesType(mode, it));
 }
 
 /** True if two media types or ranges overlap. Parameters such as `charset` are ignored. */
-function matches(one: string, other: string): boolean {
+function matchesType(one: string, other: string): boolean {
   if (one === other) return true;
-  const [type, subtype] = essence(one);
-  const [otherType, otherSubtype] = essence(other);
-  const meets = (a: string, b: string): boolean => a === b || a === '*' || b === '*';
-  return meets(type, otherType) && meets(subtype, otherSubtype);
+  const [type, subtype] = parseMediaType(one);
+  const [otherType, otherSubtype] = parseMediaType(other);
+  const meetsPart = (a: string, b: string): boolean => a === b || a === '*' || b === '*';
+  return meetsPart(type, otherType) && meetsPart(subtype, otherSubtype);
 }
 
-function essence(mode: string): [string, string] {
+function parseMediaType(mode: string): [string, string] {
   const [type = '', subtype = '*'] = (mode.split(';', 1)[0] ?? '').trim().toLowerCase().split('/');
   return [type, subtype];
 }

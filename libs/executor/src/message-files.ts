@@ -11,18 +11,18 @@ export class MessageFiles {
   ) {}
 
   /** True if `keepFiles` may change the request, and thus store files. */
-  concerns({ message }: SendMessageRequest): boolean {
-    return this.keeper?.concerns(message.parts) ?? false;
+  concernsRequest({ message }: SendMessageRequest): boolean {
+    return this.keeper?.concernsParts(message.parts) ?? false;
   }
 
   /**
    * Returns the request with the large Parts of its Message stored as files. In-process calls wait for an unreachable
    * database; other calls fail.
    */
-  async keep(request: SendMessageRequest, { scope, parent }: CallContext): Promise<SendMessageRequest> {
+  async keepFiles(request: SendMessageRequest, { scope, parent }: CallContext): Promise<SendMessageRequest> {
     const { message } = request;
-    if (!this.keeper?.concerns(message.parts)) return request;
-    const parts = await this.keeper.keep(message.parts, scope, parent && this.leaving);
+    if (!this.keeper?.concernsParts(message.parts)) return request;
+    const parts = await this.keeper.keepParts(message.parts, scope, parent && this.leaving);
     return { ...request, message: { ...message, parts } };
   }
 }

@@ -4,7 +4,7 @@ import {
   type JsonObject,
   randomId,
   type SendMessageRequest,
-  timeOf,
+  dateOfTimestamp,
   timestampNow,
 } from '#libs/protocol';
 import { begunTask, newTaskId, type TaskEvent, type TaskHeader, type TaskRecording, type TaskStore } from '#libs/tasks';
@@ -17,7 +17,7 @@ export const REVISION_KEY = 'parley/revision';
 
 /** Returns the header of the Task that a Message creates at an agent. */
 export function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
-  const now = timeOf(timestampNow());
+  const now = dateOfTimestamp(timestampNow());
   return {
     taskId: call.newTaskId?.() ?? agent.executor.newTaskId?.() ?? newTaskId(),
     contextId: request.message.contextId || randomId(),
@@ -33,7 +33,7 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
 }
 
 /** Returns the metadata of a new Task, readable by its caller: revision, trace and the executor's own. */
-export function taskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
+export function newTaskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
   return {
     ...agent.executor.taskMetadata?.(request, call),
     ...keptTrace(request, call),
@@ -42,15 +42,18 @@ export function taskMetadata(agent: ServedAgent, request: SendMessageRequest, ca
 }
 
 /** Returns the revision of the agent that accepted a Task; `undefined` if its log does not contain it. */
-export async function acceptedRevision(tasks: Pick<TaskStore, 'events'>, taskId: string): Promise<string | undefined> {
+export async function acceptedRevision(
+  tasks: Pick<TaskStore, 'readEvents'>,
+  taskId: string,
+): Promise<string | undefined> {
   const revision = (await begunTask(tasks, taskId))?.metadata?.[REVISION_KEY];
   return typeof revision === 'string' ? revision : undefined;
 }
 
 /** Records the first event of a Message. @throws A2AError INVALID_REQUEST with status 413 if it is too large */
-export function accept(recording: TaskRecording, event: TaskEvent): void {
+export function recordAccepted(recording: TaskRecording, event: TaskEvent): void {
   try {
-    recording.record(event);
+    recording.recordEvent(event);
   } catch (error) {
     if (!(error instanceof ContentTooLarge)) throw error;
     const options = { message: error.message, detailReason: 'MESSAGE_TOO_LARGE', status: 413, cause: error };

@@ -43,9 +43,9 @@ export interface NodeType {
    * Returns the problems of a node's config, one sentence each; empty if there are none.
    * @param use amounts that the workflow's earlier nodes use of shared limits
    */
-  problems(node: NodeSpec, use?: SharedUse): NodeProblem[];
+  findProblems(node: NodeSpec, use?: SharedUse): NodeProblem[];
   /** Creates the node's executor. The config may have become invalid since it was saved. */
-  executor(node: NodeSpec): AgentExecutor;
+  createExecutor(node: NodeSpec): AgentExecutor;
 }
 
 /** Kinds of node that a workflow may contain, each with an AgentExecutor. */
@@ -56,7 +56,7 @@ export abstract class NodeTypes {
    * Creates the executor of a node.
    * @throws UnknownAgent with reason `NO_EXECUTOR` and a text that names the type, if the type is not registered
    */
-  abstract executor(node: NodeSpec): AgentExecutor;
+  abstract createExecutor(node: NodeSpec): AgentExecutor;
 
   /** Returns the JSON Schema of a type's config; `undefined` if there is none. */
   configSchema(_type: string): ConfigSchema | undefined {
@@ -64,11 +64,11 @@ export abstract class NodeTypes {
   }
 
   /** Returns the members that a type's config may have; `undefined` if they are unknown. */
-  keys(type: string): readonly string[] | undefined {
+  configKeys(type: string): readonly string[] | undefined {
     const schema = this.configSchema(type);
     return schema && Object.keys(schema.properties);
   }
 
   /** Returns the problems of a node's type and config, one sentence each; empty if there are none. */
-  abstract problems(node: NodeSpec, use?: SharedUse): NodeProblem[];
+  abstract findProblems(node: NodeSpec, use?: SharedUse): NodeProblem[];
 }

@@ -3,7 +3,7 @@ import type { ReplicaLife } from '#libs/postgres';
 import type { RenewedClaims, TaskClaim, TaskStore } from '#libs/tasks';
 import { BegunClaims } from './begun-claims.js';
 import type { ExecutionRegistry } from './execution-registry.js';
-import { OwnClaims } from './own-claims.js';
+import { ClaimReconciler } from './own-claims.js';
 
 const LOOK_MS = 5_000;
 
@@ -25,7 +25,7 @@ class Claimant {
   /** The claims that are due so far, with their new tokens. */
   readonly due: TaskClaim[] = [];
   failure: Error | undefined;
-  readonly claims: OwnClaims;
+  readonly claims: ClaimReconciler;
 
   constructor(
     public claimed: TaskClaim[],
@@ -42,16 +42,16 @@ class Claimant {
       },
     };
     const has = (taskId: string): boolean => this.executed.has(taskId);
-    const registry = { begun: new BegunClaims(), has, claims: () => [] } as unknown as ExecutionRegistry;
+    const registry = { begun: new BegunClaims(), has, heldClaims: () => [] } as unknown as ExecutionRegistry;
     const replica = { replicaId: 'r' } as unknown as ReplicaLife;
-    this.claims = new OwnClaims(store as unknown as TaskStore, registry, replica, LOOK_MS);
+    this.claims = new ClaimReconciler(store as unknown as TaskStore, registry, replica, LOOK_MS);
   }
 
   /** Looks so far apart that each of them looks at all claims; the first one that fails ends them. */
   async look(times: number): Promise<void> {
     for (let look = 0; look < times; look += 1) {
       jest.advanceTimersByTime(2 * LOOK_MS);
-      for await (const claims of this.claims.due()) this.due.push(...claims);
+      for await (const claims of this.claims.renewDueClaims()) this.due.push(...claims);
     }
   }
 }
@@ -99,7 +99,7 @@ it('asks again for a claim that is locked, and not for one that is lost or execu
 it('renews the claims that are known though looking for others fails', async () => {
   const claimant = new Claimant(claimsOf(1), renewedAll);
   await claimant.look(2);
-  claimant.claims.failed({ taskId: 'task 0', token: 'token+' }, 1);
+  claimant.claims.markFailed({ taskId: 'task 0', token: 'token+' }, 1);
   claimant.failure = new Error('canceling statement due to statement timeout');
   await expect(claimant.look(1)).rejects.toThrow('statement timeout');
   expect(claimant.due.at(-1)).toMatchObject({ taskId: 'task 0', token: 'token++', failures: 1 });

@@ -24,7 +24,7 @@ export interface IdleClaim extends TaskClaim {
  * - An execution without its claim (this process was frozen, and another replica took the Task) ends immediately, even
  *   if it does not write.
  */
-export class OwnClaims {
+export class ClaimReconciler {
   /** Tokens without an execution at the last look. The answer to their statement may still be on its way. */
   private idle = new Set<string>();
   private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
@@ -45,21 +45,21 @@ export class OwnClaims {
    * Yields the claims to adopt now, renewed chunk by chunk, so that work begun with an older token is fenced. Known
    * claims are due even if the look at the others fails.
    */
-  async *due(): AsyncGenerator<IdleClaim[], void, undefined> {
+  async *renewDueClaims(): AsyncGenerator<IdleClaim[], void, undefined> {
     try {
-      if (this.paced.isDue) for (const claim of await this.look()) this.keep(claim, 0);
+      if (this.paced.isDue) for (const claim of await this.findIdleClaims()) this.keepClaim(claim, 0);
     } finally {
       yield* this.renewDue();
     }
   }
 
   /** Marks claims as being adopted. They are not due again until they are settled or have failed. */
-  pending(claims: readonly TaskClaim[]): void {
-    for (const claim of claims) this.keep({ ...claim, failures: 0 }, Infinity);
+  markPending(claims: readonly TaskClaim[]): void {
+    for (const claim of claims) this.keepClaim({ ...claim, failures: 0 }, Infinity);
   }
 
   /** Forgets a claim that is executed or was released. */
-  settled({ taskId }: TaskClaim): void {
+  markSettled({ taskId }: TaskClaim): void {
     this.troubled.delete(taskId);
   }
 
@@ -67,30 +67,30 @@ export class OwnClaims {
    * Schedules another attempt after a pause. Pauses grow up to a minute, or up to an hour if the cause does not pass by
    * itself.
    */
-  failed(claim: TaskClaim, failures: number, lasting = false): void {
+  markFailed(claim: TaskClaim, failures: number, lasting = false): void {
     const pause = takeUpPause(failures, Math.min(FIRST_PAUSE_MS, this.lookMs), lasting);
-    this.keep({ ...claim, failures }, performance.now() + pause);
+    this.keepClaim({ ...claim, failures }, performance.now() + pause);
   }
 
   private async *renewDue(): AsyncGenerator<IdleClaim[], void, undefined> {
     const now = performance.now();
     const due = [...this.troubled.values()].filter(({ dueAt }) => dueAt <= now);
-    while (due.length > 0) yield await this.renew(due.splice(0, this.atOnce));
+    while (due.length > 0) yield await this.renewChunk(due.splice(0, this.atOnce));
   }
 
   /**
    * Renews claims and returns those with new tokens. A claim whose row is locked stays due; a claim that another
    * replica holds is dropped.
    */
-  private async renew(chunk: readonly IdleClaim[]): Promise<IdleClaim[]> {
-    for (const claim of chunk) if (this.isExecuted(claim)) this.settled(claim);
+  private async renewChunk(chunk: readonly IdleClaim[]): Promise<IdleClaim[]> {
+    for (const claim of chunk) if (this.isExecuted(claim)) this.markSettled(claim);
     const idle = chunk.filter((claim) => !this.isExecuted(claim));
     const { renewed, lost } = idle.length > 0 ? await this.renewAtOnce(idle) : NONE;
     for (const taskId of lost) this.troubled.delete(taskId);
     const tokens = new Map(renewed.map(({ taskId, token }) => [taskId, token]));
     return idle.flatMap((claim) => {
       const token = tokens.get(claim.taskId);
-      return token === undefined ? [] : this.keep({ ...claim, token }, Infinity);
+      return token === undefined ? [] : this.keepClaim({ ...claim, token }, Infinity);
     });
   }
 
@@ -100,14 +100,14 @@ export class OwnClaims {
    */
   private async renewAtOnce(claims: readonly IdleClaim[]): Promise<RenewedClaims> {
     try {
-      const outcome = await this.store.renew(claims);
+      const outcome = await this.store.renewClaims(claims);
       this.atOnce = Math.min(this.atOnce * 2, RENEWED_AT_ONCE);
       return outcome;
     } catch (error) {
       this.atOnce = Math.max(Math.floor(claims.length / 2), 1);
       for (const claim of claims) {
         this.troubled.delete(claim.taskId);
-        this.keep(claim, 0);
+        this.keepClaim(claim, 0);
       }
       throw error;
     }
@@ -117,17 +117,17 @@ export class OwnClaims {
     return this.registry.has(taskId) || this.registry.begun.has(token);
   }
 
-  private keep(claim: IdleClaim, dueAt: number): IdleClaim {
+  private keepClaim(claim: IdleClaim, dueAt: number): IdleClaim {
     const { taskId, token, failures } = claim;
     this.troubled.set(taskId, { taskId, token, failures, dueAt });
     return claim;
   }
 
-  private async look(): Promise<IdleClaim[]> {
-    const executed = this.registry.claims();
-    const claims = await this.paced.run(() => this.store.claims(this.replica.replicaId));
+  private async findIdleClaims(): Promise<IdleClaim[]> {
+    const executed = this.registry.heldClaims();
+    const claims = await this.paced.runLook(() => this.store.listClaims(this.replica.replicaId));
     const tokens = new Map(claims.map(({ taskId, token }) => [taskId, token]));
-    for (const claim of executed) if (tokens.get(claim.taskId) !== claim.token) this.registry.lose(claim);
+    for (const claim of executed) if (tokens.get(claim.taskId) !== claim.token) this.registry.onClaimLost(claim);
     const idle = claims.filter((claim) => !this.isExecuted(claim) && !this.troubled.has(claim.taskId));
     const before = this.idle;
     this.idle = new Set(idle.map(({ token }) => token));

@@ -17,7 +17,7 @@ export class PacedLook {
   }
 
   /** Runs a look. After a failure the next one is due immediately. */
-  async run<T>(look: () => Promise<T>): Promise<T> {
+  async runLook<T>(look: () => Promise<T>): Promise<T> {
     const began = performance.now();
     const seen = await look();
     const ended = performance.now();

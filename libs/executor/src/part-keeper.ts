@@ -15,7 +15,7 @@ export interface PartRestorer extends Disposable {
    * not answer.
    * @throws if the storage does not answer in time, or the file is gone; the signal's reason
    */
-  restore(parts: readonly Part[]): Promise<Part[]>;
+  restoreParts(parts: readonly Part[]): Promise<Part[]>;
 }
 
 /**
@@ -28,13 +28,13 @@ export interface PartRestorer extends Disposable {
  */
 export abstract class PartKeeper {
   /** True if `keepParts` may change these Parts. Nearly all Parts need no change. */
-  abstract concerns(parts: readonly Part[]): boolean;
+  abstract concernsParts(parts: readonly Part[]): boolean;
 
   /**
    * Returns the Parts with large bytes stored. Removes `KEPT_FILE` metadata that names no stored file.
    * @param signal if given, the lookup waits for an unreachable database; otherwise that is an error
    */
-  abstract keep(parts: readonly Part[], owner: TaskScope, signal?: AbortSignal): Promise<Part[]>;
+  abstract keepParts(parts: readonly Part[], owner: TaskScope, signal?: AbortSignal): Promise<Part[]>;
 
   /** Opens a restorer for Parts that are recorded right away. */
   abstract restorer(owner: TaskScope, signal: AbortSignal): PartRestorer;
@@ -43,5 +43,5 @@ export abstract class PartKeeper {
    * Restores Parts for longer work like `PartRestorer.restoreParts`, but within a separate memory limit.
    * @throws as `PartRestorer.restoreParts`
    */
-  abstract hold(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;
+  abstract holdParts(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;
 }

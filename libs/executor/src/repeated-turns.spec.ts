@@ -38,7 +38,7 @@ async function repeating({ begun, bytes, admit }: { begun: number; bytes: number
   const requests = new IdempotentRequests(store as never, feed as never, {} as never);
   const call = { scope: { tenant: '', owner: '' }, admission } as never;
   const known = (): Promise<Execution | undefined> =>
-    requests.known({ path: 'a' } as ServedAgent, { message: MESSAGE }, call, 'key');
+    requests.findRepeated({ path: 'a' } as ServedAgent, { message: MESSAGE }, call, 'key');
   return { done, known };
 }
 

@@ -26,31 +26,31 @@ const MAX_LENGTH = 1024;
 export class RevisionClaims {
   constructor(private readonly secret: Buffer) {}
 
-  sign(call: ClaimedCall, revision: string, now = Date.now()): string {
+  signRevision(call: ClaimedCall, revision: string, now = Date.now()): string {
     const content = Buffer.from(JSON.stringify([revision, now + CLAIM_MS])).toString('base64url');
-    return `${content}.${this.signature(call, content).toString('base64url')}`;
+    return `${content}.${this.computeSignature(call, content).toString('base64url')}`;
   }
 
   /**
    * Returns the revision that a claim asks for.
    * @throws A2AError INVALID_REQUEST if no replica signed the claim for this call, or it has expired
    */
-  read(call: ClaimedCall, claim: string, now = Date.now()): string {
+  readRevision(call: ClaimedCall, claim: string, now = Date.now()): string {
     const [content = '', signature = '', ...rest] = claim.length > MAX_LENGTH ? [] : claim.split('.');
-    const [given, expected] = [Buffer.from(signature, 'base64url'), this.signature(call, content)];
-    if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) throw refused();
+    const [given, expected] = [Buffer.from(signature, 'base64url'), this.computeSignature(call, content)];
+    if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) throw claimRefused();
     const [revision, ends] = JSON.parse(Buffer.from(content, 'base64url').toString()) as [string, number];
-    if (now >= ends) throw refused();
+    if (now >= ends) throw claimRefused();
     return revision;
   }
 
-  private signature({ agent, scope: { tenant, owner } }: ClaimedCall, content: string): Buffer {
+  private computeSignature({ agent, scope: { tenant, owner } }: ClaimedCall, content: string): Buffer {
     const signed = JSON.stringify([CONTEXT, tenant, owner, agent, content]);
     return createHmac('sha256', this.secret).update(signed).digest();
   }
 }
 
-function refused(): A2AError {
+function claimRefused(): A2AError {
   return new A2AError('INVALID_REQUEST', { message: `${REVISION_CLAIM}: is not signed for this call, or has ended` });
 }
 

@@ -11,21 +11,21 @@ export abstract class SignedEntries<Entry extends object> {
   /** URI of the extension, and metadata key, of the entries. */
   protected abstract readonly extension: string;
 
-  constructor(private readonly chains: Pick<CallChains, 'sign' | 'hasSigned'>) {}
+  constructor(private readonly chains: Pick<CallChains, 'signValues' | 'hasSigned'>) {}
 
   /** Returns the content of a Message that the signature covers. Transports may re-encode the rest. */
   protected abstract boundContent(message: Message): JsonValue;
 
   /** Returns the Message with a signed entry in its metadata. */
-  signed(entry: Entry, message: Message, scope: TaskScope): Message {
+  attachEntry(entry: Entry, message: Message, scope: TaskScope): Message {
     const { extension } = this;
-    const signature = this.chains.sign(extension, this.signedValues(entry, message, scope));
+    const signature = this.chains.signValues(extension, this.signedValues(entry, message, scope));
     const metadata = { ...message.metadata, [extension]: { ...entry, signature } as unknown as JsonObject };
     return { ...message, extensions: [...(message.extensions ?? []), extension], metadata };
   }
 
   /** Returns the entry that this service signed for the Message and its owner; `undefined` without a valid one. */
-  read(message: Message, scope: TaskScope): Entry | undefined {
+  readEntry(message: Message, scope: TaskScope): Entry | undefined {
     const value = message.metadata?.[this.extension];
     if (!isJsonObject(value)) return undefined;
     const { signature, ...entry } = value;

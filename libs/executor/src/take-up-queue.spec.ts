@@ -24,7 +24,7 @@ function queueOver(sizes: Record<string, number>, looks: (taskId: string) => Pro
   const takeUp = ({ taskId }: PendingClaim): Promise<void> =>
     new Promise((resolve) => begun.push({ taskId, end: resolve }));
   const queue = new TakeUpQueue(
-    { log },
+    { readLog: log },
     takeUp,
     ({ taskId }) => failed.push(taskId),
     () => true,

@@ -32,7 +32,7 @@ export class TakeUpQueue {
 
   /** @param failed called for a claim whose Task could not be read */
   constructor(
-    private readonly store: Pick<TaskStore, 'log'>,
+    private readonly store: Pick<TaskStore, 'readLog'>,
     private readonly takeUp: TakeUpClaim,
     private readonly failed: (claim: PendingClaim, error: unknown) => void,
     private readonly goesOn: (header: TaskHeader) => boolean,
@@ -79,15 +79,15 @@ export class TakeUpQueue {
   private async lookAt(claim: PendingClaim): Promise<void> {
     let read: TaskLog | undefined;
     try {
-      read = await this.store.log(claim.taskId);
+      read = await this.store.readLog(claim.taskId);
     } catch (error) {
       return this.failed(claim, error);
     }
-    if (read && !read.events && this.goesOn(read.header)) this.postpone(claim, read);
+    if (read && !read.events && this.goesOn(read.header)) this.postponeClaim(claim, read);
     else await this.takeUp(claim, read);
   }
 
-  private postpone(claim: PendingClaim, read: TaskLog): void {
+  private postponeClaim(claim: PendingClaim, read: TaskLog): void {
     if (this.stopped) return;
     const bytes = read.header.size?.log ?? 0;
     const before = this.long.findIndex((other) => other.bytes <= bytes);

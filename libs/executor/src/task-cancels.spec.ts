@@ -40,7 +40,7 @@ class EndlessTask {
     };
     const elsewhere = { ...executions, toCancel: async () => undefined };
     const cancels = new TaskCancels(store as never, feed as never, work.cancel ? executions : elsewhere);
-    return cancels.cancel({} as ServedAgent, 't', {} as CallContext, this.client.signal);
+    return cancels.cancelAndWait({} as ServedAgent, 't', {} as CallContext, this.client.signal);
   }
 
   /** Executes the Task in this process. */

@@ -39,14 +39,14 @@ export class TaskCancels {
    * Cancels a Task, as ExecutionRegistry describes.
    * @param gone aborts when the caller disconnects: the cancel is stored and started in any case
    */
-  async cancel(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
+  async cancelAndWait(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
     await this.store.requestCancel(taskId);
     const { stopping } = this.executions;
     const over = gone ? AbortSignal.any([stopping, gone]) : stopping;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      const task = await this.attempt(agent, taskId, call, gone);
+      const task = await this.attemptCancel(agent, taskId, call, gone);
       if (task?.status.state === 'TASK_STATE_CANCELED') return task;
-      if (task && isTerminalState(task.status.state)) throw hasEnded(task);
+      if (task && isTerminalState(task.status.state)) throw notCancelable(task);
       // The Task waited or was parked before it saw the cancel, or it changes hands: another replica may execute it, or
       // none.
       await delay(pause, undefined, { signal: over }).catch(() => undefined);
@@ -56,7 +56,7 @@ export class TaskCancels {
   }
 
   /** Returns the Task after the attempt; `undefined` if this process lost it meanwhile. */
-  private async attempt(
+  private async attemptCancel(
     agent: ServedAgent,
     taskId: string,
     call: CallContext,
@@ -65,7 +65,7 @@ export class TaskCancels {
     const execution = await this.executions.toCancel(agent, taskId, call);
     if (!execution) return this.settledElsewhere(taskId, gone);
     try {
-      return await unlessGone(execution.cancel(), gone);
+      return await unlessGone(execution.cancelExecution(), gone);
     } catch (error) {
       if (!execution.failure && !execution.isParked) throw error;
       return undefined;
@@ -78,15 +78,15 @@ export class TaskCancels {
    */
   private async settledElsewhere(taskId: string, gone: AbortSignal | undefined): Promise<Task | undefined> {
     this.executions.announceCancel();
-    const header = await this.store.header(taskId);
+    const header = await this.store.readHeader(taskId);
     if (header && isActiveState(header.state)) {
       const ends = [this.executions.stopping, AbortSignal.timeout(LOOK_AGAIN_MS), ...(gone ? [gone] : [])];
       const signal = AbortSignal.any(ends);
-      const events = this.feed.follow(taskId, header.lastSequence, { until: 'waiting', signal });
+      const events = this.feed.followTask(taskId, header.lastSequence, { until: 'waiting', signal });
       while (!(await events.next()).done);
       if (signal.aborted) return undefined;
     }
-    const stored = await this.store.load(taskId);
+    const stored = await this.store.loadTask(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
     return stored.task;
   }
@@ -96,17 +96,17 @@ export class TaskCancels {
 async function unlessGone(canceled: Promise<Task>, gone: AbortSignal | undefined): Promise<Task> {
   if (!gone) return canceled;
   const left = Promise.withResolvers<never>();
-  const leave = (): void => left.reject(gone.reason);
-  gone.addEventListener('abort', leave);
-  if (gone.aborted) leave();
+  const rejectWait = (): void => left.reject(gone.reason);
+  gone.addEventListener('abort', rejectWait);
+  if (gone.aborted) rejectWait();
   try {
     return await Promise.race([canceled, left.promise]);
   } finally {
-    gone.removeEventListener('abort', leave);
+    gone.removeEventListener('abort', rejectWait);
   }
 }
 
-function hasEnded({ id: taskId, status }: Task): A2AError {
+function notCancelable({ id: taskId, status }: Task): A2AError {
   const message = `The task has ended: ${status.state}`;
   return new A2AError('TASK_NOT_CANCELABLE', { message, metadata: { taskId } });
 }

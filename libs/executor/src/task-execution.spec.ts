@@ -50,14 +50,14 @@ async function executed(executor: AgentExecutor, refusal?: Error): Promise<strin
     acceptance: {} as never,
     readEvents: async () => [],
     confirm: async () => undefined,
-  }).run();
+  }).runToEnd();
   return states;
 }
 
 describe('an executor whose event ends the turn', () => {
   it('learns that the Task has refused it as too large, before anything is aborted', async () => {
     const executor = new Asking();
-    const states = await executed(executor, ContentTooLarge.of('the text', 7, 'TASK_LIMIT'));
+    const states = await executed(executor, ContentTooLarge.beyondLimit('the text', 7, 'TASK_LIMIT'));
     expect(states).toEqual(['TASK_STATE_FAILED']);
     expect(executor.learned).toEqual({ isRefused: true, isAborted: false });
   });

@@ -15,7 +15,7 @@ import {
   type LogPlace,
   parkedUntil,
   placeOfEvent,
-  PremiseFailed,
+  PreconditionFailed,
   type RecordedEvent,
   type StoredTask,
   type TaskClaim,
@@ -89,12 +89,12 @@ export class TaskExecution implements Execution {
   constructor(private readonly start: ExecutionStart) {
     this.recording = start.recording;
     this.files = start.keeper && new KeptEvents(start.keeper, start.call.scope, this.controller.signal);
-    this.begunAs = { task: start.recording.task(), sequence: start.recording.lastSequence };
+    this.begunAs = { task: start.recording.toTask(), sequence: start.recording.lastSequence };
     // A resumed Task has no caller here that reads events; they would be kept until its end.
     this.live = start.call.parent?.token === undefined ? undefined : new LiveEvents();
     // A bound function instead of an arrow function: V8 treats functions that are assigned to properties as long-lived
-    // (see PassingMap).
-    this.recording.onFailure = this.giveUp.bind(this);
+    // (see ShortLivedMap).
+    this.recording.onFailure = this.abortWork.bind(this);
     if (start.canceled) this.controller.abort(new TaskCanceled());
   }
 
@@ -112,7 +112,7 @@ export class TaskExecution implements Execution {
   }
 
   get settled(): Promise<Task> {
-    this.settlement ??= this.settle();
+    this.settlement ??= this.settleTask();
     return this.settlement;
   }
 
@@ -142,7 +142,7 @@ export class TaskExecution implements Execution {
 
   /** Exports the turn's trace spans if this execution ended the turn. Call it once the end is durable. */
   traceEnd(): void {
-    if (this.start.traced && this.recording.settled && !this.isParked && !this.failure) this.start.traced.end();
+    if (this.start.traced && this.recording.settled && !this.isParked && !this.failure) this.start.traced.exportSpans();
   }
 
   /** Reason why this process can no longer write the Task's events, if any. */
@@ -159,11 +159,11 @@ export class TaskExecution implements Execution {
    * Starts the executor. Resolves when this process has nothing left to do for the Task, immediately if it can no
    * longer write it. Never rejects.
    */
-  run(): Promise<void> {
+  runToEnd(): Promise<void> {
     return new Promise((resolve) => {
       this.leave = resolve;
       this.ended = this.execute().finally(() => this.stop());
-      void this.ended.then(() => this.recording.flush()).then(resolve, () => resolve());
+      void this.ended.then(() => this.recording.flushEvents()).then(resolve, () => resolve());
     });
   }
 
@@ -171,26 +171,26 @@ export class TaskExecution implements Execution {
    * Ends the Task as CANCELED, after the executor had its `cancelGrace` to end it itself.
    * @throws ExecutionInterrupted if another replica has the Task, or the Task was parked before
    */
-  async cancel(): Promise<Task> {
+  async cancelExecution(): Promise<Task> {
     this.controller.abort(new TaskCanceled());
     const { cancelGrace } = this.start.executor;
-    if (cancelGrace > 0) await Promise.race([this.ended, elapsed(cancelGrace)]);
-    if (!this.recording.settled) this.record(this.lastWord(statusUpdate(this.recording, 'TASK_STATE_CANCELED')));
+    if (cancelGrace > 0) await Promise.race([this.ended, waitMilliseconds(cancelGrace)]);
+    if (!this.recording.settled) this.recordEvent(this.lastWord(statusUpdate(this.recording, 'TASK_STATE_CANCELED')));
     return this.settled;
   }
 
   /** Stops working on the Task without ending it. This replica keeps the claim until another one adopts the Task. */
-  interrupt(): void {
-    this.recording.abandon();
+  interruptExecution(): void {
+    this.recording.abandonTask();
   }
 
   private stop(): void {
-    this.live?.end();
-    this.files?.end();
+    this.live?.endStream();
+    this.files?.endRestorers();
   }
 
   /** Aborts the executor and its calls, because nothing that it does can be recorded any more. */
-  private giveUp(failure: Error): void {
+  private abortWork(failure: Error): void {
     this.stop();
     this.controller.abort(failure instanceof ClaimLost ? new ExecutionInterrupted(failure.message) : failure);
     this.leave();
@@ -201,22 +201,22 @@ export class TaskExecution implements Execution {
    * database must not fail a node.
    */
   private confirmAcceptance(): Promise<void> {
-    const durable = this.durable(this.recording.flush(this.begunAs.sequence));
+    const durable = this.translateClaimLost(this.recording.flushEvents(this.begunAs.sequence));
     const { parent, revisionClaim } = this.start.call;
     return parent || revisionClaim !== undefined ? durable : acceptedInTime(durable, this.start.acceptance);
   }
 
-  private async settle(): Promise<Task> {
-    await this.durable(this.recording.whenSettled());
+  private async settleTask(): Promise<Task> {
+    await this.translateClaimLost(this.recording.whenSettled());
     if (this.isParked) throw new ExecutionInterrupted(`Task ${this.taskId} is parked`);
-    return this.recording.task();
+    return this.recording.toTask();
   }
 
-  private async durable(recorded: Promise<void>): Promise<void> {
+  private async translateClaimLost(recorded: Promise<void>): Promise<void> {
     try {
       await recorded;
     } catch (error) {
-      if (error instanceof ClaimLost && !(error instanceof PremiseFailed))
+      if (error instanceof ClaimLost && !(error instanceof PreconditionFailed))
         throw new ExecutionInterrupted(error.message);
       throw error;
     }
@@ -224,41 +224,41 @@ export class TaskExecution implements Execution {
 
   private async execute(): Promise<void> {
     try {
-      if (this.start.hold) await this.recording.flush();
-      await this.consume();
-      this.end('The agent ended without finishing the task.');
+      if (this.start.hold) await this.recording.flushEvents();
+      await this.consumeEvents();
+      this.endTask('The agent ended without finishing the task.');
     } catch (error) {
-      if (this.failure || this.interrupted(error)) return;
-      if (error instanceof ContentTooLarge) return this.exceeded(error);
+      if (this.failure || this.isInterruption(error)) return;
+      if (error instanceof ContentTooLarge) return this.endExceeded(error);
       // A canceled executor may throw: the Task ends CANCELED, and the error is not worth a look.
       const level = this.canceled ? 'debug' : 'error';
       TaskExecution.logger[level](
         { err: error, taskId: this.taskId, agent: this.start.call.agent },
         'An execution failed',
       );
-      this.end('The agent failed to process the message.');
+      this.endTask('The agent failed to process the message.');
     }
   }
 
-  private async consume(): Promise<void> {
+  private async consumeEvents(): Promise<void> {
     const { executor } = this.start;
     const files = executor.keepsBytes ? undefined : this.files;
-    for await (const said of executor.execute(this.context())) {
+    for await (const said of executor.execute(this.buildContext())) {
       if (this.recording.settled) return;
-      const event = files?.concerns(said) ? await files.keep(said) : said;
+      const event = files?.concernsEvent(said) ? await files.keepEvent(said) : said;
       // A cancel may have ended the Task in the meantime.
       if (this.recording.settled) return;
-      this.take(event);
+      this.takeEvent(event);
       if (endsTurn(event)) return;
       const { backlog, backlogBytes } = this.recording;
-      if (backlog >= MAX_BACKLOG || backlogBytes >= MAX_BACKLOG_BYTES) await this.recording.flush();
+      if (backlog >= MAX_BACKLOG || backlogBytes >= MAX_BACKLOG_BYTES) await this.recording.flushEvents();
     }
   }
 
   /** @throws ContentTooLarge; `isRefused` is then set before the generator returns */
-  private take(event: TaskEvent): void {
+  private takeEvent(event: TaskEvent): void {
     try {
-      this.record(event);
+      this.recordEvent(event);
     } catch (error) {
       this.isRefused = error instanceof ContentTooLarge;
       throw error;
@@ -266,23 +266,23 @@ export class TaskExecution implements Execution {
   }
 
   /** Stops the agent after its output was too large. The end of the Task names the limit. */
-  private exceeded(limit: ContentTooLarge): void {
+  private endExceeded(limit: ContentTooLarge): void {
     const { agent } = this.start.call;
     TaskExecution.logger.warn({ taskId: this.taskId, agent, limit: limit.message }, 'A task exceeded a limit');
-    this.end(limit.message);
+    this.endTask(limit.message);
     this.controller.abort(limit);
   }
 
   /** Ends the Task, unless the executor has already done so. */
-  private end(sentence: string): void {
+  private endTask(sentence: string): void {
     if (this.recording.settled) return;
     const event = this.canceled
       ? statusUpdate(this.recording, 'TASK_STATE_CANCELED')
       : statusUpdate(this.recording, 'TASK_STATE_FAILED', sentence);
     try {
-      this.record(this.lastWord(event));
+      this.recordEvent(this.lastWord(event));
     } catch (error) {
-      if (!this.interrupted(error))
+      if (!this.isInterruption(error))
         TaskExecution.logger.error({ err: error, taskId: this.taskId }, 'A task could not be ended');
     }
   }
@@ -292,17 +292,17 @@ export class TaskExecution implements Execution {
     return this.start.executor.callsAgents ? { ...end, jobs: [endChildrenJob(this.taskId)] } : end;
   }
 
-  private record(event: TaskEvent): void {
-    const recorded = this.recording.record(event);
+  private recordEvent(event: TaskEvent): void {
+    const recorded = this.recording.recordEvent(event);
     this.start.log = undefined;
-    this.start.traced?.take(event);
+    this.start.traced?.traceEvent(event);
     if (!this.live) return;
     this.live.push(recorded);
-    if (this.recording.settled) this.live.end();
+    if (this.recording.settled) this.live.endStream();
   }
 
   /** Returns the log. A new Task, or a log that was read for recovery, needs no query. */
-  private async log(): Promise<readonly TaskEvent[]> {
+  private async readTaskLog(): Promise<readonly TaskEvent[]> {
     const { start, recording } = this;
     if (recording.lastSequence === 1) return [{ task: this.begunAs.task }];
     const { log } = start;
@@ -311,16 +311,16 @@ export class TaskExecution implements Execution {
     return (await start.readEvents(0, recording.lastSequence)).map(({ event }) => event);
   }
 
-  private async lastPlace(): ReturnType<LogPlaces['last']> {
-    await this.recording.flush();
+  private async lastPlace(): ReturnType<LogPlaces['readLast']> {
+    await this.recording.flushEvents();
     const { lastEvent, logBytes } = this.recording;
     return lastEvent && { place: placeOfEvent(lastEvent), bytes: logBytes };
   }
 
-  private eventsAfter(place: LogPlace): ReturnType<LogPlaces['after']> {
-    const read = (after: number, limit: number): Promise<readonly RecordedEvent[]> =>
+  private eventsAfter(place: LogPlace): ReturnType<LogPlaces['readAfter']> {
+    const readAfter = (after: number, limit: number): Promise<readonly RecordedEvent[]> =>
       this.start.readEvents(after, limit);
-    return eventsAfter(read, place, this.recording.lastSequence);
+    return eventsAfter(readAfter, place, this.recording.lastSequence);
   }
 
   /** True if a cancel has been started. */
@@ -328,11 +328,11 @@ export class TaskExecution implements Execution {
     return this.controller.signal.reason instanceof TaskCanceled;
   }
 
-  private interrupted(error: unknown): boolean {
+  private isInterruption(error: unknown): boolean {
     return error instanceof ClaimLost || this.controller.signal.reason instanceof ExecutionInterrupted;
   }
 
-  private context(): RequestContext {
+  private buildContext(): RequestContext {
     const { start, recording, files } = this;
     return {
       taskId: recording.taskId,
@@ -345,16 +345,16 @@ export class TaskExecution implements Execution {
       trace: start.traced?.trace,
       signal: this.controller.signal,
       recovered: start.recovered,
-      log: () => this.log(),
+      readTaskLog: () => this.readTaskLog(),
       places: {
-        last: () => this.lastPlace(),
-        after: (place) => this.eventsAfter(place),
+        readLast: () => this.lastPlace(),
+        readAfter: (place) => this.eventsAfter(place),
         nearlyFull: () => recording.nearlyFull,
       },
-      admit: (event) => recording.admit(event),
+      assertRecordable: (event) => recording.assertRecordable(event),
       isRefused: () => this.isRefused,
-      flush: () => recording.flush(),
-      prove: async () => {
+      flush: () => recording.flushEvents(),
+      assertClaimHeld: async () => {
         await start.confirm();
         // Report the cancellation only if this replica still owns the Task.
         if (this.failure) throw new ExecutionInterrupted(this.failure.message);
@@ -376,7 +376,7 @@ export function endsTurn(event: TaskEvent): boolean {
   return isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
 }
 
-function elapsed(milliseconds: number): Promise<void> {
+function waitMilliseconds(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds).unref();
   });

@@ -54,7 +54,7 @@ it('lets a Task go that another process has ended between its claim and its read
     }),
     release: async (claim: unknown) => released.push(claim),
   };
-  await recoveryOf(store, {}).wake('t');
+  await recoveryOf(store, {}).wakeTask('t');
   expect(released).toEqual([expect.objectContaining({ taskId: 't' })]);
   expect(errors).not.toHaveBeenCalled();
 });
@@ -71,7 +71,7 @@ it('takes up no claim that is still being taken for a minute, whatever it looks,
     overdue: async () => [],
   };
   const recovery = recoveryOf(store, QUIET);
-  const waking = recovery.wake('t');
+  const waking = recovery.wakeTask('t');
   await looks(recovery, 5);
   expect(renewed).toEqual([]);
   taking.reject(new Error('Connection terminated unexpectedly'));
@@ -93,7 +93,7 @@ it('takes up what it claims though looking for dead replicas fails', async () =>
     Promise.reject(new Error('canceling statement due to statement timeout'));
   const recovery = recoveryOf(store, { deadReplicas });
   for (let look = 0; look < 3; look += 1) {
-    await expect(recovery.sweep()).rejects.toThrow('statement timeout');
+    await expect(recovery.sweepOnce()).rejects.toThrow('statement timeout');
     jest.advanceTimersByTime(10_000);
   }
   expect(read).toContain('a');
@@ -108,7 +108,7 @@ describe('the claims of this replica without an execution', () => {
     });
     const recovery = recoveryOf(idle, QUIET);
     await looks(recovery, 1);
-    const sweep = recovery.sweep();
+    const sweep = recovery.sweepOnce();
     await jest.advanceTimersByTimeAsync(0);
     expect(idle.read).toHaveLength(500);
     next.resolve();
@@ -200,7 +200,7 @@ it('takes up the newest Tasks of a dead replica first, children before the paren
     release: async () => undefined,
     ...NOTHING,
   };
-  await recoveryOf(store, { ...GONE, deadReplicas: async () => ['dead'], forget: async () => true }).sweep();
+  await recoveryOf(store, { ...GONE, deadReplicas: async () => ['dead'], forget: async () => true }).sweepOnce();
   expect(read).toEqual(['3', '2', '1']);
 });
 
@@ -313,7 +313,7 @@ class IdleClaims {
 /** Sweeps so far apart that each one looks at all claims. */
 async function looks(recovery: TaskRecovery, times: number): Promise<void> {
   for (let look = 0; look < times; look += 1) {
-    await recovery.sweep().catch(() => undefined);
+    await recovery.sweepOnce().catch(() => undefined);
     jest.advanceTimersByTime(10_000);
   }
 }
@@ -355,7 +355,7 @@ class OverdueTasks {
 
 async function sweeps(recovery: TaskRecovery, times: number): Promise<void> {
   for (let sweep = 0; sweep < times; sweep += 1) {
-    await recovery.sweep();
+    await recovery.sweepOnce();
     jest.advanceTimersByTime(1_000);
   }
 }
@@ -391,7 +391,7 @@ function recoveryOf(
     {} as AgentCatalog,
     { replicaId: 'r', ...replica } as unknown as ReplicaLife,
     {} as ServiceAddress,
-    { register: () => undefined } as unknown as Shutdown,
+    { registerStep: () => undefined } as unknown as Shutdown,
     undefined,
     undefined,
     undefined,

@@ -19,9 +19,9 @@ import { AgentCatalog } from './agent-catalog.js';
 import { ExecutionRegistry } from './execution-registry.js';
 import { FailedWakes } from './failed-wakes.js';
 import { PacedLook } from './paced-look.js';
-import { CLAIM_LOOK_MS, OwnClaims } from './own-claims.js';
+import { CLAIM_LOOK_MS, ClaimReconciler } from './own-claims.js';
 import { type PendingClaim, TakeUpQueue } from './take-up-queue.js';
-import { goesOn, TaskTakeUp } from './task-take-up.js';
+import { goesOn, TaskAdoption } from './task-take-up.js';
 
 const SWEEP_MS = 1000;
 /** Claims that are adopted in one statement. */
@@ -47,8 +47,8 @@ export class TaskRecovery {
   /** True if this sweep is the second look for claims that a dead replica still holds. */
   private lookedAgain = false;
   private stopped = false;
-  private readonly ownClaims: OwnClaims;
-  private readonly taking: TaskTakeUp;
+  private readonly ownClaims: ClaimReconciler;
+  private readonly taking: TaskAdoption;
   private readonly queue: TakeUpQueue;
   /** Number of Tasks adopted since the last dead replica was forgotten. */
   private takenOver = 0;
@@ -73,16 +73,16 @@ export class TaskRecovery {
   ) {
     this.failedWakes = new FailedWakes(Math.min(lookMs, SWEEP_MS));
     this.unknownLook = new PacedLook(Math.min(lookMs, SWEEP_MS));
-    this.ownClaims = new OwnClaims(store, registry, replica, lookMs);
-    this.taking = new TaskTakeUp({ store, recorder, registry, catalog, replica, address });
+    this.ownClaims = new ClaimReconciler(store, registry, replica, lookMs);
+    this.taking = new TaskAdoption({ store, recorder, registry, catalog, replica, address });
     this.queue = new TakeUpQueue(
       store,
-      (claim, read) => this.recover(claim, read),
-      (claim, error) => this.failed(claim, error),
+      (claim, read) => this.recoverClaim(claim, read),
+      (claim, error) => this.onTakeUpFailed(claim, error),
       goesOn,
     );
-    shutdown.register('intake', () => this.stop());
-    jobs?.register(WAKE, { read: readWakePayload, run: ({ taskId }) => this.wake(taskId) });
+    shutdown.registerStep('intake', () => this.stop());
+    jobs?.registerHandler(WAKE, { read: readWakePayload, run: ({ taskId }) => this.wakeTask(taskId) });
   }
 
   /**
@@ -90,10 +90,10 @@ export class TaskRecovery {
    * reachable.
    */
   start(): void {
-    const sweep = (): void => void this.sweepAndWait();
-    sweep();
-    this.replica.onLoss(sweep);
-    this.signals?.subscribe(REPLICA_LEFT, { wake: sweep, catchUp: () => undefined }).watch(NO_KEY);
+    const startSweep = (): void => void this.sweepAndWait();
+    startSweep();
+    this.replica.onLoss(startSweep);
+    this.signals?.subscribeTopic(REPLICA_LEFT, { wakeFor: startSweep, catchUp: () => undefined }).watchKey(NO_KEY);
   }
 
   stop(): void {
@@ -106,10 +106,10 @@ export class TaskRecovery {
    * Looks once for claims to adopt and for overdue Tasks. Resolves with the number of adopted Tasks once each of them
    * is executed, has ended, was released, or has failed to be adopted.
    */
-  async sweep(): Promise<number> {
+  async sweepOnce(): Promise<number> {
     let adopted: number;
     try {
-      adopted = await this.look();
+      adopted = await this.lookAtClaims();
     } finally {
       await this.wakeBeside();
     }
@@ -121,11 +121,11 @@ export class TaskRecovery {
    * Resumes a parked Task that is due. It may be called any number of times, in any replica. Does nothing if the Task
    * is not due, is being executed, or has ended.
    */
-  async wake(taskId: string): Promise<void> {
+  async wakeTask(taskId: string): Promise<void> {
     if (this.stopped) throw new Error('This process stops: another one wakes the task');
     const token = randomUUID();
-    await this.registry.begun.during(token, async () => {
-      const stored = await this.store.claim(taskId, this.replica.replicaId, token, 'due');
+    await this.registry.begun.runClaiming(token, async () => {
+      const stored = await this.store.claimTask(taskId, this.replica.replicaId, token, 'due');
       if (stored) await this.recoverDue({ taskId, token, failures: 0 }, stored);
     });
   }
@@ -134,7 +134,7 @@ export class TaskRecovery {
    * Adopts claims and queues their recovery, which the next look does not wait for. A failure of one of the two looks
    * does not prevent the other.
    */
-  private async look(): Promise<number> {
+  private async lookAtClaims(): Promise<number> {
     try {
       return await this.adoptOrphans();
     } finally {
@@ -153,29 +153,29 @@ export class TaskRecovery {
 
   private async adoptOrphans(): Promise<number> {
     const dead = await this.replica.deadReplicas();
-    const succeeded = new Set(await this.succeed(dead));
+    const succeeded = new Set(await this.succeedReplicas(dead));
     let adopted = await this.adoptFrom(dead);
     this.takenOver += adopted;
     adopted += await this.adoptFrom(await this.unknownReplicas());
-    if (dead.length > 0 && !this.stopped) await this.forget(dead, succeeded);
+    if (dead.length > 0 && !this.stopped) await this.forgetReplicas(dead, succeeded);
     return adopted;
   }
 
   /** Returns claimants that are no known replica. They are rare, so the look is paced. */
   private async unknownReplicas(): Promise<string[]> {
     if (!this.unknownLook.isDue) return [];
-    return this.replica.unknownReplicas(await this.unknownLook.run(() => this.store.claimants()));
+    return this.replica.unknownReplicas(await this.unknownLook.runLook(() => this.store.listClaimants()));
   }
 
   /**
    * Returns other resources of dead replicas, such as jobs, before their Tasks are adopted. @returns the replicas for
    * which that is done
    */
-  private async succeed(dead: readonly string[]): Promise<string[]> {
+  private async succeedReplicas(dead: readonly string[]): Promise<string[]> {
     const succeeded: string[] = [];
     for (const replicaId of dead) {
       try {
-        await this.replica.succeed(replicaId);
+        await this.replica.runSuccessors(replicaId);
         succeeded.push(replicaId);
       } catch (error) {
         // Another process does it: this one is closing its sessions.
@@ -192,8 +192,8 @@ export class TaskRecovery {
   private async adoptFrom(gone: readonly string[]): Promise<number> {
     let adopted = 0;
     for (let more = gone.length > 0; more && !this.stopped;) {
-      const claims = await this.store.adopt(this.replica.replicaId, gone, ADOPTED_AT_ONCE);
-      this.ownClaims.pending(claims);
+      const claims = await this.store.adoptTasks(this.replica.replicaId, gone, ADOPTED_AT_ONCE);
+      this.ownClaims.markPending(claims);
       this.takeUpAll(claims.toSorted(newestFirst).map((claim) => ({ ...claim, failures: 0 })));
       adopted += claims.length;
       more = claims.length === ADOPTED_AT_ONCE;
@@ -205,11 +205,11 @@ export class TaskRecovery {
    * Forgets dead replicas whose Tasks and other resources were taken over. Rows that a replica's last commit still
    * locks were skipped; that lasts only a moment, so one more look follows before the next sweep.
    */
-  private async forget(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {
-    const claimants = new Set(await this.store.claimants(dead));
+  private async forgetReplicas(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {
+    const claimants = new Set(await this.store.listClaimants(dead));
     for (const replicaId of dead) {
       if (!succeeded.has(replicaId) || claimants.has(replicaId)) continue;
-      if (!(await this.replica.forget(replicaId))) continue;
+      if (!(await this.replica.forgetReplica(replicaId))) continue;
       this.facts?.emit('replica.left', { replicaId, takenOver: this.takenOver });
       this.takenOver = 0;
     }
@@ -220,7 +220,7 @@ export class TaskRecovery {
 
   private async takeUpIdle(): Promise<void> {
     if (this.stopped) return;
-    for await (const claims of this.ownClaims.due()) {
+    for await (const claims of this.ownClaims.renewDueClaims()) {
       if (this.stopped) return;
       this.takeUpAll(claims);
     }
@@ -246,7 +246,7 @@ export class TaskRecovery {
     const now = performance.now();
     if (this.stopped || now - this.lookedForOverdueAt < this.lookMs) return;
     const { pausing } = this.failedWakes;
-    const overdue = await this.store.overdue(this.lookMs, WOKEN_AT_ONCE, pausing);
+    const overdue = await this.store.findOverdue(this.lookMs, WOKEN_AT_ONCE, pausing);
     if (overdue.length < WOKEN_AT_ONCE) {
       this.lookedForOverdueAt = now;
       this.failedWakes.keepAmong(overdue, pausing);
@@ -262,11 +262,11 @@ export class TaskRecovery {
   /** Wakes an overdue Task. After a failure the Task is skipped for a growing pause. Never rejects. */
   private async wakeLate(taskId: string): Promise<void> {
     try {
-      await this.wake(taskId);
-      this.failedWakes.woken(taskId);
+      await this.wakeTask(taskId);
+      this.failedWakes.forgetWoken(taskId);
     } catch (error) {
       // A stopping process wakes no Tasks: others do.
-      if (!this.stopped) this.report(error, taskId, this.failedWakes.failed(taskId, isLasting(error)));
+      if (!this.stopped) this.reportFailure(error, taskId, this.failedWakes.addFailure(taskId, isLasting(error)));
     }
   }
 
@@ -279,7 +279,7 @@ export class TaskRecovery {
     while (this.again && !this.stopped) {
       this.again = false;
       try {
-        const adopted = await this.look();
+        const adopted = await this.lookAtClaims();
         if (adopted > 0) this.logger.log({ tasks: adopted }, 'Took over tasks of replicas that are gone');
       } catch (error) {
         this.reportLook(error);
@@ -296,37 +296,37 @@ export class TaskRecovery {
     this.logger.warn({ err: error }, 'Looking for tasks without a replica failed; it is tried again');
   }
 
-  private async recover(claim: PendingClaim, read: TaskLog | undefined): Promise<void> {
-    await this.settle(claim, () => this.taking.takeUp(claim, claim.failures, read));
+  private async recoverClaim(claim: PendingClaim, read: TaskLog | undefined): Promise<void> {
+    await this.settleClaim(claim, () => this.taking.takeUp(claim, claim.failures, read));
   }
 
   private async recoverDue(claim: PendingClaim, stored: StoredTask): Promise<void> {
-    await this.settle(claim, () => this.taking.takeUpDue(claim, stored));
+    await this.settleClaim(claim, () => this.taking.takeUpDue(claim, stored));
   }
 
-  private async settle(claim: PendingClaim, takeUp: () => Promise<void>): Promise<void> {
+  private async settleClaim(claim: PendingClaim, takeUp: () => Promise<void>): Promise<void> {
     try {
       await takeUp();
-      this.ownClaims.settled(claim);
+      this.ownClaims.markSettled(claim);
       const { taskId, failures } = claim;
       if (failures > 0) this.logger.log({ taskId, failures }, 'A task was recovered after all');
     } catch (error) {
-      this.failed(claim, error);
+      this.onTakeUpFailed(claim, error);
     }
   }
 
-  private failed(claim: PendingClaim, error: unknown): void {
-    if (error instanceof ClaimLost) return this.ownClaims.settled(claim);
+  private onTakeUpFailed(claim: PendingClaim, error: unknown): void {
+    if (error instanceof ClaimLost) return this.ownClaims.markSettled(claim);
     const { taskId, failures } = claim;
-    this.ownClaims.failed(claim, failures + 1, isLasting(error));
-    this.report(error, taskId, failures);
+    this.ownClaims.markFailed(claim, failures + 1, isLasting(error));
+    this.reportFailure(error, taskId, failures);
   }
 
   /**
    * Logs why a Task could not be recovered. Only the first failure is a warning or an error, since retries have no
    * limit.
    */
-  private report(error: unknown, taskId: string, failures: number): void {
+  private reportFailure(error: unknown, taskId: string, failures: number): void {
     const level = failures > 0 ? 'debug' : isDatabaseAway(error) ? 'warn' : 'error';
     const facts = { err: error, taskId, failures };
     this.logger[level](facts, 'A task could not be recovered; it is tried again, less often each time');

@@ -36,7 +36,7 @@ export interface TakeUpServices {
 }
 
 /** Resumes Tasks that this replica claims and no process executes, or ends them with a reason. */
-export class TaskTakeUp {
+export class TaskAdoption {
   private readonly logger = new Logger('TaskRecovery');
   private readonly reads = new LogReads();
 
@@ -49,9 +49,9 @@ export class TaskTakeUp {
    * @throws any error on the way: nothing is decided then, and the claim remains
    */
   async takeUp(claim: TaskClaim, failures: number, read: TaskLog | undefined): Promise<void> {
-    if (!read || !goesOn(read.header)) return this.services.store.release(claim);
+    if (!read || !goesOn(read.header)) return this.services.store.releaseClaim(claim);
     const events = read.events ?? (await this.readLog(read.header));
-    await this.proceed(claim, failures, { stored: toStored(read.header, events), events, due: false });
+    await this.continueTask(claim, failures, { stored: toStored(read.header, events), events, due: false });
   }
 
   /**
@@ -59,23 +59,23 @@ export class TaskTakeUp {
    * @throws any error on the way: nothing is decided then, and the claim remains
    */
   async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {
-    await this.proceed(claim, 0, { stored, events: await this.readInTurn(stored.header), due: true });
+    await this.continueTask(claim, 0, { stored, events: await this.readInTurn(stored.header), due: true });
   }
 
-  private async proceed(claim: TaskClaim, failures: number, { stored, events, due }: ReadTask): Promise<void> {
+  private async continueTask(claim: TaskClaim, failures: number, { stored, events, due }: ReadTask): Promise<void> {
     // If this process was frozen after it took the claim, another one may have ended the Task before it was read.
-    if (isTerminalState(stored.task.status.state)) return this.services.store.release(claim);
+    if (isTerminalState(stored.task.status.state)) return this.services.store.releaseClaim(claim);
     const agent = await this.agentOf(stored, failures);
     // No executor was working on it, so there is nothing to resume.
     const rested = due || isWaitingState(stored.header.state);
-    if (agent && rested && stored.header.cancelRequested) this.cancel(agent, stored, claim);
-    else if (agent?.executor.recovery === 'restart') this.restart(agent, stored, claim, events);
-    else await this.fail(stored, claim);
+    if (agent && rested && stored.header.cancelRequested) this.cancelResting(agent, stored, claim);
+    else if (agent?.executor.recovery === 'restart') this.restartTask(agent, stored, claim, events);
+    else await this.failTask(stored, claim);
   }
 
   /** Reads a log within the limit of concurrent bytes: any number of Tasks may be due at the same time. */
   private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
-    return this.reads.during(header.size?.log ?? 0, () => this.readLog(header));
+    return this.reads.runRead(header.size?.log ?? 0, () => this.readLog(header));
   }
 
   private async readLog({ taskId, lastSequence, size }: TaskHeader): Promise<RecordedEvent[]> {
@@ -83,7 +83,11 @@ export class TaskTakeUp {
     const limit = Math.min(PAGE_EVENTS, Math.max(1, Math.floor(PAGE_BYTES / Math.max(usual, 1))));
     const log: RecordedEvent[] = [];
     while (log.length < lastSequence) {
-      const events = await this.services.store.events(taskId, log.length, Math.min(limit, lastSequence - log.length));
+      const events = await this.services.store.readEvents(
+        taskId,
+        log.length,
+        Math.min(limit, lastSequence - log.length),
+      );
       if (events.length === 0) break;
       for (const event of events) log.push(event);
     }
@@ -101,7 +105,7 @@ export class TaskTakeUp {
     const revision = typeof accepted === 'string' ? accepted : undefined;
     try {
       const catalog = this.services.catalog.inTenant(header.tenant);
-      return await agentOrGone(() => catalog.resolve(agent, revision), agent, revision);
+      return await agentOrGone(() => catalog.resolveAgent(agent, revision), agent, revision);
     } catch (error) {
       if (failures < TRIES_BEFORE_CANCEL || !(await this.shallBeCanceled(taskId))) throw error;
       this.logger.warn({ err: error, taskId, agent }, 'A task has to do without its agent');
@@ -113,25 +117,30 @@ export class TaskTakeUp {
     return (await this.services.store.cancelRequests(this.services.replica.replicaId)).includes(taskId);
   }
 
-  private restart(agent: ServedAgent, stored: StoredTask, claim: TaskClaim, events: readonly RecordedEvent[]): void {
+  private restartTask(
+    agent: ServedAgent,
+    stored: StoredTask,
+    claim: TaskClaim,
+    events: readonly RecordedEvent[],
+  ): void {
     const turn = lastTurn(events);
     const log = events.map(({ event }) => event);
-    this.services.registry.recover({ agent, stored, token: claim.token, call: this.callOf(stored), log, ...turn });
+    this.services.registry.recoverTurn({ agent, stored, token: claim.token, call: this.callOf(stored), log, ...turn });
   }
 
-  private cancel(agent: ServedAgent, stored: StoredTask, { token }: TaskClaim): void {
+  private cancelResting(agent: ServedAgent, stored: StoredTask, { token }: TaskClaim): void {
     void this.services.registry.endCanceled({ agent, stored, token, call: this.callOf(stored) });
   }
 
-  private async fail(stored: StoredTask, claim: TaskClaim): Promise<void> {
-    const recording = this.services.recorder.continue(stored, claim.token);
+  private async failTask(stored: StoredTask, claim: TaskClaim): Promise<void> {
+    const recording = this.services.recorder.continueRecording(stored, claim.token);
     const canceled = await this.shallBeCanceled(claim.taskId);
     const sentence = 'The process that worked on this task stopped, and its agent cannot go on from there.';
     const end = canceled
       ? statusUpdate(recording, 'TASK_STATE_CANCELED')
       : statusUpdate(recording, 'TASK_STATE_FAILED', sentence);
-    recording.record({ ...end, jobs: [endChildrenJob(claim.taskId)] });
-    await recording.flush();
+    recording.recordEvent({ ...end, jobs: [endChildrenJob(claim.taskId)] });
+    await recording.flushEvents();
   }
 
   private callOf({ header }: StoredTask): CallContext {
@@ -158,7 +167,7 @@ interface ReadTask {
 function toStored(header: TaskHeader, events: readonly RecordedEvent[]): StoredTask {
   const fold = foldEvents(events);
   if (!fold) throw new TypeError('The log of a claimed task holds no event');
-  return { header, task: fold.task(), bytes: header.size?.log };
+  return { header, task: fold.toTask(), bytes: header.size?.log };
 }
 
 /**
@@ -184,7 +193,7 @@ function lastTurn(events: readonly RecordedEvent[]): {
   const message = opening && openingMessage(opening);
   if (!opening || !message) throw new Error('The log holds no message to work on');
   const before = events.slice(0, start);
-  return { userMessage: message, task: foldEvents(before)?.task() ?? null, acceptedAt: opening.sequence };
+  return { userMessage: message, task: foldEvents(before)?.toTask() ?? null, acceptedAt: opening.sequence };
 }
 
 function openingMessage({ event }: RecordedEvent): Message | undefined {

@@ -16,8 +16,8 @@ function claimHeld(
   let now = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => (now += 4_000));
   const store = {
-    claim: async () => (headers.length > 0 ? undefined : claimed),
-    header: async () => (headers.length > 1 || claimed ? headers.shift() : headers[0]),
+    claimTask: async () => (headers.length > 0 ? undefined : claimed),
+    readHeader: async () => (headers.length > 1 || claimed ? headers.shift() : headers[0]),
   } as unknown as TaskStore;
   return claimWaiting(store, { taskId: 't', token: 'b' }, 'r', signal);
 }

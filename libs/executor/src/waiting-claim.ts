@@ -14,7 +14,7 @@ const TASK_BUSY = 'TASK_BUSY';
  * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 if neither happens in time, or this process stops
  */
 export async function claimWaiting(
-  store: Pick<TaskStore, 'claim' | 'header'>,
+  store: Pick<TaskStore, 'claimTask' | 'readHeader'>,
   { taskId, token }: TaskClaim,
   replicaId: string,
   signal: AbortSignal,
@@ -22,9 +22,9 @@ export async function claimWaiting(
   const begun = performance.now();
   let seen: number | undefined;
   for (;;) {
-    const stored = await store.claim(taskId, replicaId, token, 'waiting');
+    const stored = await store.claimTask(taskId, replicaId, token, 'waiting');
     if (stored) return stored;
-    const header = await store.header(taskId);
+    const header = await store.readHeader(taskId);
     if (!header || !isWaitingState(header.state)) return undefined;
     seen ??= header.lastSequence;
     if (header.lastSequence !== seen) return undefined;
@@ -34,8 +34,8 @@ export async function claimWaiting(
 }
 
 /** Returns the error for a Task that could not be claimed and therefore takes no Message. */
-export async function refusal(store: Pick<TaskStore, 'header'>, taskId: string): Promise<A2AError> {
-  const header = await store.header(taskId);
+export async function explainRefusal(store: Pick<TaskStore, 'readHeader'>, taskId: string): Promise<A2AError> {
+  const header = await store.readHeader(taskId);
   if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
   const what = isTerminalState(header.state) ? `has ended (${header.state})` : 'is being worked on';
   const message = `The task ${what} and takes no message`;

@@ -1,4 +1,4 @@
-import { compile } from './expression.js';
+import { compileExpression } from './expression.js';
 import { InvalidExpression } from './expression-error.js';
 import type { Vocabulary } from './vocabulary.js';
 
@@ -10,13 +10,13 @@ const VOCABULARY: Vocabulary = {
 };
 
 function problem(text: string): { message: string; offset: number } {
-  const outcome = compile(text, VOCABULARY);
+  const outcome = compileExpression(text, VOCABULARY);
   if (!(outcome instanceof InvalidExpression)) throw new Error(`nothing is wrong with ${text}`);
   return { message: outcome.message, offset: outcome.offset };
 }
 
 function references(text: string) {
-  const outcome = compile(text, VOCABULARY);
+  const outcome = compileExpression(text, VOCABULARY);
   if (outcome instanceof InvalidExpression) throw outcome;
   return outcome.references;
 }
@@ -106,16 +106,16 @@ describe('an expression that is refused', () => {
   it('is too long, too large or too deep', () => {
     expect(problem('1'.padEnd(2_001)).message).toBe('an expression has at most 2000 characters');
     expect(problem(`1${'+1'.repeat(300)}`).message).toBe('an expression has at most 300 parts');
-    expect(compile(`1${'+1'.repeat(149)}`, {})).not.toBeInstanceOf(InvalidExpression);
+    expect(compileExpression(`1${'+1'.repeat(149)}`, {})).not.toBeInstanceOf(InvalidExpression);
     expect(problem(`${'['.repeat(61)}${']'.repeat(61)}`)).toEqual({
       message: 'an expression has at most 60 brackets in each other',
       offset: 60,
     });
-    expect(compile(`${'['.repeat(60)}${']'.repeat(60)}`, {})).not.toBeInstanceOf(InvalidExpression);
+    expect(compileExpression(`${'['.repeat(60)}${']'.repeat(60)}`, {})).not.toBeInstanceOf(InvalidExpression);
     expect(problem('[1].all(a, [a].all(b, [b].all(c, c > 0)))').message).toBe(
       'an expression has at most 2 macros in each other',
     );
-    expect(compile('[1].all(a, [a].all(b, b > 0))', {})).not.toBeInstanceOf(InvalidExpression);
+    expect(compileExpression('[1].all(a, [a].all(b, b > 0))', {})).not.toBeInstanceOf(InvalidExpression);
   });
 
   it('tells of places behind other than plain characters in UTF-16 code units', () => {

@@ -1,4 +1,4 @@
-import { durationOf, later } from './duration.js';
+import { parseDuration, addMilliseconds } from './duration.js';
 
 describe('a duration', () => {
   it.each([
@@ -9,15 +9,17 @@ describe('a duration', () => {
     ['48h', 172_800_000],
     ['7d', 604_800_000],
   ])('%s', (text, milliseconds) => {
-    expect(durationOf(text)).toBe(milliseconds);
+    expect(parseDuration(text)).toBe(milliseconds);
   });
 
   it.each(['', '5', '5 s', '-1s', '.5s', '1.s', '1S', '1s ', 's', '1e3s', '1s\n', 5, null])('is not %j', (text) => {
-    expect(durationOf(text)).toBeUndefined();
+    expect(parseDuration(text)).toBeUndefined();
   });
 
   it('is added to a moment, also where no date is so late', () => {
-    expect(later(new Date(1_000), 500)).toEqual(new Date(1_500));
-    expect(later(new Date(), durationOf(`${'9'.repeat(400)}d`) ?? 0).toISOString()).toBe('+275760-09-13T00:00:00.000Z');
+    expect(addMilliseconds(new Date(1_000), 500)).toEqual(new Date(1_500));
+    expect(addMilliseconds(new Date(), parseDuration(`${'9'.repeat(400)}d`) ?? 0).toISOString()).toBe(
+      '+275760-09-13T00:00:00.000Z',
+    );
   });
 });

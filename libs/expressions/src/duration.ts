@@ -10,12 +10,12 @@ const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_
 const LAST = 8.64e15;
 
 /** Returns the milliseconds of a duration (`500ms`, `1.5s`, `2m`, `48h`, `7d`), or `undefined` for any other value. */
-export function durationOf(text: unknown): number | undefined {
+export function parseDuration(text: unknown): number | undefined {
   const [, number, unit] = (typeof text === 'string' && DURATION.exec(text)) || [];
   return number === undefined ? undefined : Number(number) * (MILLISECONDS[unit ?? ''] ?? 0);
 }
 
 /** Returns the moment `duration` milliseconds later, at most the last moment that a `Date` can represent. */
-export function later(moment: Date, duration: number): Date {
+export function addMilliseconds(moment: Date, duration: number): Date {
   return new Date(Math.min(moment.getTime() + duration, LAST));
 }

@@ -39,30 +39,30 @@ export class EvaluationBudget {
    * @param weight steps for each element
    * @param innermost true if no element iterates over a list itself; only such visits count toward the visit limit
    */
-  visit(elements: number, weight: number, innermost: boolean): void {
+  chargeVisit(elements: number, weight: number, innermost: boolean): void {
     if (innermost) this.visits -= elements;
-    if (this.visits < 0) this.refuse(`it goes through more than ${MOST_VISITS} elements`);
-    this.spend(elements * weight);
+    if (this.visits < 0) this.refuseEvaluation(`it goes through more than ${MOST_VISITS} elements`);
+    this.chargeSteps(elements * weight);
   }
 
-  spend(steps: number): void {
-    if (steps > this.steps || this.refusal !== undefined) this.refuse('it takes too many steps');
+  chargeSteps(steps: number): void {
+    if (steps > this.steps || this.refusal !== undefined) this.refuseEvaluation('it takes too many steps');
     this.steps -= steps;
   }
 
   /** Charges a read of this many characters or bytes. */
-  read(characters: number): void {
-    if (characters > CHARACTERS_PER_STEP) this.spend(characters / CHARACTERS_PER_STEP);
+  chargeRead(characters: number): void {
+    if (characters > CHARACTERS_PER_STEP) this.chargeSteps(characters / CHARACTERS_PER_STEP);
   }
 
   /** Charges the creation of a text of this many characters, or of as many bytes. */
-  build(characters: number): void {
-    if (characters > LONGEST_TEXT) this.refuse(`it makes a text of more than ${LONGEST_TEXT} characters`);
-    this.read(characters);
+  chargeText(characters: number): void {
+    if (characters > LONGEST_TEXT) this.refuseEvaluation(`it makes a text of more than ${LONGEST_TEXT} characters`);
+    this.chargeRead(characters);
   }
 
   /** @throws BudgetExceeded */
-  refuse(message: string): never {
+  refuseEvaluation(message: string): never {
     this.refusal ??= new BudgetExceeded(message);
     throw this.refusal;
   }

@@ -15,7 +15,7 @@ export interface Evaluation {
 let current: Evaluation | undefined;
 
 /** Returns the current evaluation. Evaluation is synchronous, so there is at most one at a time. */
-export function evaluation(): Evaluation {
+export function currentEvaluation(): Evaluation {
   if (current === undefined) throw new Error('nothing is evaluated');
   return current;
 }
@@ -24,15 +24,15 @@ export function evaluation(): Evaluation {
  * Runs work as an evaluation. Evaluations may nest: the maker of a member may evaluate an expression.
  * Errors of expressions have no stack. Capturing it would dominate where an expression swallows an error per element.
  */
-export function during<T>(it: Evaluation, work: () => T): T {
-  return within(it, 0, work);
+export function runEvaluation<T>(it: Evaluation, work: () => T): T {
+  return runWithin(it, 0, work);
 }
 
 /** Calls the maker of a variable or a member. An error that it throws is not attributed to the expression. */
-export function made<T>(make: () => T): T {
-  const it = evaluation();
+export function callMaker<T>(make: () => T): T {
+  const it = currentEvaluation();
   try {
-    return within(it, STACK, make);
+    return runWithin(it, STACK, make);
   } catch (error) {
     it.fault ??= { error };
     throw error;
@@ -41,7 +41,7 @@ export function made<T>(make: () => T): T {
 
 const STACK = 10;
 
-function within<T>(it: Evaluation, stack: number, work: () => T): T {
+function runWithin<T>(it: Evaluation, stack: number, work: () => T): T {
   const [outer, limit] = [current, Error.stackTraceLimit];
   current = it;
   Error.stackTraceLimit = stack;

@@ -1,6 +1,6 @@
-import { compile, decide, evaluate, type Variables } from './expression.js';
+import { compileExpression, evaluateCondition, evaluateExpression, type Variables } from './expression.js';
 import { ExpressionError, InvalidExpression } from './expression-error.js';
-import { pointInTime } from './expression.js';
+import { evaluatePointInTime } from './expression.js';
 import { Members } from './values.js';
 import type { Vocabulary } from './vocabulary.js';
 
@@ -9,12 +9,12 @@ const ANY: Vocabulary = Object.fromEntries(
 );
 
 function compiled(text: string, vocabulary: Vocabulary = ANY) {
-  const expression = compile(text, vocabulary);
+  const expression = compileExpression(text, vocabulary);
   if (expression instanceof InvalidExpression) throw expression;
   return expression;
 }
 
-const value = (text: string, variables: Variables = {}) => evaluate(compiled(text), variables);
+const value = (text: string, variables: Variables = {}) => evaluateExpression(compiled(text), variables);
 
 function failure(work: () => unknown): { message: string; offset: number } {
   try {
@@ -171,15 +171,17 @@ describe('an expression without a value', () => {
   });
 
   it('is no answer to a question: anything but a boolean is an error', () => {
-    expect(decide(compiled('n > 1'), { n: 2 })).toBe(true);
+    expect(evaluateCondition(compiled('n > 1'), { n: 2 })).toBe(true);
     for (const text of ['n', "'false'", 'null', 'x.y'])
-      expect(() => decide(compiled(text), { n: 0, x: {} })).toThrow(ExpressionError);
+      expect(() => evaluateCondition(compiled(text), { n: 0, x: {} })).toThrow(ExpressionError);
   });
 
   it('is no point in time', () => {
     const now = new Date('2026-03-01T10:00:00.250Z');
-    expect(pointInTime(compiled('now + duration("1h")'), { now })).toEqual(new Date('2026-03-01T11:00:00.250Z'));
-    expect(failure(() => pointInTime(compiled('string(now)'), { now })).message).toBe('this is no timestamp');
+    expect(evaluatePointInTime(compiled('now + duration("1h")'), { now })).toEqual(
+      new Date('2026-03-01T11:00:00.250Z'),
+    );
+    expect(failure(() => evaluatePointInTime(compiled('string(now)'), { now })).message).toBe('this is no timestamp');
   });
 });
 
@@ -197,9 +199,12 @@ describe('variables', () => {
     const unused = () => {
       throw new Error('nobody asked');
     };
-    expect(evaluate(expression, { nodes, iteration: () => 1, unused })).toBe('twotwo');
+    expect(evaluateExpression(expression, { nodes, iteration: () => 1, unused })).toBe('twotwo');
     expect(asked).toEqual(['two.text']);
-    expect(evaluate(compiled('nodes.three', vocabulary), { nodes })).toEqual({ text: 'three', data: { id: 'three' } });
+    expect(evaluateExpression(compiled('nodes.three', vocabulary), { nodes })).toEqual({
+      text: 'three',
+      data: { id: 'three' },
+    });
   });
 
   it('that cannot be made are no fault of the expression', () => {
@@ -207,15 +212,15 @@ describe('variables', () => {
       throw new Error('the database is away');
     });
     for (const text of ['nodes.one.text', 'nodes.one.text == 1 || true', 'has(nodes.one.text)'])
-      expect(() => evaluate(compiled(text, { nodes: {} }), { nodes })).toThrow('the database is away');
+      expect(() => evaluateExpression(compiled(text, { nodes: {} }), { nodes })).toThrow('the database is away');
     const away = () => {
       throw new Error('the database is away');
     };
-    expect(() => evaluate(compiled('x == 1 || true'), { x: away })).toThrow('the database is away');
+    expect(() => evaluateExpression(compiled('x == 1 || true'), { x: away })).toThrow('the database is away');
   });
 
   it('may need an expression themselves', () => {
     const inner = compiled('n + 1');
-    expect(value('x * x', { x: () => evaluate(inner, { n: 2 }) })).toBe(9);
+    expect(value('x * x', { x: () => evaluateExpression(inner, { n: 2 }) })).toBe(9);
   });
 });

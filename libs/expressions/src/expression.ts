@@ -1,11 +1,11 @@
 import { type CelValue, isCelError, plan } from '@bufbuild/cel';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { JsonValue } from '#libs/protocol';
-import { type Evaluation, during, made } from './evaluation.js';
+import { type Evaluation, runEvaluation, callMaker } from './evaluation.js';
 import { EvaluationBudget } from './evaluation-budget.js';
 import { ExpressionError, InvalidExpression, plainMessage } from './expression-error.js';
 import { ENVIRONMENT } from './functions/environment.js';
-import { type Result, resultOf } from './result.js';
+import { type Result, toJsonResult } from './result.js';
 import { parsedSource } from './source.js';
 import { SyntaxCheck } from './syntax-check.js';
 import { asTimestamp, toCel, type Value } from './values.js';
@@ -22,7 +22,7 @@ export interface Expression {
 }
 
 /** Checks and compiles an expression, in bounded time for any text. */
-export function compile(text: string, vocabulary: Vocabulary): Expression | InvalidExpression {
+export function compileExpression(text: string, vocabulary: Vocabulary): Expression | InvalidExpression {
   try {
     return new CompiledExpression(text, vocabulary);
   } catch (error) {
@@ -36,21 +36,21 @@ export function compile(text: string, vocabulary: Vocabulary): Expression | Inva
  * @param budget shared with other evaluations
  * @throws ExpressionError if the expression has no value, or none within the budget
  */
-export function evaluate(expression: Expression, variables: Variables, budget?: EvaluationBudget): JsonValue {
-  return evaluated(expression, variables, budget).value;
+export function evaluateExpression(expression: Expression, variables: Variables, budget?: EvaluationBudget): JsonValue {
+  return evaluateMeasured(expression, variables, budget).value;
 }
 
 /** Returns the value of a condition. A value that is not a boolean is an error, never false. */
-export function decide(expression: Expression, variables: Variables, budget?: EvaluationBudget): boolean {
-  return compiled(expression).run(variables, budget, (value) => {
+export function evaluateCondition(expression: Expression, variables: Variables, budget?: EvaluationBudget): boolean {
+  return requireCompiled(expression).runPlan(variables, budget, (value) => {
     if (typeof value !== 'boolean') throw new Error('this is neither true nor false');
     return value;
   });
 }
 
 /** Returns the value of an expression that yields a timestamp. */
-export function pointInTime(expression: Expression, variables: Variables, budget?: EvaluationBudget): Date {
-  return compiled(expression).run(variables, budget, (value) => {
+export function evaluatePointInTime(expression: Expression, variables: Variables, budget?: EvaluationBudget): Date {
+  return requireCompiled(expression).runPlan(variables, budget, (value) => {
     const timestamp = asTimestamp(value);
     if (timestamp === undefined) throw new Error('this is no timestamp');
     return timestampDate(timestamp);
@@ -58,11 +58,11 @@ export function pointInTime(expression: Expression, variables: Variables, budget
 }
 
 /** Returns the value of an expression and the size of that value. */
-export function evaluated(expression: Expression, variables: Variables, budget?: EvaluationBudget): Result {
-  return compiled(expression).run(variables, budget, resultOf);
+export function evaluateMeasured(expression: Expression, variables: Variables, budget?: EvaluationBudget): Result {
+  return requireCompiled(expression).runPlan(variables, budget, toJsonResult);
 }
 
-function compiled(expression: Expression): CompiledExpression {
+function requireCompiled(expression: Expression): CompiledExpression {
   if (expression instanceof CompiledExpression) return expression;
   throw new TypeError('an expression comes from compile()');
 }
@@ -85,19 +85,19 @@ class CompiledExpression implements Expression {
   }
 
   /** @throws ExpressionError */
-  run<T>(variables: Variables, budget = new EvaluationBudget(), read: (value: CelValue) => T): T {
+  runPlan<T>(variables: Variables, budget = new EvaluationBudget(), read: (value: CelValue) => T): T {
     const patterns = new Map(this.check.patterns);
     const evaluation: Evaluation = { budget, patterns, clocks: new Map() };
-    return during(evaluation, () => {
-      const outcome = this.outcome(this.bindings(variables), read);
+    return runEvaluation(evaluation, () => {
+      const outcome = this.evaluatePlan(this.bindVariables(variables), read);
       if (evaluation.fault !== undefined) throw evaluation.fault.error;
-      if (budget.exceeded) throw new ExpressionError(budget.exceeded.message, offsetOf(outcome));
+      if (budget.exceeded) throw new ExpressionError(budget.exceeded.message, errorOffset(outcome));
       if (outcome instanceof ExpressionError) throw outcome;
       return outcome;
     });
   }
 
-  private outcome<T>(bindings: Record<string, CelValue>, read: (value: CelValue) => T): T | ExpressionError {
+  private evaluatePlan<T>(bindings: Record<string, CelValue>, read: (value: CelValue) => T): T | ExpressionError {
     try {
       const value = this.plan(bindings);
       if (!isCelError(value)) return read(value);
@@ -108,19 +108,19 @@ class CompiledExpression implements Expression {
   }
 
   /** Binds each variable lazily: the planner reads it when it needs it. */
-  private bindings(variables: Variables): Record<string, CelValue> {
+  private bindVariables(variables: Variables): Record<string, CelValue> {
     const bindings = Object.create(null) as Record<string, CelValue>;
-    for (const name of this.names) Object.defineProperty(bindings, name, { get: () => bound(variables, name) });
+    for (const name of this.names) Object.defineProperty(bindings, name, { get: () => bindVariable(variables, name) });
     return bindings;
   }
 }
 
-function bound(variables: Variables, name: string): CelValue | undefined {
+function bindVariable(variables: Variables, name: string): CelValue | undefined {
   const given = Object.hasOwn(variables, name) ? variables[name] : undefined;
-  const value = typeof given === 'function' ? made(given) : given;
+  const value = typeof given === 'function' ? callMaker(given) : given;
   return value === undefined ? undefined : toCel(value);
 }
 
-function offsetOf(outcome: unknown): number {
+function errorOffset(outcome: unknown): number {
   return outcome instanceof ExpressionError ? outcome.offset : 0;
 }

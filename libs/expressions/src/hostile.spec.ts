@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compile, evaluate } from './expression.js';
+import { compileExpression, evaluateExpression } from './expression.js';
 import { ExpressionError, InvalidExpression } from './expression-error.js';
 import { compileTemplate } from './template.js';
 
@@ -18,10 +18,10 @@ const VARIABLES = {
 };
 
 function outcome(text: string): string {
-  const expression = compile(text, VOCABULARY);
+  const expression = compileExpression(text, VOCABULARY);
   if (expression instanceof InvalidExpression) throw expression;
   try {
-    return JSON.stringify(evaluate(expression, VARIABLES)).slice(0, 50);
+    return JSON.stringify(evaluateExpression(expression, VARIABLES)).slice(0, 50);
   } catch (error) {
     if (error instanceof ExpressionError) return error.message;
     throw error;
@@ -135,10 +135,10 @@ describe('any expression', () => {
     d: [[[]]],
   };
   const run = (text: string): unknown => {
-    const compiled = compile(text, VOCABULARY);
+    const compiled = compileExpression(text, VOCABULARY);
     if (compiled instanceof InvalidExpression) return [compiled.message, compiled.offset];
     try {
-      return evaluate(compiled, { ...variables, x: 1.5 });
+      return evaluateExpression(compiled, { ...variables, x: 1.5 });
     } catch (error) {
       if (error instanceof ExpressionError) return [error.message, error.offset];
       throw error;
@@ -175,7 +175,7 @@ describe('any expression', () => {
       fc.property(
         fc.array(piece, { maxLength: 60 }).map((it) => it.join('')),
         (text) => {
-          const compiled = compile(text, VOCABULARY);
+          const compiled = compileExpression(text, VOCABULARY);
           if (compiled instanceof InvalidExpression) expect(compiled.offset).toBeLessThanOrEqual(text.length);
           expect(() => compileTemplate(text, VOCABULARY)).not.toThrow();
         },

@@ -1,5 +1,12 @@
-export { compile, decide, evaluate, type Expression, pointInTime, type Variables } from './expression.js';
-export { DURATION, durationOf, later, LONGEST_DURATION } from './duration.js';
+export {
+  compileExpression,
+  evaluateCondition,
+  evaluateExpression,
+  type Expression,
+  evaluatePointInTime,
+  type Variables,
+} from './expression.js';
+export { DURATION, parseDuration, addMilliseconds, LONGEST_DURATION } from './duration.js';
 export { EvaluationBudget, MOST_STEPS } from './evaluation-budget.js';
 export { ExpressionError, InvalidExpression } from './expression-error.js';
 export { readAnswer } from './schema/form-answer.js';

@@ -44,7 +44,7 @@ export function parsedSource(text: string): ParsedSource {
   try {
     return parse(text);
   } catch (error) {
-    throw problemOf(error, text);
+    throw toInvalidExpression(error, text);
   }
 }
 
@@ -53,7 +53,7 @@ export function parsedSource(text: string): ParsedSource {
  */
 export function closingBrace(text: string, from: number): number {
   let open = 0;
-  for (const { token, offset } of tokens(text, from)) {
+  for (const { token, offset } of scanTokens(text, from)) {
     if (token === "'" || token === '"') return -1;
     if (token === '{') open += 1;
     // The expression is refused anyway, so its end does not matter, and the search could take long.
@@ -69,7 +69,7 @@ export function closingBrace(text: string, from: number): number {
  */
 function checkTokens(text: string): void {
   const open: { token: string; offset: number }[] = [];
-  for (const { token, offset } of tokens(text, 0)) {
+  for (const { token, offset } of scanTokens(text, 0)) {
     if (token === "'" || token === '"') throw new InvalidExpression('this text has no end', offset);
     if (ESCAPED_TEXT.test(token)) checkEscapes(token, offset);
     if (CLOSING.has(token)) open.push({ token, offset });
@@ -100,7 +100,7 @@ function checkEscapes(token: string, offset: number): void {
   }
 }
 
-function* tokens(text: string, from: number): Generator<{ token: string; offset: number }> {
+function* scanTokens(text: string, from: number): Generator<{ token: string; offset: number }> {
   const pattern = new RegExp(TOKEN);
   pattern.lastIndex = from;
   for (let offset = from; offset < text.length; offset = pattern.lastIndex) {
@@ -110,7 +110,7 @@ function* tokens(text: string, from: number): Generator<{ token: string; offset:
   }
 }
 
-function problemOf(error: unknown, text: string): InvalidExpression {
+function toInvalidExpression(error: unknown, text: string): InvalidExpression {
   const { message, location } = error as { message: string; location?: { start?: { offset?: number } } };
   const offset = location?.start?.offset ?? 0;
   if (error instanceof RangeError) return new InvalidExpression('this is nested too deeply', offset);

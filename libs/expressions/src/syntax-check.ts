@@ -10,7 +10,7 @@ const DEEPEST_MACROS = 2;
 const MOST_INSTRUCTIONS = 5_000;
 const LARGEST_INT = 2n ** 63n;
 
-type Kind<C extends string> = Extract<Syntax['exprKind'], { case: C }>['value'];
+type SyntaxCase<C extends string> = Extract<Syntax['exprKind'], { case: C }>['value'];
 
 /** Functions that the planner evaluates itself, with its own rules. */
 const PLANNED = new Set(['_[_]', '_?_:_', '_&&_', '_||_', '@not_strictly_false']);
@@ -20,11 +20,11 @@ const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'filter', 'h
 const SIGNATURES = new Map<string, Set<string>>();
 for (const func of ENVIRONMENT.funcs) {
   const known = SIGNATURES.get(func.name) ?? new Set<string>();
-  SIGNATURES.set(func.name, known.add(signature(func.target !== undefined, func.arguments.length)));
+  SIGNATURES.set(func.name, known.add(callSignature(func.target !== undefined, func.arguments.length)));
 }
 
 /** Context of a piece of syntax. */
-interface Place {
+interface SyntaxScope {
   /** Names that macros bind to elements. */
   bound: ReadonlySet<string>;
   /** Number of surrounding macros that iterate over a list. */
@@ -49,7 +49,7 @@ export class SyntaxCheck {
     private readonly text: string,
     private readonly vocabulary: Vocabulary,
   ) {
-    this.visit(source.expr, { bound: new Set(), macros: 0 });
+    this.visitSyntax(source.expr, { bound: new Set(), macros: 0 });
   }
 
   /**
@@ -61,23 +61,23 @@ export class SyntaxCheck {
     return offset + (/^\s*\.?\s*/.exec(this.text.slice(offset))?.[0].length ?? 0);
   }
 
-  private visit(syntax: Syntax | undefined, place: Place): void {
+  private visitSyntax(syntax: Syntax | undefined, place: SyntaxScope): void {
     if (syntax === undefined) return;
-    const path = pathOf(syntax);
-    this.count(1 + (path?.members.length ?? 0), syntax.id);
-    if (path !== undefined && !place.bound.has(path.root.name)) this.refer(path);
+    const path = toNamedPath(syntax);
+    this.countNodes(1 + (path?.members.length ?? 0), syntax.id);
+    if (path !== undefined && !place.bound.has(path.root.name)) this.addReference(path);
     const kind = syntax.exprKind;
     switch (kind.case) {
       case 'callExpr':
         return path === undefined ? this.visitCall(kind.value, syntax, place) : undefined;
       case 'selectExpr':
-        if (path === undefined) this.visit(kind.value.operand, place);
+        if (path === undefined) this.visitSyntax(kind.value.operand, place);
         if (kind.value.testOnly) askForMember(kind.value, syntax);
         return undefined;
       case 'comprehensionExpr':
         return this.visitComprehension(kind.value, syntax, place);
       case 'listExpr':
-        return kind.value.elements.forEach((it) => this.visit(it, place));
+        return kind.value.elements.forEach((it) => this.visitSyntax(it, place));
       case 'structExpr':
         return this.visitStruct(kind.value, syntax, place);
       case 'constExpr':
@@ -87,26 +87,30 @@ export class SyntaxCheck {
     }
   }
 
-  private count(nodes: number, id: bigint): void {
+  private countNodes(nodes: number, id: bigint): void {
     this.nodes += nodes;
-    if (this.nodes > MOST_NODES) this.refuse(`an expression has at most ${MOST_NODES} parts`, id);
+    if (this.nodes > MOST_NODES) this.refuseSyntax(`an expression has at most ${MOST_NODES} parts`, id);
   }
 
-  private visitCall({ function: name, target, args }: Kind<'callExpr'>, syntax: Syntax, place: Place): void {
+  private visitCall(
+    { function: name, target, args }: SyntaxCase<'callExpr'>,
+    syntax: Syntax,
+    place: SyntaxScope,
+  ): void {
     if (!PLANNED.has(name)) this.checkFunction(name, target !== undefined, args.length, syntax.id);
-    this.visit(target, place);
-    for (const arg of args) this.visit(arg, place);
-    const pattern = name === 'matches' ? stringOf(args.at(-1)) : undefined;
+    this.visitSyntax(target, place);
+    for (const arg of args) this.visitSyntax(arg, place);
+    const pattern = name === 'matches' ? stringConstant(args.at(-1)) : undefined;
     if (pattern !== undefined) this.checkPattern(pattern, syntax.id);
   }
 
   private checkFunction(name: string, method: boolean, args: number, id: bigint): void {
     const known = SIGNATURES.get(name);
-    if (known?.has(signature(method, args))) return;
-    if (MACROS.has(name)) this.refuse(`"${name}" is not written like this: list.map(x, …), has(a.b)`, id);
-    if (known === undefined) this.refuse(`there is no function "${name}"`, id);
+    if (known?.has(callSignature(method, args))) return;
+    if (MACROS.has(name)) this.refuseSyntax(`"${name}" is not written like this: list.map(x, …), has(a.b)`, id);
+    if (known === undefined) this.refuseSyntax(`there is no function "${name}"`, id);
     const [other] = known;
-    this.refuse(`"${name}" is called otherwise: ${other?.replace('f', name) ?? ''}`, id);
+    this.refuseSyntax(`"${name}" is called otherwise: ${other?.replace('f', name) ?? ''}`, id);
   }
 
   private checkPattern(pattern: string, id: bigint): void {
@@ -116,49 +120,49 @@ export class SyntaxCheck {
       this.patterns.set(pattern, compiled);
       this.instructions += compiled.programSize();
     } catch (error) {
-      this.refuse(error instanceof Error ? error.message : String(error), id);
+      this.refuseSyntax(error instanceof Error ? error.message : String(error), id);
     }
     if (this.instructions > MOST_INSTRUCTIONS)
-      this.refuse(`its regular expressions come to more than ${MOST_INSTRUCTIONS} instructions`, id);
+      this.refuseSyntax(`its regular expressions come to more than ${MOST_INSTRUCTIONS} instructions`, id);
   }
 
-  private visitComprehension(value: Kind<'comprehensionExpr'>, syntax: Syntax, place: Place): void {
+  private visitComprehension(value: SyntaxCase<'comprehensionExpr'>, syntax: Syntax, place: SyntaxScope): void {
     this.comprehensions += 1;
     if (Object.hasOwn(this.vocabulary, value.iterVar))
-      this.refuse(`"${value.iterVar}" is a variable: an element needs another name`, syntax.id);
+      this.refuseSyntax(`"${value.iterVar}" is a variable: an element needs another name`, syntax.id);
     if (place.macros === DEEPEST_MACROS)
-      this.refuse(`an expression has at most ${DEEPEST_MACROS} macros in each other`, syntax.id);
-    this.visit(value.iterRange, place);
-    const inside: Place = {
+      this.refuseSyntax(`an expression has at most ${DEEPEST_MACROS} macros in each other`, syntax.id);
+    this.visitSyntax(value.iterRange, place);
+    const inside: SyntaxScope = {
       bound: new Set([...place.bound, value.iterVar, value.accuVar]),
       macros: place.macros + 1,
     };
-    this.visit(value.accuInit, inside);
-    this.visit(value.result, inside);
+    this.visitSyntax(value.accuInit, inside);
+    this.visitSyntax(value.result, inside);
     const before = { nodes: this.nodes, comprehensions: this.comprehensions };
-    this.visit(value.loopCondition, inside);
-    this.visit(value.loopStep, inside);
+    this.visitSyntax(value.loopCondition, inside);
+    this.visitSyntax(value.loopStep, inside);
     if (value.iterRange === undefined) return;
     const innermost = this.comprehensions === before.comprehensions;
     value.iterRange = {
       ...value.iterRange,
-      exprKind: call('@each', [
+      exprKind: callSyntax('@each', [
         value.iterRange,
-        constant(syntax.id, { case: 'int64Value', value: BigInt(this.nodes - before.nodes) }),
-        constant(syntax.id, { case: 'boolValue', value: innermost }),
+        constantSyntax(syntax.id, { case: 'int64Value', value: BigInt(this.nodes - before.nodes) }),
+        constantSyntax(syntax.id, { case: 'boolValue', value: innermost }),
       ]),
     };
   }
 
-  private visitStruct({ messageName, entries }: Kind<'structExpr'>, syntax: Syntax, place: Place): void {
-    if (messageName !== '') this.refuse(`there is no type "${messageName}" to make`, syntax.id);
+  private visitStruct({ messageName, entries }: SyntaxCase<'structExpr'>, syntax: Syntax, place: SyntaxScope): void {
+    if (messageName !== '') this.refuseSyntax(`there is no type "${messageName}" to make`, syntax.id);
     for (const { keyKind, value } of entries) {
-      if (keyKind.case === 'mapKey') this.visit(keyKind.value, place);
-      this.visit(value, place);
+      if (keyKind.case === 'mapKey') this.visitSyntax(keyKind.value, place);
+      this.visitSyntax(value, place);
     }
   }
 
-  private checkConstant({ constantKind }: Kind<'constExpr'>, { id }: Syntax): void {
+  private checkConstant({ constantKind }: SyntaxCase<'constExpr'>, { id }: Syntax): void {
     const { case: type, value } = constantKind;
     const fits =
       type === 'int64Value'
@@ -166,16 +170,16 @@ export class SyntaxCheck {
         : type === 'uint64Value'
           ? value < 2n * LARGEST_INT
           : type !== 'doubleValue' || Number.isFinite(value);
-    if (!fits) this.refuse('this number is too large', id);
+    if (!fits) this.refuseSyntax('this number is too large', id);
   }
 
-  private refer(path: NamedPath): void {
+  private addReference(path: NamedPath): void {
     const { root, members } = path;
     if (!Object.hasOwn(this.vocabulary, root.name)) {
       if (isType(path)) return;
       const names = Object.keys(this.vocabulary).filter((name) => !this.vocabulary[name]?.isKept);
       const known = names.join(', ') || 'none';
-      this.refuse(`there is no variable "${root.name}" here; there are: ${known}`, root.id);
+      this.refuseSyntax(`there is no variable "${root.name}" here; there are: ${known}`, root.id);
     }
     const wrong = wrongName(path, this.vocabulary[root.name] ?? {});
     if (wrong !== undefined) this.refuseMember(wrong.message, wrong.id);
@@ -190,19 +194,19 @@ export class SyntaxCheck {
     throw new InvalidExpression(message + hyphen, offset);
   }
 
-  private refuse(message: string, id: bigint): never {
+  private refuseSyntax(message: string, id: bigint): never {
     throw new InvalidExpression(message, this.offsetOf(id));
   }
 }
 
 /** Replaces `has(a.b)`, for which the planner's own check treats a null as absent. */
-function askForMember({ operand, field }: Kind<'selectExpr'>, syntax: Syntax): void {
+function askForMember({ operand, field }: SyntaxCase<'selectExpr'>, syntax: Syntax): void {
   if (operand === undefined) return;
-  syntax.exprKind = call('@has', [operand, constant(syntax.id, { case: 'stringValue', value: field })]);
+  syntax.exprKind = callSyntax('@has', [operand, constantSyntax(syntax.id, { case: 'stringValue', value: field })]);
 }
 
 /** Returns syntax as a path of names, or `undefined` if it is not one. */
-function pathOf(syntax: Syntax | undefined): NamedPath | undefined {
+function toNamedPath(syntax: Syntax | undefined): NamedPath | undefined {
   const kind = syntax?.exprKind;
   if (syntax === undefined || kind === undefined) return undefined;
   if (kind.case === 'identExpr')
@@ -211,24 +215,24 @@ function pathOf(syntax: Syntax | undefined): NamedPath | undefined {
     kind.case === 'selectExpr'
       ? { of: kind.value.operand, name: kind.value.field }
       : kind.case === 'callExpr' && kind.value.function === '_[_]'
-        ? { of: kind.value.args[0], name: stringOf(kind.value.args[1]) }
+        ? { of: kind.value.args[0], name: stringConstant(kind.value.args[1]) }
         : undefined;
-  const path = step?.name === undefined ? undefined : pathOf(step.of);
+  const path = step?.name === undefined ? undefined : toNamedPath(step.of);
   if (path === undefined || step?.name === undefined) return undefined;
   return { ...path, members: [...path.members, { name: step.name, id: syntax.id }] };
 }
 
-function stringOf(syntax: Syntax | undefined): string | undefined {
+function stringConstant(syntax: Syntax | undefined): string | undefined {
   const kind = syntax?.exprKind;
   if (kind?.case !== 'constExpr') return undefined;
   return kind.value.constantKind.case === 'stringValue' ? kind.value.constantKind.value : undefined;
 }
 
-function call(name: string, args: Syntax[]): Syntax['exprKind'] {
+function callSyntax(name: string, args: Syntax[]): Syntax['exprKind'] {
   return { case: 'callExpr', value: { $typeName: 'cel.expr.Expr.Call', function: name, args } };
 }
 
-function constant(id: bigint, constantKind: Kind<'constExpr'>['constantKind']): Syntax {
+function constantSyntax(id: bigint, constantKind: SyntaxCase<'constExpr'>['constantKind']): Syntax {
   return {
     $typeName: 'cel.expr.Expr',
     id,
@@ -236,7 +240,7 @@ function constant(id: bigint, constantKind: Kind<'constExpr'>['constantKind']): 
   };
 }
 
-function signature(method: boolean, args: number): string {
+function callSignature(method: boolean, args: number): string {
   const list = Array<string>(args).fill('…').join(', ');
   return method ? `x.f(${list})` : `f(${list})`;
 }

@@ -7,7 +7,7 @@ import {
   TextBudget,
 } from '#libs/protocol';
 import { EvaluationBudget } from './evaluation-budget.js';
-import { compile, evaluated, type Expression, type Variables } from './expression.js';
+import { compileExpression, evaluateMeasured, type Expression, type Variables } from './expression.js';
 import { ExpressionError, InvalidExpression } from './expression-error.js';
 import { closingBrace } from './source.js';
 import type { Reference, Vocabulary } from './vocabulary.js';
@@ -31,7 +31,7 @@ export interface Filling {
 
 /** Literal text or expression. An offset is the start of the expression in the whole text. */
 type Segment = { literal: string } | { expression: Expression; offset: number };
-type Source = { literal: string } | { source: string; offset: number };
+type TemplateSource = { literal: string } | { source: string; offset: number };
 
 const OPENING = '${';
 
@@ -50,7 +50,7 @@ export function compileTemplate(value: JsonValue, vocabulary: Vocabulary): Templ
 export function renderTemplate(template: Template, filling: Filling): JsonValue {
   if (!(template instanceof CompiledTemplate)) throw new TypeError('a template comes from compileTemplate()');
   const { texts = new TextBudget(), budget = new EvaluationBudget() } = filling;
-  return template.render({ ...filling, texts, budget });
+  return template.renderTexts({ ...filling, texts, budget });
 }
 
 /** Returns the source of the expressions in a template, without checking them. */
@@ -80,13 +80,13 @@ class CompiledTemplate implements Template {
     private readonly value: JsonValue,
     private readonly vocabulary: Vocabulary,
   ) {
-    for (const { text, path } of textsIn(value, '')) this.read(text, path);
+    for (const { text, path } of textsIn(value, '')) this.compileText(text, path);
   }
 
-  render(filling: Required<Filling>): JsonValue {
+  renderTexts(filling: Required<Filling>): JsonValue {
     return mapTexts(this.value, '', (text, path) => {
       try {
-        return filled(this.segments.get(text) ?? [], filling);
+        return fillSegments(this.segments.get(text) ?? [], filling);
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
         throw new ExpressionError(error.message, error.offset, path, error);
@@ -94,7 +94,7 @@ class CompiledTemplate implements Template {
     });
   }
 
-  private read(text: string, path: string): void {
+  private compileText(text: string, path: string): void {
     const segments: Segment[] = [];
     for (const segment of segmentsOf(text, this.vocabulary)) {
       if (segment instanceof InvalidExpression) {
@@ -117,14 +117,14 @@ function* segmentsOf(text: string, vocabulary: Vocabulary): Generator<Segment | 
       continue;
     }
     const { source, offset } = it;
-    const compiled = compile(source, vocabulary);
+    const compiled = compileExpression(source, vocabulary);
     if (compiled instanceof InvalidExpression)
-      yield new InvalidExpression(explained(source, compiled), offset + compiled.offset);
+      yield new InvalidExpression(explainProblem(source, compiled), offset + compiled.offset);
     else yield { expression: compiled, offset };
   }
 }
 
-function* sourcesIn(text: string): Generator<Source | InvalidExpression> {
+function* sourcesIn(text: string): Generator<TemplateSource | InvalidExpression> {
   let from = 0;
   for (let at = text.indexOf(OPENING); at >= 0; at = text.indexOf(OPENING, from)) {
     if (at > from) yield { literal: text.slice(from, at) };
@@ -140,26 +140,26 @@ function* sourcesIn(text: string): Generator<Source | InvalidExpression> {
   if (from < text.length) yield { literal: text.slice(from) };
 }
 
-function explained(source: string, { message }: InvalidExpression): string {
+function explainProblem(source: string, { message }: InvalidExpression): string {
   return source.startsWith('{') ? `${message}; a dollar before {{…}} is written \${'$'}` : message;
 }
 
-function filled(segments: readonly Segment[], filling: Required<Filling>): JsonValue {
+function fillSegments(segments: readonly Segment[], filling: Required<Filling>): JsonValue {
   const [only] = segments;
-  if (segments.length === 1 && only && 'expression' in only) return valueOf(only, filling);
+  if (segments.length === 1 && only && 'expression' in only) return evaluateSegment(only, filling);
   return segments
     .map((segment) => {
       if ('literal' in segment) return renderReferences(segment.literal, filling.resolve, filling.texts);
-      const value = valueOf(segment, filling);
+      const value = evaluateSegment(segment, filling);
       return typeof value === 'string' ? value : JSON.stringify(value);
     })
     .join('');
 }
 
-function valueOf(segment: Extract<Segment, { expression: Expression }>, filling: Required<Filling>): JsonValue {
+function evaluateSegment(segment: Extract<Segment, { expression: Expression }>, filling: Required<Filling>): JsonValue {
   try {
-    const { value, size } = evaluated(segment.expression, filling.variables, filling.budget);
-    filling.texts.spend(typeof value === 'string' ? value.length : size);
+    const { value, size } = evaluateMeasured(segment.expression, filling.variables, filling.budget);
+    filling.texts.spendCharacters(typeof value === 'string' ? value.length : size);
     return value;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -171,17 +171,19 @@ function* textsIn(value: JsonValue, path: string): Generator<{ text: string; pat
   if (typeof value === 'string') yield { text: value, path };
   else if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsIn(item, `${path}[${index}]`);
   else if (isJsonObject(value))
-    for (const [name, item] of Object.entries(value)) yield* textsIn(item, inside(path, name));
+    for (const [name, item] of Object.entries(value)) yield* textsIn(item, memberPath(path, name));
 }
 
 function mapTexts(value: JsonValue, path: string, map: (text: string, path: string) => JsonValue): JsonValue {
   if (typeof value === 'string') return map(value, path);
   if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, `${path}[${index}]`, map));
   if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).map(([name, item]) => [name, mapTexts(item, inside(path, name), map)] as const);
+  const members = Object.entries(value).map(
+    ([name, item]) => [name, mapTexts(item, memberPath(path, name), map)] as const,
+  );
   return Object.fromEntries(members);
 }
 
-function inside(path: string, name: string): string {
+function memberPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }

@@ -9,7 +9,7 @@ import {
   TimestampSchema,
 } from '@bufbuild/protobuf/wkt';
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { evaluation, made } from './evaluation.js';
+import { currentEvaluation, callMaker } from './evaluation.js';
 
 /** Value of a variable. JSON is read in place and never copied, so it must not change meanwhile. */
 export type Value = JsonValue | Date | Members;
@@ -26,12 +26,12 @@ export class Members {
 
   get(name: string): CelValue | undefined {
     if (!this.names.has(name)) return undefined;
-    if (!this.values.has(name)) this.values.set(name, this.value(name));
+    if (!this.values.has(name)) this.values.set(name, this.makeValue(name));
     return this.values.get(name);
   }
 
-  private value(name: string): CelValue | undefined {
-    const value = made(() => this.make(name));
+  private makeValue(name: string): CelValue | undefined {
+    const value = callMaker(() => this.make(name));
     return value === undefined ? undefined : toCel(value);
   }
 }
@@ -41,7 +41,7 @@ export function toCel(value: Value): CelValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return asList(new JsonList(value));
   if (value instanceof Date) return reflect(TimestampSchema, timestampFromDate(value));
-  return asMap(new NamedValues(value instanceof Members ? value : new JsonMembers(value)));
+  return asMap(new MemberMap(value instanceof Members ? value : new JsonObjectMembers(value)));
 }
 
 export function asTimestamp(value: CelValue): Timestamp | undefined {
@@ -55,7 +55,7 @@ export function asDuration(value: CelValue): Duration | undefined {
 /** Returns the JSON that a value was made of, or `undefined` if it was computed. */
 export function originalJson(value: CelList | CelMap): JsonValue | undefined {
   if (value instanceof JsonList) return value.items;
-  if (value instanceof NamedValues && value.members instanceof JsonMembers) return value.members.object;
+  if (value instanceof MemberMap && value.members instanceof JsonObjectMembers) return value.members.object;
   return undefined;
 }
 
@@ -64,11 +64,11 @@ const STEPS_TO_GROW = 10;
 const STEPS_TO_KEEP = 4;
 
 /** Concatenates two lists. Appending to a list that grew this way takes time linear in the appended list alone. */
-export function concatenated(left: CelList, right: CelList): CelList {
-  const { budget } = evaluation();
-  budget.spend(STEPS_TO_GROW + right.size * STEPS_TO_KEEP);
+export function concatenateLists(left: CelList, right: CelList): CelList {
+  const { budget } = currentEvaluation();
+  budget.chargeSteps(STEPS_TO_GROW + right.size * STEPS_TO_KEEP);
   const grows = left instanceof GrownList && left.size === left.items.length;
-  if (!grows) budget.spend(left.size * STEPS_TO_KEEP);
+  if (!grows) budget.chargeSteps(left.size * STEPS_TO_KEEP);
   const items: CelValue[] = grows ? left.items : [...left];
   for (let index = 0; index < right.size; index++) items.push(right.get(index) ?? null);
   return asList(new GrownList(items, left.size + right.size));
@@ -78,18 +78,18 @@ abstract class List implements Iterable<CelValue> {
   // The evaluator's own lists have a read-only `size`.
   constructor(private readonly length: number) {}
 
-  protected abstract at(index: number): CelValue;
+  protected abstract itemAt(index: number): CelValue;
 
   get size(): number {
     return this.length;
   }
 
   get(index: number): CelValue | undefined {
-    return Number.isInteger(index) && index >= 0 && index < this.size ? this.at(index) : undefined;
+    return Number.isInteger(index) && index >= 0 && index < this.size ? this.itemAt(index) : undefined;
   }
 
   *values(): IterableIterator<CelValue> {
-    for (let index = 0; index < this.size; index++) yield this.at(index);
+    for (let index = 0; index < this.size; index++) yield this.itemAt(index);
   }
 
   [Symbol.iterator](): IterableIterator<CelValue> {
@@ -102,7 +102,7 @@ class JsonList extends List {
     super(items.length);
   }
 
-  protected at(index: number): CelValue {
+  protected itemAt(index: number): CelValue {
     return toCel(this.items[index] ?? null);
   }
 }
@@ -116,7 +116,7 @@ class GrownList extends List {
     super(size);
   }
 
-  protected at(index: number): CelValue {
+  protected itemAt(index: number): CelValue {
     return this.items[index] ?? null;
   }
 }
@@ -124,12 +124,12 @@ class GrownList extends List {
 /** Names of objects whose members were counted or iterated. */
 const NAMES = new WeakMap<JsonObject, ReadonlySet<string>>();
 
-class JsonMembers {
+class JsonObjectMembers {
   constructor(readonly object: JsonObject) {}
 
   get names(): ReadonlySet<string> {
     const names = NAMES.get(this.object) ?? new Set(Object.keys(this.object));
-    evaluation().budget.spend(names.size);
+    currentEvaluation().budget.chargeSteps(names.size);
     NAMES.set(this.object, names);
     return names;
   }
@@ -140,8 +140,8 @@ class JsonMembers {
   }
 }
 
-class NamedValues {
-  constructor(readonly members: Members | JsonMembers) {}
+class MemberMap {
+  constructor(readonly members: Members | JsonObjectMembers) {}
 
   get size(): number {
     return this.members.names.size;
@@ -183,12 +183,12 @@ class NamedValues {
 // convert JSON shallowly at each access, treat a member `constructor` as a class and a null as absent, and grow into a
 // chain of lists too deep for any stack.
 Object.setPrototypeOf(List.prototype, celList([]));
-Object.setPrototypeOf(NamedValues.prototype, celMap(new Map()));
+Object.setPrototypeOf(MemberMap.prototype, celMap(new Map()));
 
 function asList(list: List): CelList {
   return list as unknown as CelList;
 }
 
-function asMap(map: NamedValues): CelMap {
+function asMap(map: MemberMap): CelMap {
   return map as unknown as CelMap;
 }

@@ -30,13 +30,13 @@ export class DiskReserve {
    * Counts the bytes of the next write, and checks the disk every 16 MiB, or at each write once it is almost full.
    * @throws ContentUnavailable if only the reserve is left
    */
-  async take(bytes: number): Promise<void> {
+  async countBytes(bytes: number): Promise<void> {
     this.unseen += bytes;
-    if (this.unseen >= LOOK_EVERY_BYTES) await this.look();
+    if (this.unseen >= LOOK_EVERY_BYTES) await this.checkDisk();
   }
 
   /** Checks the disk; call it before an upload writes anything. @throws ContentUnavailable */
-  async look(): Promise<void> {
+  async checkDisk(): Promise<void> {
     this.unseen = 0;
     const { free, total } = await this.measure(this.folder).catch((cause: unknown) => {
       throw new ContentUnavailable('The disk of DATA_DIR cannot be measured', { cause });

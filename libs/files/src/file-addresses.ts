@@ -25,7 +25,7 @@ export class FileAddresses {
   private constructor(private readonly secret: Buffer) {}
 
   /** Loads the secret that the replicas share. */
-  static async begin(database: Database): Promise<FileAddresses> {
+  static async openAddresses(database: Database): Promise<FileAddresses> {
     return new FileAddresses(await serviceSecret(database, SECRET));
   }
 
@@ -34,9 +34,9 @@ export class FileAddresses {
    * @param baseUrl base URL of this service, without a trailing slash
    * @param until expiry, rounded down to a second
    */
-  address({ id }: Pick<StoredFile, 'id'>, baseUrl: string, until: Date): string {
+  signAddress({ id }: Pick<StoredFile, 'id'>, baseUrl: string, until: Date): string {
     const expires = Math.floor(until.getTime() / SECOND_MS);
-    return `${baseUrl}/files/${id}?expires=${expires}&signature=${this.signature(id, expires)}`;
+    return `${baseUrl}/files/${id}?expires=${expires}&signature=${this.computeSignature(id, expires)}`;
   }
 
   /** True if a proof belongs to the file with this id, and has not expired. */
@@ -46,12 +46,12 @@ export class FileAddresses {
 
   /** True if a proof belongs to the file with this id, even if it has expired. */
   isSigned(id: string, { expires, signature }: FileProof): boolean {
-    const expected = Buffer.from(this.signature(id, expires));
+    const expected = Buffer.from(this.computeSignature(id, expires));
     const given = Buffer.from(signature);
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  private signature(id: string, expires: number): string {
+  private computeSignature(id: string, expires: number): string {
     return createHmac('sha256', this.secret)
       .update(JSON.stringify([id, expires]))
       .digest('base64url');

@@ -26,8 +26,8 @@ export async function answerFile(
   // Ranges apply to GET only (RFC 9110, section 14.2).
   const isHead = request.method === 'HEAD';
   const range = isSame && !isHead ? requestedRange(headers.range, file.size) : undefined;
-  if (range === 'unsatisfiable') throw unsatisfiable(reply, file.size);
-  const content = isHead ? undefined : await contents.open(file, range);
+  if (range === 'unsatisfiable') throw rangeUnsatisfiable(reply, file.size);
+  const content = isHead ? undefined : await contents.openContent(file, range);
   setHeaders(reply, file, tag);
   setLength(reply, file, range);
   if (content) freeSentChunks(content, reply.raw);
@@ -55,7 +55,7 @@ function setLength(reply: FastifyReply, { size }: StoredFile, range: ByteRange |
     .header('content-length', last - first + 1);
 }
 
-function unsatisfiable(reply: FastifyReply, size: number): ProblemError {
+function rangeUnsatisfiable(reply: FastifyReply, size: number): ProblemError {
   void reply.header('content-range', `bytes */${size}`);
   const detail = `the file has ${size} bytes, none of them in this range`;
   return new ProblemError(416, `Range: ${detail}`, [{ path: 'Range', detail }], 'RANGE_NOT_SATISFIABLE');

@@ -40,7 +40,7 @@ class MemoryStorage extends FileStorage {
     return key.startsWith(HERE);
   }
 
-  override async refusal(): Promise<undefined> {
+  override async explainRefusal(): Promise<undefined> {
     return undefined;
   }
 }
@@ -96,13 +96,13 @@ async function* files(...sizes: number[]) {
 describe('FileContents', () => {
   it('answers 404 where a file was deleted between the look at its row and its content, and 503 where it was not', async () => {
     const file = { ...owner, id: 'f' } as never;
-    await expect(contents.open(file)).rejects.toMatchObject({ status: 503 });
+    await expect(contents.openContent(file)).rejects.toMatchObject({ status: 503 });
     store.isThere = false;
-    await expect(contents.open(file)).rejects.toMatchObject({ status: 404 });
+    await expect(contents.openContent(file)).rejects.toMatchObject({ status: 404 });
   });
 
   it('stores the files of an upload, and leaves nothing that no file has', async () => {
-    expect(await contents.store(owner, files(10, 6))).toHaveLength(2);
+    expect(await contents.storeFiles(owner, files(10, 6))).toHaveLength(2);
     expect([store.leftovers.size, storage.contents.size, storage.deleted]).toEqual([0, 2, []]);
   });
 
@@ -110,13 +110,16 @@ describe('FileContents', () => {
     ['a file beyond FILE_LIMIT', [11], 'FILE_TOO_LARGE'],
     ['an upload that brings more than FILES_QUOTA', [10, 7], 'QUOTA_EXCEEDED'],
   ])('refuses %s before its end, and deletes what it brought', async (_what, sizes, reason) => {
-    await expect(contents.store(owner, files(...sizes, 1))).rejects.toMatchObject({ status: 413, reason });
+    await expect(contents.storeFiles(owner, files(...sizes, 1))).rejects.toMatchObject({ status: 413, reason });
     expect([store.committed, store.leftovers.size, storage.contents.size]).toEqual([[], 0, 0]);
   });
 
   it('answers 503 where nothing can be written, and leaves the rest to the upkeep', async () => {
     storage.isFull = true;
-    await expect(contents.store(owner, files(1))).rejects.toMatchObject({ status: 503, reason: 'STORAGE_UNAVAILABLE' });
+    await expect(contents.storeFiles(owner, files(1))).rejects.toMatchObject({
+      status: 503,
+      reason: 'STORAGE_UNAVAILABLE',
+    });
     expect([storage.deleted, store.leftovers.size]).toEqual([[], 1]);
   });
 
@@ -124,7 +127,7 @@ describe('FileContents', () => {
     const [whole, gone, cut] = [HERE, ELSEWHERE, HERE].map((it) => newStorageKey(it, owner));
     storage.contents.set(whole!, Buffer.alloc(3)).set(cut!, Buffer.alloc(2));
     store.known = [whole!, gone!, cut!].map((storageKey) => ({ storageKey, size: 3 }));
-    await contents.store(owner, files(3));
+    await contents.storeFiles(owner, files(3));
     expect(store.unreadable).toEqual(new Set([gone, cut]));
   });
 
@@ -132,7 +135,9 @@ describe('FileContents', () => {
     const [gone, failing, other, elsewhere] = [HERE, HERE, HERE, ELSEWHERE].map((it) => newStorageKey(it, owner));
     for (const key of [gone, failing, other, elsewhere]) store.leftovers.add(key!);
     storage.undeletable.add(failing!);
-    await expect(contents.discard([gone!, failing!, other!, elsewhere!])).rejects.toThrow('The server answered 403');
+    await expect(contents.discardContents([gone!, failing!, other!, elsewhere!])).rejects.toThrow(
+      'The server answered 403',
+    );
     expect([...store.leftovers]).toEqual([failing, elsewhere]);
   });
 });

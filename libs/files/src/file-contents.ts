@@ -28,7 +28,7 @@ export class FileContents {
    * @param announcedBytes announced total size; an upload beyond the quota is refused unread
    * @throws ProblemError 413 above FILE_LIMIT or FILES_QUOTA, 503 if nothing can be stored
    */
-  async store(
+  async storeFiles(
     owner: FileOwner,
     files: AsyncIterable<ArrivingFile>,
     announcedBytes = 0,
@@ -44,11 +44,11 @@ export class FileContents {
         const storageKey = await this.storage.newKey(owner);
         await this.files.noteLeftover(storageKey);
         keys.push(storageKey);
-        const stored = await this.put(storageKey, content, this.config.files.ownerBytes - arrived);
+        const stored = await this.putContent(storageKey, content, this.config.files.ownerBytes - arrived);
         arrived += stored.size;
         drafts.push({ ...label, storageKey, ...stored });
       }
-      return await this.files.commit(owner, drafts, await this.unreadable(owner, drafts), terms);
+      return await this.files.commitFiles(owner, drafts, await this.findUnreadable(owner, drafts), terms);
     } catch (error) {
       isReachable = !(error instanceof ContentUnavailable);
       return this.reportUnavailable(error);
@@ -61,7 +61,7 @@ export class FileContents {
   }
 
   /** Opens the content of a file, or a range of it. @throws ProblemError 404 if the file was deleted meanwhile, 503 */
-  async open(file: StoredFile, range?: ByteRange): Promise<Readable> {
+  async openContent(file: StoredFile, range?: ByteRange): Promise<Readable> {
     const key = await this.files.storageKey(file);
     if (key === undefined) throw unknownFile();
     return this.storage.get(key, range).catch(async (error: unknown) => {
@@ -82,8 +82,8 @@ export class FileContents {
    * replica cannot reach stay leftovers: another replica deletes them.
    * @throws the first failure, after all deletions were tried
    */
-  async discard(storageKeys: readonly string[]): Promise<void> {
-    const doomed = storageKeys.length === 0 ? [] : await this.files.doom(storageKeys);
+  async discardContents(storageKeys: readonly string[]): Promise<void> {
+    const doomed = storageKeys.length === 0 ? [] : await this.files.doomLeftovers(storageKeys);
     const outcomes = await Promise.allSettled(doomed.map((key) => this.storage.delete(key)));
     const deleted = doomed.filter((_key, index) => isDeleted(outcomes[index]!));
     if (deleted.length > 0) await this.files.forgetLeftovers(deleted);
@@ -94,7 +94,7 @@ export class FileContents {
   }
 
   /** Stores one content. @param room remaining bytes of the upload: one upload never exceeds FILES_QUOTA */
-  private async put(key: string, content: AsyncIterable<Uint8Array>, room: number): Promise<StoredContent> {
+  private async putContent(key: string, content: AsyncIterable<Uint8Array>, room: number): Promise<StoredContent> {
     const { fileBytes, ownerBytes } = this.config.files;
     return this.storage.put(key, content, Math.min(fileBytes, room)).catch((error: unknown) => {
       if (error instanceof ContentTooLong) throw room < fileBytes ? quotaExceeded(ownerBytes) : fileTooLarge(fileBytes);
@@ -103,7 +103,7 @@ export class FileContents {
   }
 
   /** Returns the keys of the owner's existing contents that the storage cannot read completely. */
-  private async unreadable(owner: FileOwner, drafts: readonly FileDraft[]): Promise<ReadonlySet<string>> {
+  private async findUnreadable(owner: FileOwner, drafts: readonly FileDraft[]): Promise<ReadonlySet<string>> {
     const digests = drafts.map(({ sha256 }) => sha256);
     const keys = new Set<string>();
     for (const { storageKey, size } of await this.files.knownContents(owner, digests)) {
@@ -127,7 +127,7 @@ export class FileContents {
   }
 
   private async assertRoom(owner: FileOwner, bytes: number): Promise<void> {
-    const refusal = await this.storage.refusal();
+    const refusal = await this.storage.explainRefusal();
     if (refusal !== undefined) throw storageUnavailable(refusal);
     const { ownerBytes } = this.config.files;
     const stored = await this.files.storedBytes(owner);
@@ -136,7 +136,7 @@ export class FileContents {
 
   /** Discards contents; the upkeep retries failures once they are due. */
   private async discardQuietly(keys: readonly string[]): Promise<void> {
-    await this.discard(keys).catch((error: unknown) => {
+    await this.discardContents(keys).catch((error: unknown) => {
       this.logger.warn({ err: error, contents: keys.length }, 'Contents of files could not be deleted yet');
     });
   }

@@ -1,4 +1,4 @@
-import { malformed, ProblemError } from '#libs/http';
+import { malformedRequest, ProblemError } from '#libs/http';
 
 const MEGABYTE = 1024 ** 2;
 /** Maximum number of Task ids in an error. */
@@ -59,7 +59,7 @@ export function storageUnavailable(detail: string): ProblemError {
 
 /** Returns the error for a malformed or truncated form: 400. */
 export function unreadableForm(detail: string): ProblemError {
-  return malformed({ path: '', detail });
+  return malformedRequest({ path: '', detail });
 }
 
 function sizeText(bytes: number): string {

@@ -1,4 +1,4 @@
-import { malformed } from '#libs/http';
+import { malformedRequest } from '#libs/http';
 import type { FileLabel } from './stored-file.js';
 
 /** Maximum length of a file name, in bytes of UTF-8. */
@@ -38,7 +38,7 @@ export function fileLabel({ name: sentName, mediaType: sentType }: SentLabel, pa
   const cleaned = last.toWellFormed().replace(UNSAFE, '').trim();
   const name = /^\.*$/.test(cleaned) ? DEFAULT_NAME : cleaned;
   if (Buffer.byteLength(name) > LONGEST_NAME)
-    throw malformed({ path, detail: `the name must have at most ${LONGEST_NAME} bytes` });
+    throw malformedRequest({ path, detail: `the name must have at most ${LONGEST_NAME} bytes` });
   const mediaType = (sentType ?? '').trim();
   return { name, mediaType: isMediaType(mediaType) ? mediaType : DEFAULT_MEDIA_TYPE };
 }
@@ -55,7 +55,7 @@ export function isMediaType(text: string): boolean {
 export function sentFileName(disposition: string | undefined): string | undefined {
   if (disposition === undefined) return undefined;
   const extended = /;\s*filename\*\s*=\s*utf-8'[\w-]*'([^\s;]+)/i.exec(disposition)?.[1];
-  if (extended !== undefined) return decoded(extended);
+  if (extended !== undefined) return decodeName(extended);
   const [, quoted, token] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i.exec(disposition) ?? [];
   const name = quoted?.replace(/\\(.)/g, '$1') ?? token;
   // Clients send UTF-8 here, but Node decodes headers as Latin-1.
@@ -80,11 +80,11 @@ export function attachmentNamed(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
-function decoded(text: string): string {
+function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw malformed({ path: 'Content-Disposition', detail: 'filename* must be UTF-8 in percent-encoding' });
+    throw malformedRequest({ path: 'Content-Disposition', detail: 'filename* must be UTF-8 in percent-encoding' });
   }
 }
 

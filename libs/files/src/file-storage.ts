@@ -52,7 +52,7 @@ export abstract class FileStorage {
   abstract delete(key: string): Promise<boolean>;
 
   /** Returns one sentence for callers that states why nothing can be stored; `undefined` if it can. */
-  abstract refusal(): Promise<string | undefined>;
+  abstract explainRefusal(): Promise<string | undefined>;
 }
 
 /** Place of contents on an S3 server that an earlier version stored, whose keys did not name the installation. */

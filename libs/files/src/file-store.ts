@@ -93,7 +93,7 @@ export class FileStore {
    * @param unreadable keys of contents that the new ones replace, for all files with them
    * @throws ProblemError 413 above FILES_QUOTA; 503 if the contents were given up meanwhile
    */
-  async commit(
+  async commitFiles(
     owner: FileOwner,
     drafts: readonly FileDraft[],
     unreadable: ReadonlySet<string>,
@@ -109,7 +109,9 @@ export class FileStore {
       ...(expiresAt !== undefined && { expiresAt }),
     }));
     try {
-      await inTransaction(this.database, (session) => this.insert(session, files, { ...owner, unreadable, heldMs }));
+      await inTransaction(this.database, (session) =>
+        this.insertFiles(session, files, { ...owner, unreadable, heldMs }),
+      );
     } catch (error) {
       // The upkeep has deleted the contents that existed then; it does not know those stored later.
       if (error instanceof UploadGivenUp) await this.noteDoomed(this.database.pool, keysOf(files));
@@ -120,20 +122,20 @@ export class FileStore {
 
   async get({ tenant, owner }: FileOwner, id: string): Promise<StoredFile | undefined> {
     const row = await this.rows.findOneBy({ tenant, owner, id });
-    return row ? fileOf(row) : undefined;
+    return row ? toStoredFile(row) : undefined;
   }
 
   /** Returns by id those of the files that the owner has. Uses one query. */
-  async among({ tenant, owner }: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> {
+  async findAmong({ tenant, owner }: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> {
     if (ids.length === 0) return new Map();
     const rows = await this.rows.findBy({ tenant, owner, id: In([...new Set(ids)]) });
-    return new Map(rows.map((row) => [row.id, fileOf(row)]));
+    return new Map(rows.map((row) => [row.id, toStoredFile(row)]));
   }
 
   /** Returns a file of any owner: for readers with a signed address. */
-  async find(id: string): Promise<StoredFile | undefined> {
+  async findById(id: string): Promise<StoredFile | undefined> {
     const row = await this.rows.findOneBy({ id });
-    return row ? fileOf(row) : undefined;
+    return row ? toStoredFile(row) : undefined;
   }
 
   /** Returns the key of a file's content; `undefined` if the file was deleted meanwhile. */
@@ -143,10 +145,10 @@ export class FileStore {
   }
 
   /** Lists files of an owner, newest first. @throws ReadEnded */
-  async list(owner: FileOwner, { limit, before, search }: FilePage): Promise<StoredFile[]> {
+  async listFiles(owner: FileOwner, { limit, before, search }: FilePage): Promise<StoredFile[]> {
     const values = [owner.tenant, owner.owner, before?.createdAt ?? null, before?.id ?? null, search ?? '', limit];
-    const { rows } = await this.database.reads.query<FileRow>(owner, { text: PAGE, values });
-    return rows.map(fileOf);
+    const { rows } = await this.database.reads.queryInTurn<FileRow>(owner, { text: PAGE, values });
+    return rows.map(toStoredFile);
   }
 
   /**
@@ -164,7 +166,7 @@ export class FileStore {
   }
 
   /** Lists expired files that no Task references, after a given one. */
-  async expired(limit: number, after?: ExpiredFile): Promise<ExpiredFile[]> {
+  async listExpired(limit: number, after?: ExpiredFile): Promise<ExpiredFile[]> {
     const from = [after?.expires_at ?? '-infinity', after?.id ?? ''];
     const { rows } = await this.database.pool.query<ExpiredFile>(EXPIRED, [limit, ...from]);
     return rows;
@@ -177,7 +179,7 @@ export class FileStore {
   }
 
   /** Dooms those of the keys that are still leftovers, and returns them: no file has or gets them as content. */
-  async doom(storageKeys: readonly string[]): Promise<string[]> {
+  async doomLeftovers(storageKeys: readonly string[]): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DOOM, [storageKeys]);
     return rows.map(({ storage_key }) => storage_key);
   }
@@ -211,7 +213,7 @@ export class FileStore {
     await session.query(NOTE_DOOMED, [storageKeys]);
   }
 
-  private async insert(
+  private async insertFiles(
     session: PoolClient,
     files: readonly (StoredFile & FileDraft)[],
     { tenant, owner, unreadable, heldMs }: FileOwner & { unreadable: ReadonlySet<string>; heldMs: number | undefined },
@@ -281,7 +283,7 @@ interface ContentRow {
   size: string;
 }
 
-function fileOf(row: FileRow): StoredFile {
+function toStoredFile(row: FileRow): StoredFile {
   const { id, tenant, owner, name, media_type: mediaType, sha256, size, created_at: createdAt } = row;
   return {
     id,

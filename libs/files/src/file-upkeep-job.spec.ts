@@ -11,7 +11,7 @@ function upkeep(discard: (keys: readonly string[]) => Promise<void>): () => Prom
     expired: async () => [],
     dueLeftovers: async (limit: number, after: string) => KEYS.filter((key) => key > after).slice(0, limit),
   };
-  new FileUpkeepJob(jobs as never, files as never, { discard } as never);
+  new FileUpkeepJob(jobs as never, files as never, { discardContents: discard } as never);
   const { signal } = new AbortController();
   return async () => handler!.run(undefined, { signal } as JobContext);
 }

@@ -20,15 +20,15 @@ export class FileUpkeepJob {
     private readonly files: FileStore,
     private readonly contents: FileContents,
   ) {
-    jobs.register(NAME, {
+    jobs.registerHandler(NAME, {
       purpose: 'upkeep',
       read: () => undefined,
-      run: (_payload, { signal }: JobContext) => this.run(signal),
+      run: (_payload, { signal }: JobContext) => this.runUpkeep(signal),
     });
-    jobs.every({ name: NAME, match: EVERY_TEN_MINUTES });
+    jobs.scheduleCron({ name: NAME, match: EVERY_TEN_MINUTES });
   }
 
-  private async run(signal: AbortSignal): Promise<void> {
+  private async runUpkeep(signal: AbortSignal): Promise<void> {
     const expired = await this.deleteExpired(signal);
     await this.discardLeftovers(signal);
     if (expired > 0) this.logger.log({ files: expired }, 'Deleted files whose time was over');
@@ -39,7 +39,7 @@ export class FileUpkeepJob {
   private async deleteExpired(signal: AbortSignal): Promise<number> {
     let deleted = 0;
     for (let after: ExpiredFile | undefined; !signal.aborted;) {
-      const files: ExpiredFile[] = await this.files.expired(BATCH, after);
+      const files: ExpiredFile[] = await this.files.listExpired(BATCH, after);
       for (const file of files) {
         if (signal.aborted) return deleted;
         if (await this.deleteUnused(file)) deleted += 1;
@@ -68,7 +68,7 @@ export class FileUpkeepJob {
     const failures: unknown[] = [];
     for (let after: string | undefined = ''; after !== undefined && !signal.aborted;) {
       const keys: string[] = await this.files.dueLeftovers(BATCH, after);
-      if (keys.length > 0) await this.contents.discard(keys).catch((error: unknown) => failures.push(error));
+      if (keys.length > 0) await this.contents.discardContents(keys).catch((error: unknown) => failures.push(error));
       after = keys.length < BATCH || failures.length >= MOST_FAILURES ? undefined : keys.at(-1);
     }
     if (failures.length > 0) throw failures[0];

@@ -1,4 +1,4 @@
-import { ApiClosed, malformed, withMembers } from '#libs/http';
+import { ApiClosed, malformedRequest, withMembers } from '#libs/http';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsString, Matches, ValidateIf } from 'class-validator';
 
@@ -28,7 +28,7 @@ export class FileUrlBody {
   get durationMs(): number {
     const [, count, unit] = DURATION.exec(this.expiresIn ?? DEFAULT) ?? [];
     const ms = Number(count) * UNITS[unit!]!;
-    if (ms > MOST_MS) throw malformed({ path: 'expiresIn', detail: DETAIL });
+    if (ms > MOST_MS) throw malformedRequest({ path: 'expiresIn', detail: DETAIL });
     return ms;
   }
 }

@@ -72,8 +72,8 @@ export class FilesController {
     const caller = limitName(scope, raw.socket.remoteAddress);
     const upload = { owner: scope, caller, headers: raw.headers, body: body ?? raw, connection: raw.socket };
     try {
-      const stored = await this.uploads.receive(upload);
-      this.urls.note(baseUrl);
+      const stored = await this.uploads.receiveUpload(upload);
+      this.urls.noteBaseUrl(baseUrl);
       return { files: stored.map((it) => fileView(it, baseUrl)) };
     } catch (error) {
       setRetryAfter(error, reply);
@@ -99,11 +99,11 @@ export class FilesController {
   @ApiOkResponse({ type: FileListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listFiles(@Query() query: FileQuery, @Call() { scope, baseUrl }: ApiCall): Promise<FileListView> {
-    this.urls.note(baseUrl);
+    this.urls.noteBaseUrl(baseUrl);
     const { pageSize, before, q: search } = query;
     const after = before && { createdAt: before.updatedAt, id: before.taskId };
     const page = { limit: pageSize + 1, ...(after && { before: after }), ...(search !== undefined && { search }) };
-    const found = await this.files.list(scope, page);
+    const found = await this.files.listFiles(scope, page);
     const files = found.slice(0, pageSize);
     const last = found.length > pageSize ? files.at(-1) : undefined;
     const nextPageToken = last ? pageTokenAfter({ updatedAt: last.createdAt, taskId: last.id }) : '';
@@ -136,7 +136,7 @@ export class FilesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await answerFile(this.contents, await this.known(owner, id), request, reply);
+    await answerFile(this.contents, await this.requireFile(owner, id), request, reply);
   }
 
   @Delete('files/:id')
@@ -160,12 +160,12 @@ export class FilesController {
     @Body() body: FileUrlBody,
     @Call() { scope, baseUrl }: ApiCall,
   ): Promise<FileUrlView> {
-    const file = await this.known(scope, id);
+    const file = await this.requireFile(scope, id);
     const until = new Date(Math.floor((Date.now() + body.durationMs) / SECOND_MS) * SECOND_MS);
-    return { url: this.addresses.address(file, baseUrl, until), expiresAt: until.toISOString() };
+    return { url: this.addresses.signAddress(file, baseUrl, until), expiresAt: until.toISOString() };
   }
 
-  private async known(owner: FileOwner, id: string): Promise<StoredFile> {
+  private async requireFile(owner: FileOwner, id: string): Promise<StoredFile> {
     const file = FILE_ID.test(id) ? await this.files.get(owner, id) : undefined;
     if (!file) throw unknownFile();
     return file;

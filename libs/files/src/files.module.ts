@@ -27,7 +27,7 @@ import { UploadSlots } from './upload-slots.js';
     FileStore,
     FileContents,
     { provide: FileStorage, inject: [AppConfig, ReplicaLife, OutboundHttp, Database], useFactory: openStorage },
-    { provide: FileAddresses, inject: [Database], useFactory: FileAddresses.begin },
+    { provide: FileAddresses, inject: [Database], useFactory: FileAddresses.openAddresses },
     OwnFileUrls,
     OwnFiles,
     { provide: OutgoingFiles, useExisting: OwnFiles },

@@ -119,13 +119,16 @@ describe('FolderStorage', () => {
   });
 
   it('refuses uploads beside other replicas unless they share the folder', async () => {
-    expect([await storage(0).refusal(), await storage(1, true).refusal()]).toEqual([undefined, undefined]);
-    expect(await storage(1).refusal()).toMatch(/FILES_DIR_SHARED=true/);
+    expect([await storage(0).explainRefusal(), await storage(1, true).explainRefusal()]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(await storage(1).explainRefusal()).toMatch(/FILES_DIR_SHARED=true/);
   });
 
   it('refuses uploads where the folder ends with its process, whoever shares it', async () => {
     const passing = new FolderStorage({ folder, isShared: true, isDurable: false, peers: async () => 0 });
-    expect(await passing.refusal()).toMatch(/FILES_S3_ENDPOINT/);
+    expect(await passing.explainRefusal()).toMatch(/FILES_S3_ENDPOINT/);
   });
 
   it('keeps contents of one owner together, under keys that do not tell the owner', () => {

@@ -51,8 +51,8 @@ export class FolderStorage extends FileStorage {
   }
 
   async put(key: string, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
-    const path = this.pathOf(key);
-    const { path: from, ...stored } = await this.spool.write(content, limit);
+    const path = this.contentPath(key);
+    const { path: from, ...stored } = await this.spool.writeContent(content, limit);
     try {
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       await rename(from, path);
@@ -67,16 +67,16 @@ export class FolderStorage extends FileStorage {
   }
 
   async get(key: string, range?: ByteRange): Promise<Readable> {
-    const file = await open(this.pathOf(key), 'r').catch((cause: unknown) => {
+    const file = await open(this.contentPath(key), 'r').catch((cause: unknown) => {
       throw new ContentUnavailable(`The content ${key} cannot be read`, { cause });
     });
     return file.createReadStream(range && { start: range.first, end: range.last });
   }
 
   async delete(key: string): Promise<boolean> {
-    const path = this.pathOf(key);
+    const path = this.contentPath(key);
     try {
-      if (!(await exists(join(this.options.folder, placeOfKey(key))))) return false;
+      if (!(await pathExists(join(this.options.folder, placeOfKey(key))))) return false;
       await rm(path, { force: true });
       return true;
     } catch (cause) {
@@ -84,7 +84,7 @@ export class FolderStorage extends FileStorage {
     }
   }
 
-  async refusal(): Promise<string | undefined> {
+  async explainRefusal(): Promise<string | undefined> {
     const { isShared, isDurable, peers } = this.options;
     if (!isDurable) return NOT_DURABLE;
     return isShared || (await peers()) === 0 ? undefined : NOT_SHARED;
@@ -108,13 +108,13 @@ export class FolderStorage extends FileStorage {
     return place;
   }
 
-  private pathOf(key: string): string {
+  private contentPath(key: string): string {
     placeOfKey(key);
     return join(this.options.folder, key);
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { malformed } from '#libs/http';
+import { malformedRequest } from '#libs/http';
 import { textStart } from '#libs/protocol';
 import type { ArrivingFile } from './file-contents.js';
 import { unreadableForm } from './file-errors.js';
@@ -42,10 +42,10 @@ export async function* formFiles(body: Readable, contentType: string): AsyncGene
       const { name, mediaType, content } = file;
       yield {
         ...fileLabel({ name: name?.replaceAll(SENT_QUOTE, '"'), mediaType }, `file[${count - 1}]`),
-        content: form.guarded(content, `file[${count - 1}]`),
+        content: form.guardContent(content, `file[${count - 1}]`),
       };
     }
-    if (count === 0) throw malformed({ path: 'file', detail: 'the form must have 1 to 20 parts of this name' });
+    if (count === 0) throw malformedRequest({ path: 'file', detail: 'the form must have 1 to 20 parts of this name' });
   } finally {
     form.close();
   }
@@ -64,7 +64,7 @@ class FormReader {
   private sentType: string | undefined;
   /** Bytes of the body that have arrived and belong to no file that was read. */
   private beside = 0;
-  private wake: () => void = () => undefined;
+  private wakeReader: () => void = () => undefined;
 
   constructor(
     private readonly body: Readable,
@@ -76,22 +76,22 @@ class FormReader {
         const sentType = this.sentType?.trim() ?? '';
         this.add({ name, mediaType: isMediaType(sentType) ? sentType : parsedType, content });
       })
-      .on('field', (name) => this.fail(strangeField(name)))
-      .on('filesLimit', () => this.fail(tooManyFiles()))
-      .on('partsLimit', () => this.fail(tooManyFiles()))
-      .on('error', () => this.fail(unreadableForm(BROKEN)))
-      .on('finish', () => this.end());
+      .on('field', (name) => this.failForm(strangeField(name)))
+      .on('filesLimit', () => this.failForm(tooManyFiles()))
+      .on('partsLimit', () => this.failForm(tooManyFiles()))
+      .on('error', () => this.failForm(unreadableForm(BROKEN)))
+      .on('finish', () => this.endForm());
     onPartHeader(this.parser, (header) => (this.sentType = header['content-type']?.[0]));
     body.once('error', this.onBodyError).once('close', this.onBodyClose);
     body.on('data', this.onBodyData).pipe(this.parser);
     // The events of a destroyed body are over: the client left before the listeners were added.
-    if (body.destroyed && !body.readableEnded) this.fail(unreadableForm(BROKEN));
+    if (body.destroyed && !body.readableEnded) this.failForm(unreadableForm(BROKEN));
   }
 
   /** Returns the next file; `undefined` after the last one. @throws ProblemError 400 */
   async next(): Promise<FormFile | undefined> {
     while (this.waiting.length === 0 && this.failure === undefined && !this.isOver) {
-      await new Promise<void>((resolve) => (this.wake = resolve));
+      await new Promise<void>((resolve) => (this.wakeReader = resolve));
     }
     if (this.failure !== undefined) throw this.failure;
     return this.waiting.shift();
@@ -101,13 +101,13 @@ class FormReader {
    * Yields the content of a file; fails with the failure of the form. @param path the field at fault if the file is
    * empty
    */
-  async *guarded(content: Readable, path: string): AsyncGenerator<Uint8Array> {
+  async *guardContent(content: Readable, path: string): AsyncGenerator<Uint8Array> {
     let memory: ArrayBufferLike | undefined;
     let isEmpty = true;
     try {
       for await (const chunk of content as AsyncIterable<Uint8Array>) {
         // This piece lies in the next chunk of the body: all pieces of the previous chunk have been read.
-        if (memory !== undefined && memory !== chunk.buffer) this.free(memory);
+        if (memory !== undefined && memory !== chunk.buffer) this.freeSpent(memory);
         memory = chunk.buffer;
         this.beside -= chunk.byteLength;
         isEmpty &&= chunk.byteLength === 0;
@@ -119,7 +119,7 @@ class FormReader {
       this.open.delete(content);
     }
     if (this.failure !== undefined) throw this.failure;
-    if (isEmpty) throw malformed({ path, detail: 'must have a content' });
+    if (isEmpty) throw malformedRequest({ path, detail: 'must have a content' });
   }
 
   /** Releases the body; its owner handles the rest. */
@@ -135,26 +135,26 @@ class FormReader {
 
   private add(file: FormFile): void {
     // An error of a content without a reader would end the process.
-    file.content.on('error', () => this.fail(unreadableForm(BROKEN)));
+    file.content.on('error', () => this.failForm(unreadableForm(BROKEN)));
     this.open.add(file.content);
     this.waiting.push(file);
-    this.wake();
+    this.wakeReader();
   }
 
-  private fail(error: Error): void {
+  private failForm(error: Error): void {
     this.failure ??= error;
     // Otherwise the reader of a content would wait for bytes that never arrive.
     for (const content of this.open) content.destroy(this.failure);
-    this.wake();
+    this.wakeReader();
   }
 
-  private end(): void {
+  private endForm(): void {
     this.isOver = true;
-    this.wake();
+    this.wakeReader();
   }
 
   /** Frees the memory of a chunk that spans all of it. */
-  private free(memory: ArrayBufferLike): void {
+  private freeSpent(memory: ArrayBufferLike): void {
     const chunk = this.chunks.get(memory);
     if (chunk) freeChunk(chunk);
   }
@@ -162,13 +162,13 @@ class FormReader {
   private readonly onBodyData = (chunk: Uint8Array): void => {
     this.chunks.set(chunk.buffer, chunk);
     this.beside += chunk.byteLength;
-    if (this.beside > MOST_BESIDE) this.fail(unreadableForm('the form has more than 1 MiB beside its files'));
+    if (this.beside > MOST_BESIDE) this.failForm(unreadableForm('the form has more than 1 MiB beside its files'));
   };
 
-  private readonly onBodyError = (): void => this.fail(unreadableForm(BROKEN));
+  private readonly onBodyError = (): void => this.failForm(unreadableForm(BROKEN));
 
   private readonly onBodyClose = (): void => {
-    if (!this.body.readableEnded) this.fail(unreadableForm(BROKEN));
+    if (!this.body.readableEnded) this.failForm(unreadableForm(BROKEN));
   };
 }
 
@@ -187,7 +187,7 @@ function parserOf(contentType: string): BusboyInstance {
       },
     });
   } catch {
-    throw malformed({ path: 'Content-Type', detail: 'must name the boundary of the form' });
+    throw malformedRequest({ path: 'Content-Type', detail: 'must name the boundary of the form' });
   }
 }
 
@@ -202,9 +202,9 @@ function onPartHeader(form: BusboyInstance, listener: (header: PartHeader) => vo
 
 function strangeField(name: string | undefined): Error {
   const path = textStart(name ?? '', SHOWN_NAME);
-  return malformed({ path, detail: 'is not a field of an upload, whose parts are all named file' });
+  return malformedRequest({ path, detail: 'is not a field of an upload, whose parts are all named file' });
 }
 
 function tooManyFiles(): Error {
-  return malformed({ path: 'file', detail: `an upload has at most ${MOST_FILES} files` });
+  return malformedRequest({ path: 'file', detail: `an upload has at most ${MOST_FILES} files` });
 }

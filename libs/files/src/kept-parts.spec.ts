@@ -78,7 +78,7 @@ let addresses: FileAddresses;
 
 beforeAll(async () => {
   const pool = { query: async () => ({ rows: [{ value: Buffer.alloc(32, 1) }] }) };
-  addresses = await FileAddresses.begin({ pool } as never);
+  addresses = await FileAddresses.openAddresses({ pool } as never);
 });
 
 function keeper(offload: number | 'off' = 1_000, artifact = 100_000, reached: string | undefined = BASE): KeptParts {
@@ -109,7 +109,7 @@ beforeEach(() => {
 describe('large Parts', () => {
   it('are kept as files from the limit on, and come back to the letter', async () => {
     const parts: Part[] = [{ text: 'x' }, { ...rawOf(1_000), metadata: { a: 1 } }, rawOf(999), rawOf(5_000, '')];
-    const [text, large, small, unnamed] = await keeper().keep(parts, ann, signal);
+    const [text, large, small, unnamed] = await keeper().keepParts(parts, ann, signal);
     expect([text, small]).toEqual([parts[0], parts[2]]);
     const id = expect.stringMatching(/^[\da-f-]{36}$/);
     expect(large).toEqual({
@@ -120,14 +120,14 @@ describe('large Parts', () => {
     });
     expect([...memory.files.values()].map(({ name }) => name)).toEqual(['a.bin', 'file']);
     expect(memory.terms).toEqual([{ keptMs: 24 * 3_600_000, heldMs: 900_000 }]);
-    expect(await keeper('off').restorer(ann, signal).restore([text!, large!, small!, unnamed!])).toEqual(parts);
+    expect(await keeper('off').restorer(ann, signal).restoreParts([text!, large!, small!, unnamed!])).toEqual(parts);
   });
 
   it('stay as they are where nothing is said, where no caller could open their URLs, and where their base64 would not come back', async () => {
     const unpadded = { raw: rawOf(1_000).raw!.replace(/=+$/, '') };
-    expect(keeper('off').concerns([rawOf(5_000)])).toBe(false);
-    expect(keeper(1_000, 1, '').concerns([rawOf(5_000)])).toBe(false);
-    expect(await keeper().keep([unpadded], ann)).toEqual([unpadded]);
+    expect(keeper('off').concernsParts([rawOf(5_000)])).toBe(false);
+    expect(keeper(1_000, 1, '').concernsParts([rawOf(5_000)])).toBe(false);
+    expect(await keeper().keepParts([unpadded], ann)).toEqual([unpadded]);
     expect(memory.files.size).toBe(0);
   });
 
@@ -137,25 +137,25 @@ describe('large Parts', () => {
     ['the database fails', new Error('away')],
   ])('stay as they are where %s', async (_what, failure) => {
     memory.failure = failure;
-    expect(await keeper().keep([rawOf(1_000)], ann)).toEqual([rawOf(1_000)]);
+    expect(await keeper().keepParts([rawOf(1_000)], ann)).toEqual([rawOf(1_000)]);
   });
 
   it('are tried again at once after a full quota, and not after a storage that has failed', async () => {
     const kept = keeper();
     memory.failure = quotaExceeded(1);
-    await kept.keep([rawOf(1_000)], ann);
+    await kept.keepParts([rawOf(1_000)], ann);
     memory.failure = undefined;
-    expect((await kept.keep([rawOf(1_000)], eve))[0]).toHaveProperty('url');
+    expect((await kept.keepParts([rawOf(1_000)], eve))[0]).toHaveProperty('url');
     memory.failure = storageUnavailable('away');
-    await kept.keep([rawOf(1_000)], ann);
+    await kept.keepParts([rawOf(1_000)], ann);
     memory.failure = undefined;
-    expect(await kept.keep([rawOf(1_000)], ann)).toEqual([rawOf(1_000)]);
+    expect(await kept.keepParts([rawOf(1_000)], ann)).toEqual([rawOf(1_000)]);
   });
 
   it('stay as they are where nobody waits any more for a slow storage', async () => {
     memory.hold = new Promise(() => undefined);
     const leaving = new AbortController();
-    const kept = keeper().keep([rawOf(1_000)], ann, leaving.signal);
+    const kept = keeper().keepParts([rawOf(1_000)], ann, leaving.signal);
     leaving.abort();
     expect(await kept).toEqual([rawOf(1_000)]);
   });
@@ -163,7 +163,7 @@ describe('large Parts', () => {
 
 describe('what a Part says of itself', () => {
   async function keptPart(): Promise<Part> {
-    const [part] = await keeper().keep([rawOf(1_000)], ann);
+    const [part] = await keeper().keepParts([rawOf(1_000)], ann);
     return part!;
   }
 
@@ -179,40 +179,40 @@ describe('what a Part says of itself', () => {
       [{ ...part, metadata: { [KEPT_FILE]: 'x' } }, ann],
       [{ text: 'x', metadata: part.metadata! }, ann],
     ];
-    expect(await keeper().keep([part], ann)).toEqual([part]);
+    expect(await keeper().keepParts([part], ann)).toEqual([part]);
     for (const [claim, owner] of wrong) {
       const { metadata: _metadata, ...bare } = claim;
-      expect(keeper().concerns([claim])).toBe(true);
-      expect(await keeper().keep([claim], owner)).toEqual([bare]);
+      expect(keeper().concernsParts([claim])).toBe(true);
+      expect(await keeper().keepParts([claim], owner)).toEqual([bare]);
     }
   });
 
   it('costs one query, however many Parts say so', async () => {
     const part = await keptPart();
     memory.queries = 0;
-    expect(await keeper().keep(Array<Part>(500).fill(part), ann)).toEqual(Array<Part>(500).fill(part));
+    expect(await keeper().keepParts(Array<Part>(500).fill(part), ann)).toEqual(Array<Part>(500).fill(part));
     expect(memory.queries).toBe(1);
   });
 
   it('gives no bytes of other files, nor of other owners', async () => {
     const part = await keptPart();
-    const [other] = await keeper().keep([rawOf(2_000)], eve);
+    const [other] = await keeper().keepParts([rawOf(2_000)], eve);
     const claims = [{ ...part, url: other!.url! }, other!, { ...part, metadata: other!.metadata! }];
     const bare = claims.map(({ metadata: _metadata, ...rest }) => rest);
-    expect(await keeper().restorer(ann, signal).restore(claims)).toEqual(bare);
+    expect(await keeper().restorer(ann, signal).restoreParts(claims)).toEqual(bare);
   });
 
   it('is read again where the storage does not answer at first', async () => {
     const part = await keptPart();
     memory.outage = 1;
-    expect(await keeper().restorer(ann, signal).restore([part])).toEqual([rawOf(1_000)]);
+    expect(await keeper().restorer(ann, signal).restoreParts([part])).toEqual([rawOf(1_000)]);
     expect(memory.opened).toBe(2);
   });
 
   it('is read at an address that the service had once, and up to ARTIFACT_LIMIT', async () => {
     const part = await keptPart();
     const moved = { ...part, url: part.url!.replace(BASE, 'http://old.example') };
-    expect(await keeper(1_000, 2_000).restorer(ann, signal).restore([moved, part])).toEqual([rawOf(1_000), part]);
+    expect(await keeper(1_000, 2_000).restorer(ann, signal).restoreParts([moved, part])).toEqual([rawOf(1_000), part]);
   });
 });
 
@@ -220,7 +220,7 @@ const MEBIBYTE = 1024 ** 2;
 
 /** A Part whose base64 has one mebibyte. */
 async function keptPart(): Promise<Part> {
-  const [part] = await keeper().keep([rawOf((MEBIBYTE / 4) * 3)], ann);
+  const [part] = await keeper().keepParts([rawOf((MEBIBYTE / 4) * 3)], ann);
   return part!;
 }
 
@@ -228,9 +228,9 @@ describe('large Parts that are restored to be recorded', () => {
   it('count in flight, all that one restorer has read, until it is disposed of', async () => {
     const part = await keptPart();
     using restorer = keeper(1_000, MEBIBYTE).restorer(ann, signal);
-    expect(await restorer.restore([part, { text: 'x' }])).toEqual([rawOf((MEBIBYTE / 4) * 3), { text: 'x' }]);
+    expect(await restorer.restoreParts([part, { text: 'x' }])).toEqual([rawOf((MEBIBYTE / 4) * 3), { text: 'x' }]);
     expect(inFlight.total).toBe(MEBIBYTE);
-    await restorer.restore([part]);
+    await restorer.restoreParts([part]);
     expect(inFlight.total).toBe(2 * MEBIBYTE);
     restorer[Symbol.dispose]();
     expect(inFlight.total).toBe(0);
@@ -239,12 +239,12 @@ describe('large Parts that are restored to be recorded', () => {
   it('wait unread until there is room, but take none from work that lasts', async () => {
     const part = await keptPart();
     const kept = keeper(1_000, MEBIBYTE);
-    using working = await kept.hold([part], ann, signal);
+    using working = await kept.holdParts([part], ann, signal);
     using first = kept.restorer(ann, signal);
     using second = kept.restorer(ann, signal);
-    await Promise.all([first.restore([part]), second.restore([part])]);
+    await Promise.all([first.restoreParts([part]), second.restoreParts([part])]);
     using third = kept.restorer(ann, signal);
-    const waiting = third.restore([part]);
+    const waiting = third.restoreParts([part]);
     await new Promise(setImmediate);
     expect([memory.opened, inFlight.total]).toEqual([3, 3 * MEBIBYTE]);
     first[Symbol.dispose]();
@@ -257,9 +257,9 @@ describe('large Parts that are restored to be recorded', () => {
 
 describe('a signed address that an agent sends back', () => {
   const opened = async (owner = ann, ms = 60_000): Promise<{ part: Part; echo: Part }> => {
-    const [part] = await keeper().keep([rawOf(1_000)], owner);
+    const [part] = await keeper().keepParts([rawOf(1_000)], owner);
     const file = { id: part!.url!.split('/').at(-1)! };
-    return { part: part!, echo: { ...part!, url: addresses.address(file, BASE, new Date(Date.now() + ms)) } };
+    return { part: part!, echo: { ...part!, url: addresses.signAddress(file, BASE, new Date(Date.now() + ms)) } };
   };
 
   it.each([
@@ -269,10 +269,10 @@ describe('a signed address that an agent sends back', () => {
     const { part, echo } = await opened(ann, ms);
     const { metadata: _metadata, ...bare } = echo;
     const kept = keeper('off');
-    expect(kept.concerns([bare])).toBe(true);
+    expect(kept.concernsParts([bare])).toBe(true);
     const { metadata: _said, ...url } = part;
-    expect(await kept.keep([echo, { text: 'x' }, bare], ann)).toEqual([part, { text: 'x' }, url]);
-    expect(await kept.restorer(ann, signal).restore([bare, echo])).toEqual([url, rawOf(1_000)]);
+    expect(await kept.keepParts([echo, { text: 'x' }, bare], ann)).toEqual([part, { text: 'x' }, url]);
+    expect(await kept.restorer(ann, signal).restoreParts([bare, echo])).toEqual([url, rawOf(1_000)]);
   });
 
   it('stays as it is where the file is of another owner, the signature of another file, or the host of another service', async () => {
@@ -284,15 +284,15 @@ describe('a signed address that an agent sends back', () => {
       { url: echo.url!.replace(BASE, 'https://elsewhere.example') },
       { url: `${echo.url!}&x=1` },
     ];
-    expect(await keeper().keep(altered, ann)).toEqual(altered);
-    expect(keeper().concerns(altered.slice(1))).toBe(false);
+    expect(await keeper().keepParts(altered, ann)).toEqual(altered);
+    expect(keeper().concernsParts(altered.slice(1))).toBe(false);
   });
 });
 
 describe('large Parts that work holds', () => {
   it('count in flight from before they are read until they are disposed of', async () => {
     const part = await keptPart();
-    const held = await keeper(1_000, MEBIBYTE).hold([part, { text: 'x' }, part], ann, signal);
+    const held = await keeper(1_000, MEBIBYTE).holdParts([part, { text: 'x' }, part], ann, signal);
     expect(held.parts).toEqual([rawOf((MEBIBYTE / 4) * 3), { text: 'x' }, part]);
     expect(inFlight.total).toBe(MEBIBYTE);
     held[Symbol.dispose]();
@@ -302,16 +302,16 @@ describe('large Parts that work holds', () => {
   it('wait unread until there is room, and count nothing where the wait or the storage ends them', async () => {
     const part = await keptPart();
     const kept = keeper(1_000, MEBIBYTE);
-    const held = [await kept.hold([part], ann, signal), await kept.hold([part], ann, signal)];
+    const held = [await kept.holdParts([part], ann, signal), await kept.holdParts([part], ann, signal)];
     const leaving = new AbortController();
-    const waiting = kept.hold([part], ann, leaving.signal);
+    const waiting = kept.holdParts([part], ann, leaving.signal);
     await new Promise(setImmediate);
     expect([memory.opened, inFlight.total]).toEqual([2, 2 * MEBIBYTE]);
     leaving.abort(new Error('canceled'));
     await expect(waiting).rejects.toThrow('canceled');
     held[0]![Symbol.dispose]();
     memory.failure = unknownFile();
-    await expect(kept.hold([part], ann, signal)).rejects.toThrow('file not found');
+    await expect(kept.holdParts([part], ann, signal)).rejects.toThrow('file not found');
     expect([memory.opened, inFlight.total]).toEqual([3, MEBIBYTE]);
     held[1]![Symbol.dispose]();
     expect(inFlight.total).toBe(0);

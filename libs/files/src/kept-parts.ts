@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type HeldParts, PartKeeper, type PartRestorer } from '#libs/executor';
 import { ProblemError, ServiceAddress } from '#libs/http';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { claimsKeptFile, keptFileOf, type Part, withBytes, withKeptFile, withoutKeptFile } from '#libs/protocol';
 import { AppConfig, type ContentRoom, ContentRooms, isLoopbackHost, Metrics } from '#libs/service';
 import { type ArrivingFile, FileContents } from './file-contents.js';
@@ -64,53 +64,53 @@ export class KeptParts extends PartKeeper {
     this.outcomes = metrics.counter('parley_large_parts_total', help, ['outcome']);
   }
 
-  override concerns(parts: readonly Part[]): boolean {
+  override concernsParts(parts: readonly Part[]): boolean {
     return parts.some((part) => claimsKeptFile(part) || this.isLarge(part) || this.own.isSigned(part));
   }
 
-  override async keep(parts: readonly Part[], owner: FileOwner, signal?: AbortSignal): Promise<Part[]> {
-    const judged = await this.judged(await this.closed(parts, owner, signal), owner, signal);
+  override async keepParts(parts: readonly Part[], owner: FileOwner, signal?: AbortSignal): Promise<Part[]> {
+    const judged = await this.judgeClaims(await this.closeAddresses(parts, owner, signal), owner, signal);
     const large = judged.flatMap((part) => this.largePart(part) ?? []);
     if (large.length === 0) return judged;
-    const files = await this.stored(large, owner, signal);
-    const kept = new Map(files.map((file, index) => [large[index]!.part, this.named(large[index]!.part, file)]));
+    const files = await this.storeParts(large, owner, signal);
+    const kept = new Map(files.map((file, index) => [large[index]!.part, this.nameFile(large[index]!.part, file)]));
     return judged.map((part) => kept.get(part) ?? part);
   }
 
   override restorer(owner: FileOwner, signal: AbortSignal): PartRestorer {
-    const opened = this.opened(this.rooms.recordedParts, owner, signal);
+    const opened = this.openRestorer(this.rooms.recordedParts, owner, signal);
     return {
-      restore: async (parts) => opened.restore(await this.closed(parts, owner, signal)),
+      restoreParts: async (parts) => opened.restoreParts(await this.closeAddresses(parts, owner, signal)),
       [Symbol.dispose]: () => opened[Symbol.dispose](),
     };
   }
 
-  override async hold(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<HeldParts> {
-    const restorer = this.opened(this.rooms.workParts, owner, signal);
+  override async holdParts(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<HeldParts> {
+    const restorer = this.openRestorer(this.rooms.workParts, owner, signal);
     try {
-      return { parts: await restorer.restore(parts), [Symbol.dispose]: () => restorer[Symbol.dispose]() };
+      return { parts: await restorer.restoreParts(parts), [Symbol.dispose]: () => restorer[Symbol.dispose]() };
     } catch (error) {
       restorer[Symbol.dispose]();
       throw error;
     }
   }
 
-  private opened(room: ContentRoom, owner: FileOwner, signal: AbortSignal): PartRestorer {
-    const place = room.open(owner);
+  private openRestorer(room: ContentRoom, owner: FileOwner, signal: AbortSignal): PartRestorer {
+    const place = room.openPlace(owner);
     let held = 0;
     return {
-      restore: async (parts) => {
-        const { found, characters } = await this.found(parts, owner, signal);
+      restoreParts: async (parts) => {
+        const { found, characters } = await this.findFiles(parts, owner, signal);
         held += characters;
-        await place.hold(held, signal);
-        return this.read(found, signal);
+        await place.holdBytes(held, signal);
+        return this.readParts(found, signal);
       },
       [Symbol.dispose]: () => place[Symbol.dispose](),
     };
   }
 
   /** Finds the files of Parts, and counts the characters of those to read. */
-  private async found(parts: readonly Part[], owner: FileOwner, signal: AbortSignal) {
+  private async findFiles(parts: readonly Part[], owner: FileOwner, signal: AbortSignal) {
     let characters = 0;
     const found: FoundPart[] = [];
     for (const part of parts) {
@@ -124,22 +124,26 @@ export class KeptParts extends PartKeeper {
     return { found, characters };
   }
 
-  private async read(found: readonly FoundPart[], signal: AbortSignal): Promise<Part[]> {
+  private async readParts(found: readonly FoundPart[], signal: AbortSignal): Promise<Part[]> {
     const restored: Part[] = [];
     for (const { part, file } of found)
-      restored.push(file ? withBytes(part, (await this.bytesOf(file, signal)).toString('base64')) : part);
+      restored.push(file ? withBytes(part, (await this.readFileBytes(file, signal)).toString('base64')) : part);
     return restored;
   }
 
-  private bytesOf(file: StoredFile, signal: AbortSignal): Promise<Buffer> {
-    return readThroughOutage(() => this.own.contentOf(file, signal), signal);
+  private readFileBytes(file: StoredFile, signal: AbortSignal): Promise<Buffer> {
+    return readThroughOutage(() => this.own.readWholeContent(file, signal), signal);
   }
 
   /** Returns Parts with plain URLs in place of the signed addresses that an agent got with its call. */
-  private async closed(parts: readonly Part[], owner: FileOwner, signal: AbortSignal | undefined): Promise<Part[]> {
+  private async closeAddresses(
+    parts: readonly Part[],
+    owner: FileOwner,
+    signal: AbortSignal | undefined,
+  ): Promise<Part[]> {
     if (!parts.some((part) => this.own.isSigned(part))) return [...parts];
-    const close = (): Promise<Part[]> => this.own.withoutSignatures(parts, owner);
-    return signal ? throughOutage(close, signal) : close();
+    const removeSignatures = (): Promise<Part[]> => this.own.withoutSignatures(parts, owner);
+    return signal ? retryWhileDatabaseDown(removeSignatures, signal) : removeSignatures();
   }
 
   private isLarge({ raw }: Part): boolean {
@@ -154,10 +158,14 @@ export class KeptParts extends PartKeeper {
   }
 
   /** Removes the marks of Parts that falsely claim to be stored files. */
-  private async judged(parts: readonly Part[], owner: FileOwner, signal: AbortSignal | undefined): Promise<Part[]> {
+  private async judgeClaims(
+    parts: readonly Part[],
+    owner: FileOwner,
+    signal: AbortSignal | undefined,
+  ): Promise<Part[]> {
     const claiming = parts.filter(claimsKeptFile);
-    const find = (): Promise<Map<string, StoredFile>> => this.own.named(claiming, owner);
-    const files = await (signal ? throughOutage(find, signal) : find());
+    const findNamed = (): Promise<Map<string, StoredFile>> => this.own.findNamed(claiming, owner);
+    const files = await (signal ? retryWhileDatabaseDown(findNamed, signal) : findNamed());
     return parts.map((part) => {
       if (!claimsKeptFile(part)) return part;
       const file = files.get(part.url ?? '');
@@ -169,16 +177,16 @@ export class KeptParts extends PartKeeper {
   private async keptFile(part: Part, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
     const { id = '' } = keptFileOf(part) ?? {};
     if (!FILE_ID.test(id) || !part.url?.endsWith(`/api/files/${id}`)) return undefined;
-    const file = await throughOutage(() => this.files.get(owner, id), signal);
+    const file = await retryWhileDatabaseDown(() => this.files.get(owner, id), signal);
     return file && isSame(part, file) ? file : undefined;
   }
 
-  private named(part: Part, { id, size, sha256 }: StoredFile): Part {
+  private nameFile(part: Part, { id, size, sha256 }: StoredFile): Part {
     return withKeptFile(part, `${this.service.publicBaseUrl()}/api/files/${id}`, { id, size, sha256 });
   }
 
   /** Stores the Parts, all or none. Never rejects. @returns an empty list if the Parts stay unchanged */
-  private async stored(
+  private async storeParts(
     large: readonly LargePart[],
     owner: FileOwner,
     signal: AbortSignal | undefined,
@@ -189,10 +197,10 @@ export class KeptParts extends PartKeeper {
     }
     const announced = large.reduce((sum, { bytes }) => sum + bytes.length, 0);
     this.atWork += 1;
-    const storing = this.contents.store(owner, filesOf(large), announced, { keptMs: UNNAMED_MS, heldMs: HELD_MS });
+    const storing = this.contents.storeFiles(owner, filesOf(large), announced, { keptMs: UNNAMED_MS, heldMs: HELD_MS });
     void storing.catch(() => undefined).finally(() => (this.atWork -= 1));
     try {
-      const files = await within(storing, signal);
+      const files = await settleWithin(storing, signal);
       this.outcomes.inc({ outcome: 'kept' }, large.length);
       return files;
     } catch (error) {
@@ -214,10 +222,10 @@ export class KeptParts extends PartKeeper {
 }
 
 async function* filesOf(large: readonly LargePart[]): AsyncGenerator<ArrivingFile> {
-  for (const { part, bytes } of large) yield { ...labelOf(part), content: chunk(bytes) };
+  for (const { part, bytes } of large) yield { ...labelOf(part), content: singleChunk(bytes) };
 }
 
-async function* chunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
@@ -231,19 +239,19 @@ function labelOf({ filename: name, mediaType }: Part): ReturnType<typeof fileLab
 }
 
 /** Awaits work. @throws Error after a timeout, or once the signal aborts */
-async function within<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function settleWithin<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   const limit = AbortSignal.timeout(STORE_MS);
   const ends = signal ? AbortSignal.any([signal, limit]) : limit;
   ends.throwIfAborted();
-  let leave: () => void = () => undefined;
+  let rejectEnded: () => void = () => undefined;
   const ended = new Promise<never>((_resolve, reject) => {
-    leave = () => reject(ends.reason as Error);
-    ends.addEventListener('abort', leave, { once: true });
+    rejectEnded = () => reject(ends.reason as Error);
+    ends.addEventListener('abort', rejectEnded, { once: true });
   });
   try {
     return await Promise.race([work, ended]);
   } finally {
-    ends.removeEventListener('abort', leave);
+    ends.removeEventListener('abort', rejectEnded);
   }
 }
 

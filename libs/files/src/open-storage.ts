@@ -27,7 +27,7 @@ export async function openStorage(
           ...files.s3,
           folder,
           place: await installationTag(database.pool),
-          http: http.trusting(files.s3.endpoint),
+          http: http.trustingFetch(files.s3.endpoint),
         });
   await storage.removeAbandoned();
   return storage;

@@ -13,7 +13,7 @@ const at = (base: string): string => `${base}/api/files/${id}`;
 describe('OwnFileUrls', () => {
   it('knows a URL with a host that a caller was told one of, and with no other', () => {
     const urls = urlsWith();
-    urls.note('http://files.internal:3000');
+    urls.noteBaseUrl('http://files.internal:3000');
     expect(urls.idOf(at('http://files.internal:3000'))).toBe(id);
     for (const other of ['http://files.internal', 'https://files.internal:3000', 'http://evil.example:3000'])
       expect(urls.idOf(at(other))).toBeUndefined();
@@ -29,13 +29,13 @@ describe('OwnFileUrls', () => {
 
   it('knows no host from a request where PUBLIC_URL says it', () => {
     const urls = urlsWith({ publicUrl: 'https://parley.example', allowedHosts: ['parley.internal'] });
-    urls.note('http://evil.example');
+    urls.noteBaseUrl('http://evil.example');
     for (const base of ['http://evil.example', 'http://parley.internal']) expect(urls.idOf(at(base))).toBeUndefined();
   });
 
   it('forgets the first of many hosts', () => {
     const urls = urlsWith();
-    for (let index = 0; index <= 64; index += 1) urls.note(`http://h${index}`);
+    for (let index = 0; index <= 64; index += 1) urls.noteBaseUrl(`http://h${index}`);
     expect([urls.idOf(at('http://h0')), urls.idOf(at('http://h64'))]).toEqual([undefined, id]);
   });
 

@@ -46,7 +46,7 @@ export class OwnFileUrls implements OnApplicationBootstrap {
   }
 
   /** Records a base URL that a caller got, from its own request. */
-  note(baseUrl: string): void {
+  noteBaseUrl(baseUrl: string): void {
     if (this.config.publicUrl === undefined) this.reported.set(baseUrl, true);
   }
 
@@ -69,6 +69,8 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     if (this.config.publicUrl !== undefined) return false;
     const { host, hostname, origin } = new URL(base);
     // Loopback counts as served on every port, but another service may listen there.
-    return this.reported.has(base) || (origin === base && !isLoopbackHost(hostname) && this.listed.serves(host, {}));
+    return (
+      this.reported.has(base) || (origin === base && !isLoopbackHost(hostname) && this.listed.servesHost(host, {}))
+    );
   }
 }

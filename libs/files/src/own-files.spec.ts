@@ -46,7 +46,7 @@ function ownFiles(): OwnFiles {
 
 describe('OwnFiles', () => {
   it('reads a file by its URL', async () => {
-    expect((await ownFiles().read(url, owner, admitted, signal))?.toString()).toBe('content');
+    expect((await ownFiles().readContent(url, owner, admitted, signal))?.toString()).toBe('content');
   });
 
   it.each([
@@ -57,16 +57,18 @@ describe('OwnFiles', () => {
     `${BASE}/api/runs/${file.id}`,
     'data:text/plain,x',
   ])('takes %s for no file of this service', async (other) => {
-    expect(await ownFiles().read(other, owner, admitted, signal)).toBeUndefined();
+    expect(await ownFiles().readContent(other, owner, admitted, signal)).toBeUndefined();
   });
 
   it('reads no file of another owner, and none that is not admitted', async () => {
-    await expect(ownFiles().read(url, { ...owner, owner: 'eve' }, admitted, signal)).rejects.toThrow('file not found');
+    await expect(ownFiles().readContent(url, { ...owner, owner: 'eve' }, admitted, signal)).rejects.toThrow(
+      'file not found',
+    );
     expect(admitted).not.toHaveBeenCalled();
     const refuse = async (bytes: number): Promise<void> => {
       throw new Error(`no room for ${bytes} bytes`);
     };
-    await expect(ownFiles().read(url, owner, refuse, signal)).rejects.toThrow('no room for 7 bytes');
+    await expect(ownFiles().readContent(url, owner, refuse, signal)).rejects.toThrow('no room for 7 bytes');
     expect(opened).not.toHaveBeenCalled();
   });
 
@@ -75,7 +77,7 @@ describe('OwnFiles', () => {
     ['breaks off', async () => Readable.from(brokenOff())],
   ])('reads a content again where the storage %s, and admits it once', async (_what, failure) => {
     opened.mockImplementationOnce(failure);
-    expect((await ownFiles().read(url, owner, admitted, signal))?.toString()).toBe('content');
+    expect((await ownFiles().readContent(url, owner, admitted, signal))?.toString()).toBe('content');
     expect(opened).toHaveBeenCalledTimes(2);
     expect(admitted).toHaveBeenCalledTimes(1);
   });
@@ -87,7 +89,7 @@ describe('OwnFiles', () => {
       setImmediate(() => leaving.abort(reason));
       throw storageUnavailable('away');
     });
-    await expect(ownFiles().read(url, owner, admitted, leaving.signal)).rejects.toBe(reason);
+    await expect(ownFiles().readContent(url, owner, admitted, leaving.signal)).rejects.toBe(reason);
     expect(opened).toHaveBeenCalledTimes(1);
   });
 
@@ -95,7 +97,7 @@ describe('OwnFiles', () => {
     const endless = new Readable({ read: () => undefined });
     opened.mockImplementationOnce(async () => endless);
     const leaving = new AbortController();
-    const reading = ownFiles().read(url, owner, admitted, leaving.signal);
+    const reading = ownFiles().readContent(url, owner, admitted, leaving.signal);
     await new Promise(setImmediate);
     const reason = new Error('canceled');
     leaving.abort(reason);
@@ -105,9 +107,9 @@ describe('OwnFiles', () => {
 
   it('opens the files of their owner alone, and leaves all other Parts as they are', async () => {
     const parts = [{ text: 'x' }, { url, filename: 'a.txt' }, { url: 'https://elsewhere.example/x' }];
-    const [text, signed, elsewhere] = await ownFiles().opened(parts, owner, 60_000, signal);
+    const [text, signed, elsewhere] = await ownFiles().openFiles(parts, owner, 60_000, signal);
     expect([text, elsewhere]).toEqual([parts[0], parts[2]]);
     expect(signed).toEqual({ url: expect.stringContaining(`${BASE}/${file.id}@`), filename: 'a.txt' });
-    expect(await ownFiles().opened(parts, { tenant: 'other', owner: 'ann' }, 60_000, signal)).toEqual(parts);
+    expect(await ownFiles().openFiles(parts, { tenant: 'other', owner: 'ann' }, 60_000, signal)).toEqual(parts);
   });
 });

@@ -2,7 +2,7 @@ import { addAbortSignal } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { OutgoingFiles } from '#libs/a2a-client';
 import { ServiceAddress } from '#libs/http';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import type { Part } from '#libs/protocol';
 import { FileAddresses } from './file-addresses.js';
 import { FileContents } from './file-contents.js';
@@ -26,14 +26,14 @@ export class OwnFiles extends OutgoingFiles {
   }
 
   /** Returns the owner's files that the URLs of Parts reference, by these URLs. */
-  async named(parts: readonly Part[], owner: FileOwner): Promise<Map<string, StoredFile>> {
+  async findNamed(parts: readonly Part[], owner: FileOwner): Promise<Map<string, StoredFile>> {
     const ids = new Map(
       parts.flatMap(({ url = '' }): [string, string][] => {
         const id = this.urls.idOf(url);
         return id === undefined ? [] : [[url, id]];
       }),
     );
-    const files = await this.files.among(owner, [...ids.values()]);
+    const files = await this.files.findAmong(owner, [...ids.values()]);
     return new Map(
       [...ids].flatMap(([url, id]): [string, StoredFile][] => {
         const file = files.get(id);
@@ -51,7 +51,7 @@ export class OwnFiles extends OutgoingFiles {
   async withoutSignatures(parts: readonly Part[], owner: FileOwner): Promise<Part[]> {
     const signed = new Map(parts.map((part) => [part, this.signedUrl(part.url)]));
     const ids = [...signed.values()].flatMap((it) => it?.id ?? []);
-    const files = await this.files.among(owner, ids);
+    const files = await this.files.findAmong(owner, ids);
     return parts.map((part) => {
       const address = signed.get(part);
       return address && files.has(address.id) ? { ...part, url: address.url } : part;
@@ -64,7 +64,7 @@ export class OwnFiles extends OutgoingFiles {
    * @param admit called once with the bytes of the file before they are read; its exceptions are rethrown
    * @throws ProblemError 404 for a file that the owner does not have, 503 after these minutes; the signal's reason
    */
-  async read(
+  async readContent(
     url: string,
     owner: FileOwner,
     admit: (bytes: number) => Promise<void>,
@@ -72,17 +72,17 @@ export class OwnFiles extends OutgoingFiles {
   ): Promise<Buffer | undefined> {
     const id = this.urls.idOf(url);
     if (id === undefined) return undefined;
-    const file = await this.known(id, owner, signal);
+    const file = await this.findFile(id, owner, signal);
     if (!file) throw unknownFile();
     await admit(file.size);
-    return readThroughOutage(() => this.contentOf(file, signal), signal);
+    return readThroughOutage(() => this.readWholeContent(file, signal), signal);
   }
 
   /** Returns the whole content of a file. @throws ProblemError like `FileContents.openContent`; the signal's reason */
-  async contentOf(file: StoredFile, signal: AbortSignal): Promise<Buffer> {
+  async readWholeContent(file: StoredFile, signal: AbortSignal): Promise<Buffer> {
     const pieces: Buffer[] = [];
     try {
-      const content = addAbortSignal(signal, await this.contents.open(file));
+      const content = addAbortSignal(signal, await this.contents.openContent(file));
       for await (const piece of content) pieces.push(piece as Buffer);
     } catch (error) {
       signal.throwIfAborted();
@@ -91,13 +91,18 @@ export class OwnFiles extends OutgoingFiles {
     return Buffer.concat(pieces);
   }
 
-  override async opened(parts: readonly Part[], owner: FileOwner, forMs: number, signal: AbortSignal): Promise<Part[]> {
+  override async openFiles(
+    parts: readonly Part[],
+    owner: FileOwner,
+    forMs: number,
+    signal: AbortSignal,
+  ): Promise<Part[]> {
     const until = new Date(Date.now() + forMs);
     const base = this.service.publicBaseUrl();
-    const files = await throughOutage(() => this.named(parts, owner), signal);
+    const files = await retryWhileDatabaseDown(() => this.findNamed(parts, owner), signal);
     return parts.map((part) => {
       const file = files.get(part.url ?? '');
-      return file ? { ...part, url: this.addresses.address(file, base, until) } : part;
+      return file ? { ...part, url: this.addresses.signAddress(file, base, until) } : part;
     });
   }
 
@@ -107,7 +112,7 @@ export class OwnFiles extends OutgoingFiles {
     return signed && this.addresses.isSigned(signed.id, signed.proof) ? signed : undefined;
   }
 
-  private known(id: string, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
-    return throughOutage(() => this.files.get(owner, id), signal);
+  private findFile(id: string, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
+    return retryWhileDatabaseDown(() => this.files.get(owner, id), signal);
   }
 }

@@ -50,7 +50,7 @@ export class SignedFilesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const isOpen = FILE_ID.test(id) && this.addresses.isValid(id, query.proof);
-    const file = isOpen ? await this.files.find(id) : undefined;
+    const file = isOpen ? await this.files.findById(id) : undefined;
     // The response is the same for all reasons, so that it does not reveal which files exist.
     if (!file) throw notOpen();
     await answerFile(this.contents, file, request, reply);

@@ -34,14 +34,14 @@ export class Spool {
    * @throws ContentTooLong above `limit` bytes; ContentUnavailable if the file cannot be written, or the disk is almost
    *   full
    */
-  async write(content: AsyncIterable<Uint8Array>, limit: number): Promise<SpooledContent> {
+  async writeContent(content: AsyncIterable<Uint8Array>, limit: number): Promise<SpooledContent> {
     if (Date.now() - this.sweptAt > SWEEP_EVERY_MS) await this.removeAbandoned();
     const path = join(this.folder, randomUUID());
-    const file = await this.create(path).catch(unavailable);
+    const file = await this.createFile(path).catch(throwUnavailable);
     try {
-      await this.reserve.look();
+      await this.reserve.checkDisk();
       const written = await copyTo(file, content, limit, this.reserve);
-      await file.sync().catch(unavailable);
+      await file.sync().catch(throwUnavailable);
       await file.close();
       return { path, ...written };
     } catch (error) {
@@ -65,7 +65,7 @@ export class Spool {
     }
   }
 
-  private async create(path: string): Promise<FileHandle> {
+  private async createFile(path: string): Promise<FileHandle> {
     await mkdir(this.folder, { recursive: true, mode: FOLDER_MODE });
     return open(path, 'wx', FILE_MODE);
   }
@@ -82,7 +82,7 @@ async function copyTo(
   for await (const chunk of content) {
     size += chunk.byteLength;
     if (size > limit) throw new ContentTooLong(limit);
-    await reserve.take(chunk.byteLength);
+    await reserve.countBytes(chunk.byteLength);
     hash.update(chunk);
     await writeWhole(file, chunk);
   }
@@ -92,12 +92,12 @@ async function copyTo(
 /** Writes a whole chunk: a single write may accept less. */
 async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let offset = 0; offset < chunk.byteLength;) {
-    const { bytesWritten } = await file.write(chunk, offset).catch(unavailable);
+    const { bytesWritten } = await file.write(chunk, offset).catch(throwUnavailable);
     offset += bytesWritten;
   }
 }
 
 /** Reports a failure of the disk, such as a full one. Failures of the arriving content are reported by its reader. */
-function unavailable(cause: unknown): never {
+function throwUnavailable(cause: unknown): never {
   throw new ContentUnavailable('A temporary file cannot be written', { cause });
 }

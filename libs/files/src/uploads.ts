@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { drainBody, malformed } from '#libs/http';
+import { drainBody, malformedRequest } from '#libs/http';
 import { AppConfig } from '#libs/service';
 import { type ArrivingFile, FileContents } from './file-contents.js';
 import { fileTooLarge } from './file-errors.js';
@@ -39,12 +39,12 @@ export class Uploads {
    * that is still sending would not see it otherwise. A client that announced too much need not send it.
    * @throws ProblemError 400, 413, 503; A2AError RATE_LIMITED
    */
-  async receive(upload: Upload): Promise<StoredFile[]> {
+  async receiveUpload(upload: Upload): Promise<StoredFile[]> {
     try {
-      const leave = this.slots.enter({ caller: upload.caller, tenant: upload.owner.tenant });
+      const leave = this.slots.takeSlot({ caller: upload.caller, tenant: upload.owner.tenant });
       const endWatch = watchPace(upload.body, upload.connection);
       try {
-        return await this.store(upload);
+        return await this.storeUpload(upload);
       } finally {
         endWatch();
         leave();
@@ -55,14 +55,14 @@ export class Uploads {
     }
   }
 
-  private async store({ owner, headers, body }: Upload): Promise<StoredFile[]> {
+  private async storeUpload({ owner, headers, body }: Upload): Promise<StoredFile[]> {
     const announced = Number(headers['content-length'] ?? 0);
     const contentType = headers['content-type'];
     if (contentType !== undefined && FORM.test(contentType))
-      return this.contents.store(owner, formFiles(body, contentType), announced);
+      return this.contents.storeFiles(owner, formFiles(body, contentType), announced);
     const { fileBytes } = this.config.files;
     if (announced > fileBytes) throw fileTooLarge(fileBytes, '');
-    return this.contents.store(owner, bodyFile(body, headers), announced);
+    return this.contents.storeFiles(owner, bodyFile(body, headers), announced);
   }
 }
 
@@ -83,7 +83,8 @@ async function* wholeBody(body: Readable): AsyncGenerator<Uint8Array> {
       yield chunk as Uint8Array;
     }
   } catch {
-    throw malformed({ path: '', detail: CUT_OFF });
+    throw malformedRequest({ path: '', detail: CUT_OFF });
   }
-  if (isEmpty) throw malformed({ path: '', detail: 'the body must be a form with files, or the content of a file' });
+  if (isEmpty)
+    throw malformedRequest({ path: '', detail: 'the body must be a form with files, or the content of a file' });
 }

@@ -8,7 +8,7 @@ export class ComparedValues {
   private left = MOST_COMPARED;
 
   /** Charges this many values. @returns false if fewer are left */
-  take(values: number): boolean {
+  takeValues(values: number): boolean {
     this.left -= values;
     return this.left >= 0;
   }

@@ -9,7 +9,7 @@ const INNER: ReadonlySet<string> = new Set([...LISTS, 'llmConfig', 'body']);
 
 /** Returns the members of a value that name credentials. */
 export function namesIn(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? picked(value, (key) => NAMING.has(key)) : {};
+  return isJsonObject(value) ? pickMembers(value, (key) => NAMING.has(key)) : {};
 }
 
 /** True if a value itself names a credential. */
@@ -25,7 +25,7 @@ export function hasInnerNames(value: JsonValue | undefined): boolean {
 
 /** Returns a value without its own members that name credentials. */
 export function withoutNames<T extends JsonValue>(value: T): T | JsonObject {
-  return isJsonObject(value) ? picked(value, (key) => !NAMING.has(key)) : value;
+  return isJsonObject(value) ? pickMembers(value, (key) => !NAMING.has(key)) : value;
 }
 
 /** Returns a value without the names of credentials, at any depth. */
@@ -50,6 +50,6 @@ export function withoutCredentials(config: JsonValue): JsonValue {
   return Object.fromEntries(visible);
 }
 
-function picked(value: JsonObject, isPicked: (key: string) => boolean): JsonObject {
+function pickMembers(value: JsonObject, isPicked: (key: string) => boolean): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => isPicked(key)));
 }

@@ -14,7 +14,7 @@ interface Changed {
 /** Returns the only node after a model has answered with another config. */
 function changed(type: string, config: JsonObject, answered: JsonObject, id = 'a'): Changed {
   const current = new CurrentDefinition({ name: 'w', nodes: [{ id: 'a', type, config }] });
-  const { workflow, lost } = current.apply({ name: 'w', nodes: [{ id, type, config: answered }] });
+  const { workflow, lost } = current.applyAnswer({ name: 'w', nodes: [{ id, type, config: answered }] });
   return { config: (workflow['nodes'] as JsonObject[])[0]?.['config'], lost: lost.map(({ path }) => path) };
 }
 
@@ -160,7 +160,7 @@ describe('a definition that a model changes', () => {
       { id: 'b', type: 'conversation', config: { target: URL } },
     ];
     const left = { severity: 'warning', code: 'CREDENTIAL_LEFT_OUT' };
-    expect(current.apply({ nodes })).toEqual({
+    expect(current.applyAnswer({ nodes })).toEqual({
       workflow: { nodes },
       lost: [
         {
@@ -213,7 +213,7 @@ describe('a definition that a model changes', () => {
     ])('compares %s in proportion to the size', (_, before, after) => {
       reads = 0;
       const current = new CurrentDefinition({ name: 'w', nodes: before() });
-      current.apply({ name: 'w', nodes: after() });
+      current.applyAnswer({ name: 'w', nodes: after() });
       expect(reads).toBeLessThan(100_000);
     });
   });
@@ -226,8 +226,8 @@ describe('a definition that a model changes', () => {
       { config: { model: 'm', prompt: 'x' }, type: 'agent', id: 'a' },
       { id: 'a', type: 'agent', config: { prompt: 'x', model: 'm' }, position: { x: 9, y: 9 } },
     ];
-    for (const answer of answers) expect(current.apply({ nodes: [answer] }).workflow['nodes']).toEqual([node]);
-    expect(current.apply({ nodes: [{ id: 'b', type: 'output', config: {} }] }).workflow['nodes']).toEqual([
+    for (const answer of answers) expect(current.applyAnswer({ nodes: [answer] }).workflow['nodes']).toEqual([node]);
+    expect(current.applyAnswer({ nodes: [{ id: 'b', type: 'output', config: {} }] }).workflow['nodes']).toEqual([
       { id: 'b', type: 'output' },
     ]);
   });
@@ -235,8 +235,8 @@ describe('a definition that a model changes', () => {
   it('leaves a new node as the model wrote it, and what is no node to the checks', () => {
     const current = new CurrentDefinition({ nodes: 'none' });
     const nodes: JsonValue[] = [{ id: 'new', unchanged: true }, { type: 'agent' }, 7];
-    expect(current.apply({ nodes })).toEqual({ workflow: { nodes }, lost: [] });
-    expect(current.apply({ nodes: 1 })).toEqual({ workflow: { nodes: 1 }, lost: [] });
+    expect(current.applyAnswer({ nodes })).toEqual({ workflow: { nodes }, lost: [] });
+    expect(current.applyAnswer({ nodes: 1 })).toEqual({ workflow: { nodes: 1 }, lost: [] });
     expect(current.visible).toEqual({ nodes: 'none' });
   });
 });

@@ -58,7 +58,7 @@ export class CurrentDefinition {
   }
 
   /** Merges an answer with the unchanged nodes, and with the name and the schema of the current definition. */
-  apply(answer: JsonObject): ChangedDefinition {
+  applyAnswer(answer: JsonObject): ChangedDefinition {
     const { name, $schema } = this.sent;
     const nodes = Array.isArray(answer['nodes']) ? this.changedNodes(answer['nodes']) : undefined;
     const workflow = {
@@ -67,7 +67,7 @@ export class CurrentDefinition {
       ...(typeof name === 'string' && WORKFLOW_NAME.test(name) && { name }),
       ...(nodes && { nodes: nodes.map(({ node }) => node) }),
     };
-    return { workflow, lost: nodes?.flatMap(({ node, lost }, index) => warnings(node, index, lost)) ?? [] };
+    return { workflow, lost: nodes?.flatMap(({ node, lost }, index) => toWarnings(node, index, lost)) ?? [] };
   }
 
   /** Matches nodes by their ids. If several have the same id, which no definition may have, the first one matches. */
@@ -99,7 +99,7 @@ export class CurrentDefinition {
     const own = gone.length > 0 ? valuesIn(node) : 0;
     for (const { known, values } of gone) {
       if (known['type'] !== node['type']) continue;
-      if (!this.compared.take(own + values)) break;
+      if (!this.compared.takeValues(own + values)) break;
       const { config, lost } = this.changedConfig(node, known);
       if (config && !isDeepStrictEqual(config, node['config'])) return { node: { ...node, config }, lost };
     }
@@ -110,11 +110,13 @@ export class CurrentDefinition {
   private changedConfig(written: JsonObject, known: JsonObject): { config?: JsonObject; lost: LostInNode[] } {
     const [before, after] = [known['config'], written['config']];
     if (!isJsonObject(before) || !isJsonObject(after)) return { lost: [] };
-    const { members, lost } = keptCredentials(typed(known, before), typed(written, after));
+    const { members, lost } = keptCredentials(toCallingNode(known, before), toCallingNode(written, after));
     const own = lost.map(({ member, detail }) => {
       return { path: member === '' ? 'config' : `config.${member}`, detail: `the credential ${detail}` };
     });
-    const inner = isJsonObject(after['body']) ? innerDefinition(known, this.compared)?.apply(after['body']) : undefined;
+    const inner = isJsonObject(after['body'])
+      ? innerDefinition(known, this.compared)?.applyAnswer(after['body'])
+      : undefined;
     return {
       config: { ...after, ...members, ...(inner && { body: inner.workflow }) },
       lost: [...own, ...(inner?.lost ?? []).map(({ path, detail }) => ({ path: `config.body.${path}`, detail }))],
@@ -122,7 +124,7 @@ export class CurrentDefinition {
   }
 }
 
-function typed({ type }: JsonObject, config: JsonObject): CallingNode {
+function toCallingNode({ type }: JsonObject, config: JsonObject): CallingNode {
   return { type: typeof type === 'string' ? type : '', config };
 }
 
@@ -134,7 +136,7 @@ function innerDefinition({ type, config }: JsonObject, compared?: ComparedValues
 }
 
 /** Returns the lost credentials of a node as problems of its definition. */
-function warnings(node: JsonValue, index: number, lost: readonly LostInNode[]): WorkflowProblem[] {
+function toWarnings(node: JsonValue, index: number, lost: readonly LostInNode[]): WorkflowProblem[] {
   const { id, type } = isJsonObject(node) ? node : {};
   const [typeName = '', idName = ''] = [type, id].map((it) => (typeof it === 'string' ? it : ''));
   return lost.map(({ path, detail }) => ({

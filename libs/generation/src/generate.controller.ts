@@ -1,7 +1,7 @@
 import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { admitStream, limitName, Scope, setRetryAfter } from '#libs/access';
-import { ApiProblem, ProblemError, problemOf, sendEvents, type SseFrame } from '#libs/http';
+import { ApiProblem, ProblemError, toProblem, sendEvents, type SseFrame } from '#libs/http';
 import { Shutdown } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -61,19 +61,19 @@ export class GenerateController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     checkDescription(body);
-    const leave = this.enter(scope, reply);
+    const leave = this.enterSlot(scope, reply);
     const left = new AbortController();
     const onClose = (): void => left.abort();
     reply.raw.once('close', onClose);
     const timer = AbortSignal.timeout(LONGEST_MS);
     const signal = AbortSignal.any([timer, left.signal, this.shutdown.started]);
-    const reported = (error: unknown): unknown => this.reported(error, timer);
+    const toReported = (error: unknown): unknown => this.toCallerError(error, timer);
     try {
-      const generation = await this.generator.begin(body, { tenant: scope.tenant, signal });
-      if (wantsEvents(accept)) await this.stream(generation, reply, reported);
-      else await answer(generation, reply);
+      const generation = await this.generator.beginGeneration(body, { tenant: scope.tenant, signal });
+      if (wantsEvents(accept)) await this.streamGeneration(generation, reply, toReported);
+      else await sendLastEvent(generation, reply);
     } catch (error) {
-      if (!left.signal.aborted) throw reported(error);
+      if (!left.signal.aborted) throw toReported(error);
       // The client has left, so no answer is sent.
       reply.hijack();
     } finally {
@@ -83,27 +83,27 @@ export class GenerateController {
   }
 
   /** @throws A2AError RATE_LIMITED or OVERLOADED, with `Retry-After` in the reply */
-  private enter(scope: TaskScope, reply: FastifyReply): () => void {
+  private enterSlot(scope: TaskScope, reply: FastifyReply): () => void {
     try {
       const caller = limitName(scope, reply.request.raw.socket.remoteAddress);
-      return this.slots.enter({ caller, tenant: scope.tenant });
+      return this.slots.takeSlot({ caller, tenant: scope.tenant });
     } catch (error) {
       setRetryAfter(error, reply);
       throw error;
     }
   }
 
-  private async stream(
+  private async streamGeneration(
     generation: Generation,
     reply: FastifyReply,
     reported: (error: unknown) => unknown,
   ): Promise<void> {
     admitStream(reply);
-    await sendEvents(reply, this.shutdown, () => frames(generation, reported));
+    await sendEvents(reply, this.shutdown, () => generationFrames(generation, reported));
   }
 
   /** Returns the error for the caller. A time limit or a shutdown replaces the error that it caused. */
-  private reported(error: unknown, timer: AbortSignal): unknown {
+  private toCallerError(error: unknown, timer: AbortSignal): unknown {
     if (error instanceof ProblemError) return error;
     if (timer.aborted) return tooSlow();
     return this.shutdown.started.aborted ? new ProblemError(503, 'The service is about to stop') : error;
@@ -111,18 +111,21 @@ export class GenerateController {
 }
 
 /** Sends the last event as the answer. Earlier events are for streams alone. */
-async function answer(generation: Generation, reply: FastifyReply): Promise<void> {
-  for await (const event of generation.events()) {
+async function sendLastEvent(generation: Generation, reply: FastifyReply): Promise<void> {
+  for await (const event of generation.runEvents()) {
     if (event.type === 'done') void reply.status(200).send(event.data);
   }
 }
 
-async function* frames(generation: Generation, reported: (error: unknown) => unknown): AsyncGenerator<SseFrame> {
+async function* generationFrames(
+  generation: Generation,
+  reported: (error: unknown) => unknown,
+): AsyncGenerator<SseFrame> {
   try {
-    for await (const { type, data } of generation.events()) yield { event: type, data: JSON.stringify(data) };
+    for await (const { type, data } of generation.runEvents()) yield { event: type, data: JSON.stringify(data) };
   } catch (error) {
     const shown = reported(error);
-    yield { event: 'error', data: JSON.stringify(problemOf(shown)) };
+    yield { event: 'error', data: JSON.stringify(toProblem(shown)) };
     // The filter logs it, since it knows that the answer has begun.
     if (!(shown instanceof ProblemError)) throw shown;
   }

@@ -7,7 +7,7 @@ import { emptyStore } from './testing/generation-ground.js';
 describe('what a model is shown of workflows', () => {
   it.each(GENERATION_EXAMPLES)('has an example without any problem: $description', async ({ workflow }) => {
     const checks = new WorkflowCheck(await describedNodeTypes([]));
-    expect(await checks.problems(workflow, emptyStore())).toEqual([]);
+    expect(await checks.findProblems(workflow, emptyStore())).toEqual([]);
   });
 
   it('has a sentence for every type of node', async () => {

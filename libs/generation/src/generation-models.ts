@@ -6,7 +6,7 @@ import { noModel, refusedModel } from './generation-error.js';
 /** Maximum models that an error names. */
 const MOST_NAMED = 20;
 
-export interface WantedModel {
+export interface RequestedModel {
   tenant: string;
   /** Name that the caller gave, if any. */
   name: string | undefined;
@@ -28,10 +28,10 @@ export class GenerationModels {
    * @throws ProblemError 422: with the path `model` for an unknown name, or a name that is required; with the reason
    * `NO_MODEL` if only the built-in model exists
    */
-  async find({ tenant, name, signal }: WantedModel): Promise<Model> {
+  async findModel({ tenant, name, signal }: RequestedModel): Promise<Model> {
     const wanted = name ?? this.config.llm.generateModel ?? (await this.usualName(tenant));
     try {
-      const model = await this.models.find(wanted, { tenant, signal });
+      const model = await this.models.findModel(wanted, { tenant, signal });
       if (model.name === ECHO_MODEL) throw noModel();
       return model;
     } catch (error) {
@@ -43,7 +43,7 @@ export class GenerationModels {
   /** Returns the name of the tenant's only model if there is no default model; `undefined` for the default model. */
   private async usualName(tenant: string): Promise<string | undefined> {
     if (this.models.defaultModel.name !== ECHO_MODEL) return undefined;
-    const names = (await this.store.list(tenant, { limit: MOST_NAMED, after: '' })).map((it) => it.name);
+    const names = (await this.store.listModels(tenant, { limit: MOST_NAMED, after: '' })).map((it) => it.name);
     if (names.length > 1) throw refusedModel(`must name the model that writes the workflow: ${names.join(', ')}`);
     return names[0];
   }

@@ -48,7 +48,7 @@ export class GenerationPrompt {
   }
 
   /** Returns the messages of the first call. Texts of callers stand in the user message, as data. */
-  messages({ description, current, names }: PromptSubject): ModelMessage[] {
+  firstMessages({ description, current, names }: PromptSubject): ModelMessage[] {
     const rules = current ? `${this.rules}\n\n${CHANGE}` : this.rules;
     const said = [
       `Names that nodes may use, as data: ${JSON.stringify(names)}`,

@@ -11,7 +11,7 @@ import { Nameable } from './nameable.js';
 @Module({})
 export class GenerationModule {
   /** @param imports modules that export WorkflowStore, NodeTypes, ToolRegistry, Models and ModelStore */
-  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+  static withImports(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: GenerationModule,
       imports: [RemoteAgentsModule, ...imports],

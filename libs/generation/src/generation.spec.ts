@@ -19,8 +19,11 @@ async function played(answers: ScriptedAnswer[], body: Partial<GenerateBody> = {
   const signal = new AbortController().signal;
   const events: GenerationEvent[] = [];
   try {
-    const generation = await generator.begin({ description: 'Say it loudly.', ...body }, { tenant: '', signal });
-    for await (const event of generation.events()) events.push(event);
+    const generation = await generator.beginGeneration(
+      { description: 'Say it loudly.', ...body },
+      { tenant: '', signal },
+    );
+    for await (const event of generation.runEvents()) events.push(event);
     return { models, events, error: undefined };
   } catch (error) {
     return { models, events, error };
@@ -98,11 +101,11 @@ describe('the generation of a workflow', () => {
       }
       const generator = await generatorOver(new ScriptedModels([slowly]));
       const { signal } = new AbortController();
-      const generation = await generator.begin({ description: 'Say it loudly.' }, { tenant: '', signal });
+      const generation = await generator.beginGeneration({ description: 'Say it loudly.' }, { tenant: '', signal });
       const reports: { text: string; at: number }[] = [];
       const began = Date.now();
       const reading = (async () => {
-        for await (const { type, data } of generation.events())
+        for await (const { type, data } of generation.runEvents())
           if (type === 'generate.progress') reports.push({ text: data.text, at: Date.now() - began });
       })();
       await jest.advanceTimersByTimeAsync(answer.length * 10);
@@ -173,10 +176,10 @@ describe('the generation of a workflow', () => {
     }
     const models = new ScriptedModels([waiting]);
     const generator = await generatorOver(models);
-    const generation = await generator.begin({ description: 'x' }, { tenant: '', signal: stop.signal });
+    const generation = await generator.beginGeneration({ description: 'x' }, { tenant: '', signal: stop.signal });
     const seen: string[] = [];
     const reading = (async () => {
-      for await (const { type } of generation.events()) {
+      for await (const { type } of generation.runEvents()) {
         seen.push(type);
         if (type === 'generate.progress') stop.abort();
       }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
-import { coalesced, type Model, type ModelEnd, ModelError, type ModelEvent, type ModelMessage } from '#libs/models';
+import { coalesceText, type Model, type ModelEnd, ModelError, type ModelEvent, type ModelMessage } from '#libs/models';
 import { WorkflowCheck, type WorkflowProblem, WorkflowStore } from '#libs/orchestrator';
 import type { JsonObject } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
@@ -38,7 +38,7 @@ export interface Generation {
    * Calls the model, checks its answer, and lets it repair errors at most twice. Saves nothing.
    * @throws ProblemError 502 if the model fails, or its answer has no JSON object; the signal's reason
    */
-  events(): AsyncGenerator<GenerationEvent, void, void>;
+  runEvents(): AsyncGenerator<GenerationEvent, void, void>;
 }
 
 /** Lets models write definitions. */
@@ -59,25 +59,25 @@ export class WorkflowGenerator {
    * Prepares a generation. No model is called before its events are read.
    * @throws ProblemError 422 for an unknown model; 413 if the prompt alone has too many tokens
    */
-  async begin(body: GenerateBody, { tenant, signal }: GenerationCall): Promise<Generation> {
+  async beginGeneration(body: GenerateBody, { tenant, signal }: GenerationCall): Promise<Generation> {
     const name = body.model || undefined;
     const current = body.current ? new CurrentDefinition(body.current) : undefined;
     const visible = current?.visible;
-    const model = await this.models.find({ tenant, name, signal });
-    const names = await this.names.list(tenant, signal);
+    const model = await this.models.findModel({ tenant, name, signal });
+    const names = await this.names.listNames(tenant, signal);
     this.prompt ??= new GenerationPrompt(this.nodeTypes);
-    const messages = this.prompt.messages({ description: body.description, current: visible, names });
+    const messages = this.prompt.firstMessages({ description: body.description, current: visible, names });
     const budget = new TokenBudget();
     if (!budget.hasRoomFor(charactersOf(messages))) throw tooLarge();
     const drafted = { model, isNamed: name !== undefined, budget, signal };
-    const finished = (answer: JsonObject): ChangedDefinition => {
-      const { workflow, lost } = current?.apply(answer) ?? { workflow: answer, lost: [] };
+    const finishDefinition = (answer: JsonObject): ChangedDefinition => {
+      const { workflow, lost } = current?.applyAnswer(answer) ?? { workflow: answer, lost: [] };
       return { workflow: { ...workflow, ...(typeof body.name === 'string' && { name: body.name }) }, lost };
     };
-    return { events: () => this.events(drafted, messages, finished, tenant) };
+    return { runEvents: () => this.generateEvents(drafted, messages, finishDefinition, tenant) };
   }
 
-  private async *events(
+  private async *generateEvents(
     call: DraftCall,
     messages: ModelMessage[],
     finished: (answer: JsonObject) => ChangedDefinition,
@@ -86,11 +86,11 @@ export class WorkflowGenerator {
     const { model, budget, signal } = call;
     yield { type: 'generate.started', data: { model: model.name } };
     for (let attempt = 1; ; attempt += 1) {
-      const answer = yield* draft(call, messages);
+      const answer = yield* draftAnswer(call, messages);
       const written = writtenDefinition(answer, this.config.content.jsonMembers);
       if (written === undefined) throw unusableAnswer(model.name, 'answered with something that is no JSON object');
       const { workflow, lost } = finished(written);
-      const found = await this.checks.problems(workflow, this.workflows.inTenant(tenant));
+      const found = await this.checks.findProblems(workflow, this.workflows.inTenant(tenant));
       const problems = [...found, ...lost];
       signal.throwIfAborted();
       yield { type: 'generate.draft', data: { workflow, problems, attempt } };
@@ -120,7 +120,7 @@ interface DraftCall {
 }
 
 /** Calls a model once. @returns its whole text @throws ProblemError 502 */
-async function* draft(
+async function* draftAnswer(
   call: DraftCall,
   messages: readonly ModelMessage[],
 ): AsyncGenerator<GenerationEvent, string, void> {
@@ -131,8 +131,8 @@ async function* draft(
   let end: ModelEnd | undefined;
   const tooLong = unusableAnswer(model.name, `answered with more than ${MOST_TOKENS} tokens`);
   try {
-    const events = bounded(model.stream({ messages: [...messages], signal }), most, tooLong);
-    const pieces = coalesced<Exclude<ModelEvent, { text: string }>>(events, { heldMs: PROGRESS_MS });
+    const events = limitText(model.streamAnswer({ messages: [...messages], signal }), most, tooLong);
+    const pieces = coalesceText<Exclude<ModelEvent, { text: string }>>(events, { heldMs: PROGRESS_MS });
     for await (const { text, event } of pieces) {
       answer += text;
       if (text !== '') yield { type: 'generate.progress', data: { text } };
@@ -149,7 +149,7 @@ async function* draft(
 }
 
 /** Passes events on until their text exceeds the maximum, and then fails the stream. */
-async function* bounded(events: AsyncIterable<ModelEvent>, most: number, tooLong: Error): AsyncGenerator<ModelEvent> {
+async function* limitText(events: AsyncIterable<ModelEvent>, most: number, tooLong: Error): AsyncGenerator<ModelEvent> {
   let characters = 0;
   for await (const event of events) {
     if ('text' in event) characters += event.text.length;

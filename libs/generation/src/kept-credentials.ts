@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { agentToolEntries } from '#libs/executor';
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, shownUrl, textStart } from '#libs/protocol';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, redactedUrl, textStart } from '#libs/protocol';
 import { hasNames, namesIn, withoutCredentials, withoutNames } from './credential-names.js';
 
 /** Members of a conversation's config that name agents; `auth` has their credentials under the same names. */
@@ -51,7 +51,7 @@ function endpointCredentials(before: JsonObject, after: JsonObject): KeptCredent
   const { endpoint_url: agent } = before;
   if (!hasNames(before) || typeof agent !== 'string') return { members: {}, lost: [] };
   if (after['endpoint_url'] === agent) return { members: namesIn(before), lost: [] };
-  return { members: {}, lost: [lostOf('auth', agent, 'endpoint_url names another agent now')] };
+  return { members: {}, lost: [describeLoss('auth', agent, 'endpoint_url names another agent now')] };
 }
 
 function partyCredentials({ auth, ...before }: JsonObject, after: JsonObject): KeptCredentials {
@@ -61,7 +61,7 @@ function partyCredentials({ auth, ...before }: JsonObject, after: JsonObject): K
   const kept = same.map((party) => [party, auth[party] as JsonValue] as const);
   const lost = named
     .filter((party) => !same.includes(party))
-    .map((party) => lostOf(`auth.${party}`, before[party], `${party} names another agent now`));
+    .map((party) => describeLoss(`auth.${party}`, before[party], `${party} names another agent now`));
   if (same.length === 0) return { members: {}, lost };
   return {
     members: { auth: { ...(isJsonObject(after['auth']) && after['auth']), ...Object.fromEntries(kept) } },
@@ -73,16 +73,16 @@ function partyCredentials({ auth, ...before }: JsonObject, after: JsonObject): K
 function listedCredentials(list: string, before: JsonObject, after: JsonObject): KeptCredentials {
   const [known, written] = [before[list], after[list]];
   if (!Array.isArray(known) || !Array.isArray(written)) return { members: {}, lost: [] };
-  const agents = KnownAgents.of(known);
+  const agents = KnownAgents.fromList(known);
   if (!agents.haveNames) return { members: {}, lost: [] };
   const found = written.map((entry, index) => agents.entryWith(entry, index));
   const unclear = found.flatMap(({ entry, source }, index) =>
-    source === 'unclear' ? [lostOf(`${list}[${index}]`, agentOf(entry), `${list} had it more than once`)] : [],
+    source === 'unclear' ? [describeLoss(`${list}[${index}]`, entryAgent(entry), `${list} had it more than once`)] : [],
   );
-  const called = new Set(written.map(agentOf));
-  const gone = known.filter((it) => hasNames(it) && !called.has(agentOf(it)));
+  const called = new Set(written.map(entryAgent));
+  const gone = known.filter((it) => hasNames(it) && !called.has(entryAgent(it)));
   const replaced = found.some(({ source }) => source === 'new') ? gone : [];
-  const left = replaced.map((it) => lostOf(list, agentOf(it), `${list} has another agent now`));
+  const left = replaced.map((it) => describeLoss(list, entryAgent(it), `${list} has another agent now`));
   return { members: { [list]: found.map(({ entry }) => entry) }, lost: [...unclear, ...left] };
 }
 
@@ -113,7 +113,7 @@ class KnownAgents {
       for (const likeness of likenesses) this.add(likeness, known[index]!);
   }
 
-  static of(known: readonly JsonValue[]): KnownAgents {
+  static fromList(known: readonly JsonValue[]): KnownAgents {
     const kept = this.kept.get(known) ?? new KnownAgents(known);
     this.kept.set(known, kept);
     return kept;
@@ -134,7 +134,7 @@ class KnownAgents {
     if (!isThere && !alike.isClear) return { entry, source: 'unclear' };
     const source = isThere ? this.known[index]! : alike.first;
     if (!hasNames(source)) return { entry, source: 'known' };
-    const plain = isJsonObject(entry) ? withoutNames(entry) : { agent: agentOf(entry)! };
+    const plain = isJsonObject(entry) ? withoutNames(entry) : { agent: entryAgent(entry)! };
     return { entry: { ...plain, ...namesIn(source) }, source: 'known' };
   }
 
@@ -150,9 +150,9 @@ class KnownAgents {
  * agent.
  */
 function likenessesOf(entry: JsonValue): string[] {
-  const agent = agentOf(entry);
+  const agent = entryAgent(entry);
   if (agent === undefined) return [];
-  const name = nameOf(entry);
+  const name = entryName(entry);
   return [
     ['all', agent, withoutNames(entry)],
     ['name', agent, ...(name === undefined ? [] : [name])],
@@ -160,16 +160,16 @@ function likenessesOf(entry: JsonValue): string[] {
   ].map((it) => canonicalJson(it));
 }
 
-function agentOf(entry: JsonValue): string | undefined {
+function entryAgent(entry: JsonValue): string | undefined {
   return agentToolEntries([entry])[0]?.reference;
 }
 
-function nameOf(entry: JsonValue): JsonValue | undefined {
+function entryName(entry: JsonValue): JsonValue | undefined {
   return isJsonObject(entry) ? entry['name'] : undefined;
 }
 
-function lostOf(member: string, agent: JsonValue | undefined, reason: string): LostCredential {
+function describeLoss(member: string, agent: JsonValue | undefined, reason: string): LostCredential {
   const text = typeof agent === 'string' ? agent : 'an agent';
-  const shown = /^https?:/i.test(text) ? shownUrl(text) : textStart(text, LONGEST_AGENT);
+  const shown = /^https?:/i.test(text) ? redactedUrl(text) : textStart(text, LONGEST_AGENT);
   return { member, detail: `for ${shown} is left out, because ${reason}` };
 }

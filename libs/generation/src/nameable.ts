@@ -35,12 +35,12 @@ export class Nameable {
   ) {}
 
   /** Returns at most a hundred names of each kind. A server that does not answer is named without its tools. */
-  async list(tenant: string, signal: AbortSignal): Promise<NameableThings> {
+  async listNames(tenant: string, signal: AbortSignal): Promise<NameableThings> {
     const [workflows, models, tools, { cards }] = await Promise.all([
-      this.workflows.inTenant(tenant).listed(MOST_NAMES),
-      this.models.list(tenant, { limit: MOST_NAMES, after: '' }),
+      this.workflows.inTenant(tenant).listWithNodes(MOST_NAMES),
+      this.models.listModels(tenant, { limit: MOST_NAMES, after: '' }),
       this.serverTools(tenant, signal),
-      this.cards.page(tenant, { pageSize: MOST_NAMES, after: undefined }),
+      this.cards.listCards(tenant, { pageSize: MOST_NAMES, after: undefined }),
     ]);
     return {
       workflows: workflows.map(({ name }) => name),
@@ -52,7 +52,7 @@ export class Nameable {
   }
 
   private async serverTools(tenant: string, signal: AbortSignal): Promise<string[]> {
-    const servers = (await this.servers.list(tenant)).slice(0, MOST_SERVERS);
+    const servers = (await this.servers.listServers(tenant)).slice(0, MOST_SERVERS);
     const limited = AbortSignal.any([signal, AbortSignal.timeout(LISTING_MS)]);
     const found = await Promise.all(servers.map(({ name }) => this.toolsOf(name, tenant, limited)));
     signal.throwIfAborted();
@@ -61,7 +61,7 @@ export class Nameable {
 
   private async toolsOf(server: string, tenant: string, signal: AbortSignal): Promise<string[]> {
     try {
-      const tools = await this.mcp.find([`${server}/*`], { tenant, signal });
+      const tools = await this.mcp.findMcpTools([`${server}/*`], { tenant, signal });
       return tools.map(({ name }) => name);
     } catch (error) {
       if (error instanceof McpServerError || signal.aborted) return [`${server}/*`];

@@ -22,19 +22,19 @@ export class HttpConnections implements OnModuleInit {
 
   onModuleInit(): void {
     const server: Server | undefined = this.adapterHost.httpAdapter?.getHttpServer();
-    server?.on('connection', (socket: Socket) => socket.once('close', this.pace.watch(new PacedSocket(socket))));
-    this.shutdown.register('connections', ({ signal }) => this.close(signal));
+    server?.on('connection', (socket: Socket) => socket.once('close', this.pace.watchReader(new PacedSocket(socket))));
+    this.shutdown.registerStep('connections', ({ signal }) => this.closeConnections(signal));
   }
 
-  private async close(signal: AbortSignal): Promise<void> {
+  private async closeConnections(signal: AbortSignal): Promise<void> {
     const server: Server | undefined = this.adapterHost.httpAdapter?.getHttpServer();
     if (!server?.listening) return;
     const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    const cut = () => server.closeAllConnections();
+    const cutConnections = () => server.closeAllConnections();
     server.closeIdleConnections();
-    if (signal.aborted) cut();
-    else signal.addEventListener('abort', cut, { once: true });
+    if (signal.aborted) cutConnections();
+    else signal.addEventListener('abort', cutConnections, { once: true });
     await closed;
     clearInterval(sweep);
   }

@@ -16,8 +16,8 @@ export {
   PROBLEM_RESPONSE,
 } from './api-documentation.js';
 export { HttpModule } from './http.module.js';
-export { malformed, Problem, problem, type ProblemEntry, ProblemError } from './problems/problem.js';
-export { ProblemFilter, problemOf } from './problems/problem-filter.js';
+export { malformedRequest, Problem, createProblem, type ProblemEntry, ProblemError } from './problems/problem.js';
+export { ProblemFilter, toProblem } from './problems/problem-filter.js';
 export { corsOptions, requestTimes } from './server-options.js';
 export { requestTrace } from './problems/request-trace.js';
 export {
@@ -29,7 +29,7 @@ export {
 } from './requests/json-limits.js';
 export { ApiValidationPipe } from './requests/api-validation-pipe.js';
 export { Cursor, type StreamCursor } from './requests/cursor.js';
-export { Each } from './requests/each-rule.js';
+export { EachEntry } from './requests/each-rule.js';
 export { PageQuery, pageTokenAfter } from './requests/page-query.js';
 export {
   QueryFlag,
@@ -53,6 +53,6 @@ export {
 export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';
 export { SIGNING_MIGRATIONS } from './signing/signing-migrations.js';
 export { sendEvents, type StreamEnd } from './sse/send-events.js';
-export { PassingText, textOf } from './sse/passing-text.js';
+export { PassingText, resolveText } from './sse/passing-text.js';
 export { type SseFrame } from './sse/sse-frame.js';
 export { SseStream } from './sse/sse-stream.js';

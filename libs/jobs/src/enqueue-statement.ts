@@ -7,7 +7,7 @@ import { callerFlag } from './job-caller.js';
  * @param source rows of `name text, payload json, key text, run_at timestamptz, max_attempts int, priority int`
  */
 export function enqueueFrom(source: string): string {
-  return enqueue(`${source} AS job (name, payload, key, run_at, max_attempts, priority)`, 'NULL');
+  return enqueueSql(`${source} AS job (name, payload, key, run_at, max_attempts, priority)`, 'NULL');
 }
 
 /**
@@ -15,13 +15,13 @@ export function enqueueFrom(source: string): string {
  * @param source rows with one more column, `caller text`: the flag of the caller (see `callerFlag`), or null
  */
 export function enqueueForCallersFrom(source: string): string {
-  return enqueue(
+  return enqueueSql(
     `${source} AS job (name, payload, key, run_at, max_attempts, priority, caller)`,
     'CASE WHEN job.caller IS NOT NULL THEN ARRAY[job.caller] END',
   );
 }
 
-function enqueue(jobs: string, flags: string): string {
+function enqueueSql(jobs: string, flags: string): string {
   return `
   SELECT count(*)::int AS jobs FROM graphile_worker.add_jobs(ARRAY(
     SELECT (job.name, job.payload, NULL, job.run_at, coalesce(job.max_attempts, ${DEFAULT_ATTEMPTS})::smallint, job.key,

@@ -10,11 +10,11 @@ type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined
  */
 export function ignoreSecondRelease(pool: Pool): Pool {
   const connect = pool.connect.bind(pool) as (callback?: ConnectCallback) => Promise<PoolClient>;
-  const forgiving = (callback?: ConnectCallback): Promise<PoolClient> | void => {
+  const connectForgiving = (callback?: ConnectCallback): Promise<PoolClient> | void => {
     if (callback === undefined) return connect();
     void connect((error, client, release) => callback(error, client, onlyOnce(release)));
   };
-  return Object.assign(pool, { connect: forgiving });
+  return Object.assign(pool, { connect: connectForgiving });
 }
 
 function onlyOnce(release: Release): Release {

@@ -22,10 +22,10 @@ export class JobAttempts {
   ) {}
 
   /** Returns the task functions that the queue calls, by job name. */
-  tasks(): TaskList {
+  buildTaskList(): TaskList {
     const entries = [...this.handlers].map(([name, handler]): [string, TaskList[string]] => [
       name,
-      (payload, helpers) => this.attempt(handler, payload, helpers),
+      (payload, helpers) => this.attemptJob(handler, payload, helpers),
     ]);
     return Object.fromEntries(entries);
   }
@@ -36,34 +36,38 @@ export class JobAttempts {
   }
 
   /** Aborts the running attempts and returns them. */
-  interrupt(): InterruptedAttempt[] {
+  interruptAll(): InterruptedAttempt[] {
     this.controller.abort(new Error('This process stops'));
     return [...this.underWay.values()];
   }
 
-  private async attempt(handler: JobHandler<unknown>, payload: unknown, { job }: JobHelpers): Promise<void> {
+  private async attemptJob(handler: JobHandler<unknown>, payload: unknown, { job }: JobHelpers): Promise<void> {
     const { signal } = this.controller;
     const last = job.attempts >= job.max_attempts;
     this.underWay.set(job.id, { id: job.id, before: job.attempts - 1 });
     try {
       await handler.run(readPayload(handler, payload), { signal, attempt: job.attempts, last });
-      this.metrics.ended(job.task_identifier, 'done');
+      this.metrics.countAttempt(job.task_identifier, 'done');
     } catch (error) {
-      this.fail(error, job, last);
+      this.handleFailure(error, job, last);
     } finally {
       this.underWay.delete(job.id);
     }
   }
 
   /** @throws the error if the queue must retry the job, or keep it as failed */
-  private fail(error: unknown, { id, task_identifier: name, attempts }: JobHelpers['job'], last: boolean): void {
+  private handleFailure(
+    error: unknown,
+    { id, task_identifier: name, attempts }: JobHelpers['job'],
+    last: boolean,
+  ): void {
     const facts = { err: error, job: name, id, attempt: attempts };
     if (this.controller.signal.aborted) {
-      this.metrics.ended(name, 'interrupted');
+      this.metrics.countAttempt(name, 'interrupted');
       throw error;
     }
     const permanent = error instanceof PermanentJobError;
-    this.metrics.ended(name, permanent || last ? 'failed' : 'retried');
+    this.metrics.countAttempt(name, permanent || last ? 'failed' : 'retried');
     if (!permanent && !last) {
       this.logger.warn(facts, 'A job failed and will be tried again');
       throw error;

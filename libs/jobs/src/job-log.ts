@@ -5,10 +5,10 @@ import type { LogFunctionFactory, Logger } from 'graphile-worker';
 export async function jobLog(): Promise<Logger> {
   const queue = await import('graphile-worker');
   const log = new NestLogger('JobQueue');
-  const factory: LogFunctionFactory = () => (level, message, meta) => {
+  const createLogFunction: LogFunctionFactory = () => (level, message, meta) => {
     if (meta?.['failure'] === true) return;
     if (level === 'error' || level === 'warning') log.warn({ err: meta?.['error'] }, message);
     else log.debug(message);
   };
-  return new queue.Logger(factory);
+  return new queue.Logger(createLogFunction);
 }

@@ -16,7 +16,7 @@ export class JobMetrics {
   }
 
   /** Counts the end of an attempt at a job. */
-  ended(job: string, outcome: JobOutcome): void {
+  countAttempt(job: string, outcome: JobOutcome): void {
     this.attempts.inc({ job, outcome });
   }
 }

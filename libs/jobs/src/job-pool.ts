@@ -49,9 +49,9 @@ export class JobPool {
 
   constructor(private readonly start: JobPoolStart) {
     this.attempts = new JobAttempts(start.handlers, start.metrics);
-    this.ended = this.run().finally(() => {
+    this.ended = this.runPool().finally(() => {
       clearTimeout(this.look);
-      this.attempts.interrupt();
+      this.attempts.interruptAll();
     });
     this.ended.catch(() => undefined);
   }
@@ -76,7 +76,7 @@ export class JobPool {
   }
 
   /** Stops taking jobs. */
-  drain(): void {
+  startDraining(): void {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
     void this.runner?.stop().catch(() => undefined);
@@ -84,10 +84,10 @@ export class JobPool {
 
   /** Waits until the running jobs end or the signal aborts, then returns the rest to the queue. */
   async stop(signal: AbortSignal): Promise<void> {
-    this.drain();
+    this.startDraining();
     const ended = this.ended.catch(() => undefined);
-    await Promise.race([ended, aborted(signal)]);
-    const cut = this.attempts.interrupt();
+    await Promise.race([ended, whenAborted(signal)]);
+    const cut = this.attempts.interruptAll();
     await Promise.race([ended, delay(LETTING_GO_MS, undefined, { ref: false })]);
     if (cut.length === 0) return ended;
     await Promise.resolve(this.pool?.forcefulShutdown('This process stops')).catch(() => undefined);
@@ -101,14 +101,14 @@ export class JobPool {
     await this.start.workers.freeUnheld(pool.id, attempts.ids).catch(() => this.sessionBroke());
   }
 
-  private async run(): Promise<void> {
+  private async runPool(): Promise<void> {
     const { run } = await import('graphile-worker');
-    this.runner = await run(await this.options());
+    this.runner = await run(await this.buildOptions());
     if (this.ending.signal.aborted) void this.runner.stop().catch(() => undefined);
     await this.runner.promise;
   }
 
-  private async options() {
+  private async buildOptions() {
     const events: WorkerEvents = new EventEmitter();
     events.on('pool:create', ({ workerPool }) => {
       this.pool = workerPool;
@@ -120,10 +120,10 @@ export class JobPool {
       this.listener = undefined;
     });
     const { workers, purpose } = this.start;
-    const register = once((workerId: string) => workers.register(purpose, workerId, this.ending.signal));
+    const register = callOnce((workerId: string) => workers.registerWorker(purpose, workerId, this.ending.signal));
     return {
       pgPool: this.start.sessions,
-      taskList: this.attempts.tasks(),
+      taskList: this.attempts.buildTaskList(),
       parsedCronItems: await cronItems(this.start.crons),
       noHandleSignals: true,
       events,
@@ -171,12 +171,12 @@ async function cronItems(crons: readonly CronEntry[]): Promise<ParsedCronItem[]>
   );
 }
 
-function once<A>(act: (argument: A) => Promise<void>): (argument: A) => Promise<void> {
+function callOnce<A>(act: (argument: A) => Promise<void>): (argument: A) => Promise<void> {
   let acted: Promise<void> | undefined;
   return (argument) => (acted ??= act(argument));
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function whenAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

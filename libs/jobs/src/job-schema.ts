@@ -13,7 +13,7 @@ export async function migrateJobQueue(database: Database): Promise<void> {
   const isCurrent = (await revisionOf(database)) === REVISION;
   if (isCurrent && (await hasTurnIndex(database.pool))) return;
   const { runMigrations } = await import('graphile-worker');
-  const session = database.session('migration');
+  const session = database.createSession('migration');
   await session.connect();
   try {
     await takeMigrationLock(session);

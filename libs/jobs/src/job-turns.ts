@@ -59,14 +59,14 @@ export class JobTurns {
 
   private replaceClaims(session: PoolClient): void {
     const query = session.query.bind(session) as unknown as Query;
-    const replaced: Query = (...args) => {
+    const queryOrClaim: Query = (...args) => {
       const [statement] = args as [QueryConfig | undefined];
-      return statement?.name === TAKE ? this.claim(query, statement.values as [string, number[]]) : query(...args);
+      return statement?.name === TAKE ? this.claimJob(query, statement.values as [string, number[]]) : query(...args);
     };
-    session.query = replaced as unknown as typeof session.query;
+    session.query = queryOrClaim as unknown as typeof session.query;
   }
 
-  private async claim(query: Query, [workerId, taskIds]: [string, number[]]): Promise<{ rows: unknown[] }> {
+  private async claimJob(query: Query, [workerId, taskIds]: [string, number[]]): Promise<{ rows: unknown[] }> {
     for (let look = 0; look < LOOKS; look += 1) {
       const { caller, priority } = this.last.get(workerId) ?? FIRST;
       const values = [workerId, taskIds, caller, priority];
@@ -92,7 +92,7 @@ const IS_DUE = `jobs.is_available AND jobs.run_at <= now() AND jobs.task_id = AN
 const IN_FREE_QUEUE = `(jobs.job_queue_id IS NULL OR jobs.job_queue_id IN (
         SELECT id FROM graphile_worker._private_job_queues WHERE is_available FOR UPDATE SKIP LOCKED))`;
 
-const first = (which: string): string => `
+const firstJobSql = (which: string): string => `
       SELECT jobs.id, jobs.job_queue_id FROM graphile_worker._private_jobs AS jobs
       WHERE ${which} AND ${IS_DUE} AND ${IN_FREE_QUEUE} ORDER BY jobs.run_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
@@ -126,12 +126,12 @@ const CLAIM_JOB = `
     WHERE NOT passed.is_due AND passed.step < ${PASSED}
   ),
   in_turn AS MATERIALIZED (
-    SELECT job.* FROM passed, LATERAL (${first(`${CALLER} = passed.caller AND jobs.priority = passed.priority`)}) AS job
+    SELECT job.* FROM passed, LATERAL (${firstJobSql(`${CALLER} = passed.caller AND jobs.priority = passed.priority`)}) AS job
     WHERE passed.is_due
   ),
   oldest AS MATERIALIZED (
     SELECT job.* FROM (SELECT priority FROM due WHERE count > 0 ORDER BY priority) AS level,
-      LATERAL (${first('jobs.priority = level.priority')}) AS job
+      LATERAL (${firstJobSql('jobs.priority = level.priority')}) AS job
     WHERE NOT EXISTS (SELECT FROM in_turn) LIMIT 1
   ),
   picked AS (SELECT * FROM in_turn UNION ALL SELECT * FROM oldest),

@@ -20,7 +20,7 @@ export class JobWorkers {
    * Registers a worker, so that its jobs are freed if this replica dies. Also frees jobs left by earlier workers of
    * this replica. Retries until it succeeds or the signal aborts.
    */
-  async register(purpose: JobPurpose, workerId: string, signal: AbortSignal): Promise<void> {
+  async registerWorker(purpose: JobPurpose, workerId: string, signal: AbortSignal): Promise<void> {
     this.newest.set(purpose, workerId);
     while (!signal.aborted) {
       try {
@@ -61,7 +61,7 @@ const LIVENESS = livenessCheckBy('$1');
 const FREE_DEAD = `
   WITH ${LIVENESS.withs}
   SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
-  FROM job_worker WHERE replica_id IN (${LIVENESS.gone('ARRAY[$2]')})`;
+  FROM job_worker WHERE replica_id IN (${LIVENESS.selectGone('ARRAY[$2]')})`;
 
 const FREE_UNHELD = `
   WITH unheld AS (

@@ -42,33 +42,33 @@ export class Jobs {
     metrics: Metrics,
   ) {
     this.workers = new JobWorkers(database, replica);
-    this.metrics = new JobMetrics(metrics, () => this.waiting());
+    this.metrics = new JobMetrics(metrics, () => this.countWaiting());
     this.sessions = ignoreSecondRelease(database.tunedPool('jobs', JOB_SESSIONS, JOB_SESSION_SETTINGS));
     new JobTurns().useIn(this.sessions);
     this.sessions.on('connect', (session) => session.once('error', () => this.eachPool((it) => it.sessionBroke())));
     database.onSessionsRenewed(() => this.eachPool((it) => it.listenAnew()));
     replica.onDeath((replicaId) => this.workers.freeDead(replicaId));
-    shutdown.register('intake', () => this.drain());
-    shutdown.register('executions', ({ signal }) => this.stop(signal));
-    this.register(TIDY.name, { purpose: 'upkeep', read: () => undefined, run: () => this.tidy() });
-    this.every(TIDY);
+    shutdown.registerStep('intake', () => this.startDraining());
+    shutdown.registerStep('executions', ({ signal }) => this.stop(signal));
+    this.registerHandler(TIDY.name, { purpose: 'upkeep', read: () => undefined, run: () => this.tidyQueue() });
+    this.scheduleCron(TIDY);
   }
 
   /** Registers the handler of a job name. Call it before `start`, once per name. */
-  register<P>(name: string, handler: JobHandler<P>): void {
+  registerHandler<P>(name: string, handler: JobHandler<P>): void {
     if (this.started) throw new Error(`The handler of ${name} comes too late: jobs are being done already`);
     if (this.handlers.has(name)) throw new Error(`The jobs ${name} have a handler already`);
     this.handlers.set(name, handler);
   }
 
   /** Adds a cron entry. The handler must ignore the payload, which the queue makes. Call it before `start`. */
-  every(entry: CronEntry): void {
+  scheduleCron(entry: CronEntry): void {
     if (!this.handlers.has(entry.name)) throw new Error(`The jobs ${entry.name} have no handler`);
     this.crons.push(entry);
   }
 
   /** Enqueues jobs. Resolves when they are durable, or written in the transaction of `client`. */
-  async enqueue(jobs: readonly Job[], client: Pick<ClientBase, 'query'> = this.database.pool): Promise<void> {
+  async enqueueJobs(jobs: readonly Job[], client: Pick<ClientBase, 'query'> = this.database.pool): Promise<void> {
     const timed = jobs.map((job) => (job.runAt ? { ...job, runAt: this.database.timeThere(job.runAt) } : job));
     if (jobs.length > 0) await client.query(ENQUEUE, enqueueValues(timed));
   }
@@ -80,9 +80,9 @@ export class Jobs {
   }
 
   /** Stops taking jobs; running jobs continue. */
-  drain(): void {
+  startDraining(): void {
     this.stopping = true;
-    this.eachPool((it) => it.drain());
+    this.eachPool((it) => it.startDraining());
   }
 
   private eachPool(act: (pool: JobPool) => void): void {
@@ -111,7 +111,7 @@ export class Jobs {
   }
 
   /** Returns the number of waiting jobs; the last known number while the database is unreachable. */
-  private async waiting(): Promise<number> {
+  private async countWaiting(): Promise<number> {
     try {
       const { rows } = await this.database.pool.query<{ count: number }>(WAITING);
       this.lastCount = rows[0]?.count ?? 0;
@@ -122,7 +122,7 @@ export class Jobs {
   }
 
   /** Deletes failed jobs after a day; until then an operator can inspect them. */
-  private async tidy(): Promise<void> {
+  private async tidyQueue(): Promise<void> {
     await this.database.pool.query(REMOVE_FAILED);
     await this.workers.forgetOld();
   }

@@ -19,11 +19,11 @@ export function callResult({ content, structuredContent, isError }: JsonObject):
   const unfit = unfitMember({ content: content ?? [], ...(data !== undefined && { structuredContent: data }) });
   if (unfit !== undefined) return { error: `the tool's result is refused: ${unfit}` };
   const blocks = ((content ?? []) as JsonValue[]).map(knownBlock);
-  const text = textOf(blocks);
-  if (isError === true) return error(reasonOf(text, data, blocks));
-  if (data !== undefined) return structured(data);
-  if (text === undefined) return listed(blocks);
-  const taken = cut(text, MAX_RESULT);
+  const text = blocksText(blocks);
+  if (isError === true) return errorResult(reasonOf(text, data, blocks));
+  if (data !== undefined) return structuredResult(data);
+  if (text === undefined) return listedResult(blocks);
+  const taken = fitJsonText(text, MAX_RESULT);
   return { result: taken, ...truncatedIf(taken.length < text.length) };
 }
 
@@ -61,32 +61,32 @@ function unfitMember(result: JsonObject): string | undefined {
   return unfitValue(result, DEEPEST)?.message;
 }
 
-function error(text: string): McpToolResult {
-  const taken = cut(text, MAX_RESULT);
+function errorResult(text: string): McpToolResult {
+  const taken = fitJsonText(text, MAX_RESULT);
   return { error: taken.trim() === '' ? NO_REASON : taken, ...truncatedIf(taken.length < text.length) };
 }
 
-function structured(value: JsonValue): McpToolResult {
+function structuredResult(value: JsonValue): McpToolResult {
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) <= MAX_RESULT) return { result: value };
-  return { result: cut(text, MAX_RESULT), truncated: true };
+  return { result: fitJsonText(text, MAX_RESULT), truncated: true };
 }
 
 /** Returns the text of a result that consists of text blocks only, else `undefined`. */
-function textOf(blocks: readonly JsonObject[]): string | undefined {
+function blocksText(blocks: readonly JsonObject[]): string | undefined {
   const texts = blocks.map((it) => (it.type === 'text' && typeof it.text === 'string' ? it.text : undefined));
   return texts.every((it) => it !== undefined) ? texts.join('\n') : undefined;
 }
 
 /** Keeps blocks while they fit: a text is truncated, any other block is replaced by a line about it. */
-function listed(blocks: readonly JsonObject[]): McpToolResult {
+function listedResult(blocks: readonly JsonObject[]): McpToolResult {
   const taken: JsonObject[] = [];
   let room = MAX_RESULT;
   let truncated = false;
   for (const block of blocks) {
     if (room <= ROOM_OF_A_BLOCK) return { result: taken, truncated: true };
     const size = Buffer.byteLength(JSON.stringify(block));
-    const kept = size <= room - ROOM_OF_A_BLOCK ? block : shortened(block, size, room - ROOM_OF_A_BLOCK);
+    const kept = size <= room - ROOM_OF_A_BLOCK ? block : shortenBlock(block, size, room - ROOM_OF_A_BLOCK);
     truncated ||= kept !== block;
     taken.push(kept);
     room -= Math.min(size, Buffer.byteLength(JSON.stringify(kept))) + 1;
@@ -94,13 +94,14 @@ function listed(blocks: readonly JsonObject[]): McpToolResult {
   return { result: taken, ...truncatedIf(truncated) };
 }
 
-function shortened(block: JsonObject, size: number, room: number): JsonObject {
-  if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: cut(block.text, room) };
+function shortenBlock(block: JsonObject, size: number, room: number): JsonObject {
+  if (block.type === 'text' && typeof block.text === 'string')
+    return { type: 'text', text: fitJsonText(block.text, room) };
   return leftOut(block['type'], size);
 }
 
 /** Returns the longest start of a text whose JSON fits in `bytes`, without half a character at its end. */
-function cut(text: string, bytes: number): string {
+function fitJsonText(text: string, bytes: number): string {
   if (jsonBytes(text) <= bytes) return text;
   let [fits, tooLong] = [0, Math.min(text.length, bytes)];
   while (tooLong - fits > 1) {

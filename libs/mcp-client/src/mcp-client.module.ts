@@ -19,7 +19,7 @@ import { McpServers } from './servers/mcp-servers.js';
 @Module({})
 export class McpClientModule {
   /** @param imports module that provides RequestSigners */
-  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+  static withRequestSigners(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: McpClientModule,
       global: true,

@@ -19,8 +19,8 @@ function toolsOf(failure: unknown, fails: 'list' | 'call'): McpServerTools {
   const known = { tools: [{ definition: TOOL }] };
   return new McpServerTools(
     { forCall: async () => SERVER } as unknown as McpServers,
-    { of: () => connection } as unknown as McpConnections,
-    { remembered: async () => known, seen: async () => known } as unknown as ToolWatch,
+    { connectionFor: () => connection } as unknown as McpConnections,
+    { recallServer: async () => known, compareSeen: async () => known } as unknown as ToolWatch,
   );
 }
 
@@ -29,13 +29,13 @@ const FOR_MODEL = 'the MCP server "notes" cannot be called now: its credential';
 describe('a call of a tool whose server needs a credential', () => {
   it.each(['list', 'call'] as const)('names it in the error, and not in what models read: at a %s', async (fails) => {
     const missing = new AgentCallError('credential', 'there is no credential "crm"');
-    expect(await toolsOf(missing, fails).call('notes/read', {}, OPTIONS)).toEqual({
+    expect(await toolsOf(missing, fails).callMcpTool('notes/read', {}, OPTIONS)).toEqual({
       error: expect.stringContaining('there is no credential "crm"'),
       errorForModel: `${FOR_MODEL} is missing or cannot be used`,
     });
     const passing = new AgentCallError('connect', 'credential "crm": no connection', { ofCredential: true });
     const wrapped = new Error('fetch failed', { cause: passing });
-    expect(await toolsOf(wrapped, fails).call('notes/read', {}, OPTIONS)).toEqual({
+    expect(await toolsOf(wrapped, fails).callMcpTool('notes/read', {}, OPTIONS)).toEqual({
       error: expect.stringContaining('credential "crm"'),
       errorForModel: `${FOR_MODEL} cannot be used for the moment`,
     });
@@ -43,7 +43,9 @@ describe('a call of a tool whose server needs a credential', () => {
 
   it('has one error where something else is wrong', async () => {
     const other = new AgentCallError('connect', 'no connection');
-    const { error, ...more } = (await toolsOf(other, 'list').call('notes/read', {}, OPTIONS)) as { error: string };
+    const { error, ...more } = (await toolsOf(other, 'list').callMcpTool('notes/read', {}, OPTIONS)) as {
+      error: string;
+    };
     expect([error, more]).toEqual(['the MCP server "notes" is away: no connection', {}]);
   });
 });

@@ -1,5 +1,5 @@
 import { withoutCredentialName } from '#libs/a2a-client';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type JsonObject, textStart } from '#libs/protocol';
 import { MCP_SERVER_NAME } from '#libs/service';
 import { Injectable } from '@nestjs/common';
@@ -14,7 +14,7 @@ import {
   type McpTool,
   type McpToolResult,
   McpTools,
-  partsOf,
+  splitToolName,
 } from './mcp-tools.js';
 import type { KnownTool } from './pins/tool-changes.js';
 import type { ListedTools, SkippedTool } from './pins/tool-listing.js';
@@ -34,7 +34,7 @@ export interface FoundServer {
   skipped?: SkippedTool[];
 }
 
-interface Look {
+interface McpLookupOptions {
   /** True if the server is asked now, instead of using a fresh list. */
   refresh?: boolean;
   /** Milliseconds after which the server counts as unreachable. */
@@ -54,11 +54,11 @@ export class McpServerTools extends McpTools {
     super();
   }
 
-  override async find(patterns: readonly string[], { tenant, signal }: McpFindOptions): Promise<McpTool[]> {
-    const globs = Map.groupBy(patterns.map(partsOf), ({ server }) => server);
+  override async findMcpTools(patterns: readonly string[], { tenant, signal }: McpFindOptions): Promise<McpTool[]> {
+    const globs = Map.groupBy(patterns.map(splitToolName), ({ server }) => server);
     const found = [...globs].map(async ([name, wanted]) => {
-      const server = await this.serverOf(tenant, name, signal);
-      const { known, away } = await this.look(tenant, server, signal);
+      const server = await this.findCallableServer(tenant, name, signal);
+      const { known, away } = await this.lookUpServer(tenant, server, signal);
       if (!known) throw new McpServerError(`the MCP server "${name}" was never reached: ${away}`);
       const tools = known.tools.filter(({ definition, blocked }) => !blocked && isAllowed(server, definition.name));
       return tools
@@ -68,14 +68,14 @@ export class McpServerTools extends McpTools {
     return (await Promise.all(found)).flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  override async call(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult> {
-    const { server: serverName, tool: toolName } = partsOf(name);
+  override async callMcpTool(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult> {
+    const { server: serverName, tool: toolName } = splitToolName(name);
     try {
-      const server = await this.serverOf(options.tenant, serverName, options.signal);
-      const { known, away, cause } = await this.look(options.tenant, server, options.signal);
+      const server = await this.findCallableServer(options.tenant, serverName, options.signal);
+      const { known, away, cause } = await this.lookUpServer(options.tenant, server, options.signal);
       if (away !== undefined || !known)
         throw new McpServerError(`the MCP server "${serverName}" is away: ${away}`, { cause });
-      return await this.callTool(server, callable(server, known, toolName), args, options);
+      return await this.callTool(server, callableTool(server, known, toolName), args, options);
     } catch (error) {
       if (!(error instanceof McpServerError)) throw error;
       const errorForModel = withoutCredentialName(error, `the MCP server "${serverName}"`);
@@ -84,15 +84,20 @@ export class McpServerTools extends McpTools {
   }
 
   /** Returns the state of a server, from a list of at most 30 seconds ago. */
-  async look(tenant: string, server: McpServer, signal: AbortSignal, how: Look = {}): Promise<FoundServer> {
+  async lookUpServer(
+    tenant: string,
+    server: McpServer,
+    signal: AbortSignal,
+    how: McpLookupOptions = {},
+  ): Promise<FoundServer> {
     const { name } = server;
-    const listed = await this.list(tenant, server, signal, how);
+    const listed = await this.askForTools(tenant, server, signal, how);
     if ('away' in listed) {
-      return { known: await throughOutage(() => this.watch.remembered(tenant, name), signal), ...listed };
+      return { known: await retryWhileDatabaseDown(() => this.watch.recallServer(tenant, name), signal), ...listed };
     }
     const { skipped, ...list } = listed.list;
-    this.skippedLog.report(tenant, name, skipped);
-    return { known: await throughOutage(() => this.watch.seen(tenant, name, list), signal), skipped };
+    this.skippedLog.reportSkipped(tenant, name, skipped);
+    return { known: await retryWhileDatabaseDown(() => this.watch.compareSeen(tenant, name, list), signal), skipped };
   }
 
   /** @throws McpServerError */
@@ -102,25 +107,27 @@ export class McpServerTools extends McpTools {
     args: JsonObject,
     { tenant, signal, trace }: McpCallOptions,
   ): Promise<McpToolResult> {
-    const connection = this.connections.of(tenant, server);
+    const connection = this.connections.connectionFor(tenant, server);
     try {
-      return callResult(await connection.call(definition, args, { signal, ...(trace && { trace }) }));
+      return callResult(await connection.callServerTool(definition, args, { signal, ...(trace && { trace }) }));
     } catch (error) {
       signal.throwIfAborted();
       throw new McpServerError(`the MCP server "${server.name}" failed: ${failureText(error)}`, { cause: error });
     }
   }
 
-  private async list(
+  private async askForTools(
     tenant: string,
     server: McpServer,
     signal: AbortSignal,
-    { refresh, withinMs }: Look,
+    { refresh, withinMs }: McpLookupOptions,
   ): Promise<{ list: ListedTools } | { away: string; cause: unknown }> {
     const late = withinMs === undefined ? [] : [AbortSignal.timeout(withinMs)];
     try {
       const limit = AbortSignal.any([signal, ...late]);
-      return { list: await this.connections.of(tenant, server).tools(limit, { refresh: refresh === true }) };
+      return {
+        list: await this.connections.connectionFor(tenant, server).listTools(limit, { refresh: refresh === true }),
+      };
     } catch (error) {
       signal.throwIfAborted();
       return { away: late[0]?.aborted ? 'timeout: no answer in time' : failureText(error), cause: error };
@@ -128,7 +135,7 @@ export class McpServerTools extends McpTools {
   }
 
   /** @throws McpServerError */
-  private async serverOf(tenant: string, name: string, signal: AbortSignal): Promise<McpServer> {
+  private async findCallableServer(tenant: string, name: string, signal: AbortSignal): Promise<McpServer> {
     const server = MCP_SERVER_NAME.test(name) ? await this.servers.forCall(tenant, name, signal) : undefined;
     if (!server) throw new McpServerError(`there is no MCP server "${textStart(name, 64)}"`);
     return server;
@@ -136,7 +143,7 @@ export class McpServerTools extends McpTools {
 }
 
 /** @throws McpServerError */
-function callable(server: McpServer, { tools }: KnownServer, name: string): KnownTool {
+function callableTool(server: McpServer, { tools }: KnownServer, name: string): KnownTool {
   const tool = tools.find(({ definition }) => definition.name === name);
   if (!tool) throw new McpServerError(`the MCP server "${server.name}" has no tool "${textStart(name, 128)}"`);
   if (!isAllowed(server, name)) throw new McpServerError(`the tool "${server.name}/${name}" is not allowed`);

@@ -52,17 +52,17 @@ export abstract class McpTools {
    * it returns the pinned tools. Tools with a blocked change are omitted.
    * @throws McpServerError
    */
-  abstract find(patterns: readonly string[], options: McpFindOptions): Promise<McpTool[]>;
+  abstract findMcpTools(patterns: readonly string[], options: McpFindOptions): Promise<McpTool[]>;
 
   /**
    * Calls `server/tool` once, without a retry. Failures of the server and of the connection are returned as `error`.
    * @throws the signal's reason
    */
-  abstract call(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult>;
+  abstract callMcpTool(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult>;
 
   /** Returns what is wrong with `server/tool` or `server/glob`, without any lookup. */
-  problem(pattern: string, kind: 'tool' | 'glob'): string | undefined {
-    const { server, tool } = partsOf(pattern);
+  patternProblem(pattern: string, kind: 'tool' | 'glob'): string | undefined {
+    const { server, tool } = splitToolName(pattern);
     if (!MCP_SERVER_NAME.test(server) || !MCP_GLOB.test(tool))
       return 'must be a server and a tool, as in "server/tool"';
     return kind === 'tool' && /[*?]/.test(tool) ? 'must name one tool of the server, without * and ?' : undefined;
@@ -70,7 +70,7 @@ export abstract class McpTools {
 }
 
 /** Splits at the first slash: names of tools may contain slashes, names of servers do not. */
-export function partsOf(name: string): { server: string; tool: string } {
+export function splitToolName(name: string): { server: string; tool: string } {
   const slash = name.indexOf('/');
   return slash < 0 ? { server: name, tool: '' } : { server: name.slice(0, slash), tool: name.slice(slash + 1) };
 }

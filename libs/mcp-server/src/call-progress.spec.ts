@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { runEventMetadata, statusUpdate, type TaskState } from '#libs/protocol';
-import { CallProgress, type Progress, progressText } from './call-progress.js';
+import { ProgressNotifier, type ProgressNotification, progressText } from './call-progress.js';
 
 const reference = { taskId: 't', contextId: 'c' };
 const said = (state: TaskState, text: string) => statusUpdate(reference, state, text);
@@ -29,11 +29,11 @@ describe('progress', () => {
 
   it('counts, is told again while nothing happens, and ends', () => {
     jest.useFakeTimers();
-    const sent: Progress[] = [];
+    const sent: ProgressNotification[] = [];
     {
-      using progress = new CallProgress(async (it) => void sent.push(it));
+      using progress = new ProgressNotifier(async (it) => void sent.push(it));
       jest.advanceTimersByTime(15_000);
-      progress.report(said('TASK_STATE_WORKING', 'on it'));
+      progress.reportEvent(said('TASK_STATE_WORKING', 'on it'));
       jest.advanceTimersByTime(30_000);
     }
     jest.advanceTimersByTime(60_000);
@@ -42,8 +42,8 @@ describe('progress', () => {
   });
 
   it('does not mind a client that has left', async () => {
-    using progress = new CallProgress(() => Promise.reject(new Error('gone')));
-    progress.report(said('TASK_STATE_WORKING', 'on it'));
+    using progress = new ProgressNotifier(() => Promise.reject(new Error('gone')));
+    progress.reportEvent(said('TASK_STATE_WORKING', 'on it'));
     await Promise.resolve();
   });
 });

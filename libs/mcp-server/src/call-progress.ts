@@ -4,34 +4,34 @@ import { briefText, isActiveState, joinedText, runEventNote, type StreamResponse
 const HEARTBEAT_MS = 15_000;
 
 /** Parameters of `notifications/progress`. */
-export interface Progress {
+export interface ProgressNotification {
   progress: number;
   message?: string;
 }
 
 /** Reports the progress of a call to the waiting client: on each event, and every 15 seconds in between. */
-export class CallProgress implements Disposable {
+export class ProgressNotifier implements Disposable {
   private count = 0;
   private last: string | undefined;
   private readonly heartbeat: NodeJS.Timeout | undefined;
 
   /** @param notify absent if the client requested no progress */
-  constructor(private readonly notify: ((progress: Progress) => Promise<void>) | undefined) {
-    if (notify) this.heartbeat = setInterval(() => this.send(), HEARTBEAT_MS).unref();
+  constructor(private readonly notify: ((progress: ProgressNotification) => Promise<void>) | undefined) {
+    if (notify) this.heartbeat = setInterval(() => this.sendNotification(), HEARTBEAT_MS).unref();
   }
 
-  report(response: StreamResponse): void {
+  reportEvent(response: StreamResponse): void {
     const said = progressText(response);
     if (said === undefined || this.notify === undefined) return;
     this.last = said;
-    this.send();
+    this.sendNotification();
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.heartbeat);
   }
 
-  private send(): void {
+  private sendNotification(): void {
     this.count += 1;
     const message = this.last === undefined ? {} : { message: this.last };
     // A client that has left gets no more notifications; the call itself notices the disconnect.
@@ -46,21 +46,21 @@ export function progressText(response: StreamResponse): string | undefined {
   const { type, node_id: id, instance, payload } = runEventNote(metadata) ?? {};
   const node = instance ?? id;
   if (node === undefined)
-    return isActiveState(status.state) ? spoken(joinedText(status.message?.parts ?? [])) : undefined;
+    return isActiveState(status.state) ? prefixedText(joinedText(status.message?.parts ?? [])) : undefined;
   switch (type) {
     case 'node.started':
       return `${node} started`;
     case 'node.completed':
       return `${node} completed`;
     case 'node.progress':
-      return spoken(payload?.['text'], `${node}: `);
+      return prefixedText(payload?.['text'], `${node}: `);
     case 'input.required':
-      return spoken(payload?.['question'], `${node} asks: `);
+      return prefixedText(payload?.['question'], `${node} asks: `);
     default:
       return undefined;
   }
 }
 
-function spoken(text: unknown, before = ''): string | undefined {
+function prefixedText(text: unknown, before = ''): string | undefined {
   return typeof text === 'string' && text !== '' ? `${before}${briefText(text)}` : undefined;
 }

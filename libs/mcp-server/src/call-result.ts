@@ -10,10 +10,10 @@ import {
 } from '#libs/protocol';
 
 /** Content block of a tool result, as MCP defines it. */
-export type Content = { type: string } & JsonObject;
+export type ContentBlock = { type: string } & JsonObject;
 
 /** Result of `tools/call`. */
-export type CallResult = JsonObject & { content: Content[] };
+export type CallResult = JsonObject & { content: ContentBlock[] };
 
 const SENTENCES: Partial<Record<TaskState, string>> = {
   TASK_STATE_CANCELED: 'The run was canceled',
@@ -22,22 +22,22 @@ const SENTENCES: Partial<Record<TaskState, string>> = {
 };
 
 /** Returns an error result. `text` must be safe to show to a caller. */
-export function failure(text: string, about: JsonObject = {}): CallResult {
+export function failureResult(text: string, about: JsonObject = {}): CallResult {
   return { content: [{ type: 'text', text }], isError: true, ...about };
 }
 
 /** Returns the result of a Task that has ended: its Artifacts, or the reason why it has none. */
-export function resultOf(task: Task): CallResult {
+export function taskResult(task: Task): CallResult {
   const { status, artifacts = [] } = task;
   const said = joinedText(status.message?.parts ?? []);
   const sentence = SENTENCES[status.state];
-  if (sentence !== undefined) return failure(said || sentence, aboutOf(task));
+  if (sentence !== undefined) return failureResult(said || sentence, aboutOf(task));
   const content = artifacts.flatMap(({ artifactId, parts }) =>
     blocksOf(parts, (index) => `parley://tasks/${task.id}/artifacts/${artifactId}/${index}`),
   );
   return {
     content: content.length > 0 || said === undefined ? content : [{ type: 'text', text: said }],
-    ...(artifacts.length > 0 && { structuredContent: structured(artifacts) }),
+    ...(artifacts.length > 0 && { structuredContent: structuredContent(artifacts) }),
     ...aboutOf(task),
   };
 }
@@ -48,11 +48,11 @@ export function aboutOf({ id, contextId }: Pick<Task, 'id' | 'contextId'>): { _m
 }
 
 /** Returns the value of each Artifact by its name: its data, else its text, else its Parts. */
-function structured(artifacts: readonly Artifact[]): JsonObject {
-  return Object.fromEntries(artifacts.map((it) => [it.name ?? it.artifactId, valueOf(it.parts)]));
+function structuredContent(artifacts: readonly Artifact[]): JsonObject {
+  return Object.fromEntries(artifacts.map((it) => [it.name ?? it.artifactId, artifactValue(it.parts)]));
 }
 
-function valueOf(parts: readonly Part[]): JsonValue {
+function artifactValue(parts: readonly Part[]): JsonValue {
   const isText = parts.every(({ text }) => text !== undefined);
   if (isText) return textRows(parts).filter(Boolean).join('\n\n');
   const [only, another] = parts;
@@ -61,25 +61,25 @@ function valueOf(parts: readonly Part[]): JsonValue {
 }
 
 /** Merges consecutive text Parts into one block. */
-function blocksOf(parts: readonly Part[], uriOf: (index: number) => string): Content[] {
-  const blocks: Content[] = [];
+function blocksOf(parts: readonly Part[], uriOf: (index: number) => string): ContentBlock[] {
+  const blocks: ContentBlock[] = [];
   let row: Part[] = [];
-  const close = (): void => {
-    blocks.push(...textRows(row).map((text): Content => ({ type: 'text', text })));
+  const flushTexts = (): void => {
+    blocks.push(...textRows(row).map((text): ContentBlock => ({ type: 'text', text })));
     row = [];
   };
   for (const [index, part] of parts.entries()) {
     if (part.text !== undefined) row.push(part);
     else {
-      close();
+      flushTexts();
       blocks.push(blockOf(part, uriOf(index)));
     }
   }
-  close();
+  flushTexts();
   return blocks;
 }
 
-function blockOf({ raw, url, data, mediaType, filename }: Part, uri: string): Content {
+function blockOf({ raw, url, data, mediaType, filename }: Part, uri: string): ContentBlock {
   if (url !== undefined) {
     return { type: 'resource_link', uri: url, name: filename ?? url, ...(mediaType && { mimeType: mediaType }) };
   }

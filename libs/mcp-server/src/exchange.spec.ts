@@ -1,6 +1,6 @@
 import type { CallContext } from '#libs/executor';
 import { A2AError, type TaskState } from '#libs/protocol';
-import { Exchange, SHUTTING_DOWN } from './exchange.js';
+import { McpExchange, SHUTTING_DOWN } from './exchange.js';
 import { ASKED_AT, FakeRun, RUN_AGENT, RUN_SCOPE } from './testing/fake-run.js';
 
 const KEY = `q@${ASKED_AT.getTime().toString(36)}`;
@@ -20,8 +20,8 @@ async function answer(
 ): Promise<void> {
   const call = { scope: RUN_SCOPE, agent: RUN_AGENT.path, extensions: [], baseUrl: '' } satisfies CallContext;
   const never = new AbortController().signal;
-  const exchange = new Exchange(run.backend, RUN_AGENT, call, gone ?? never, undefined);
-  await exchange.answer(await exchange.task('t'), replies, patience);
+  const exchange = new McpExchange(run.backend, RUN_AGENT, call, gone ?? never, undefined);
+  await exchange.answerTask(await exchange.loadTask('t'), replies, patience);
 }
 
 describe('an answer', () => {

@@ -3,26 +3,26 @@ import type { CallContext, ServedAgent } from '#libs/executor';
 import type { StoredTask, TaskQuestions, TaskStore } from '#libs/tasks';
 import { A2AError, isActiveState, isWaitingState, type Message } from '#libs/protocol';
 import { INTERNAL_ERROR, INVALID_PARAMS, McpError } from './mcp-error.js';
-import { answerMessage, isAccepted, type Question, questionsOf } from './questions.js';
+import { answerMessage, isAccepted, type McpQuestion, questionsOf } from './questions.js';
 
 const AT_WORK = 'The run is at work; it takes answers when it waits again';
 
 /** Services that MCP requests are answered from. */
 export interface McpBackend {
   handler: RequestHandler;
-  tasks: Pick<TaskStore, 'header' | 'load'>;
-  questions: Pick<TaskQuestions, 'list'>;
+  tasks: Pick<TaskStore, 'readHeader' | 'loadTask'>;
+  questions: Pick<TaskQuestions, 'listQuestions'>;
   /** Maximum number of members in one JSON text; the default of `JSON_MEMBERS_LIMIT` unless set. */
   jsonMembers?: number;
 }
 
 /** Task in its current state, with its open questions. */
 export interface AskingTask extends StoredTask {
-  questions: Question[];
+  questions: McpQuestion[];
 }
 
 /** Context of one HTTP request of an MCP client: the caller and the agents it may reach. */
-export class Exchange {
+export class McpExchange {
   /** Failure with status 503 reported inside an answer; HTTP repeats it while the answer is not a stream. */
   failed: { status: number; error: unknown } | undefined;
 
@@ -38,7 +38,7 @@ export class Exchange {
   ) {}
 
   /** Returns the call's context with another agent. */
-  at(path: string): CallContext {
+  callAt(path: string): CallContext {
     return { ...this.call, agent: path };
   }
 
@@ -46,19 +46,19 @@ export class Exchange {
    * Returns a Task of the caller, under the same access rules as GetTask of A2A.
    * @throws A2AError if the caller has no such Task here
    */
-  async task(id: string, agent = this.agent): Promise<AskingTask> {
+  async loadTask(id: string, agent = this.agent): Promise<AskingTask> {
     const { backend, call } = this;
     // PostgreSQL rejects every statement that contains a NUL.
     if (id.includes('\0')) throw new A2AError('TASK_NOT_FOUND');
     // Checks that the Task is found here, and that there is room for its contents.
     const task = await backend.handler.getTask(agent, { id }, call);
     for (;;) {
-      const stored = await backend.tasks.load(id, call.scope);
+      const stored = await backend.tasks.loadTask(id, call.scope);
       if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId: task.id } });
       const questions = await questionsOf(stored, backend.questions);
       if (!isWaitingState(stored.header.state)) return { ...stored, questions };
       // If the Task has advanced between the two reads, the questions belong to another state.
-      const { lastSequence } = (await backend.tasks.header(id, call.scope)) ?? stored.header;
+      const { lastSequence } = (await backend.tasks.readHeader(id, call.scope)) ?? stored.header;
       if (lastSequence === stored.header.lastSequence) return { ...stored, questions };
     }
   }
@@ -78,14 +78,14 @@ export class Exchange {
    * @param patience ends the holding back; by default it lasts as long as the client waits
    * @throws McpError if the Task still works when `patience` ends, the client leaves, or the process shuts down
    */
-  async answer(
+  async answerTask(
     asking: AskingTask,
     replies: Readonly<Record<string, unknown>>,
     patience: AbortSignal = this.signal,
   ): Promise<void> {
     if (!Object.values(replies).some(isAccepted)) return;
     const { taskId } = asking.header;
-    for (let current = asking; ; current = await this.task(taskId)) {
+    for (let current = asking; ; current = await this.loadTask(taskId)) {
       const message = this.answerTo(current, replies);
       if (message ? await this.isTaken(message) : !isActiveState(current.header.state)) return;
       this.refuseEnded(taskId);

@@ -27,7 +27,7 @@ export function mcpError(error: unknown): McpError {
   if (error instanceof McpError) return error;
   const known = publicError(error);
   const isCallers = known.status >= 400 && known.status < 500;
-  const data: JsonObject = { details: known.details() };
+  const data: JsonObject = { details: known.toDetails() };
   return new McpError(isCallers ? INVALID_PARAMS : INTERNAL_ERROR, known.message, known.status, data);
 }
 

@@ -5,11 +5,11 @@ import { readIdempotencyKey } from '#libs/executor';
 import { refuseUnfitJson, type ServiceAddress } from '#libs/http';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { sessionOf } from './client-support.js';
-import { Exchange, type McpBackend, SHUTTING_DOWN } from './exchange.js';
+import { McpExchange, type McpBackend, SHUTTING_DOWN } from './exchange.js';
 import { INVALID_PARAMS, INVALID_REQUEST, McpError, mcpError } from './mcp-error.js';
 import { McpService } from './mcp-service.js';
 import { PROTECTED_RESOURCE, protectedResource, resourceMetadata } from './protected-resource.js';
-import { elicited } from './workflow-call.js';
+import { parseElicitationId } from './workflow-call.js';
 import { toolPath } from './workflow-tools.js';
 
 export interface McpRoutesOptions extends McpBackend {
@@ -33,15 +33,15 @@ const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
  * routes are encapsulated, as those of A2A are. Call it before the server is ready.
  */
 export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOptions): McpRoutes {
-  const endpoint = new McpEndpoint(options);
+  const endpoint = new McpRouteHandler(options);
   void fastify.register((scope, _options, done) => {
-    scope.setErrorHandler((error, request, reply) => endpoint.refuse(error, request, reply));
+    scope.setErrorHandler((error, request, reply) => endpoint.refuseRequest(error, request, reply));
     for (const path of PATHS) {
-      scope.post(path, (request, reply) => endpoint.handle(request, reply));
+      scope.post(path, (request, reply) => endpoint.handleRequest(request, reply));
       // GET opens a session's stream and DELETE ends a session; there are no sessions here.
       for (const method of ['GET', 'DELETE'] as const) scope.route({ method, url: path, handler: refuseMethod });
       if (options.issuer !== undefined) {
-        scope.get(`${PROTECTED_RESOURCE}${path}`, (request) => endpoint.metadata(request));
+        scope.get(`${PROTECTED_RESOURCE}${path}`, (request) => endpoint.describeResource(request));
       }
     }
     done();
@@ -58,7 +58,7 @@ interface OpenRequest {
   isEndless: boolean;
 }
 
-class McpEndpoint {
+class McpRouteHandler {
   private readonly service = new McpService();
   private readonly open = new Set<OpenRequest>();
 
@@ -72,13 +72,13 @@ class McpEndpoint {
     }
   }
 
-  async handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async handleRequest(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const body = readBody(request.body);
-    const { gone, over } = this.track(reply, body['method'] === 'subscriptions/listen');
-    const exchange = await this.exchange(request, reply, over.signal);
-    if (!('method' in body)) return this.answered(exchange, body, reply);
+    const { gone, over } = this.trackRequest(reply, body['method'] === 'subscriptions/listen');
+    const exchange = await this.createExchange(request, reply, over.signal);
+    if (!('method' in body)) return this.receiveAnswer(exchange, body, reply);
     if (mayStream(body)) admitStream(reply);
-    const response = await this.service.answer(this.webRequest(request, gone.signal), body, exchange);
+    const response = await this.service.answerRequest(this.webRequest(request, gone.signal), body, exchange);
     const { failed } = exchange;
     const session = body['method'] === 'initialize' && isJsonObject(body['params']) && sessionOf(body['params']);
     if (session) void reply.header('mcp-session-id', session);
@@ -90,13 +90,13 @@ class McpEndpoint {
   }
 
   /** Answers an error that occurs before there is a result: a JSON-RPC error with its HTTP status. */
-  refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  refuseRequest(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const shown = mcpError(transportError(error));
     const challenge = reply.getHeader('www-authenticate');
     if (typeof challenge === 'string' && this.options.issuer !== undefined) {
       void reply.header(
         'www-authenticate',
-        `${challenge}, ${resourceMetadata(this.baseUrl(request), pathOf(request))}`,
+        `${challenge}, ${resourceMetadata(this.baseUrl(request), requestPath(request))}`,
       );
     }
     setRetryAfter(error, reply);
@@ -107,15 +107,15 @@ class McpEndpoint {
       .send(JSON.stringify(rpcError(request, shown)));
   }
 
-  metadata(request: FastifyRequest): JsonObject {
+  describeResource(request: FastifyRequest): JsonObject {
     return protectedResource(
       this.baseUrl(request),
-      pathOf(request).slice(PROTECTED_RESOURCE.length),
+      requestPath(request).slice(PROTECTED_RESOURCE.length),
       this.options.issuer ?? '',
     );
   }
 
-  private track({ raw }: FastifyReply, isEndless: boolean): OpenRequest {
+  private trackRequest({ raw }: FastifyReply, isEndless: boolean): OpenRequest {
     const tracked = { gone: new AbortController(), over: new AbortController(), isEndless };
     this.open.add(tracked);
     raw.once('close', () => {
@@ -127,16 +127,20 @@ class McpEndpoint {
   }
 
   /** Passes on the answer to a question that was asked in a stream of this or another replica. */
-  private async answered(exchange: Exchange, body: JsonObject, reply: FastifyReply): Promise<FastifyReply> {
+  private async receiveAnswer(exchange: McpExchange, body: JsonObject, reply: FastifyReply): Promise<FastifyReply> {
     const { id, result } = body;
-    const asked = elicited(id);
+    const asked = parseElicitationId(id);
     if (!asked) throw new McpError(INVALID_PARAMS, 'id: answers nothing that was asked here', 400);
-    const task = await exchange.task(asked.taskId);
-    await exchange.answer(task, { [asked.key]: result });
+    const task = await exchange.loadTask(asked.taskId);
+    await exchange.answerTask(task, { [asked.key]: result });
     return reply.code(202).send();
   }
 
-  private async exchange(request: FastifyRequest, { raw }: FastifyReply, signal: AbortSignal): Promise<Exchange> {
+  private async createExchange(
+    request: FastifyRequest,
+    { raw }: FastifyReply,
+    signal: AbortSignal,
+  ): Promise<McpExchange> {
     const { workflow } = request.params as { workflow?: string };
     const { handler } = this.options;
     const key = request.headers['idempotency-key'];
@@ -151,7 +155,7 @@ class McpEndpoint {
       ...(key !== undefined && { idempotencyKey: readIdempotencyKey(key) }),
     };
     const session = request.headers['mcp-session-id'];
-    return new Exchange(this.options, await handler.agent(call), call, signal, session?.toString());
+    return new McpExchange(this.options, await handler.resolveAgent(call), call, signal, session?.toString());
   }
 
   /** Converts the request. The body is omitted; it is passed on as parsed. */
@@ -159,7 +163,7 @@ class McpEndpoint {
     const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
       PASSED_ON.test(name) && value !== undefined ? [[name, String(value)]] : [],
     );
-    return new Request(`${this.baseUrl(request)}${pathOf(request)}`, { method: 'POST', headers, signal });
+    return new Request(`${this.baseUrl(request)}${requestPath(request)}`, { method: 'POST', headers, signal });
   }
 
   private baseUrl({ raw }: FastifyRequest): string {
@@ -167,7 +171,7 @@ class McpEndpoint {
   }
 }
 
-function pathOf({ url }: FastifyRequest): string {
+function requestPath({ url }: FastifyRequest): string {
   return url.split('?', 1)[0]?.replace(/\/$/, '') ?? '';
 }
 

@@ -2,9 +2,9 @@ import type { McpHttpHandler, Server, ServerContext } from '@modelcontextprotoco
 import { z } from 'zod';
 import { type ServedAgent, UnknownAgent } from '#libs/executor';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { CallProgress, type Progress } from './call-progress.js';
+import { ProgressNotifier, type ProgressNotification } from './call-progress.js';
 import { type ClientSupport, declaredSupport, sessionSupport, TASKS_EXTENSION } from './client-support.js';
-import type { Exchange } from './exchange.js';
+import type { McpExchange } from './exchange.js';
 import { INVALID_PARAMS, mcpError, McpError, missingExtension } from './mcp-error.js';
 import { cancelTask, getTask, updateTask } from './mcp-tasks.js';
 import type { Elicitation } from './questions.js';
@@ -22,21 +22,23 @@ export const EXCHANGE = 'exchange';
 export class McpService {
   private loaded: Promise<McpHttpHandler> | undefined;
 
-  async answer(request: Request, body: unknown, exchange: Exchange): Promise<Response> {
-    this.loaded ??= load();
+  async answerRequest(request: Request, body: unknown, exchange: McpExchange): Promise<Response> {
+    this.loaded ??= loadHandler();
     const { fetch } = await this.loaded;
     const authInfo = { token: '', clientId: exchange.call.scope.owner, scopes: [], extra: { [EXCHANGE]: exchange } };
     return fetch(request, { parsedBody: body, authInfo });
   }
 }
 
-async function load(): Promise<McpHttpHandler> {
+async function loadHandler(): Promise<McpHttpHandler> {
   const sdk = await import('@modelcontextprotocol/server');
-  return sdk.createMcpHandler(({ authInfo, era }) => serverOf(sdk, authInfo?.extra?.[EXCHANGE] as Exchange, era));
+  return sdk.createMcpHandler(({ authInfo, era }) =>
+    createServerFor(sdk, authInfo?.extra?.[EXCHANGE] as McpExchange, era),
+  );
 }
 
 /** Creates the SDK's server for one request. */
-function serverOf(sdk: Sdk, exchange: Exchange, era: 'modern' | 'legacy'): Server {
+function createServerFor(sdk: Sdk, exchange: McpExchange, era: 'modern' | 'legacy'): Server {
   const { name, version } = exchange.agent;
   const extensions = era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } };
   const server = new sdk.Server({ name, version }, { capabilities: { tools: {}, ...extensions } });
@@ -44,22 +46,22 @@ function serverOf(sdk: Sdk, exchange: Exchange, era: 'modern' | 'legacy'): Serve
     era === 'modern'
       ? declaredSupport((mcpReq.envelope as JsonObject | undefined)?.[sdk.CLIENT_CAPABILITIES_META_KEY])
       : sessionSupport(exchange.session);
-  const answered = <T>(answer: () => Promise<T>): Promise<T> =>
-    answer().catch((error: unknown) => fail(exchange, error));
+  const answerOrFail = <T>(answer: () => Promise<T>): Promise<T> =>
+    answer().catch((error: unknown) => failRequest(exchange, error));
 
   server.setRequestHandler('tools/list', ({ params }) =>
-    answered(
+    answerOrFail(
       async () => ({ ...(await toolsOf(exchange.agent, params?.cursor)), ttlMs: 0, cacheScope: 'private' }) as never,
     ),
   );
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    answered(async () => (await callTool(exchange, server, params, context, supportOf(context))) as never),
+    answerOrFail(async () => (await callTool(exchange, server, params, context, supportOf(context))) as never),
   );
   if (era === 'legacy') return server;
   type TaskRequest = (taskId: string, replies: Record<string, unknown>) => Promise<JsonObject>;
   const onTask = (method: string, does: TaskRequest): void =>
     server.setRequestHandler(method, { params: TASK, result: z.looseObject({}) }, ({ taskId }, context) =>
-      answered(async () => {
+      answerOrFail(async () => {
         if (!supportOf(context).tasks) throw missingExtension(TASKS_EXTENSION);
         // The SDK has taken the replies out of the parameters.
         return does(taskId, context.mcpReq.inputResponses ?? {});
@@ -77,7 +79,7 @@ interface CallParams {
 }
 
 async function callTool(
-  exchange: Exchange,
+  exchange: McpExchange,
   server: Server,
   params: CallParams,
   { mcpReq }: ServerContext,
@@ -86,24 +88,24 @@ async function callTool(
   const agent = await toolAgent(exchange, params.name);
   const meta = (mcpReq._meta ?? {}) as JsonObject;
   const { progressToken } = meta;
-  const notify = (progress: Progress): Promise<void> =>
+  const sendProgress = (progress: ProgressNotification): Promise<void> =>
     mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } } as never);
-  using progress = new CallProgress(progressToken === undefined ? undefined : notify);
-  const ask = async (id: string, elicitation: Elicitation): Promise<void> =>
+  using progress = new ProgressNotifier(progressToken === undefined ? undefined : sendProgress);
+  const sendElicitation = async (id: string, elicitation: Elicitation): Promise<void> =>
     server.transport?.send({ jsonrpc: '2.0', id, ...elicitation } as never, { relatedRequestId: mcpReq.id });
-  const call = new WorkflowCall(exchange, agent, { support, progress, ask });
+  const call = new WorkflowCall(exchange, agent, { support, progress, askClient: sendElicitation });
   const state = mcpReq.requestState();
-  if (typeof state === 'string') return call.resume(state, mcpReq.inputResponses ?? {});
-  return call.begin(await callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
+  if (typeof state === 'string') return call.resumeCall(state, mcpReq.inputResponses ?? {});
+  return call.beginCall(await callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
 }
 
 /** Returns the workflow of that name, if it is a tool here. */
-async function toolAgent(exchange: Exchange, name: string): Promise<ServedAgent> {
+async function toolAgent(exchange: McpExchange, name: string): Promise<ServedAgent> {
   const { backend, agent } = exchange;
   const path = toolPath(name);
   const isHere = agent.path === '' || agent.path === path;
   if (!isHere) throw mcpError(new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name }));
-  return agent.path === path ? agent : backend.handler.agent(exchange.at(path));
+  return agent.path === path ? agent : backend.handler.resolveAgent(exchange.callAt(path));
 }
 
 function readArguments({ arguments: given = {} }: CallParams): JsonObject {
@@ -113,7 +115,7 @@ function readArguments({ arguments: given = {} }: CallParams): JsonObject {
 }
 
 /** Rethrows an error for the client, and notes the HTTP status for an answer that is not yet a stream. */
-function fail(exchange: Exchange, error: unknown): never {
+function failRequest(exchange: McpExchange, error: unknown): never {
   const known = mcpError(error);
   if (known.status === 503) {
     exchange.failed = {

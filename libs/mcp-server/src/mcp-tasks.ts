@@ -1,6 +1,6 @@
 import { isTerminalState, joinedText, type JsonObject, type TaskState } from '#libs/protocol';
-import { aboutOf, resultOf } from './call-result.js';
-import type { AskingTask, Exchange } from './exchange.js';
+import { aboutOf, taskResult } from './call-result.js';
+import type { AskingTask, McpExchange } from './exchange.js';
 import { inputRequests } from './questions.js';
 
 /** Recommended polling interval in milliseconds. */
@@ -29,15 +29,15 @@ export function createdTask(asking: AskingTask): JsonObject {
 }
 
 /** Handles `tasks/get`: returns the task with its questions or its result. @throws A2AError */
-export async function getTask(exchange: Exchange, taskId: string): Promise<JsonObject> {
-  const asking = await exchange.task(taskId);
+export async function getTask(exchange: McpExchange, taskId: string): Promise<JsonObject> {
+  const asking = await exchange.loadTask(taskId);
   const task = mcpTask(asking);
   return {
     ...task,
     ...(task['status'] === 'input_required' && {
       inputRequests: inputRequests(asking.questions) as unknown as JsonObject,
     }),
-    ...(task['status'] === 'completed' && { result: resultOf(asking.task) }),
+    ...(task['status'] === 'completed' && { result: taskResult(asking.task) }),
   };
 }
 
@@ -46,11 +46,11 @@ export async function getTask(exchange: Exchange, taskId: string): Promise<JsonO
  * @throws A2AError; McpError if the run is still working after 10 seconds
  */
 export async function updateTask(
-  exchange: Exchange,
+  exchange: McpExchange,
   taskId: string,
   replies: Readonly<Record<string, unknown>>,
 ): Promise<JsonObject> {
-  await exchange.answer(await exchange.task(taskId), replies, AbortSignal.timeout(PATIENCE_MS));
+  await exchange.answerTask(await exchange.loadTask(taskId), replies, AbortSignal.timeout(PATIENCE_MS));
   return {};
 }
 
@@ -59,8 +59,8 @@ export async function updateTask(
  * the resulting state. A Task that has ended stays unchanged.
  * @throws A2AError
  */
-export async function cancelTask(exchange: Exchange, taskId: string): Promise<JsonObject> {
-  const { header, task } = await exchange.task(taskId);
+export async function cancelTask(exchange: McpExchange, taskId: string): Promise<JsonObject> {
+  const { header, task } = await exchange.loadTask(taskId);
   if (isTerminalState(header.state)) return { _meta: { 'parley/state': task.status.state } };
   const canceled = await exchange.backend.handler.cancelTask(exchange.agent, { id: taskId }, exchange.call);
   return { _meta: { 'parley/state': canceled.status.state } };

@@ -1,6 +1,6 @@
 import { agentMessage, type JsonObject, type Task, type TaskState } from '#libs/protocol';
 import type { OpenQuestion, StoredTask } from '#libs/tasks';
-import { answerMessage, elicitationOf, type Question, questionsOf } from './questions.js';
+import { answerMessage, elicitationOf, type McpQuestion, questionsOf } from './questions.js';
 
 const since = new Date('2026-11-01T10:00:00Z');
 const reference = { taskId: 't', contextId: 'c' };
@@ -12,7 +12,8 @@ function stored(state: TaskState = 'TASK_STATE_INPUT_REQUIRED', lastSequence = 7
 }
 
 const asked = (...open: Partial<OpenQuestion>[]) => ({
-  list: async () => open.map((it) => ({ taskId: 't', agent: 'workflows/w', key: 'q', since, body: {}, ...it })),
+  listQuestions: async () =>
+    open.map((it) => ({ taskId: 't', agent: 'workflows/w', key: 'q', since, body: {}, ...it })),
 });
 
 const accept = (content: JsonObject) => ({ action: 'accept', content });
@@ -57,7 +58,7 @@ describe('an elicitation', () => {
 
 describe('answerMessage', () => {
   const flat = { type: 'object', properties: { ok: { type: 'boolean' } } };
-  const questions: Question[] = [
+  const questions: McpQuestion[] = [
     { key: 'a', instance: 'draft@2', text: '' },
     { key: 'b', instance: 'h', text: '', form: flat },
     { key: 'c', instance: 'n', text: '', form: NESTED },
@@ -82,7 +83,7 @@ describe('answerMessage', () => {
   });
 
   it('takes the JSON of an answer for no more than any JSON may be', () => {
-    const nested: Question[] = [{ key: 'k', instance: 'h', text: '', form: NESTED }];
+    const nested: McpQuestion[] = [{ key: 'k', instance: 'h', text: '', form: NESTED }];
     const given = (answer: string, mostMembers?: number) =>
       answerMessage('t', nested, { k: accept({ answer }) }, mostMembers)?.parts[0]?.data;
     expect(given('{"a":{}}')).toEqual({ h: { a: {} } });

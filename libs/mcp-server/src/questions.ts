@@ -23,7 +23,7 @@ const MOST_QUESTIONS = 50;
 const LONGEST_FORM = 8_192;
 
 /** Open question of a waiting Task. */
-export interface Question {
+export interface McpQuestion {
   /** Key, unique among all questions of the Task. It is stable while the question is open, on every replica. */
   key: string;
   /** Node instance of the run that asks; absent for a question of the Task as a whole. */
@@ -39,7 +39,7 @@ export interface Elicitation {
 }
 
 /** Reply of a client's user to an elicitation. */
-export interface Reply {
+export interface ElicitationReply {
   action: string;
   content?: JsonObject;
 }
@@ -47,11 +47,11 @@ export interface Reply {
 /** Returns the open questions of a Task; none unless it waits. */
 export async function questionsOf(
   { header, task }: StoredTask,
-  asked: Pick<TaskQuestions, 'list'>,
-): Promise<Question[]> {
+  asked: Pick<TaskQuestions, 'listQuestions'>,
+): Promise<McpQuestion[]> {
   if (!isWaitingState(header.state)) return [];
   const { taskId, tenant, owner } = header;
-  const open = await asked.list({ scope: { tenant, owner }, taskId, limit: MOST_QUESTIONS });
+  const open = await asked.listQuestions({ scope: { tenant, owner }, taskId, limit: MOST_QUESTIONS });
   if (open.length > 0) {
     return open.map(({ key: instance, since, body }) => {
       const { text, form, violations } = body;
@@ -72,7 +72,7 @@ export async function questionsOf(
 /**
  * Converts a question to an elicitation: with its form, or with a text field `answer` if it has none that MCP can show.
  */
-export function elicitationOf({ text, form }: Question): Elicitation {
+export function elicitationOf({ text, form }: McpQuestion): Elicitation {
   const requestedSchema = form && elicitationSchema(form);
   const shown = form && !requestedSchema ? JSON.stringify(form) : undefined;
   const hint = shown === undefined ? '' : `\n\nAnswer with JSON of this schema: ${textStart(shown, LONGEST_FORM)}`;
@@ -83,7 +83,7 @@ export function elicitationOf({ text, form }: Question): Elicitation {
 }
 
 /** Returns an elicitation for each question, by key. */
-export function inputRequests(questions: readonly Question[]): Record<string, Elicitation> {
+export function inputRequests(questions: readonly McpQuestion[]): Record<string, Elicitation> {
   return Object.fromEntries(questions.map((it) => [it.key, elicitationOf(it)]));
 }
 
@@ -95,13 +95,13 @@ export function inputRequests(questions: readonly Question[]): Record<string, El
  */
 export function answerMessage(
   taskId: string,
-  questions: readonly Question[],
+  questions: readonly McpQuestion[],
   replies: Readonly<Record<string, unknown>>,
   mostMembers = DEFAULT_CONTENT_LIMITS.jsonMembers,
 ): Message | undefined {
   const answers = questions.flatMap((question) => {
     const reply = Object.hasOwn(replies, question.key) ? readReply(replies[question.key]) : undefined;
-    const value = reply && valueOf(question, reply, mostMembers);
+    const value = reply && replyValue(question, reply, mostMembers);
     return value === undefined ? [] : [{ ...question, value }];
   });
   const [first] = answers;
@@ -115,7 +115,7 @@ export function answerMessage(
 }
 
 /** Reads a reply as a client sends it; `undefined` for any other value. */
-export function readReply(sent: unknown): Reply | undefined {
+export function readReply(sent: unknown): ElicitationReply | undefined {
   const said = sent as JsonValue;
   if (!isJsonObject(said) || typeof said['action'] !== 'string') return undefined;
   const { action, content } = said;
@@ -127,7 +127,11 @@ export function isAccepted(sent: unknown): boolean {
   return readReply(sent)?.action === 'accept';
 }
 
-function valueOf({ form }: Question, { action, content = {} }: Reply, mostMembers: number): JsonValue | undefined {
+function replyValue(
+  { form }: McpQuestion,
+  { action, content = {} }: ElicitationReply,
+  mostMembers: number,
+): JsonValue | undefined {
   if (action !== 'accept') return undefined;
   if (form && elicitationSchema(form)) return content;
   const { answer } = content;

@@ -2,10 +2,10 @@ import { jest } from '@jest/globals';
 import type { CallContext } from '#libs/executor';
 import { A2AError, invalidParams, type JsonObject, userMessage } from '#libs/protocol';
 import type { ClientSupport } from './client-support.js';
-import { Exchange, SHUTTING_DOWN } from './exchange.js';
+import { McpExchange, SHUTTING_DOWN } from './exchange.js';
 import type { Elicitation } from './questions.js';
 import { ASKED_AT, FakeRun, RUN_AGENT, RUN_SCOPE } from './testing/fake-run.js';
-import { elicited, elicitationId, WorkflowCall } from './workflow-call.js';
+import { parseElicitationId, elicitationId, WorkflowCall } from './workflow-call.js';
 
 const KEY = `q@${ASKED_AT.getTime().toString(36)}`;
 const accepted = { [KEY]: { action: 'accept', content: { answer: 'blue' } } };
@@ -19,11 +19,15 @@ interface Called {
 function callOf(run: FakeRun, support: ClientSupport = { tasks: false }): Called {
   const gone = new AbortController();
   const context = { scope: RUN_SCOPE, agent: RUN_AGENT.path, extensions: [], baseUrl: '' } satisfies CallContext;
-  const exchange = new Exchange(run.backend, RUN_AGENT, context, gone.signal, undefined);
+  const exchange = new McpExchange(run.backend, RUN_AGENT, context, gone.signal, undefined);
   const asked: [string, Elicitation][] = [];
   const ask = async (id: string, elicitation: Elicitation) => void asked.push([id, elicitation]);
   return {
-    call: new WorkflowCall(exchange, RUN_AGENT, { support, progress: { report: () => undefined }, ask }),
+    call: new WorkflowCall(exchange, RUN_AGENT, {
+      support,
+      progress: { reportEvent: () => undefined },
+      askClient: ask,
+    }),
     asked,
     gone,
   };
@@ -42,19 +46,19 @@ describe('a call of a client that knows tasks', () => {
 
   it('is a result where it ends soon', async () => {
     const { call } = callOf(new FakeRun().becomes(WORKING, DONE), tasks);
-    expect(await call.begin(message)).toMatchObject(text(`It is ${DONE}`));
+    expect(await call.beginCall(message)).toMatchObject(text(`It is ${DONE}`));
   });
 
   it('is a task where it asks', async () => {
     const { call } = callOf(new FakeRun().becomes(WORKING, ASKS), tasks);
-    expect(await call.begin(message)).toMatchObject({ resultType: 'task', taskId: 't', status: 'input_required' });
+    expect(await call.beginCall(message)).toMatchObject({ resultType: 'task', taskId: 't', status: 'input_required' });
   });
 
   it('is a task where it lasts five seconds', async () => {
     const patience = new AbortController();
     const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal);
     const { call } = callOf(new FakeRun().becomes(WORKING), tasks);
-    const result = call.begin(message);
+    const result = call.beginCall(message);
     patience.abort();
     expect(await result).toMatchObject({ resultType: 'task', taskId: 't', createdAt: ASKED_AT.toISOString() });
     expect(timeout.mock.calls).toEqual([[5_000]]);
@@ -62,7 +66,7 @@ describe('a call of a client that knows tasks', () => {
 
   it('is a task where the service shuts down', async () => {
     const { call, gone } = callOf(new FakeRun().becomes(WORKING), tasks);
-    const result = call.begin(message);
+    const result = call.beginCall(message);
     gone.abort(SHUTTING_DOWN);
     expect(await result).toMatchObject({ resultType: 'task', taskId: 't' });
   });
@@ -71,28 +75,28 @@ describe('a call of a client that knows tasks', () => {
 describe('a call of a client that waits', () => {
   it('waits through questions that it cannot ask', async () => {
     const { call, asked } = callOf(new FakeRun().becomes(WORKING, ASKS, WORKING, DONE));
-    expect(await call.begin(message)).toMatchObject(text(`It is ${DONE}`));
+    expect(await call.beginCall(message)).toMatchObject(text(`It is ${DONE}`));
     expect(asked).toEqual([]);
   });
 
   it('asks each question once in its stream, under an id that says what is answered', async () => {
     const { call, asked } = callOf(new FakeRun().becomes(ASKS, WORKING, ASKS, DONE), { tasks: false, asks: 'request' });
-    await call.begin(message);
+    await call.beginCall(message);
     const [[id, elicitation] = []] = asked;
     expect(asked).toHaveLength(1);
-    expect(elicited(id)).toEqual({ taskId: 't', key: KEY });
+    expect(parseElicitationId(id)).toEqual({ taskId: 't', key: KEY });
     expect(elicitation).toMatchObject({ method: 'elicitation/create', params: { message: 'Which?' } });
   });
 
   it('asks by its result, and goes on with the answer', async () => {
     const run = new FakeRun().becomes(ASKS);
     const asks = { tasks: false, asks: 'result' } as const;
-    const result = await callOf(run, asks).call.begin(message);
+    const result = await callOf(run, asks).call.beginCall(message);
     expect(result).toMatchObject({ resultType: 'input_required', requestState: 't', inputRequests: { [KEY]: {} } });
     run.becomes(WORKING, DONE);
-    expect(await callOf(run, asks).call.resume('t', accepted)).toMatchObject(text(`It is ${DONE}`));
+    expect(await callOf(run, asks).call.resumeCall('t', accepted)).toMatchObject(text(`It is ${DONE}`));
     expect(run.sent[1]).toMatchObject({ taskId: 't', parts: [{ data: { q: 'blue' } }] });
-    expect(await callOf(run, asks).call.resume('t', accepted)).toMatchObject(text(`It is ${DONE}`));
+    expect(await callOf(run, asks).call.resumeCall('t', accepted)).toMatchObject(text(`It is ${DONE}`));
     expect(run.sent).toHaveLength(2);
   });
 
@@ -102,8 +106,8 @@ describe('a call of a client that waits', () => {
   ])('%s', async (_what, replies, result) => {
     const run = new FakeRun().becomes(ASKS);
     const asks = { tasks: false, asks: 'result' } as const;
-    await callOf(run, asks).call.begin(message);
-    expect(await callOf(run, asks).call.resume('t', replies)).toMatchObject(result);
+    await callOf(run, asks).call.beginCall(message);
+    expect(await callOf(run, asks).call.resumeCall('t', replies)).toMatchObject(result);
     expect(run.sent).toHaveLength(1);
   });
 
@@ -113,7 +117,7 @@ describe('a call of a client that waits', () => {
       [undefined, 'The client has left'],
     ] as const) {
       const { call, gone } = callOf(new FakeRun().becomes(WORKING));
-      const result = call.begin(message);
+      const result = call.beginCall(message);
       gone.abort(reason);
       await expect(result).rejects.toThrow(said);
     }
@@ -123,7 +127,7 @@ describe('a call of a client that waits', () => {
 describe('a refusal', () => {
   it('of the arguments is a result, which a model can read', async () => {
     const refusal = invalidParams({ field: 'inputs.topic', description: 'is required' });
-    expect(await callOf(new FakeRun(refusal)).call.begin(message)).toEqual({
+    expect(await callOf(new FakeRun(refusal)).call.beginCall(message)).toEqual({
       ...text('inputs.topic: is required'),
       isError: true,
     });
@@ -131,7 +135,7 @@ describe('a refusal', () => {
 
   it('of anything else is an error', async () => {
     const refusal = new A2AError('CONTENT_TYPE_NOT_SUPPORTED', { message: 'no such type' });
-    await expect(callOf(new FakeRun(refusal)).call.begin(message)).rejects.toMatchObject({
+    await expect(callOf(new FakeRun(refusal)).call.beginCall(message)).rejects.toMatchObject({
       code: -32602,
       message: 'no such type',
     });
@@ -140,8 +144,9 @@ describe('a refusal', () => {
 
 describe('the id of a question', () => {
   it.each(['parley:t', 'parley::k', 'other:t:k', 7, undefined, null])('is none of %j', (id) => {
-    expect(elicited(id)).toBeUndefined();
+    expect(parseElicitationId(id)).toBeUndefined();
   });
 
-  it('has any key', () => expect(elicited(elicitationId('t', 'a[1]@2:x'))).toEqual({ taskId: 't', key: 'a[1]@2:x' }));
+  it('has any key', () =>
+    expect(parseElicitationId(elicitationId('t', 'a[1]@2:x'))).toEqual({ taskId: 't', key: 'a[1]@2:x' }));
 });

@@ -1,9 +1,9 @@
 import type { ServedAgent } from '#libs/executor';
 import { A2AError, isActiveState, isTerminalState, type JsonObject, type Message } from '#libs/protocol';
-import { aboutOf, failure, resultOf } from './call-result.js';
-import type { CallProgress } from './call-progress.js';
+import { aboutOf, failureResult, taskResult } from './call-result.js';
+import type { ProgressNotifier } from './call-progress.js';
 import type { ClientSupport } from './client-support.js';
-import type { AskingTask, Exchange } from './exchange.js';
+import type { AskingTask, McpExchange } from './exchange.js';
 import { mcpError } from './mcp-error.js';
 import { createdTask } from './mcp-tasks.js';
 import { type Elicitation, elicitationOf, inputRequests, readReply } from './questions.js';
@@ -14,18 +14,18 @@ const TASK_AFTER_MS = 5_000;
 /** Ways to inform and ask the waiting client within the answer's stream. */
 export interface Listener {
   support: ClientSupport;
-  progress: Pick<CallProgress, 'report'>;
+  progress: Pick<ProgressNotifier, 'reportEvent'>;
   /** Sends a request. Its answer arrives as a separate request, at any replica. */
-  ask(id: string, elicitation: Elicitation): Promise<void>;
+  askClient(id: string, elicitation: Elicitation): Promise<void>;
 }
 
 /** Position in a Task's events up to which they were read. */
-interface Position {
+interface EventPosition {
   taskId: string;
   sequence: number;
 }
 
-type Items = ReturnType<Exchange['backend']['handler']['sendStreamingMessage']>;
+type ResponseItems = ReturnType<McpExchange['backend']['handler']['sendStreamingMessage']>;
 
 /**
  * Handles one `tools/call` of a workflow, which sends a Message to its agent. A client that supports tasks gets the
@@ -33,12 +33,12 @@ type Items = ReturnType<Exchange['backend']['handler']['sendStreamingMessage']>;
  */
 export class WorkflowCall {
   private readonly asked = new Set<string>();
-  private position: Position | undefined;
+  private position: EventPosition | undefined;
   /** Ends the reading of events only. */
   private readonly signal: AbortSignal;
 
   constructor(
-    private readonly exchange: Exchange,
+    private readonly exchange: McpExchange,
     private readonly agent: ServedAgent,
     private readonly listener: Listener,
   ) {
@@ -47,88 +47,88 @@ export class WorkflowCall {
   }
 
   /** @throws McpError */
-  async begin(message: Message): Promise<JsonObject> {
-    return this.outcome(this.send(message));
+  async beginCall(message: Message): Promise<JsonObject> {
+    return this.awaitOutcome(this.startStream(message));
   }
 
   /**
    * Handles a repeated call, with the user's replies to the questions of a Task.
    * @throws McpError
    */
-  async resume(taskId: string, replies: Readonly<Record<string, unknown>>): Promise<JsonObject> {
-    const asking = await this.task(taskId);
-    if (isTerminalState(asking.header.state)) return resultOf(asking.task);
+  async resumeCall(taskId: string, replies: Readonly<Record<string, unknown>>): Promise<JsonObject> {
+    const asking = await this.loadTask(taskId);
+    if (isTerminalState(asking.header.state)) return taskResult(asking.task);
     const message = this.exchange.answerTo(asking, replies);
-    if (message) return this.outcome(this.send(message));
+    if (message) return this.awaitOutcome(this.startStream(message));
     const isDeclined = asking.questions.some(({ key }) => readReply(replies[key]) !== undefined);
     if (isDeclined) {
       const text = `The question was not answered; the run ${taskId} still waits for an answer`;
-      return failure(text, aboutOf(asking.task));
+      return failureResult(text, aboutOf(asking.task));
     }
     if (asking.questions.length > 0) return inputRequired(asking);
-    return this.outcome(this.follow({ taskId, sequence: asking.header.lastSequence }));
+    return this.awaitOutcome(this.followTask({ taskId, sequence: asking.header.lastSequence }));
   }
 
-  private async outcome(items: Items): Promise<JsonObject> {
+  private async awaitOutcome(items: ResponseItems): Promise<JsonObject> {
     try {
-      return await this.until(items);
+      return await this.readUntilAnswer(items);
     } catch (error) {
       const known = mcpError(error);
       // A model that chose the arguments can correct them, so the error is returned as a result.
-      if (this.position === undefined && isAboutArguments(error)) return failure(known.message);
+      if (this.position === undefined && isAboutArguments(error)) return failureResult(known.message);
       throw known;
     }
   }
 
-  private async until(begun: Items): Promise<JsonObject> {
+  private async readUntilAnswer(begun: ResponseItems): Promise<JsonObject> {
     const { tasks, asks } = this.listener.support;
-    for (let items = begun; ; items = this.follow(this.position)) {
-      await this.read(items);
+    for (let items = begun; ; items = this.followTask(this.position)) {
+      await this.readItems(items);
       if (!this.position) throw new Error('A Message was taken in, and nothing came of it');
-      const asking = await this.task(this.position.taskId);
-      if (isTerminalState(asking.header.state)) return resultOf(asking.task);
+      const asking = await this.loadTask(this.position.taskId);
+      if (isTerminalState(asking.header.state)) return taskResult(asking.task);
       if (tasks) return createdTask(asking);
       this.exchange.refuseEnded(asking.header.taskId);
       if (asking.questions.length > 0 && asks === 'result') return inputRequired(asking);
-      await this.ask(asking);
+      await this.askQuestions(asking);
     }
   }
 
   /** Reads until the Task has ended or waits again, or the signal aborts. The first item is durable. */
-  private async read(items: Items): Promise<void> {
+  private async readItems(items: ResponseItems): Promise<void> {
     for await (const { response, sequence = 0 } of items) {
       if ('message' in response) throw new A2AError('INTERNAL', { message: 'The workflow made no task' });
       if ('task' in response) this.position = { taskId: response.task.id, sequence };
       else if (this.position) this.position.sequence = sequence;
-      this.listener.progress.report(response);
+      this.listener.progress.reportEvent(response);
       if ('statusUpdate' in response && !isActiveState(response.statusUpdate.status.state)) return;
     }
   }
 
   /** Asks each open question once. The client's answer arrives as a separate request. */
-  private async ask({ header, questions }: AskingTask): Promise<void> {
+  private async askQuestions({ header, questions }: AskingTask): Promise<void> {
     if (this.listener.support.asks !== 'request') return;
     for (const question of questions) {
       if (this.asked.has(question.key)) continue;
       this.asked.add(question.key);
-      await this.listener.ask(elicitationId(header.taskId, question.key), elicitationOf(question));
+      await this.listener.askClient(elicitationId(header.taskId, question.key), elicitationOf(question));
     }
   }
 
-  private send(message: Message): Items {
+  private startStream(message: Message): ResponseItems {
     const { backend } = this.exchange;
-    const call = this.exchange.at(this.agent.path);
+    const call = this.exchange.callAt(this.agent.path);
     return backend.handler.sendStreamingMessage(this.agent, { message }, call, this.signal);
   }
 
-  private follow({ taskId, sequence }: Position): Items {
+  private followTask({ taskId, sequence }: EventPosition): ResponseItems {
     const { backend } = this.exchange;
-    const call = this.exchange.at(this.agent.path);
+    const call = this.exchange.callAt(this.agent.path);
     return backend.handler.subscribeToTask(this.agent, { id: taskId }, call, { since: sequence, signal: this.signal });
   }
 
-  private task(taskId: string): Promise<AskingTask> {
-    return this.exchange.task(taskId, this.agent);
+  private loadTask(taskId: string): Promise<AskingTask> {
+    return this.exchange.loadTask(taskId, this.agent);
   }
 }
 
@@ -138,7 +138,7 @@ export function elicitationId(taskId: string, key: string): string {
 }
 
 /** Parses the id of an elicitation; `undefined` for any other id. */
-export function elicited(id: unknown): { taskId: string; key: string } | undefined {
+export function parseElicitationId(id: unknown): { taskId: string; key: string } | undefined {
   const [, taskId, key] = (typeof id === 'string' && /^parley:([^:]+):(.+)$/.exec(id)) || [];
   return taskId === undefined || key === undefined ? undefined : { taskId, key };
 }

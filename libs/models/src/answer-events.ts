@@ -5,20 +5,20 @@ import type {
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
-import type { ModelEnd, ModelEvent, ModelUsage, ToolCall } from './model.js';
+import type { ModelEnd, ModelEvent, ModelUsage, ModelToolCall } from './model.js';
 import { ModelError } from './model-error.js';
 import type { ModelProvider } from './model-settings.js';
 import { DONE_REASON } from './repaired-streams.js';
 
-type Content = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
-type Growing = Extract<Content[number], { type: 'text' | 'reasoning' }>;
+type AnswerContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+type Growing = Extract<AnswerContent[number], { type: 'text' | 'reasoning' }>;
 type Metadata = LanguageModelV4ToolCall['providerMetadata'];
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
 /** Converts one answer to model events, piece by piece. */
 export class AnswerEvents {
   /** Answer so far, in the form that its provider wants back. */
-  private readonly content: Content = [];
+  private readonly content: AnswerContent = [];
   private readonly open = new Map<string, Growing>();
   private finish: Finish | undefined;
 
@@ -28,27 +28,27 @@ export class AnswerEvents {
   ) {}
 
   /** Yields the events of a piece. @throws the error that the provider reports in the stream */
-  *of(part: LanguageModelV4StreamPart): Iterable<ModelEvent> {
+  *readPart(part: LanguageModelV4StreamPart): Iterable<ModelEvent> {
     switch (part.type) {
       case 'error':
         throw part.error;
       case 'text-delta':
-        this.#grow('text', part);
+        this.#growContent('text', part);
         if (part.delta !== '') yield { text: part.delta };
         return;
       case 'text-start':
       case 'text-end':
-        return this.#grow('text', part);
+        return this.#growContent('text', part);
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return this.#grow('reasoning', part);
+        return this.#growContent('reasoning', part);
       case 'tool-call':
-        if (part.providerExecuted !== true) yield { toolCall: this.#called(part) };
+        if (part.providerExecuted !== true) yield { toolCall: this.#readToolCall(part) };
         return;
       case 'file':
         if (part.data.type !== 'data') return;
-        yield { part: { raw: base64(part.data.data), mediaType: part.mediaType } };
+        yield { part: { raw: toBase64(part.data.data), mediaType: part.mediaType } };
         return;
       case 'finish':
         this.finish = part;
@@ -59,7 +59,7 @@ export class AnswerEvents {
   }
 
   /** Ends the answer. @throws ModelError if it was truncated before its end, or withheld */
-  end(): ModelEnd {
+  endAnswer(): ModelEnd {
     const { finish } = this;
     const reason = finish && wholeBecause(finish.finishReason, this.provider);
     if (reason === undefined) {
@@ -67,13 +67,13 @@ export class AnswerEvents {
       throw new ModelError(`model "${this.model}" gave no answer: its answer ${said}`, options);
     }
     const usage = usageOf(finish!);
-    const kept = this.#kept();
+    const kept = this.#keptContent();
     const isUnexplained = finish!.finishReason.raw === DONE_REASON;
     const note = isUnexplained ? { note: 'its answer ended with [DONE] and without a finish_reason' } : {};
     return { reason, ...(usage && { usage }), ...(kept !== undefined && { kept }), ...note };
   }
 
-  #grow(
+  #growContent(
     type: 'text' | 'reasoning',
     { id, ...more }: { id: string; delta?: string; providerMetadata?: Metadata },
   ): void {
@@ -85,8 +85,8 @@ export class AnswerEvents {
     if (more.providerMetadata !== undefined) piece.providerOptions = more.providerMetadata;
   }
 
-  #called({ toolCallId: id, toolName: name, input, providerMetadata }: LanguageModelV4ToolCall): ToolCall {
-    const args = parsed(input);
+  #readToolCall({ toolCallId: id, toolName: name, input, providerMetadata }: LanguageModelV4ToolCall): ModelToolCall {
+    const args = parseArguments(input);
     const given = isJsonObject(args) ? args : {};
     const options = providerMetadata && { providerOptions: providerMetadata };
     this.content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: given, ...options });
@@ -96,7 +96,7 @@ export class AnswerEvents {
   /**
    * Returns reasoning and signatures for later calls; `undefined` unless the answer calls tools and has such content.
    */
-  #kept(): JsonValue | undefined {
+  #keptContent(): JsonValue | undefined {
     const called = this.content.some(({ type }) => type === 'tool-call');
     const more = this.content.some((it) => it.type === 'reasoning' || it.providerOptions !== undefined);
     if (!called || !more) return undefined;
@@ -140,11 +140,11 @@ function usageOf({ usage }: Finish): ModelUsage | undefined {
 const DEEPEST_ARGUMENTS = 500;
 
 /** Parses the arguments of a tool. Providers may leave them empty if there are none. */
-function parsed(input: string): JsonValue | undefined {
+function parseArguments(input: string): JsonValue | undefined {
   if (input.trim() === '') return {};
   return tryParseJson(input, DEEPEST_ARGUMENTS);
 }
 
-function base64(data: Uint8Array | string): string {
+function toBase64(data: Uint8Array | string): string {
   return typeof data === 'string' ? data : Buffer.from(data).toString('base64');
 }

@@ -13,7 +13,7 @@ export class AnswerTooLong extends Error {
 
 /** Account for the bytes that are read, and the signal that ends the wait for memory. */
 export interface AnswerWatch {
-  readonly place: Pick<AnswerPlace, 'read'> | undefined;
+  readonly place: Pick<AnswerPlace, 'countRead'> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -26,11 +26,11 @@ export function boundedFetch(send: typeof fetch, maxBytes: number, watch?: Answe
     const response = await send(input, init);
     if (!response.body) return response;
     const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(counted(maxBytes, watch)), { status, statusText, headers });
+    return new Response(response.body.pipeThrough(countBytes(maxBytes, watch)), { status, statusText, headers });
   };
 }
 
-function counted(
+function countBytes(
   maxBytes: number,
   watch?: AnswerWatch,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
@@ -39,7 +39,7 @@ function counted(
     async transform(piece, controller) {
       bytes += piece.byteLength;
       if (bytes > maxBytes) throw new AnswerTooLong(maxBytes);
-      const room = watch?.place?.read(piece.byteLength, watch.signal);
+      const room = watch?.place?.countRead(piece.byteLength, watch.signal);
       if (room) await room;
       controller.enqueue(piece);
     },

@@ -1,4 +1,4 @@
-import { coalesced, type Piece } from './coalesced.js';
+import { coalesceText, type Piece } from './coalesced.js';
 
 type Event = { end: true } | { text: string };
 
@@ -30,7 +30,7 @@ class Fed {
       end = resolve;
     });
     this.ends.push(end);
-    return { over, end: () => undefined };
+    return { over, endPause: () => undefined };
   };
 
   push(value: Event): void {
@@ -44,7 +44,7 @@ class Fed {
 describe('text that comes in pieces', () => {
   it('keeps a character whole whose halves come apart, however long that takes', async () => {
     const fed = new Fed();
-    const pieces = coalesced<{ end: true }>(fed.stream, { pause: fed.pause });
+    const pieces = coalesceText<{ end: true }>(fed.stream, { pause: fed.pause });
     const next = async (): Promise<Piece<{ end: true }> | undefined> => (await pieces.next()).value ?? undefined;
     const first = next();
     fed.push({ text: 'a\ud83d' });
@@ -69,7 +69,7 @@ describe('text that comes in pieces', () => {
 
   it('has U+FFFD for half a character that stays alone', async () => {
     const fed = new Fed();
-    const pieces = coalesced<{ end: true }>(fed.stream, { pause: fed.pause });
+    const pieces = coalesceText<{ end: true }>(fed.stream, { pause: fed.pause });
     fed.push({ text: '\ude00a\ud83d' });
     fed.push({ end: true });
     expect((await pieces.next()).value).toEqual({ text: '\ufffda\ufffd', event: { end: true } });
@@ -77,7 +77,7 @@ describe('text that comes in pieces', () => {
 
   it('is told of as one piece each time that it was held, and with what comes after it', async () => {
     const fed = new Fed();
-    const pieces = coalesced<{ end: true }>(fed.stream, { pause: fed.pause });
+    const pieces = coalesceText<{ end: true }>(fed.stream, { pause: fed.pause });
     const next = async (): Promise<Piece<{ end: true }> | undefined> => (await pieces.next()).value ?? undefined;
     fed.push({ text: 'a' });
     fed.push({ text: 'b' });

@@ -3,8 +3,8 @@ import { withoutHalf } from '#libs/protocol';
 /** Default time in milliseconds for which text is held back. */
 const HELD_MS = 80;
 
-/** Starts a timer that resolves `over` after `ms` milliseconds; `end` stops it. */
-export type Pause = (ms: number) => { over: Promise<void>; end(): void };
+/** Starts a timer that resolves `over` after `ms` milliseconds; `endPause` stops it. */
+export type Pause = (ms: number) => { over: Promise<void>; endPause(): void };
 
 /** Text since the previous piece, and the event that followed it. Without an event, more text may follow. */
 export interface Piece<E> {
@@ -25,16 +25,16 @@ export interface CoalescingOptions {
  * - Characters stay whole: the first half of a surrogate pair waits for the second. A half that stays alone becomes
  *   U+FFFD.
  */
-export async function* coalesced<E extends object>(
+export async function* coalesceText<E extends object>(
   events: AsyncIterable<E | { text: string }>,
-  { heldMs = HELD_MS, pause = timer }: CoalescingOptions = {},
+  { heldMs = HELD_MS, pause = startTimer }: CoalescingOptions = {},
 ): AsyncGenerator<Piece<E>> {
   const iterator = events[Symbol.asyncIterator]();
   let text = '';
   let held: ReturnType<Pause> | undefined;
   const letGo = (piece = text): string => {
     text = text.slice(piece.length);
-    held?.end();
+    held?.endPause();
     held = undefined;
     return piece.toWellFormed();
   };
@@ -59,7 +59,7 @@ export async function* coalesced<E extends object>(
     }
     if (text !== '') yield { text: letGo() };
   } finally {
-    held?.end();
+    held?.endPause();
     void iterator.return?.().catch(() => undefined);
   }
 }
@@ -68,10 +68,10 @@ function isText<E extends object>(event: E | { text: string }): event is { text:
   return 'text' in event;
 }
 
-function timer(ms: number): ReturnType<Pause> {
+function startTimer(ms: number): ReturnType<Pause> {
   let timeout: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {
     timeout = setTimeout(resolve, ms);
   });
-  return { over, end: () => clearTimeout(timeout) };
+  return { over, endPause: () => clearTimeout(timeout) };
 }

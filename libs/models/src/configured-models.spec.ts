@@ -20,7 +20,7 @@ describe('ConfiguredModels', () => {
     const { defaultModel } = models({});
     expect(defaultModel).toMatchObject({ name: 'echo', inputModes: ['text/plain', 'application/json'] });
     for (const name of [undefined, 'echo', 'gpt']) {
-      const model = await models({}).find(name);
+      const model = await models({}).findModel(name);
       expect(await wholeAnswer(model, { messages, signal })).toMatchObject({
         parts: messages[0]!.parts,
         toolCalls: [],
@@ -34,7 +34,7 @@ describe('ConfiguredModels', () => {
       const env = { LLM_BASE_URL: llm.url, LLM_MODEL: 'small', LLM_INPUT_MODES: 'image/*' };
       const { defaultModel } = models(env);
       expect(defaultModel).toMatchObject({ name: 'small', inputModes: ['text/plain', 'application/json', 'image/*'] });
-      const large = await models(env).find('large');
+      const large = await models(env).findModel('large');
       llm.answer = () => ({ text: ['bon', 'jour'], usage: { input: 5, output: 7 } });
       expect(await wholeAnswer(large, { messages, signal })).toMatchObject({
         parts: [{ text: 'bonjour', mediaType: 'text/plain' }],
@@ -42,12 +42,12 @@ describe('ConfiguredModels', () => {
       });
       llm.answer = () => 500;
       await expect(wholeAnswer(large, { messages, signal })).rejects.toThrow(ModelError);
-      await wholeAnswer(await models(env).find('echo'), { messages, signal });
+      await wholeAnswer(await models(env).findModel('echo'), { messages, signal });
       expect(llm.calls.map(({ body }) => body['model'])).toEqual(['large', 'large']);
     } finally {
       await llm.stop();
     }
-    const read = await metrics.read();
+    const read = await metrics.readExposition();
     expect(read).toContain('parley_model_tokens_total{model="large",direction="input"} 5');
     expect(read).toContain('parley_model_tokens_total{model="large",direction="output"} 7');
     expect(read).toContain('parley_model_errors_total{model="large"} 1');
@@ -61,14 +61,14 @@ describe('ConfiguredModels', () => {
       const other = new KeySigner('of-a-caller');
       await wholeAnswer(configured.signedBy(other), { messages, signal });
       await wholeAnswer(configured.signedBy(other, 'large'), { messages, signal });
-      await wholeAnswer(await configured.find('large'), { messages, signal });
+      await wholeAnswer(await configured.findModel('large'), { messages, signal });
       expect(llm.calls.map(({ headers, body }) => [body['model'], headers['authorization']])).toEqual([
         ['small', 'Bearer of-a-caller'],
         ['large', 'Bearer of-a-caller'],
         ['large', 'Bearer the-operators'],
       ]);
-      expect([await configured.origin(), await configured.origin('large')]).toEqual([origin, origin]);
-      expect([await configured.origin('echo'), await models({}).origin()]).toEqual([undefined, undefined]);
+      expect([await configured.findOrigin(), await configured.findOrigin('large')]).toEqual([origin, origin]);
+      expect([await configured.findOrigin('echo'), await models({}).findOrigin()]).toEqual([undefined, undefined]);
     } finally {
       await llm.stop();
     }
@@ -76,7 +76,7 @@ describe('ConfiguredModels', () => {
 
   it('makes no call with the key of the operator where a credential is named', async () => {
     const configured = models({ LLM_BASE_URL: 'http://127.0.0.1:1', LLM_API_KEY: 'the-operators' });
-    await expect(configured.find('small', { credentials: ['mine'] })).rejects.toThrow(ModelError);
+    await expect(configured.findModel('small', { credentials: ['mine'] })).rejects.toThrow(ModelError);
   });
 
   it('says which package is missing', async () => {

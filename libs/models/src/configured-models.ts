@@ -42,39 +42,44 @@ export class ConfiguredModels extends Models {
     const counts = new ModelCounts(metrics);
     this.hasEndpoint = baseUrl !== undefined;
     this.endpoint = baseUrl;
-    this.echo = counts.over(new EchoModel());
+    this.echo = counts.countModel(new EchoModel());
     if (baseUrl === undefined) {
       this.named = () => this.echo;
     } else {
       // The operator chose the endpoint, so it may be in a private network or on this machine.
-      const ways = { ...this.shared, http: http.trusting(baseUrl), provider: 'openai-compatible', baseUrl } as const;
+      const ways = {
+        ...this.shared,
+        http: http.trustingFetch(baseUrl),
+        provider: 'openai-compatible',
+        baseUrl,
+      } as const;
       const key = new KeySigner(apiKey);
       this.named = (model, signer = key) =>
-        counts.over(new ProviderModel({ ...ways, signer, name: model, model, input }));
+        counts.countModel(new ProviderModel({ ...ways, signer, name: model, model, input }));
     }
-    this.defaultModel = this.model(llm.model ?? ECHO_MODEL);
+    this.defaultModel = this.selectModel(llm.model ?? ECHO_MODEL);
   }
 
   /** @throws ModelError if a credential is named, as none is stored here */
-  async find(name: string | undefined, { credentials = [] }: Partial<WantedModel> = {}): Promise<Model> {
+  async findModel(name: string | undefined, { credentials = [] }: Partial<WantedModel> = {}): Promise<Model> {
     if (credentials.length > 0) throw new ModelError('there are no credentials here');
-    return name === undefined ? this.defaultModel : this.model(name);
+    return name === undefined ? this.defaultModel : this.selectModel(name);
   }
 
   /** Returns a model that is called with another credential in place of the operator's key. */
   signedBy(signer: ModelSigner, name = this.defaultModel.name): Model {
-    return this.model(name, signer);
+    return this.selectModel(name, signer);
   }
 
-  async origin(name = this.defaultModel.name): Promise<string | undefined> {
+  async findOrigin(name = this.defaultModel.name): Promise<string | undefined> {
     return name === ECHO_MODEL || this.endpoint === undefined ? undefined : new URL(this.endpoint).origin;
   }
 
-  async input(name: string): Promise<ModelInput> {
-    return { modes: this.model(name).inputModes };
+  async findInput(name: string): Promise<ModelInput> {
+    return { modes: this.selectModel(name).inputModes };
   }
 
-  private model(name: string, signer?: ModelSigner): Model {
+  private selectModel(name: string, signer?: ModelSigner): Model {
     return name === ECHO_MODEL ? this.echo : this.named(name, signer);
   }
 }

@@ -8,7 +8,7 @@ export class EchoModel implements Model {
   readonly name = ECHO_MODEL;
   readonly inputModes = ['text/plain', 'application/json'];
 
-  async *stream({ messages, signal }: ModelCall): AsyncIterable<ModelEvent> {
+  async *streamAnswer({ messages, signal }: ModelCall): AsyncIterable<ModelEvent> {
     signal.throwIfAborted();
     const last = messages.at(-1);
     for (const part of last !== undefined && 'parts' in last ? last.parts : []) yield { part };

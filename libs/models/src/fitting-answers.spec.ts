@@ -41,7 +41,7 @@ describe('an answer of a model', () => {
       signal: new AbortController().signal,
     };
     try {
-      await Array.fromAsync(new ProviderModel({ ...options, ...wire }).stream(call));
+      await Array.fromAsync(new ProviderModel({ ...options, ...wire }).streamAnswer(call));
     } catch (error) {
       return (error as Error).message.replace('model "m" gave no answer: ', '');
     }

@@ -32,7 +32,7 @@ export function fittingEvents(send: typeof fetch, mostMembers: number): typeof f
     const response = await send(input, init);
     if (!response.ok || !response.body) return response;
     const { status, statusText, headers } = response;
-    const events = fitting(response.body, mostMembers);
+    const events = passFitEvents(response.body, mostMembers);
     const body = ReadableStream.from(events).pipeThrough(new TextEncoderStream());
     return new Response(body, { status, statusText, headers });
   };
@@ -56,7 +56,7 @@ export function eventText(data: string): string {
   return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
 }
 
-async function* fitting(body: AsyncIterable<Uint8Array>, mostMembers: number): AsyncGenerator<string> {
+async function* passFitEvents(body: AsyncIterable<Uint8Array>, mostMembers: number): AsyncGenerator<string> {
   for await (const { type, data } of sseEvents(body, MAX_ANSWER_BYTES)) {
     refuseUnfit(data, mostMembers);
     yield `event: ${type}\n${eventText(data)}`;

@@ -1,4 +1,4 @@
-export { coalesced } from './coalesced.js';
+export { coalesceText } from './coalesced.js';
 export { ConfiguredModels } from './configured-models.js';
 export { ECHO_MODEL } from './echo-model.js';
 export type {
@@ -10,7 +10,7 @@ export type {
   ModelMessage,
   ModelTool,
   ModelUsage,
-  ToolCall,
+  ModelToolCall,
   ToolResult,
 } from './model.js';
 export { ModelError } from './model-error.js';

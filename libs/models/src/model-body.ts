@@ -1,4 +1,4 @@
-import { ApiClosed, Each, malformed, withMembers } from '#libs/http';
+import { ApiClosed, EachEntry, malformedRequest, withMembers } from '#libs/http';
 import { isPlainText, LONGEST_URL, TOO_LONG_URL, withoutTrailing } from '#libs/protocol';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
@@ -34,7 +34,7 @@ export class ModelBody {
     description: 'Where the provider is; needed for `openai-compatible`, as `https://models.example.com/v1`.',
     example: 'https://models.example.com/v1',
   })
-  @Given()
+  @IfGiven()
   @MaxLength(LONGEST_URL, { message: TOO_LONG_URL })
   @IsString({ message: 'must be a string' })
   baseUrl?: string;
@@ -45,7 +45,7 @@ export class ModelBody {
       'The name of the credential that calls carry: `bearer` for OpenAI, `api-key` for Anthropic and Google.',
     example: 'provider-key',
   })
-  @Given()
+  @IfGiven()
   @Matches(MODEL_NAME, { message: 'must be the name of a credential' })
   auth?: string;
 
@@ -56,10 +56,10 @@ export class ModelBody {
     description: 'Media types of Parts that it takes beside text and data.',
     example: ['image/*', 'application/pdf'],
   })
-  @Given()
+  @IfGiven()
   @IsArray({ message: 'must be an array' })
   @ArrayMaxSize(MOST_MEDIA_TYPES, { message: `must have at most ${MOST_MEDIA_TYPES} entries` })
-  @Each((it) => typeof it === 'string' && MEDIA_TYPE.test(it), 'must be a media type such as image/png or image/*')
+  @EachEntry((it) => typeof it === 'string' && MEDIA_TYPE.test(it), 'must be a media type such as image/png or image/*')
   input?: string[];
 
   static from(sent: object): ModelBody {
@@ -70,11 +70,11 @@ export class ModelBody {
   get definition(): ModelDefinition {
     const { provider, model, auth, input = [] } = this;
     const baseUrl = this.baseUrl === undefined ? undefined : withoutTrailing(this.baseUrl, '/');
-    if (this.name === ECHO_MODEL) throw malformed({ path: 'name', detail: 'is that of the built-in model' });
+    if (this.name === ECHO_MODEL) throw malformedRequest({ path: 'name', detail: 'is that of the built-in model' });
     if (baseUrl === undefined && provider === 'openai-compatible')
-      throw malformed({ path: 'baseUrl', detail: 'is required: an OpenAI-compatible model may be anywhere' });
+      throw malformedRequest({ path: 'baseUrl', detail: 'is required: an OpenAI-compatible model may be anywhere' });
     if (baseUrl !== undefined && !isPlainHttpUrl(baseUrl))
-      throw malformed({
+      throw malformedRequest({
         path: 'baseUrl',
         detail: 'must be an http or https URL without credentials, query or fragment',
       });
@@ -95,7 +95,7 @@ export class ModelReplacement extends ModelBody {
   }
 }
 
-function Given(): PropertyDecorator {
+function IfGiven(): PropertyDecorator {
   return ValidateIf((_body, value) => value !== undefined);
 }
 

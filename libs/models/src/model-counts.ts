@@ -21,15 +21,15 @@ export class ModelCounts {
   }
 
   /** Returns a model that counts the calls of `inner`. */
-  over(inner: Model): Model {
+  countModel(inner: Model): Model {
     const { name, inputModes, provider } = inner;
-    return { name, inputModes, ...(provider && { provider }), stream: (call) => this.counted(inner, call) };
+    return { name, inputModes, ...(provider && { provider }), streamAnswer: (call) => this.streamCounted(inner, call) };
   }
 
-  private async *counted(inner: Model, call: ModelCall): AsyncIterable<ModelEvent> {
-    const model = this.label(inner.name);
+  private async *streamCounted(inner: Model, call: ModelCall): AsyncIterable<ModelEvent> {
+    const model = this.metricLabel(inner.name);
     try {
-      for await (const event of inner.stream(call)) {
+      for await (const event of inner.streamAnswer(call)) {
         if ('end' in event && event.end.usage) {
           this.tokens.inc({ model, direction: 'input' }, event.end.usage.inputTokens);
           this.tokens.inc({ model, direction: 'output' }, event.end.usage.outputTokens);
@@ -42,7 +42,7 @@ export class ModelCounts {
     }
   }
 
-  private label(name: string): string {
+  private metricLabel(name: string): string {
     if (this.names.size < MOST_NAMES) this.names.add(name);
     return this.names.has(name) ? name : 'other';
   }

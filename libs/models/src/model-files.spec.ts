@@ -92,7 +92,7 @@ describe('files of one call of a model', () => {
     const inFlight = new InFlight({ memory } as never, new Metrics());
     const room = new ContentRoom(inFlight, 8 * MEGABYTE);
     const whose = { tenant: '', owner: 'ann' };
-    const places = [room.open(whose), room.open(whose), room.open(whose)];
+    const places = [room.openPlace(whose), room.openPlace(whose), room.openPlace(whose)];
     const files = new Files(1.5 * MEGABYTE);
     const call = (n: number): Promise<unknown> =>
       prompted([`own:${n}`], { ...files, limit: 32 * MEGABYTE, place: places[n] });

@@ -45,13 +45,13 @@ export function filesFor({ supportedUrls }: LanguageModelV4, modes: readonly str
   const files = new CallFiles(sources);
   return async (part) => {
     const mediaType = (part.mediaType ?? UNKNOWN).split(';', 1)[0]!.trim().toLowerCase();
-    if (!modes.some((mode) => covers(mode, mediaType))) return undefined;
+    if (!modes.some((mode) => coversMediaType(mode, mediaType))) return undefined;
     const name = part.filename === undefined ? {} : { filename: part.filename };
     const known = part.url === undefined ? undefined : await files.readHere(part.url);
     if (known !== undefined) return filePart(known, mediaType, name);
-    if (part.url !== undefined && (await reads(supportedUrls, mediaType, part.url)))
+    if (part.url !== undefined && (await providerReads(supportedUrls, mediaType, part.url)))
       return { type: 'file', data: { type: 'url', url: new URL(part.url) }, mediaType, ...name };
-    return filePart(part.raw ?? (await files.fetch(part.url ?? '')), mediaType, name);
+    return filePart(part.raw ?? (await files.fetchElsewhere(part.url ?? '')), mediaType, name);
   };
 }
 
@@ -73,19 +73,19 @@ class CallFiles {
     const known = this.contents.get(url);
     if (known === undefined) {
       const own = await this.ownContent(url);
-      return own && this.keep(url, own);
+      return own && this.keepContent(url, own);
     }
-    await this.admit(Buffer.byteLength(known, 'base64'));
+    await this.admitBytes(Buffer.byteLength(known, 'base64'));
     return known;
   }
 
   /** Returns a remote file. */
-  async fetch(url: string): Promise<string> {
+  async fetchElsewhere(url: string): Promise<string> {
     this.assertOneMore();
-    return this.keep(url, await this.fetched(url));
+    return this.keepContent(url, await this.downloadFile(url));
   }
 
-  private keep(url: string, content: Buffer): string {
+  private keepContent(url: string, content: Buffer): string {
     const base64 = content.toString('base64');
     this.contents.set(url, base64);
     return base64;
@@ -95,7 +95,7 @@ class CallFiles {
     if (this.contents.size >= MOST_FILES) throw new ModelError(`a model reads at most ${MOST_FILES} files in one call`);
   }
 
-  private async admit(bytes: number): Promise<void> {
+  private async admitBytes(bytes: number): Promise<void> {
     const { limit, place, signal } = this.sources;
     this.bytes += bytes;
     const characters = Math.ceil(this.bytes / 3) * 4;
@@ -103,47 +103,47 @@ class CallFiles {
       throw new ModelError(
         `the files for a model have more than ${limit} characters of base64 in one call (ARTIFACT_LIMIT)`,
       );
-    await place?.hold(COPIES * characters, signal);
+    await place?.holdBytes(COPIES * characters, signal);
   }
 
   private async ownContent(url: string): Promise<Buffer | undefined> {
     try {
       return await this.sources.readOwn?.(url, async (bytes) => {
         this.assertOneMore();
-        if (bytes > MAX_ANSWER_BYTES) throw unreadable(': it is too long');
-        await this.admit(bytes);
+        if (bytes > MAX_ANSWER_BYTES) throw unreadableFile(': it is too long');
+        await this.admitBytes(bytes);
       });
     } catch (error) {
-      throw this.failure(error);
+      throw this.toFileError(error);
     }
   }
 
-  private async fetched(url: string): Promise<Buffer> {
+  private async downloadFile(url: string): Promise<Buffer> {
     const { send, signal } = this.sources;
     const limited = boundedFetch(
       (input, init) => send(input as string, { ...init, totalMs: TIMEOUT_MS + CONTENT_WAIT_MS }),
       MAX_ANSWER_BYTES,
-      { place: { read: (bytes) => this.admit(bytes) }, signal },
+      { place: { countRead: (bytes) => this.admitBytes(bytes) }, signal },
     );
     try {
       const answer = await limited(url, { signal });
       if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
       return Buffer.from(await answer.arrayBuffer());
     } catch (error) {
-      throw this.failure(error);
+      throw this.toFileError(error);
     }
   }
 
   /** Converts an error of reading a file. @throws the signal's reason */
-  private failure(error: unknown): unknown {
+  private toFileError(error: unknown): unknown {
     this.sources.signal.throwIfAborted();
     if (error instanceof ModelError || error instanceof TooManyContents) return error;
     const reason = error instanceof Error && /^HTTP|^the answer/.test(error.message) ? `: ${error.message}` : '';
-    return unreadable(reason, error);
+    return unreadableFile(reason, error);
   }
 }
 
-function unreadable(reason: string, cause?: unknown): ModelError {
+function unreadableFile(reason: string, cause?: unknown): ModelError {
   return new ModelError(`a file that the model was to read cannot be had from its URL${reason}`, { cause });
 }
 
@@ -159,7 +159,7 @@ function filePart(
 }
 
 /** True if a range such as `image/*` covers a media type. */
-function covers(range: string, mediaType: string): boolean {
+function coversMediaType(range: string, mediaType: string): boolean {
   return range === '*/*' || range === '*' || range === mediaType || matchesSub(range, mediaType);
 }
 
@@ -167,7 +167,7 @@ function matchesSub(range: string, mediaType: string): boolean {
   return range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
 }
 
-async function reads(urls: LanguageModelV4['supportedUrls'], mediaType: string, url: string): Promise<boolean> {
-  const known = Object.entries(await urls).filter(([range]) => covers(range, mediaType));
+async function providerReads(urls: LanguageModelV4['supportedUrls'], mediaType: string, url: string): Promise<boolean> {
+  const known = Object.entries(await urls).filter(([range]) => coversMediaType(range, mediaType));
   return URL.canParse(url) && known.some(([, patterns]) => patterns.some((it) => it.test(url.toLowerCase())));
 }

@@ -15,11 +15,11 @@ class HostedSigners implements RequestSigners {
     private readonly failing: Record<string, AgentCallError['kind']> = {},
   ) {}
 
-  async reaches({ credential }: { credential: string }, origins: readonly string[]): Promise<boolean> {
+  async reachesOrigins({ credential }: { credential: string }, origins: readonly string[]): Promise<boolean> {
     return origins.includes(this.hosts[credential] ?? '');
   }
 
-  async auth({ credential, endpoint: { origin } }: { credential: string; endpoint: URL }): Promise<RequestAuth> {
+  async createProof({ credential, endpoint: { origin } }: { credential: string; endpoint: URL }): Promise<RequestAuth> {
     this.seen.push(`auth ${credential}`);
     const kind = this.failing[credential];
     if (kind) throw new AgentCallError(kind, 'no proof');
@@ -28,12 +28,12 @@ class HostedSigners implements RequestSigners {
     return auth;
   }
 
-  async renewed(wanted: { credential: string; endpoint: URL }): Promise<RequestAuth> {
+  async renewProof(wanted: { credential: string; endpoint: URL }): Promise<RequestAuth> {
     this.seen.push(`renewed ${wanted.credential}`);
-    return this.auth(wanted);
+    return this.createProof(wanted);
   }
 
-  failed(auth: RequestAuth): void {
+  reportRefusal(auth: RequestAuth): void {
     this.seen.push(`failed ${this.made.get(auth)}`);
   }
 }
@@ -46,16 +46,16 @@ describe('FirstUsableSigner', () => {
   it('takes the first credential that may go to the endpoint, and renews and refuses that one', async () => {
     const signers = new HostedSigners({ a: 'https://a.test', b: ENDPOINT.origin, c: ENDPOINT.origin });
     const signer = signerOf(signers, 'a', 'b', 'c');
-    const auth = await signer.auth(ENDPOINT, signal);
-    const other = await signer.renewed(ENDPOINT, auth!, signal);
-    signer.refused(other!, 'no');
+    const auth = await signer.createAuth(ENDPOINT, signal);
+    const other = await signer.renewAuth(ENDPOINT, auth!, signal);
+    signer.noteRefusal(other!, 'no');
     expect(signers.seen).toEqual(['auth b', 'renewed b', 'auth b', 'failed b']);
   });
 
   it('refuses a missing credential and one that may not go there in the same words, and asks for neither', async () => {
     const signers = new HostedSigners({ elsewhere: 'https://a.test' });
     for (const name of ['PATH', 'missing', 'elsewhere'])
-      await expect(signerOf(signers, name).auth(ENDPOINT, signal)).rejects.toMatchObject({
+      await expect(signerOf(signers, name).createAuth(ENDPOINT, signal)).rejects.toMatchObject({
         kind: 'credential',
         message: `"${name}" ${UNUSABLE_CREDENTIAL}`,
       });
@@ -64,7 +64,7 @@ describe('FirstUsableSigner', () => {
 
   it.each(['timeout', 'credential'] as const)('passes over no credential whose proof fails (%s)', async (kind) => {
     const signers = new HostedSigners({ a: ENDPOINT.origin, b: ENDPOINT.origin }, { a: kind });
-    await expect(signerOf(signers, 'a', 'b').auth(ENDPOINT, signal)).rejects.toMatchObject({ kind });
+    await expect(signerOf(signers, 'a', 'b').createAuth(ENDPOINT, signal)).rejects.toMatchObject({ kind });
     expect(signers.seen).toEqual(['auth a']);
   });
 });

@@ -10,27 +10,27 @@ import type { ModelProvider } from './model-settings.js';
 /** Authenticates calls to a provider. */
 export interface ModelSigner {
   /** @throws AgentCallError if no credential is usable; nothing may be sent then */
-  auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined>;
+  createAuth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined>;
   /** Returns a new credential after 401; `undefined` if there cannot be one. */
-  renewed(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined>;
+  renewAuth(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined>;
   /** Records that the provider has finally refused the credential. */
-  refused(auth: RequestAuth, message: string): void;
+  noteRefusal(auth: RequestAuth, message: string): void;
 }
 
 /** Signs with the operator's key. */
 export class KeySigner implements ModelSigner {
   constructor(private readonly key: string | undefined) {}
 
-  async auth({ origin }: URL): Promise<RequestAuth | undefined> {
+  async createAuth({ origin }: URL): Promise<RequestAuth | undefined> {
     if (this.key === undefined) return undefined;
     return { origin, headers: { authorization: `Bearer ${this.key}` }, query: {}, secrets: [this.key] };
   }
 
-  async renewed(): Promise<undefined> {
+  async renewAuth(): Promise<undefined> {
     return undefined;
   }
 
-  refused(): void {
+  noteRefusal(): void {
     // The operator sees the refusal in the error of the call.
   }
 }
@@ -58,16 +58,16 @@ export class CredentialSigner implements ModelSigner {
     private readonly provider: ModelProvider,
   ) {}
 
-  auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth> {
-    return this.signers.auth({ ...this.named, ...this.security, endpoint, signal });
+  createAuth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth> {
+    return this.signers.createProof({ ...this.named, ...this.security, endpoint, signal });
   }
 
-  renewed(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined> {
-    return this.signers.renewed({ ...this.named, ...this.security, endpoint, signal }, refused);
+  renewAuth(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined> {
+    return this.signers.renewProof({ ...this.named, ...this.security, endpoint, signal }, refused);
   }
 
-  refused(auth: RequestAuth, message: string): void {
-    this.signers.failed(auth, new AgentCallError('unauthorized', message));
+  noteRefusal(auth: RequestAuth, message: string): void {
+    this.signers.reportRefusal(auth, new AgentCallError('unauthorized', message));
   }
 
   private get security(): { security?: { schemes: Map<string, SecurityScheme>; requirements: string[][] } } {
@@ -79,7 +79,7 @@ export class CredentialSigner implements ModelSigner {
 }
 
 /** Names of credentials. The first one that may be sent to an endpoint signs the calls to it. */
-interface NamedCredentials {
+interface CredentialCandidates {
   tenant: string;
   credentials: readonly string[];
 }
@@ -93,31 +93,31 @@ export class FirstUsableSigner implements ModelSigner {
 
   constructor(
     private readonly signers: RequestSigners,
-    private readonly named: NamedCredentials,
+    private readonly named: CredentialCandidates,
     private readonly provider: ModelProvider,
   ) {}
 
   /** @throws AgentCallError `credential` if none of them may be sent there; the text does not say why */
-  async auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined> {
+  async createAuth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined> {
     const { credentials, tenant } = this.named;
     for (const credential of credentials) {
-      if (!(await this.signers.reaches({ credential, tenant, signal }, [endpoint.origin]))) continue;
+      if (!(await this.signers.reachesOrigins({ credential, tenant, signal }, [endpoint.origin]))) continue;
       const signer = new CredentialSigner(this.signers, { credential, tenant, agentUrl: undefined }, this.provider);
-      return this.made(await signer.auth(endpoint, signal), signer);
+      return this.rememberMaker(await signer.createAuth(endpoint, signal), signer);
     }
     throw new AgentCallError('credential', `"${credentials.join('", "')}" ${UNUSABLE_CREDENTIAL}`);
   }
 
-  async renewed(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined> {
+  async renewAuth(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined> {
     const maker = this.makers.get(refused);
-    return maker && this.made(await maker.renewed(endpoint, refused, signal), maker);
+    return maker && this.rememberMaker(await maker.renewAuth(endpoint, refused, signal), maker);
   }
 
-  refused(auth: RequestAuth, message: string): void {
-    this.makers.get(auth)?.refused(auth, message);
+  noteRefusal(auth: RequestAuth, message: string): void {
+    this.makers.get(auth)?.noteRefusal(auth, message);
   }
 
-  private made(auth: RequestAuth | undefined, maker: ModelSigner): RequestAuth | undefined {
+  private rememberMaker(auth: RequestAuth | undefined, maker: ModelSigner): RequestAuth | undefined {
     if (auth) this.makers.set(auth, maker);
     return auth;
   }

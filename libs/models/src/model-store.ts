@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type NamedPage, refuseMoreThan } from '#libs/http';
-import { BatchLoader, Database, throughOutage } from '#libs/postgres';
+import { BatchLoader, Database, retryWhileDatabaseDown } from '#libs/postgres';
 import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
 import { ModelRow } from './model-row.js';
 import type { ModelDefinition, ModelId, StoredModel } from './stored-model.js';
@@ -20,7 +20,7 @@ export class ModelStore {
   ) {}
 
   /** Returns one page of models, sorted by name. */
-  async list(tenant: string, { limit, after }: NamedPage): Promise<StoredModel[]> {
+  async listModels(tenant: string, { limit, after }: NamedPage): Promise<StoredModel[]> {
     const where = { tenant, name: MoreThan(after) };
     return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(modelOf);
   }
@@ -34,16 +34,18 @@ export class ModelStore {
    * Stores a new model. @returns `undefined` if the name is taken
    * @throws ProblemError 422 if the tenant has as many as it may
    */
-  async create({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
+  async createModel({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
     refuseMoreThan({ count: await this.rows.countBy({ tenant }), most: MOST_MODELS, what: 'models' });
     const values = { tenant, name, ...columnsOf(definition) };
-    return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
+    return toSavedModel(
+      await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute(),
+    );
   }
 
   /** Replaces a model. @returns `undefined` if there is none of the name */
-  async replace({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
+  async replaceModel({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
     const values = { ...columnsOf(definition), updated_at: () => 'now()' };
-    return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
+    return toSavedModel(await this.rows.update({ tenant, name }, values, { returning: '*' }));
   }
 
   /** Deletes a model. @returns true if it existed */
@@ -52,26 +54,26 @@ export class ModelStore {
   }
 
   /** Returns the names of the tenant's models that use a credential, sorted. */
-  async naming(tenant: string, credential: string): Promise<string[]> {
+  async namesUsingCredential(tenant: string, credential: string): Promise<string[]> {
     const rows = await this.rows.find({ where: { tenant, auth: credential }, order: { name: 'ASC' } });
     return rows.map(({ name }) => name);
   }
 
   /** Returns the current model, whichever replica changed it. Concurrent reads share one query. */
-  async read({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
+  async readModel({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
     const row = await this.wanted.get(JSON.stringify([tenant, name]));
     return row && modelOf(row);
   }
 
-  /** Reads a model as `read` does, but waits for an unreachable database. */
-  async current(id: ModelId, signal?: AbortSignal): Promise<StoredModel | undefined> {
-    return throughOutage(() => this.read(id), signal ?? new AbortController().signal);
+  /** Reads a model as `readModel` does, but waits for an unreachable database. */
+  async awaitModel(id: ModelId, signal?: AbortSignal): Promise<StoredModel | undefined> {
+    return retryWhileDatabaseDown(() => this.readModel(id), signal ?? new AbortController().signal);
   }
 
   /** True if the tenant has any model. Waits for an unreachable database. */
   async isInUse(tenant: string, signal?: AbortSignal): Promise<boolean> {
-    const found = (): Promise<boolean> => this.rows.existsBy({ tenant });
-    return throughOutage(found, signal ?? new AbortController().signal);
+    const existsAny = (): Promise<boolean> => this.rows.existsBy({ tenant });
+    return retryWhileDatabaseDown(existsAny, signal ?? new AbortController().signal);
   }
 
   private async readAll(keys: readonly string[]): Promise<Map<string, ModelRow>> {
@@ -105,7 +107,7 @@ function modelOf(row: ModelRow): StoredModel {
 }
 
 /** Converts a returned row. TypeORM leaves it unchanged, so its members are named as the columns. */
-function saved({ raw }: InsertResult | UpdateResult): StoredModel | undefined {
+function toSavedModel({ raw }: InsertResult | UpdateResult): StoredModel | undefined {
   const [row] = raw as ModelRow[];
   return row && modelOf(row);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, Part } from '#libs/protocol';
 
-/** Model that answers conversations. It runs no tools and does not retry: each `stream` is one call of a provider. */
+/** Model that answers conversations. It runs no tools and does not retry: each `streamAnswer` is one call of a provider. */
 export interface Model {
   /** Name used by nodes, events and metrics. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Model {
    * Streams one answer. The last event is the only `end`. Returning early from the iterator aborts the call.
    * @throws ModelError if there is no whole answer; the signal's reason if it aborts
    */
-  stream(call: ModelCall): AsyncIterable<ModelEvent>;
+  streamAnswer(call: ModelCall): AsyncIterable<ModelEvent>;
 }
 
 export interface ModelCall {
@@ -43,7 +43,7 @@ export type ModelMessage =
 export interface AssistantMessage {
   role: 'assistant';
   parts: Part[];
-  toolCalls?: ToolCall[];
+  toolCalls?: ModelToolCall[];
   /** Value of `end.kept`. Models of other providers ignore it and use the other members. */
   kept?: JsonValue;
 }
@@ -57,7 +57,7 @@ export interface ModelTool {
   inputSchema: JsonObject;
 }
 
-export interface ToolCall {
+export interface ModelToolCall {
   id: string;
   name: string;
   args: JsonObject;
@@ -80,7 +80,7 @@ export type ModelEvent =
   /** Part that is not text. */
   | { part: Part }
   /** Complete call, after its last piece. */
-  | { toolCall: ToolCall }
+  | { toolCall: ModelToolCall }
   | { end: ModelEnd };
 
 export interface ModelEnd {

@@ -8,7 +8,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Caller } from '#libs/access';
-import { ApiProblem, cutPage, malformed, namedPage, ProblemError } from '#libs/http';
+import { ApiProblem, cutPage, malformedRequest, namedPage, ProblemError } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import type { FastifyReply } from 'fastify';
 import { ModelBody, ModelReplacement } from './model-body.js';
@@ -42,7 +42,7 @@ export class ModelsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ModelView> {
     const { name } = body;
-    const created = await this.store.create({ tenant, name }, this.permitted(body));
+    const created = await this.store.createModel({ tenant, name }, this.permittedDefinition(body));
     if (!created) throw new ProblemError(409, `the model "${name}" exists already`);
     void reply.header('location', `/api/models/${name}`);
     return modelView(created);
@@ -53,7 +53,7 @@ export class ModelsController {
   @ApiOkResponse({ type: ModelListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listModels(@Query() query: ModelQuery, @Caller() { tenant }: Caller): Promise<ModelListView> {
-    const { page, nextPageToken } = cutPage(await this.store.list(tenant, namedPage(query)), query.pageSize);
+    const { page, nextPageToken } = cutPage(await this.store.listModels(tenant, namedPage(query)), query.pageSize);
     return { models: page.map(modelView), nextPageToken };
   }
 
@@ -78,7 +78,8 @@ export class ModelsController {
     @Body() body: ModelReplacement,
     @Caller() { tenant }: Caller,
   ): Promise<ModelView> {
-    const replaced = MODEL_NAME.test(name) && (await this.store.replace({ tenant, name }, this.permitted(body)));
+    const replaced =
+      MODEL_NAME.test(name) && (await this.store.replaceModel({ tenant, name }, this.permittedDefinition(body)));
     if (!replaced) throw unknownModel();
     return modelView(replaced);
   }
@@ -91,7 +92,7 @@ export class ModelsController {
   @ApiProblem(409, 'A workflow names it.')
   async deleteModel(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     if (!MODEL_NAME.test(name) || !(await this.store.get({ tenant, name }))) throw unknownModel();
-    const workflows = await this.namers.workflows(tenant, name);
+    const workflows = await this.namers.findNamingWorkflows(tenant, name);
     if (workflows.length > 0) throw stillNamed(name, workflows);
     if (!(await this.store.delete({ tenant, name }))) throw unknownModel();
   }
@@ -99,10 +100,10 @@ export class ModelsController {
   /**
    * Returns the definition, unless its address is known to be refused; without a DNS lookup. @throws ProblemError 400
    */
-  private permitted({ definition }: ModelBody): ModelDefinition {
+  private permittedDefinition({ definition }: ModelBody): ModelDefinition {
     const { baseUrl } = definition;
     if (baseUrl === undefined || this.http.mayPermit(new URL(baseUrl))) return definition;
-    throw malformed({ path: 'baseUrl', detail: 'must not be an address that this service does not call' });
+    throw malformedRequest({ path: 'baseUrl', detail: 'must not be an address that this service does not call' });
   }
 }
 

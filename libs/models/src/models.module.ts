@@ -16,7 +16,7 @@ export class ConfiguredModelsModule {}
 @Module({})
 export class ModelsModule {
   /** @param signers a module that exports RequestSigners */
-  static with(signers: NonNullable<ModuleMetadata['imports']>[number]): DynamicModule {
+  static withSigners(signers: NonNullable<ModuleMetadata['imports']>[number]): DynamicModule {
     return {
       module: ModelsModule,
       imports: [signers, FilesModule, TypeOrmModule.forFeature([ModelRow])],
@@ -30,7 +30,7 @@ export class ModelsModule {
 @Module({})
 export class ModelsApiModule {
   /** @param imports ModelsModule, and the module that provides ModelNamers */
-  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+  static withNamers(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return { module: ModelsApiModule, imports, controllers: [ModelsController] };
   }
 }

@@ -29,11 +29,11 @@ export abstract class Models {
    * @param name absent: the default model. `echo` is always the built-in one, which repeats its input.
    * @throws ModelError if there is no model of the name
    */
-  abstract find(name: string | undefined, of: WantedModel): Promise<Model>;
+  abstract findModel(name: string | undefined, of: WantedModel): Promise<Model>;
 
   /** Returns the origin that calls of a model go to; `undefined` for a model without remote calls. */
-  abstract origin(name: string | undefined, of: Pick<WantedModel, 'tenant'>): Promise<string | undefined>;
+  abstract findOrigin(name: string | undefined, of: Pick<WantedModel, 'tenant'>): Promise<string | undefined>;
 
   /** Returns the current input of a model. Does not wait for an unreachable database. */
-  abstract input(name: string, of: { tenant: string }): Promise<ModelInput>;
+  abstract findInput(name: string, of: { tenant: string }): Promise<ModelInput>;
 }

@@ -26,21 +26,22 @@ export async function promptOf(
   read: ReadFile,
 ): Promise<LanguageModelV4Prompt> {
   const system = messages.flatMap((it) => (it.role === 'system' ? it.parts.map(partText) : []));
-  const prompt: LanguageModelV4Prompt = system.length > 0 ? [{ role: 'system', content: joined(system) }] : [];
-  for (const message of messages) if (message.role !== 'system') prompt.push(await messageOf(message, provider, read));
+  const prompt: LanguageModelV4Prompt = system.length > 0 ? [{ role: 'system', content: joinTexts(system) }] : [];
+  for (const message of messages)
+    if (message.role !== 'system') prompt.push(await toProviderMessage(message, provider, read));
   return prompt;
 }
 
 type Said = Exclude<ModelMessage, { role: 'system' }>;
 
-async function messageOf(message: Said, provider: string, read: ReadFile): Promise<LanguageModelV4Message> {
+async function toProviderMessage(message: Said, provider: string, read: ReadFile): Promise<LanguageModelV4Message> {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: await userContent(message.parts, read) };
     case 'assistant':
-      return { role: 'assistant', content: keptBy(message, provider) ?? spoken(message) };
+      return { role: 'assistant', content: keptBy(message, provider) ?? assistantContent(message) };
     case 'tool':
-      return { role: 'tool', content: message.results.map(resultOf) };
+      return { role: 'tool', content: message.results.map(toToolContent) };
   }
 }
 
@@ -51,9 +52,9 @@ async function userContent(
 ): Promise<(LanguageModelV4TextPart | LanguageModelV4FilePart)[]> {
   const content: (LanguageModelV4TextPart | LanguageModelV4FilePart)[] = [];
   for (const part of parts) {
-    const said = (isFilePart(part) && (await read(part))) || textPart(part);
+    const said = (isFilePart(part) && (await read(part))) || toTextPart(part);
     const last = content.at(-1);
-    if (said.type === 'text' && last?.type === 'text') last.text = joined([last.text, said.text]);
+    if (said.type === 'text' && last?.type === 'text') last.text = joinTexts([last.text, said.text]);
     else content.push(said);
   }
   return content.length > 0 ? content : [{ type: 'text', text: '' }];
@@ -64,8 +65,8 @@ function keptBy({ kept }: AssistantMessage, provider: string): AssistantContent 
   return fits ? (kept as unknown as KeptAnswer).content : undefined;
 }
 
-function spoken({ parts, toolCalls = [] }: AssistantMessage): AssistantContent {
-  const text = joined(parts.map(partText));
+function assistantContent({ parts, toolCalls = [] }: AssistantMessage): AssistantContent {
+  const text = joinTexts(parts.map(partText));
   return [
     ...(text === '' && toolCalls.length > 0 ? [] : [{ type: 'text' as const, text }]),
     ...toolCalls.map(({ id, name, args }) => ({
@@ -77,7 +78,7 @@ function spoken({ parts, toolCalls = [] }: AssistantMessage): AssistantContent {
   ];
 }
 
-function resultOf({ id, name, result, error }: ToolResult): ToolContent[number] {
+function toToolContent({ id, name, result, error }: ToolResult): ToolContent[number] {
   const output = error === undefined ? outputOf(result ?? null) : { type: 'error-text' as const, value: error };
   return { type: 'tool-result', toolCallId: id, toolName: name, output };
 }
@@ -86,7 +87,7 @@ function outputOf(result: JsonValue): { type: 'text'; value: string } | { type: 
   return typeof result === 'string' ? { type: 'text', value: result } : { type: 'json', value: result };
 }
 
-function textPart(part: Part): LanguageModelV4TextPart {
+function toTextPart(part: Part): LanguageModelV4TextPart {
   return { type: 'text', text: partText(part) };
 }
 
@@ -95,7 +96,7 @@ function partText(part: Part): string {
   return partAsText(part).text ?? '';
 }
 
-function joined(texts: readonly string[]): string {
+function joinTexts(texts: readonly string[]): string {
   return texts.join('\n\n');
 }
 

@@ -23,15 +23,15 @@ export interface FailedCall {
 /** Converts an error of a provider's model; `undefined` for an internal error. */
 export function modelFailure(error: unknown, call: FailedCall): ModelError | undefined {
   if (error instanceof ModelError) return error;
-  const failed: Failed = (reason, options = {}) =>
+  const toModelError: Failed = (reason, options = {}) =>
     new ModelError(`model "${call.model}" gave no answer: ${reason}`, { ...options, cause: error });
   if (isNamed(error, 'AI_APICallError')) {
     const { statusCode, cause } = error as APICallError;
-    const inner = cause === undefined ? undefined : ofConnection(cause, failed);
-    if (statusCode === undefined || statusCode < 400) return inner ?? failed('its answer cannot be understood');
-    return ofStatus(error as APICallError, statusCode, call.secrets, failed);
+    const inner = cause === undefined ? undefined : ofConnection(cause, toModelError);
+    if (statusCode === undefined || statusCode < 400) return inner ?? toModelError('its answer cannot be understood');
+    return ofStatus(error as APICallError, statusCode, call.secrets, toModelError);
   }
-  return ofConnection(error, failed) ?? ofAnswer(error, call.secrets, failed);
+  return ofConnection(error, toModelError) ?? ofAnswer(error, call.secrets, toModelError);
 }
 
 interface Known {
@@ -52,7 +52,9 @@ function ofStatus(
 ): ModelError {
   // Without data, the message comes from the package.
   const said =
-    data === undefined || message === '' ? '' : `: ${safe(message, secrets, status === 401 || status === 403)}`;
+    data === undefined || message === ''
+      ? ''
+      : `: ${redactSecrets(message, secrets, status === 401 || status === 403)}`;
   const outage = outageOf(status);
   const retryAfter = requestedPause(responseHeaders?.['retry-after']);
   const refusal = status === 401 ? 'the provider refused the key (HTTP 401)' : `HTTP ${status}`;
@@ -96,7 +98,7 @@ function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): M
   if (isNamed(error, 'AI_UnsupportedFunctionalityError')) return failed((error as Error).message);
   if (error instanceof Error) return isNamed(error, 'AI_') ? failed('its answer cannot be understood') : undefined;
   const said = isJsonObject(error) ? error : {};
-  const message = typeof said['message'] === 'string' ? `: ${safe(said['message'], secrets, false)}` : '';
+  const message = typeof said['message'] === 'string' ? `: ${redactSecrets(said['message'], secrets, false)}` : '';
   const status = [said['statusCode'], said['code']].find((it) => typeof it === 'number' && it >= 400 && it < 600);
   const refused = typeof status === 'number' && status < 500 && status !== 429;
   return failed(`it broke off${message}`, {
@@ -119,7 +121,7 @@ const KEY_LIKE = /\b(?:sk|pk|key|AIza)[-_]?[^\s'"`(),:;]{8,}|[^\s'"`(),:;]{40,}/
 /** Long words in a message about a key may be the key or its prefix. */
 const MAY_BE_KEY = /[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi;
 
-function safe(message: string, secrets: readonly string[], ofKey: boolean): string {
+function redactSecrets(message: string, secrets: readonly string[], ofKey: boolean): string {
   const words = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
   return words
     .replaceAll(ofKey ? MAY_BE_KEY : KEY_LIKE, HIDDEN)

@@ -17,7 +17,9 @@ describe('the files of a call of a model', () => {
       { url: 'http://files.test/d.png', mediaType: 'image/png' },
     ];
     const files = async (): Promise<Response> => new Response('fetched');
-    await all(model({ input: ['image/*', 'text/csv'], files }).stream(asked({ messages: [{ role: 'user', parts }] })));
+    await all(
+      model({ input: ['image/*', 'text/csv'], files }).streamAnswer(asked({ messages: [{ role: 'user', parts }] })),
+    );
     expect(sent()['messages']).toEqual([
       {
         role: 'user',
@@ -45,7 +47,7 @@ describe('the files of a call of a model', () => {
     const files = async (): Promise<Response> => new Response('fetched');
     const parts = [own, 'http://files.test/d.csv'].map((url) => ({ url, mediaType: 'text/csv' }));
     const call = asked({ messages: [{ role: 'user', parts }], reader });
-    await all(model({ input: ['text/csv'], files, ownFiles: { read } }).stream(call));
+    await all(model({ input: ['text/csv'], files, ownFiles: { readContent: read } }).streamAnswer(call));
     expect(sent()['messages']).toEqual([{ role: 'user', content: 'stored\n\nfetched' }]);
     expect(asks).toEqual(parts.map(({ url }) => [url, reader]));
   });
@@ -56,7 +58,9 @@ describe('the files of a call of a model', () => {
     };
     const parts = [{ url: 'https://parley.test/api/files/1', mediaType: 'text/csv' }];
     const call = asked({ messages: [{ role: 'user', parts }], reader: { tenant: '', owner: '' } });
-    const { message } = await failed(model({ input: ['text/csv'], ownFiles: { read } }).stream(call));
+    const { message } = await failed(
+      model({ input: ['text/csv'], ownFiles: { readContent: read } }).streamAnswer(call),
+    );
     expect(message).toMatch(/a file that the model was to read cannot be had from its URL$/);
     expect(tried.llm.calls).toEqual([]);
   });
@@ -76,7 +80,7 @@ describe('the files of a call of a model', () => {
       parts: parts.slice(from, from + 500),
     }));
     const call = asked({ messages });
-    const failure = await failed(model({ input: ['text/*'], files, fileLimit: 100_000 }).stream(call));
+    const failure = await failed(model({ input: ['text/*'], files, fileLimit: 100_000 }).streamAnswer(call));
     expect([failure.message, failure.outage]).toEqual([
       'the files for a model have more than 100000 characters of base64 in one call (ARTIFACT_LIMIT)',
       undefined,
@@ -93,11 +97,11 @@ describe('the files of a call of a model', () => {
       { role: 'user', parts: [{ url: 'http://f.test/a', mediaType: 'text/plain' }] },
     ];
     const small = model({ input: ['text/*'], files, fileRoom });
-    for await (const event of small.stream(asked({ messages }))) {
+    for await (const event of small.streamAnswer(asked({ messages }))) {
       if ('end' in event) break;
       // As base64, in the prompt and in the request.
       expect(inFlight.total).toBe(160_000);
-      expect(await failed(small.stream(asked({ messages })))).toMatchObject({
+      expect(await failed(small.streamAnswer(asked({ messages })))).toMatchObject({
         message: 'model "small" gave no answer: too many files are in memory for other calls',
         outage: 'overloaded',
         fallback: true,
@@ -106,7 +110,7 @@ describe('the files of a call of a model', () => {
     }
     expect(inFlight.total).toBe(0);
     tried.llm.answer = () => ({ status: 500, error: 'upset' });
-    await failed(small.stream(asked({ messages })));
+    await failed(small.streamAnswer(asked({ messages })));
     expect(inFlight.total).toBe(0);
   });
 });

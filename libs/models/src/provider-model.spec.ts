@@ -14,7 +14,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     const rest = Promise.withResolvers<void>();
     tried.llm.answer = () => ({ text: ['bon', 'jour'], ends: rest.promise, usage: { input: 7, output: 2 } });
     const events: ModelEvent[] = [];
-    for await (const event of model().stream(asked())) {
+    for await (const event of model().streamAnswer(asked())) {
       events.push(event);
       // The end is held back until both pieces have come.
       if (events.length === 2) rest.resolve();
@@ -29,16 +29,16 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   it('has one room for large answers with all other models, and may be called again where it found none', async () => {
     const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
     tried.llm.answer = () => 'x'.repeat(100_000);
-    await expect(all(model({ room }).stream(asked()))).resolves.toHaveLength(2);
-    const other = room.place({ tenant: '', owner: '' });
-    await other.read(100_000);
-    await expect(all(model({ room }).stream(asked()))).rejects.toMatchObject({
+    await expect(all(model({ room }).streamAnswer(asked()))).resolves.toHaveLength(2);
+    const other = room.openPlace({ tenant: '', owner: '' });
+    await other.countRead(100_000);
+    await expect(all(model({ room }).streamAnswer(asked()))).rejects.toMatchObject({
       message: 'model "small" gave no answer: too many large answers are being read at the same time',
       outage: 'overloaded',
       fallback: true,
     });
     other[Symbol.dispose]();
-    await expect(all(model({ room }).stream(asked()))).resolves.toHaveLength(2);
+    await expect(all(model({ room }).streamAnswer(asked()))).resolves.toHaveLength(2);
   });
 
   it('gives its room to others that wait where the model does not go on', async () => {
@@ -46,8 +46,8 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     tried.llm.answer = () => ({ text: 'x'.repeat(100_000), ends: new Promise(() => undefined) });
     let waiting: Promise<void> | undefined;
     const read = async (): Promise<void> => {
-      for await (const _event of model({ room }).stream(asked()))
-        waiting ??= room.place({ tenant: 'b', owner: 'other' }).read(100_000);
+      for await (const _event of model({ room }).streamAnswer(asked()))
+        waiting ??= room.openPlace({ tenant: 'b', owner: 'other' }).countRead(100_000);
     };
     await expect(read()).rejects.toMatchObject({
       message: 'model "small" gave no answer: the answer came too slowly while others waited for its room',
@@ -58,7 +58,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it('says who calls, and nothing of this machine; takes further headers', async () => {
-    await all(model().stream(asked({ headers: { traceparent: '00-a-b-01' }, temperature: 0.5, maxTokens: 50 })));
+    await all(model().streamAnswer(asked({ headers: { traceparent: '00-a-b-01' }, temperature: 0.5, maxTokens: 50 })));
     const [{ path, headers, body }] = tried.llm.calls as [(typeof tried.llm.calls)[0]];
     expect(path).toBe('/v1/chat/completions');
     expect(headers).toMatchObject({ authorization: `Bearer ${KEY}`, traceparent: '00-a-b-01' });
@@ -67,7 +67,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it('sends neither a temperature nor a token limit where the call sets none', async () => {
-    await all(model().stream(asked()));
+    await all(model().streamAnswer(asked()));
     for (const member of ['temperature', 'max_tokens', 'max_completion_tokens'])
       expect(sent()).not.toHaveProperty(member);
   });
@@ -82,7 +82,9 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       { role: 'tool', results: [{ id: 'c2', name: 'calc__add', error: 'no number' }] },
     ];
     const inputSchema = { type: 'object', properties: { a: { type: 'number' } } };
-    await all(model().stream(asked({ messages, tools: [{ name: 'calc__add', description: 'adds', inputSchema }] })));
+    await all(
+      model().streamAnswer(asked({ messages, tools: [{ name: 'calc__add', description: 'adds', inputSchema }] })),
+    );
     expect(sent()['messages']).toEqual([
       { role: 'system', content: 'be brief' },
       { role: 'user', content: 'sum\n\n{"a":1}' },
@@ -106,7 +108,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
         { id: 'd', name: 'z', args: '{"n":1e999}' },
       ],
     });
-    expect(await all(model().stream(asked()))).toEqual([
+    expect(await all(model().streamAnswer(asked()))).toEqual([
       { text: 'let me see' },
       { toolCall: { id: 'a', name: 'x', args: { n: 1 } } },
       { toolCall: { id: 'b', name: 'y', args: {}, malformed: '{"broken' } },
@@ -164,7 +166,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     ['an error in the middle', { text: 'bon', breaks: 'overloaded' }, { fallback: true }, /it broke off: overloaded$/],
   ])('%s: whether another model may answer', async (_, answer, expected, text) => {
     tried.llm.answer = () => answer;
-    const failure = await failed(model().stream(asked()));
+    const failure = await failed(model().streamAnswer(asked()));
     expect(failure).toMatchObject(expected);
     expect(failure.message).toMatch(text);
     expect(tried.llm.calls).toHaveLength(1);
@@ -174,7 +176,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     const closed = await FakeLlm.start();
     const { url } = closed;
     await closed.stop();
-    const failure = await failed(model({ baseUrl: url }).stream(asked()));
+    const failure = await failed(model({ baseUrl: url }).streamAnswer(asked()));
     expect([failure.fallback, failure.outage, failure.status, failure.message]).toEqual([
       true,
       'connect',
@@ -189,7 +191,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   ])('another model may answer where a time limit ends the wait %s', async (_, answer, limits) => {
     tried.llm.answer = () => answer;
     const http: OutboundFetch = (url, init) => outbound.fetch(url, { ...init, ...limits });
-    const failure = await failed(model({ http }).stream(asked()));
+    const failure = await failed(model({ http }).streamAnswer(asked()));
     expect([failure.fallback, failure.outage, failure.status, failure.message]).toEqual([
       true,
       'timeout',
@@ -202,7 +204,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   it('says of a refused key that it was refused, and nothing of the key', async () => {
     const error = `Incorrect API key provided: sk-ab***xy (${KEY}). See https://provider.example/account/api-keys`;
     tried.llm.answer = () => ({ status: 401, error });
-    const { message, fallback } = await failed(model().stream(asked()));
+    const { message, fallback } = await failed(model().streamAnswer(asked()));
     expect(message).toMatch(
       /^model "small" gave no answer: the provider refused the key \(HTTP 401\): Incorrect API key/,
     );
@@ -214,26 +216,26 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     const output = { type: 'object', properties: { n: { type: 'integer' } } };
     tried.llm.answer = ({ response_format: format }) =>
       format === undefined ? '{"n":1}' : { status: 400, error: "unknown parameter 'response_format'" };
-    expect(await all(model().stream(asked({ output })))).toMatchObject([{ text: '{"n":1}' }, { end: {} }]);
+    expect(await all(model().streamAnswer(asked({ output })))).toMatchObject([{ text: '{"n":1}' }, { end: {} }]);
     expect(tried.llm.calls.map(({ body }) => body['response_format'])).toEqual([
       { type: 'json_schema', json_schema: { schema: output, strict: false, name: 'answer' } },
       undefined,
     ]);
     expect(JSON.stringify(sent()['messages'])).toContain(JSON.stringify(JSON.stringify(output)).slice(1, -1));
-    await all(model().stream(asked({ output, tools: [{ name: 't', inputSchema: { type: 'object' } }] })));
+    await all(model().streamAnswer(asked({ output, tools: [{ name: 't', inputSchema: { type: 'object' } }] })));
     expect(tried.llm.calls).toHaveLength(3);
     expect(sent()).not.toHaveProperty('response_format');
   });
 
   it('adds no words about a schema that the messages describe', async () => {
-    await all(model().stream(asked({ output: { type: 'object' }, isOutputDescribed: true })));
+    await all(model().streamAnswer(asked({ output: { type: 'object' }, isOutputDescribed: true })));
     expect(sent()).toMatchObject({ response_format: { type: 'json_schema' }, messages: [{ content: 'hello' }] });
     expect(JSON.stringify(sent()['messages'])).not.toContain('JSON Schema');
   });
 
   it('takes an answer for whole that ended with a word of the endpoint', async () => {
     tried.llm.answer = () => ({ text: 'bonjour', reason: 'eos' });
-    expect(await all(model().stream(asked()))).toMatchObject([{ text: 'bonjour' }, { end: { reason: 'other' } }]);
+    expect(await all(model().streamAnswer(asked()))).toMatchObject([{ text: 'bonjour' }, { end: { reason: 'other' } }]);
   });
 
   it('reads an endpoint that does not stream', async () => {
@@ -242,7 +244,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       return outbound.fetch(url, { ...init, body: JSON.stringify(body) });
     };
     tried.llm.answer = () => ({ text: 'hi', toolCalls: [{ id: 'a', name: 'x', args: { n: 1 } }] });
-    expect(await all(model({ http: whole }).stream(asked()))).toEqual([
+    expect(await all(model({ http: whole }).streamAnswer(asked()))).toEqual([
       { text: 'hi' },
       { toolCall: { id: 'a', name: 'x', args: { n: 1 } } },
       { end: { reason: 'tool-calls', usage: { inputTokens: 1, outputTokens: 2 } } },
@@ -262,7 +264,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     });
     const headers = { 'content-type': 'application/json' };
     const { message } = await failed(
-      model({ http: async () => new Response(body, { status, headers }) }).stream(asked()),
+      model({ http: async () => new Response(body, { status, headers }) }).streamAnswer(asked()),
     );
     expect(message).toMatch(status === 200 ? /the answer is longer than 16777216 bytes$/ : /HTTP 400$/);
     expect(pieces).toBeLessThan(30);
@@ -271,15 +273,16 @@ describe('a model of an OpenAI-compatible endpoint', () => {
 
   it('ends the call with the signal, and when nobody reads on', async () => {
     const reason = new Error('canceled');
-    await expect(all(model().stream(asked({ signal: AbortSignal.abort(reason) })))).rejects.toBe(reason);
+    await expect(all(model().streamAnswer(asked({ signal: AbortSignal.abort(reason) })))).rejects.toBe(reason);
     const ends = new Promise<void>(() => undefined);
     tried.llm.answer = () => ({ text: 'bon', ends });
     const stop = new AbortController();
     const read = async (): Promise<void> => {
-      for await (const event of model().stream(asked({ signal: stop.signal }))) if ('text' in event) stop.abort(reason);
+      for await (const event of model().streamAnswer(asked({ signal: stop.signal })))
+        if ('text' in event) stop.abort(reason);
     };
     await expect(read()).rejects.toBe(reason);
-    for await (const event of model().stream(asked())) if ('text' in event) break;
+    for await (const event of model().streamAnswer(asked())) if ('text' in event) break;
   });
 });
 

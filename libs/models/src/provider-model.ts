@@ -35,7 +35,7 @@ export interface ProviderModelOptions extends ModelSettings {
   /** Maximum number of members and elements in one JSON text of an answer; has a default. */
   jsonMembers?: number | undefined;
   /** Files of this service; absent if there are none. */
-  ownFiles?: Pick<OwnFiles, 'read'> | undefined;
+  ownFiles?: Pick<OwnFiles, 'readContent'> | undefined;
   /** Maximum characters of base64 for the files of one call; absent: the default of ARTIFACT_LIMIT. */
   fileLimit?: number | undefined;
   /** Memory for the files of all calls; absent: calls do not wait for each other. */
@@ -63,46 +63,46 @@ export class ProviderModel implements Model {
     this.inputModes = inputModes(options.input);
   }
 
-  async *stream(call: ModelCall): AsyncIterable<ModelEvent> {
+  async *streamAnswer(call: ModelCall): AsyncIterable<ModelEvent> {
     call.signal.throwIfAborted();
     const lost = new AbortController();
     const signal = AbortSignal.any([call.signal, lost.signal]);
     const wire = new SignedFetch(this.options.http, this.options.signer, signal);
     const whose = call.reader ?? NOBODY;
-    using place = this.options.room?.place(whose, { end: (error) => lost.abort(error) });
-    using files = this.options.fileRoom?.open(whose);
+    using place = this.options.room?.openPlace(whose, { onEvicted: (error) => lost.abort(error) });
+    using files = this.options.fileRoom?.openPlace(whose);
     try {
-      const model = await languageModel(this.options, this.#way(wire, { place, signal }));
-      const events = this.#answer({ ...call, signal }, model, { answer: place, files });
-      yield* place ? place.consumed(events) : events;
+      const model = await languageModel(this.options, this.#wireFetch(wire, { place, signal }));
+      const events = this.#streamEvents({ ...call, signal }, model, { answer: place, files });
+      yield* place ? place.yieldConsumed(events) : events;
     } catch (error) {
       call.signal.throwIfAborted();
       const failure = modelFailure(lost.signal.reason ?? error, { model: this.name, secrets: wire.secrets });
-      if (failure?.status === 401 || failure?.status === 403) wire.refused(failure.message);
+      if (failure?.status === 401 || failure?.status === 403) wire.noteRefusal(failure.message);
       throw failure ?? error;
     }
   }
 
-  async *#answer(call: ModelCall, model: LanguageModelV4, memory: CallMemory): AsyncIterable<ModelEvent> {
-    const { stream } = await this.#asked(call, model, memory.files);
+  async *#streamEvents(call: ModelCall, model: LanguageModelV4, memory: CallMemory): AsyncIterable<ModelEvent> {
+    const { stream } = await this.#requestStream(call, model, memory.files);
     const events = new AnswerEvents(this.options.provider, this.name);
     // Returning early cancels the stream and its request.
     let kept = 0;
     for await (const part of stream) {
-      for (const event of events.of(part)) {
+      for (const event of events.readPart(part)) {
         kept += sizeOf(event);
         yield event;
-        memory.answer?.keep(kept);
-        memory.answer?.pending(0);
+        memory.answer?.setKept(kept);
+        memory.answer?.setPending(0);
       }
     }
-    yield { end: events.end() };
+    yield { end: events.endAnswer() };
   }
 
   /**
    * Starts the stream. If the endpoint rejects the response format, asks again without it; the prompt has the schema.
    */
-  async #asked(
+  async #requestStream(
     call: ModelCall,
     model: LanguageModelV4,
     place: ContentPlace | undefined,
@@ -137,13 +137,13 @@ export class ProviderModel implements Model {
   #sourcesOf({ reader, signal }: ModelCall, place: ContentPlace | undefined): FileSources {
     const { files: send, ownFiles, fileLimit: limit = DEFAULT_CONTENT_LIMITS.artifact } = this.options;
     const readOwn: FileSources['readOwn'] =
-      reader && ownFiles && ((url, admit) => ownFiles.read(url, reader, admit, signal));
+      reader && ownFiles && ((url, admit) => ownFiles.readContent(url, reader, admit, signal));
     return { send, readOwn, limit, place, signal };
   }
 
-  #way(wire: SignedFetch, watch: AnswerWatch): typeof fetch {
+  #wireFetch(wire: SignedFetch, watch: AnswerWatch): typeof fetch {
     const { provider, jsonMembers = DEFAULT_CONTENT_LIMITS.jsonMembers } = this.options;
-    const bounded = boundedFetch(shortErrors(wire.send, jsonMembers), MAX_ANSWER_BYTES, watch);
+    const bounded = boundedFetch(shortErrors(wire.fetchSigned, jsonMembers), MAX_ANSWER_BYTES, watch);
     if (provider !== 'openai-compatible') return fittingEvents(bounded, jsonMembers);
     return repairedStreams(fittingEvents(streamingWholeAnswers(bounded, jsonMembers), jsonMembers));
   }

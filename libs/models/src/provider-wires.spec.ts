@@ -224,7 +224,7 @@ describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
       input: ['image/*'],
     });
     const tools = [{ name: 'look', inputSchema: { type: 'object', properties: { at: { type: 'string' } } } }];
-    return Array.fromAsync(model.stream({ messages, tools, signal: new AbortController().signal, ...more }));
+    return Array.fromAsync(model.streamAnswer({ messages, tools, signal: new AbortController().signal, ...more }));
   };
   const question: ModelMessage = { role: 'user', parts: [{ text: 'where?' }] };
 
@@ -325,7 +325,7 @@ function all(value: unknown): unknown[] {
 /** Puts one proof wherever the provider wants it. */
 function signers(asked: SigningRequest[]): RequestSigners {
   return {
-    auth: async (wanted) => {
+    createProof: async (wanted) => {
       asked.push(wanted);
       const scheme = wanted.security?.schemes.get('key');
       const header = scheme?.type === 'apiKey' ? scheme.name : 'authorization';
@@ -336,8 +336,8 @@ function signers(asked: SigningRequest[]): RequestSigners {
         secrets: ['the-secret'],
       };
     },
-    renewed: async () => undefined,
-    reaches: async () => true,
-    failed: () => undefined,
+    renewProof: async () => undefined,
+    reachesOrigins: async () => true,
+    reportRefusal: () => undefined,
   };
 }

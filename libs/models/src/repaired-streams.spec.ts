@@ -14,7 +14,7 @@ function read(body: string, type = 'text/event-stream'): Promise<ModelEvent[]> {
   const options = { name: 'm', provider: 'openai-compatible', model: 'm', baseUrl: 'http://127.0.0.1:1/v1' } as const;
   const model = new ProviderModel({ ...options, input: [], signer: new KeySigner('k'), http, files: outbound.fetch });
   const messages = [{ role: 'user' as const, parts: [{ text: 'hi' }] }];
-  return Array.fromAsync(model.stream({ messages, signal: new AbortController().signal }));
+  return Array.fromAsync(model.streamAnswer({ messages, signal: new AbortController().signal }));
 }
 
 const DONE = 'data: [DONE]\n\n';

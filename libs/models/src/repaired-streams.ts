@@ -33,7 +33,7 @@ export function repairedStreams(send: typeof fetch): typeof fetch {
 async function* repairedEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const answer = new AnswerRepair();
   for await (const { data } of sseEvents(body, MAX_ANSWER_BYTES)) {
-    for (const it of answer.take(data)) yield eventText(it);
+    for (const it of answer.repairEvent(data)) yield eventText(it);
   }
 }
 
@@ -45,11 +45,11 @@ class AnswerRepair {
   private hasEnd = false;
 
   /** Returns the data to pass on for an event. */
-  take(data: string): string[] {
+  repairEvent(data: string): string[] {
     if (data.trim() === DONE) return this.isWholeText ? [JSON.stringify(END), data] : [data];
     const chunk = tryParseJson(data);
     if (!isJsonObject(chunk)) return [data];
-    const repaired = this.repaired(chunk);
+    const repaired = this.repairChunk(chunk);
     return [repaired === chunk ? data : JSON.stringify(repaired)];
   }
 
@@ -57,7 +57,7 @@ class AnswerRepair {
     return this.hasText && !this.hasCalls && !this.hasEnd;
   }
 
-  private repaired(chunk: JsonObject): JsonObject {
+  private repairChunk(chunk: JsonObject): JsonObject {
     const { choices } = chunk;
     if ('error' in chunk) this.hasEnd = true;
     else if (!Array.isArray(choices)) return isJsonObject(chunk['usage']) ? { ...chunk, choices: [] } : chunk;
@@ -70,7 +70,7 @@ class AnswerRepair {
     const calls = delta['tool_calls'];
     if (!Array.isArray(calls) || calls.length === 0) return chunk;
     this.hasCalls = true;
-    const kept = calls.map(withTextArguments).filter((call) => !this.repeated.take(call));
+    const kept = calls.map(withTextArguments).filter((call) => !this.repeated.takePiece(call));
     if (kept.length === calls.length && kept.every((call, at) => call === calls[at])) return chunk;
     return {
       ...chunk,

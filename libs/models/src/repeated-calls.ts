@@ -15,17 +15,17 @@ export class RepeatedCalls {
   private readonly ended = new Set<string>();
 
   /** Adds a piece. @returns true if it repeats a complete call: same index, id, name and arguments */
-  take(sent: JsonValue): boolean {
+  takePiece(sent: JsonValue): boolean {
     if (!isJsonObject(sent) || typeof sent['index'] !== 'number') return false;
     const { index, id } = sent;
     const { name, arguments: args } = isJsonObject(sent['function']) ? sent['function'] : {};
-    const piece = { id: textOf(id), name: textOf(name), args: textOf(args) };
+    const piece = { id: pieceText(id), name: pieceText(name), args: pieceText(args) };
     const open = this.open.get(index);
     const isNamed = piece.id !== '' && piece.name !== '';
-    if (isNamed && (open?.isRepeatedBy(piece) || this.ended.has(keyOf(index, piece)))) return true;
-    if (open && !(piece.name !== '' && open.isComplete)) open.add(piece);
+    if (isNamed && (open?.isRepeatedBy(piece) || this.ended.has(callKey(index, piece)))) return true;
+    if (open && !(piece.name !== '' && open.isComplete)) open.addPiece(piece);
     else {
-      if (open) this.ended.add(keyOf(index, open));
+      if (open) this.ended.add(callKey(index, open));
       this.open.set(index, new GrowingCall(piece));
     }
     return false;
@@ -42,7 +42,7 @@ class GrowingCall implements CallPiece {
   private escaped = false;
 
   constructor(piece: CallPiece) {
-    this.add(piece);
+    this.addPiece(piece);
   }
 
   /** True if all lists and objects of the arguments are closed. */
@@ -50,18 +50,18 @@ class GrowingCall implements CallPiece {
     return this.args !== '' && this.depth === 0 && !this.inString;
   }
 
-  add({ id, name, args }: CallPiece): void {
+  addPiece({ id, name, args }: CallPiece): void {
     this.id ||= id;
     this.name ||= name;
     this.args += args;
-    for (const character of args) this.read(character);
+    for (const character of args) this.readCharacter(character);
   }
 
   isRepeatedBy({ id, name, args }: CallPiece): boolean {
     return this.isComplete && this.id === id && this.name === name && this.args === args;
   }
 
-  private read(character: string): void {
+  private readCharacter(character: string): void {
     if (this.escaped) this.escaped = false;
     else if (character === '"') this.inString = !this.inString;
     else if (this.inString) this.escaped = character === '\\';
@@ -70,10 +70,10 @@ class GrowingCall implements CallPiece {
   }
 }
 
-function keyOf(index: number, { id, name, args }: CallPiece): string {
+function callKey(index: number, { id, name, args }: CallPiece): string {
   return JSON.stringify([index, id, name, args]);
 }
 
-function textOf(value: JsonValue | undefined): string {
+function pieceText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,4 +1,4 @@
-import { type RequestAuth, sign } from '#libs/a2a-client';
+import { type RequestAuth, applyProof } from '#libs/a2a-client';
 import type { OutboundFetch } from '#libs/outbound';
 import type { ModelSigner } from './model-signer.js';
 
@@ -23,29 +23,29 @@ export class SignedFetch {
     private readonly signal: AbortSignal,
   ) {}
 
-  readonly send: typeof fetch = async (input, init) => {
+  readonly fetchSigned: typeof fetch = async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    const auth = await this.signer.auth(url, this.signal);
-    const answer = await this.#sent(url, init, auth);
+    const auth = await this.signer.createAuth(url, this.signal);
+    const answer = await this.#sendSigned(url, init, auth);
     if (answer.status !== 401 || auth === undefined) return answer;
-    const other = await this.signer.renewed(url, auth, this.signal);
+    const other = await this.signer.renewAuth(url, auth, this.signal);
     if (other === undefined) return answer;
     await answer.body?.cancel();
-    return this.#sent(url, init, other);
+    return this.#sendSigned(url, init, other);
   };
 
   /** Reports to the signer that the provider refused the credential. */
-  refused(message: string): void {
-    if (this.used !== undefined) this.signer.refused(this.used, message);
+  noteRefusal(message: string): void {
+    if (this.used !== undefined) this.signer.noteRefusal(this.used, message);
   }
 
-  async #sent(url: URL, init: RequestInit | undefined, auth: RequestAuth | undefined): Promise<Response> {
+  async #sendSigned(url: URL, init: RequestInit | undefined, auth: RequestAuth | undefined): Promise<Response> {
     const headers = new Headers(init?.headers);
     for (const name of OTHERS) headers.delete(name);
     const plain = Object.fromEntries(headers);
     this.used = auth;
     this.secrets = [...this.secrets, ...(auth?.secrets ?? [])];
-    const call = auth === undefined ? { url, headers: plain } : sign(auth, url, plain);
+    const call = auth === undefined ? { url, headers: plain } : applyProof(auth, url, plain);
     const { url: target, ...rest } = call;
     return this.http(target, { method: 'POST', ...init, ...rest, ...TIMES, signal: this.signal });
   }

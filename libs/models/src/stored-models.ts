@@ -36,43 +36,43 @@ export class StoredModels extends Models {
   }
 
   /** Finds a model. It is read each time, so a change applies from the next call on, on every replica. */
-  async find(name: string | undefined, wanted: WantedModel): Promise<Model> {
+  async findModel(name: string | undefined, wanted: WantedModel): Promise<Model> {
     const { tenant, signal } = wanted;
     if (name === undefined || name === ECHO_MODEL) return this.ofOperator(name, wanted);
-    const found = MODEL_NAME.test(name) ? await this.store.current({ tenant, name }, signal) : undefined;
-    if (found) return this.counts.over(this.modelOf(found, wanted));
+    const found = MODEL_NAME.test(name) ? await this.store.awaitModel({ tenant, name }, signal) : undefined;
+    if (found) return this.counts.countModel(this.modelOf(found, wanted));
     if (!this.configured.hasEndpoint && (await this.store.isInUse(tenant, signal)))
       throw new ModelError(`there is no model "${name}"`);
     return this.ofOperator(name, wanted);
   }
 
   /** Returns the origin of a model, read each time. */
-  async origin(name: string | undefined, { tenant }: Pick<WantedModel, 'tenant'>): Promise<string | undefined> {
-    const found = name && MODEL_NAME.test(name) ? await this.store.read({ tenant, name }) : undefined;
-    if (!found) return this.configured.origin(name);
+  async findOrigin(name: string | undefined, { tenant }: Pick<WantedModel, 'tenant'>): Promise<string | undefined> {
+    const found = name && MODEL_NAME.test(name) ? await this.store.readModel({ tenant, name }) : undefined;
+    if (!found) return this.configured.findOrigin(name);
     const baseUrl = found.baseUrl ?? defaultUrl(found.provider);
     return URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
   }
 
   /** Returns the input of a model, read each time. */
-  async input(name: string, { tenant }: { tenant: string }): Promise<ModelInput> {
-    const found = MODEL_NAME.test(name) ? await this.store.read({ tenant, name }) : undefined;
-    return found ? { modes: inputModes(found.input), changedAt: found.updatedAt } : this.configured.input(name);
+  async findInput(name: string, { tenant }: { tenant: string }): Promise<ModelInput> {
+    const found = MODEL_NAME.test(name) ? await this.store.readModel({ tenant, name }) : undefined;
+    return found ? { modes: inputModes(found.input), changedAt: found.updatedAt } : this.configured.findInput(name);
   }
 
   private modelOf({ tenant, name, auth, ...rest }: StoredModel, wanted: WantedModel): Model {
     const baseUrl = rest.baseUrl ?? defaultUrl(rest.provider);
-    const own = (): ModelSigner =>
+    const ownSigner = (): ModelSigner =>
       auth === undefined
         ? new KeySigner(undefined)
         : new CredentialSigner(this.signers, { credential: auth, tenant, agentUrl: baseUrl }, rest.provider);
-    const signer = this.signerOf(wanted, rest.provider) ?? own();
+    const signer = this.signerOf(wanted, rest.provider) ?? ownSigner();
     return new ProviderModel({ ...rest, ...this.configured.shared, name, baseUrl, signer, http: this.http.fetch });
   }
 
   private async ofOperator(name: string | undefined, wanted: WantedModel): Promise<Model> {
     const signer = this.signerOf(wanted, 'openai-compatible');
-    return signer ? this.configured.signedBy(signer, name) : this.configured.find(name);
+    return signer ? this.configured.signedBy(signer, name) : this.configured.findModel(name);
   }
 
   /** Returns the signer that replaces the model's own; `undefined` if no credential is named. */

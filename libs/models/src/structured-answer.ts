@@ -28,14 +28,14 @@ export class StructuredAnswer {
   /** @param schema schema for the model; the answer is validated against it unless the limits say otherwise */
   constructor(
     readonly schema: JsonObject,
-    { accepts = schema, rules = usable(accepts), mostMembers }: AnswerLimits = {},
+    { accepts = schema, rules = usableSchema(accepts), mostMembers }: AnswerLimits = {},
   ) {
     this.rules = rules;
     this.mostMembers = mostMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers;
   }
 
   /** Returns the value of an answer, or its first ten faults: one phrase each, beginning with its path. */
-  read(answer: readonly Part[]): { value: JsonValue } | { fault: string } {
+  readValue(answer: readonly Part[]): { value: JsonValue } | { fault: string } {
     const value = firstData(answer) ?? this.jsonIn(joinedText(answer) ?? '');
     if (value === undefined) return { fault: 'output is no JSON' };
     const faults = this.rules?.faults(value).slice(0, MOST_FAULTS) ?? [];
@@ -45,11 +45,11 @@ export class StructuredAnswer {
 
   /** Returns the faults of all answers that have any. */
   faultsOf(answers: readonly (readonly Part[])[]): string[] {
-    return answers.map((answer) => this.read(answer)).flatMap((read) => ('fault' in read ? [read.fault] : []));
+    return answers.map((answer) => this.readValue(answer)).flatMap((read) => ('fault' in read ? [read.fault] : []));
   }
 
   /** Returns the message to a model about a wrong answer. */
-  complaint(answer: readonly Part[]): string {
+  complaintAbout(answer: readonly Part[]): string {
     const [fault = ''] = this.faultsOf([answer]);
     return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;
   }
@@ -57,13 +57,13 @@ export class StructuredAnswer {
   private jsonIn(text: string): JsonValue | undefined {
     const { rules, mostMembers } = this;
     return jsonInText(text, {
-      read: (json) => (hasMoreMembers(json, mostMembers) ? undefined : parsed(json)),
+      read: (json) => (hasMoreMembers(json, mostMembers) ? undefined : parseFitJson(json)),
       ...(rules && { fits: (value) => rules.faults(value).length === 0 }),
     });
   }
 }
 
-function parsed(text: string): JsonValue | undefined {
+function parseFitJson(text: string): JsonValue | undefined {
   try {
     const value = JSON.parse(text) as JsonValue;
     refuseUnfitJson(value);
@@ -74,9 +74,9 @@ function parsed(text: string): JsonValue | undefined {
 }
 
 /** Compiles a schema. Answers are not validated by a schema that was saved under other rules and is invalid now. */
-function usable(schema: JsonObject): InputSchema | undefined {
+function usableSchema(schema: JsonObject): InputSchema | undefined {
   try {
-    return InputSchema.of(schema, undefined, { mostFaults: MOST_FAULTS });
+    return InputSchema.fromJson(schema, undefined, { mostFaults: MOST_FAULTS });
   } catch (error) {
     if (error instanceof InvalidInputSchema) return undefined;
     throw error;

@@ -16,7 +16,7 @@ export function streamingWholeAnswers(send: typeof fetch, mostMembers: number): 
 }
 
 function asStream(text: string): string | undefined {
-  const answer = parsed(text);
+  const answer = parseCompletion(text);
   if (!isJsonObject(answer)) return undefined;
   const choices = Array.isArray(answer['choices']) ? { choices: answer['choices'].map(chunkOf) } : {};
   return `data: ${JSON.stringify({ ...answer, ...choices })}\n\ndata: [DONE]\n\n`;
@@ -25,17 +25,17 @@ function asStream(text: string): string | undefined {
 function chunkOf(choice: JsonValue): JsonValue {
   if (!isJsonObject(choice) || !isJsonObject(choice['message'])) return choice;
   const { message: delta, finish_reason: reason = 'stop', ...rest } = choice;
-  return { ...rest, finish_reason: reason, delta: numbered(delta as JsonObject) };
+  return { ...rest, finish_reason: reason, delta: numberCalls(delta as JsonObject) };
 }
 
 /** Adds to each tool call the index that pieces of a stream have. */
-function numbered(message: JsonObject): JsonObject {
+function numberCalls(message: JsonObject): JsonObject {
   const calls = message['tool_calls'];
   if (!Array.isArray(calls)) return message;
   return { ...message, tool_calls: calls.map((call, index) => (isJsonObject(call) ? { index, ...call } : call)) };
 }
 
-function parsed(text: string): JsonValue | undefined {
+function parseCompletion(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

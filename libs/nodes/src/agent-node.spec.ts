@@ -18,7 +18,10 @@ describe('agent nodes', () => {
       { part: { text: 'hi' } },
       { end: { reason: 'stop' } },
     ]);
-    const events = await played(new AgentNode({ models, tools }).executor(node), turn([{ data: [1] }, { text: 'hi' }]));
+    const events = await played(
+      new AgentNode({ models, tools }).createExecutor(node),
+      turn([{ data: [1] }, { text: 'hi' }]),
+    );
     expect(outline(events)).toEqual(['working', 'model.request', 'artifact', 'model.response', 'completed']);
     expect(artifactParts(events)).toEqual([{ data: [1] }, { text: 'hi', mediaType: 'text/plain' }]);
     expect(events.map(payloadOf)).toEqual([
@@ -32,7 +35,7 @@ describe('agent nodes', () => {
 
   it('I4 gives the model the whole conversation, then the Message to answer', async () => {
     const models = new FakeModels();
-    const executor = new AgentNode({ models, tools }).executor(node);
+    const executor = new AgentNode({ models, tools }).createExecutor(node);
     const events = await played(executor, turn('again', { task: taskWith('hi', 'hello') }));
     const said = models.calls[0]?.call.messages ?? [];
     expect(said.map((it) => [it.role, 'parts' in it ? it.parts[0]?.text : undefined])).toEqual([
@@ -48,7 +51,7 @@ describe('agent nodes', () => {
     const models = new FakeModels(() => {
       throw new ModelError('model "m" gave no answer: HTTP 401', { status: 401 });
     });
-    const executor = new AgentNode({ models, tools }).executor(node);
+    const executor = new AgentNode({ models, tools }).createExecutor(node);
     const events = await played(executor, turn('x'));
     expect(outline(events)).toEqual(['working', 'model.request', 'model.error', 'failed']);
     expect(finalText(events)).toBe('Error: model "m" gave no answer: HTTP 401');
@@ -68,7 +71,7 @@ describe('agent nodes', () => {
       budget: { tokens: 1.5 },
       onUncertain: 'hope',
     };
-    const problems = new AgentNode({ models: new FakeModels(() => says('')), tools }).problems({
+    const problems = new AgentNode({ models: new FakeModels(() => says('')), tools }).findProblems({
       id: 'a',
       type: 'agent',
       config,

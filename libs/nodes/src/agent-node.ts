@@ -1,17 +1,17 @@
 import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
 import { agentConfigSchema, agentProblems, type KnownTools } from './agent/agent-config.js';
-import { type AgentServices, ModelExecutor } from './agent/agent-executor.js';
+import { type AgentNodeServices, ModelExecutor } from './agent/agent-executor.js';
 
 /** `agent`: a model answers the Message, with tools and with memory of earlier turns. */
 export class AgentNode implements NodeType {
   readonly name = 'agent';
   readonly configSchema: ConfigSchema;
 
-  constructor(private readonly services: AgentServices) {
+  constructor(private readonly services: AgentNodeServices) {
     this.configSchema = agentConfigSchema(this.knownTools);
   }
 
-  problems(node: NodeSpec): NodeProblem[] {
+  findProblems(node: NodeSpec): NodeProblem[] {
     return agentProblems(node, this.knownTools);
   }
 
@@ -19,7 +19,7 @@ export class AgentNode implements NodeType {
     return { builtIn: this.services.tools.builtIn, agents: this.services.agents !== undefined };
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     return new ModelExecutor(node, this.services);
   }
 }

@@ -8,19 +8,19 @@ export class ConfigProblems {
   constructor(private readonly node: NodeSpec) {}
 
   /** Adds a problem for each present member that is not a string. */
-  strings(...keys: string[]): this {
-    for (const key of keys) this.check(key, 'must be a string', (value) => typeof value === 'string');
+  checkStrings(...keys: string[]): this {
+    for (const key of keys) this.checkMember(key, 'must be a string', (value) => typeof value === 'string');
     return this;
   }
 
   /** Adds a problem if a present member violates a rule. */
-  check(key: string, rule: string, holds: (value: JsonValue) => boolean): this {
+  checkMember(key: string, rule: string, holds: (value: JsonValue) => boolean): this {
     const value = this.node.config[key];
-    return this.unless(value === undefined || holds(value), `${key} ${rule}`, key);
+    return this.addUnless(value === undefined || holds(value), `${key} ${rule}`, key);
   }
 
   /** Adds a sentence unless the condition holds. @param key member; absent: the whole config */
-  unless(condition: boolean, sentence: string, key?: string): this {
+  addUnless(condition: boolean, sentence: string, key?: string): this {
     const path = key === undefined ? 'config' : `config.${key}`;
     if (!condition) this.found.push({ path, detail: `${this.node.type} node "${this.node.id}": ${sentence}` });
     return this;

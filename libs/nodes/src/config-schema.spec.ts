@@ -121,7 +121,7 @@ function placesOf(value: JsonValue, path: string[] = ['value']): string[][] {
 describe.each(TYPES.map((type) => [type.name, type] as const))('the schema of the config of %s', (name, type) => {
   const schema = type.configSchema as JsonObject & { properties: JsonObject };
   const fits = new Ajv2020({ strict: true }).compile(schema);
-  const problemsOf = (config: JsonObject): NodeProblem[] => type.problems({ id: 'n', type: name, config });
+  const problemsOf = (config: JsonObject): NodeProblem[] => type.findProblems({ id: 'n', type: name, config });
 
   it('takes a config with all members', () => {
     expect(problemsOf(GOOD[name] as JsonObject)).toEqual([]);

@@ -13,21 +13,21 @@ import { Plugins } from './plugins/plugins.js';
  */
 export async function describedNodeTypes(modules: readonly string[], ...others: NodeType[]): Promise<NodeTypes> {
   const limits = { content: DEFAULT_CONTENT_LIMITS };
-  const plugins = await Plugins.load(modules);
+  const plugins = await Plugins.loadModules(modules);
   const tools = builtInTools({ fetch }, limits, plugins);
   const servers = new AbsentServers();
   return nodeTypes(
     limits,
-    absent(),
+    placeholderService(),
     tools,
-    absent(),
-    absent(),
-    absent(),
-    absent(),
+    placeholderService(),
+    placeholderService(),
+    placeholderService(),
+    placeholderService(),
     plugins,
     servers,
     undefined,
-    absent(),
+    placeholderService(),
     undefined,
     undefined,
     ...others,
@@ -35,17 +35,17 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
 }
 
 /** Placeholder for an executor's services. */
-export function absent<T extends object>(): T {
+export function placeholderService<T extends object>(): T {
   return {} as T;
 }
 
 /** Stands for servers that may exist where the definition is used. */
 class AbsentServers extends McpTools {
-  override find(): never {
+  override findMcpTools(): never {
     throw new McpServerError('there are no MCP servers here');
   }
 
-  override call(): never {
+  override callMcpTool(): never {
     throw new McpServerError('there are no MCP servers here');
   }
 }

@@ -5,7 +5,7 @@ const node = { id: 'in', type: 'input', config: {} };
 
 describe('input and output nodes', () => {
   it('K2, B13 answers with the Message it received: working, one Artifact, completed with the same Parts', async () => {
-    const events = await played(new InputNode().executor(node), turn([{ text: 'hello' }, { data: { a: 1 } }]));
+    const events = await played(new InputNode().createExecutor(node), turn([{ text: 'hello' }, { data: { a: 1 } }]));
     expect(outline(events)).toEqual(['working', 'artifact', 'completed']);
     const parts = [{ text: 'hello', mediaType: 'text/plain' }, { data: { a: 1 } }];
     expect(events[1]).toMatchObject({ artifactUpdate: { artifact: { artifactId: 'in', name: 'in', parts } } });
@@ -15,14 +15,14 @@ describe('input and output nodes', () => {
   it('take files of every media type, and answer with them', async () => {
     const picture = { raw: 'aGk=', mediaType: 'image/png', filename: 'a.png' };
     for (const type of [new InputNode(), new OutputNode()]) {
-      const executor = type.executor(node);
+      const executor = type.createExecutor(node);
       expect(executor.declares?.inputModes).toContain('*/*');
       expect(artifactParts(await played(executor, turn([picture])))).toEqual([picture]);
     }
   });
 
   it.each([0, 1, 2, 3])('goes on after %i recorded events', async (recovered) => {
-    const executor = new OutputNode().executor({ ...node, type: 'output' });
+    const executor = new OutputNode().createExecutor({ ...node, type: 'output' });
     expect(executor.recovery).toBe('restart');
     const events = await played(executor, turn('x', { recovered }));
     expect(outline(events)).toEqual(['working', 'artifact', 'completed'].slice(recovered));
@@ -31,7 +31,7 @@ describe('input and output nodes', () => {
 
   it('takes a prompt only as a string', () => {
     const broken = { id: 'out', type: 'output', config: { prompt: 7 } };
-    expect(new OutputNode().problems(broken)).toEqual([
+    expect(new OutputNode().findProblems(broken)).toEqual([
       { path: 'config.prompt', detail: 'output node "out": prompt must be a string' },
     ]);
   });

@@ -17,11 +17,11 @@ export class InputNode implements NodeType {
     },
   });
 
-  problems(): NodeProblem[] {
+  findProblems(): NodeProblem[] {
     return [];
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     return new EchoingExecutor(node);
   }
 }
@@ -35,11 +35,12 @@ export class OutputNode implements NodeType {
     schema: { type: 'object', description: 'The JSON Schema (draft 7) that the result has to fit.' },
   });
 
-  problems(node: NodeSpec): NodeProblem[] {
-    return new ConfigProblems(node).strings('prompt').check('schema', 'must be an object', isJsonObject).found;
+  findProblems(node: NodeSpec): NodeProblem[] {
+    return new ConfigProblems(node).checkStrings('prompt').checkMember('schema', 'must be an object', isJsonObject)
+      .found;
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     return new EchoingExecutor(node);
   }
 }
@@ -51,7 +52,7 @@ class EchoingExecutor extends NodeExecutor {
   override readonly isPure = true;
 
   // oxlint-disable-next-line require-yield -- it has no events of its own
-  protected override async *work({ userMessage }: RequestContext): NodeWork {
+  protected override async *performWork({ userMessage }: RequestContext): NodeWork {
     return typedParts(userMessage.parts);
   }
 }

@@ -21,7 +21,7 @@ describe('external nodes', () => {
     type: 'external',
     config: { endpoint_url: agent.url, ...config },
   });
-  const play = (context: RequestContext, config?: JsonObject) => played(type.executor(node(config)), context);
+  const play = (context: RequestContext, config?: JsonObject) => played(type.createExecutor(node(config)), context);
 
   beforeEach(async () => {
     agent = await FakeAgent.start();
@@ -86,7 +86,7 @@ describe('external nodes', () => {
     expect(finalText(await play(turn('x')))).toBe(
       `Error: external agent call to ${agent.url}: a2a error -32000: test error`,
     );
-    const nobody = type.executor({
+    const nobody = type.createExecutor({
       id: 'ext',
       type: 'external',
       config: { endpoint_url: 'http://localhost:1', timeout: 1 },
@@ -134,20 +134,22 @@ describe('external nodes', () => {
       abort.abort(new Error('The claim is lost'));
       throw abort.signal.reason;
     };
-    await expect(play(turn('x', { prove, signal: abort.signal }))).rejects.toThrow('The claim is lost');
+    await expect(play(turn('x', { assertClaimHeld: prove, signal: abort.signal }))).rejects.toThrow(
+      'The claim is lost',
+    );
     expect(agent.sends).toEqual([]);
   });
 
   it('E2 fails without an endpoint, with the text that a save is refused with', async () => {
     const bare = { id: 'x', type: 'external', config: {} };
     const text = 'external node "x": missing endpoint_url config';
-    expect(type.problems(bare)).toEqual([{ path: 'config.endpoint_url', detail: text }]);
-    expect(finalText(await played(type.executor(bare), turn('x')))).toBe(`Error: ${text}`);
+    expect(type.findProblems(bare)).toEqual([{ path: 'config.endpoint_url', detail: text }]);
+    expect(finalText(await played(type.createExecutor(bare), turn('x')))).toBe(`Error: ${text}`);
   });
 
   it('names what else is wrong with its config', () => {
-    expect(type.problems(node())).toEqual([]);
-    expect(type.problems(node({ endpoint_url: 'ftp://x', timeout: 0, auth: 1, protocol: '1.0' }))).toEqual([
+    expect(type.findProblems(node())).toEqual([]);
+    expect(type.findProblems(node({ endpoint_url: 'ftp://x', timeout: 0, auth: 1, protocol: '1.0' }))).toEqual([
       { path: 'config.endpoint_url', detail: 'external node "ext": endpoint_url must be an http or https URL' },
       {
         path: 'config.timeout',
@@ -159,8 +161,8 @@ describe('external nodes', () => {
   });
 
   it('E8 takes no timeout that is longer than a timer, and keeps a stored one to that', async () => {
-    expect(type.problems(node({ timeout: 2_147_483 }))).toEqual([]);
-    expect(type.problems(node({ timeout: 2_147_484 }))).toHaveLength(1);
+    expect(type.findProblems(node({ timeout: 2_147_483 }))).toEqual([]);
+    expect(type.findProblems(node({ timeout: 2_147_484 }))).toHaveLength(1);
     const events = await play(turn('x'), { timeout: 2_147_484_000 });
     expect(outline(events).at(-1)).toBe('completed');
   });
@@ -190,7 +192,9 @@ describe('external nodes', () => {
     const first = await play(turn('book'));
     expect(outline(first)).toEqual(['working', 'working', 'input_required']);
     expect(finalText(first)).toBe('which?');
-    const second = await play(turn('the red one', { task: taskWith('book', 'which?'), log: async () => first }));
+    const second = await play(
+      turn('the red one', { task: taskWith('book', 'which?'), readTaskLog: async () => first }),
+    );
     expect(outline(second)).toEqual(['working', 'artifact', 'completed']);
     expect(artifactParts(second)).toEqual([{ text: 'thanks', mediaType: 'text/plain' }]);
     expect(agent.sends[1]?.message).toMatchObject({ taskId: agent.taskIds()[0], parts: [{ text: 'the red one' }] });
@@ -199,7 +203,9 @@ describe('external nodes', () => {
   it('cancels the remote Task where the call of the answer to it fails', async () => {
     agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'), { rpcError: { code: -32000, message: 'not now' } });
     const first = await play(turn('book'));
-    const second = await play(turn('the red one', { task: taskWith('book', 'which?'), log: async () => first }));
+    const second = await play(
+      turn('the red one', { task: taskWith('book', 'which?'), readTaskLog: async () => first }),
+    );
     expect(outline(second).at(-1)).toBe('failed');
     expect(agent.cancels).toEqual([agent.taskIds()[0]]);
   });
@@ -207,7 +213,7 @@ describe('external nodes', () => {
   it.each([true, false])('cancels the remote Task whose question the Task refuses: %s', async (isRefused) => {
     agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'));
     const events: NodeEvent[] = [];
-    for await (const event of type.executor(node()).execute(turn('book', { isRefused: () => isRefused }))) {
+    for await (const event of type.createExecutor(node()).execute(turn('book', { isRefused: () => isRefused }))) {
       events.push(event as NodeEvent);
       if (outline(events).at(-1) === 'input_required') break;
     }
@@ -217,7 +223,7 @@ describe('external nodes', () => {
   it('follows the remote Task after a crash instead of sending again', async () => {
     const before = await play(turn('x'));
     const recorded = before.slice(0, 2);
-    const events = await play(turn('x', { recovered: 2, log: async () => recorded }));
+    const events = await play(turn('x', { recovered: 2, readTaskLog: async () => recorded }));
     expect(outline(events)).toEqual(['artifact', 'completed']);
     expect(agent.sends).toHaveLength(1);
   });
@@ -225,7 +231,7 @@ describe('external nodes', () => {
   it('sends the same Message again after a crash where no remote Task was seen', async () => {
     const context = turn('x');
     await play(context);
-    await play({ ...context, recovered: 1, log: async () => [statusUpdate(context, 'TASK_STATE_WORKING')] });
+    await play({ ...context, recovered: 1, readTaskLog: async () => [statusUpdate(context, 'TASK_STATE_WORKING')] });
     expect(new Set(agent.sends.map(({ message }) => message?.messageId)).size).toBe(1);
     expect(agent.sends).toHaveLength(2);
   });
@@ -236,7 +242,7 @@ describe('external nodes', () => {
     opening.statusUpdate.status.timestamp = new Date(Date.now() - 1_800_000).toISOString();
     const log = [opening, statusUpdate(context, 'TASK_STATE_WORKING')];
     const timers = jest.spyOn(globalThis, 'setTimeout');
-    await play({ ...context, recovered: 1, log: async () => log }, { timeout: 3_600 });
+    await play({ ...context, recovered: 1, readTaskLog: async () => log }, { timeout: 3_600 });
     const [time] = timers.mock.calls.map(([, ms = 0]) => ms).filter((ms) => ms > 900_000);
     timers.mockRestore();
     expect(time).toBeLessThanOrEqual(1_800_000);
@@ -248,7 +254,7 @@ describe('external nodes', () => {
     for (const reason of [new TaskCanceled(), new Error('shutdown')]) {
       const abort = new AbortController();
       const events = type
-        .executor(node())
+        .createExecutor(node())
         .execute(turn('x', { signal: abort.signal }))
         [Symbol.asyncIterator]();
       await events.next();
@@ -265,7 +271,7 @@ describe('external nodes', () => {
     agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'));
     const log: NodeEvent[] = await play(turn('book'));
     const signal = AbortSignal.abort(new TaskCanceled());
-    await play(turn('book', { task: taskWith('book', 'which?'), log: async () => log, signal }));
+    await play(turn('book', { task: taskWith('book', 'which?'), readTaskLog: async () => log, signal }));
     expect(agent.cancels).toEqual(agent.taskIds());
   });
 
@@ -275,9 +281,11 @@ describe('external nodes', () => {
     const message = agent.sends[0]?.message;
     expect(keptChain(message?.metadata)).toMatchObject([{ task: context.taskId, callee: agent.url }]);
     const again = { message: { ...context.userMessage, metadata: message?.metadata ?? {} } };
-    expect(() => type.executor(node()).check?.(again, context.call)).toThrow('LOOP_DETECTED');
-    expect(() => type.executor(node()).check?.({ message: context.userMessage }, context.call)).not.toThrow();
-    expect(type.executor(node()).taskMetadata?.(again, context.call)).toEqual(message?.metadata);
+    expect(() => type.createExecutor(node()).checkRequest?.(again, context.call)).toThrow('LOOP_DETECTED');
+    expect(() =>
+      type.createExecutor(node()).checkRequest?.({ message: context.userMessage }, context.call),
+    ).not.toThrow();
+    expect(type.createExecutor(node()).taskMetadata?.(again, context.call)).toEqual(message?.metadata);
   });
 
   it('sends an agent of the protocol that its config names the text at once, and data beside it', async () => {
@@ -286,7 +294,7 @@ describe('external nodes', () => {
     expect(artifactParts(await play(turn([{ text: 'hello' }, { data: { n: 1 } }]), config))).toMatchObject([
       { text: 'hello' },
     ]);
-    expect(type.problems(node(config))).toEqual([]);
+    expect(type.findProblems(node(config))).toEqual([]);
     await old.stop();
     expect(old.methods).toEqual(['a2a.sendMessage']);
     const { parts } = old.requests[0]?.params.message as JsonObject;
@@ -295,12 +303,12 @@ describe('external nodes', () => {
 
   it('tells an AgentCallError from a defect', async () => {
     const refusing = {
-      client: async () => Promise.reject(new AgentCallError('refused', 'the address may not be called')),
-      card: async () => undefined,
+      resolveClient: async () => Promise.reject(new AgentCallError('refused', 'the address may not be called')),
+      resolveCard: async () => undefined,
       pinnedCard: async () => undefined,
     };
     const broken = new ExternalNode(refusing, chains);
-    const events = await played(broken.executor(node()), turn('x'));
+    const events = await played(broken.createExecutor(node()), turn('x'));
     expect(finalText(events)).toBe(`Error: external agent call to ${agent.url}: the address may not be called`);
   });
 });

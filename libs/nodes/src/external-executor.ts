@@ -28,14 +28,14 @@ import {
   PART_OF,
   type Part,
   type SendMessageRequest,
-  shownUrl,
+  redactedUrl,
   spokenParts,
   statusUpdate,
   textPart,
   urlProblem,
   userMessage,
 } from '#libs/protocol';
-import { untilReached } from '#libs/postgres';
+import { retryWhileUnreachable } from '#libs/postgres';
 import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 import { ANYTHING } from './result-parts.js';
@@ -75,57 +75,62 @@ export class ExternalExecutor extends NodeExecutor {
   }
 
   /** Rejects a new Message that this node's own call led to. */
-  override check(request: SendMessageRequest): void {
+  override checkRequest(request: SendMessageRequest): void {
     const { endpoint_url: url } = this.node.config;
     if (request.message.taskId === undefined && typeof url === 'string') this.chains.refuseCall(url, chainOf(request));
   }
 
-  protected override async *work(context: RequestContext): NodeWork {
-    const url = this.#url();
-    const call = this.#call(context, url, await remoteOf(context), await begunBefore(context));
+  protected override async *performWork(context: RequestContext): NodeWork {
+    const url = this.#readEndpoint();
+    const call = this.#createCall(context, url, await remoteOf(context), await begunBefore(context));
     try {
-      yield* follow(context, call);
+      yield* followCall(context, call);
     } catch (error) {
       if (!(context.signal.reason instanceof TaskCanceled)) throw error;
-      await call.cancel();
+      await call.cancelCall();
       return undefined;
     }
-    if (isLeftWaiting(call.outcome)) await call.cancel();
+    if (isLeftWaiting(call.outcome)) await call.cancelCall();
     try {
-      return yield* ended(context, url, call.outcome);
+      return yield* reportOutcome(context, url, call.outcome);
     } finally {
       // No caller can answer a question that is too large for the Task.
-      if (call.outcome.kind === 'waiting' && context.isRefused?.()) await call.cancel();
+      if (call.outcome.kind === 'waiting' && context.isRefused?.()) await call.cancelCall();
     }
   }
 
   /** Creates the turn's call. After a crash it follows the known remote Task, or else sends the same Message again. */
-  #call(context: RequestContext, url: string, known: KnownRemote | undefined, since: number | undefined): AgentCall {
+  #createCall(
+    context: RequestContext,
+    url: string,
+    known: KnownRemote | undefined,
+    since: number | undefined,
+  ): AgentCall {
     const { userMessage: asked, metadata, task, taskId, token, call } = context;
-    const kept = this.#context(context, url);
+    const kept = this.#keptContext(context, url);
     const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
     return new AgentCall(this.agents, {
-      identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#reach() },
+      identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#reachSettings() },
       signal: context.signal,
       request: {
-        message: userMessage(this.#parts(asked.parts), { messageId: messageIdOf(context), ...known?.remote }),
+        message: userMessage(this.#toMessageParts(asked.parts), { messageId: messageIdOf(context), ...known?.remote }),
       },
       adapt: () => undefined,
       ...(kept && { context: kept }),
-      target: () => ({ url }),
+      findTarget: () => ({ url }),
       by: {
         context,
         agent: call.agent,
         chain: { links, signer: this.chains },
       },
       ...(known?.ofThisTurn && { known: known.remote.taskId, delivered: true }),
-      limit: this.#timeout() * 1_000,
+      limit: this.#readTimeout() * 1_000,
       ...(since !== undefined && { since }),
     });
   }
 
   /** Returns the first text, or the default order, with the Message's other Parts. */
-  #parts(asked: readonly Part[]): Part[] {
+  #toMessageParts(asked: readonly Part[]): Part[] {
     const first = asked.find(({ text }) => text !== undefined);
     const others = asked.filter((part) => part !== first && part.text !== '');
     return [first === undefined ? textPart(this.order) : { mediaType: 'text/plain', ...first }, ...others];
@@ -135,17 +140,17 @@ export class ExternalExecutor extends NodeExecutor {
    * Returns the stored remote context, shared by all Messages of one context to this node, unless the config disables
    * it.
    */
-  #context({ call, contextId, taskId, signal }: RequestContext, agentUrl: string): KeptContext | undefined {
+  #keptContext({ call, contextId, taskId, signal }: RequestContext, agentUrl: string): KeptContext | undefined {
     const { contexts } = this;
     if (!contexts || this.node.config.history === 'none') return undefined;
     const talk = { ...call.scope, contextId, workflow: call.agent, node: this.node.id, agentUrl };
     return {
-      find: () => untilReached(() => contexts.of(talk), signal),
-      keep: (remote) => contexts.keep(talk, remote, taskId).catch(() => undefined),
+      findContextId: () => retryWhileUnreachable(() => contexts.findContext(talk), signal),
+      keepContextId: (remote) => contexts.keepContext(talk, remote, taskId).catch(() => undefined),
     };
   }
 
-  #reach(): Pick<CallIdentity, 'credential' | 'protocol'> {
+  #reachSettings(): Pick<CallIdentity, 'credential' | 'protocol'> {
     const { auth, protocol } = this.node.config;
     return {
       ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
@@ -153,16 +158,16 @@ export class ExternalExecutor extends NodeExecutor {
     };
   }
 
-  #url(): string {
+  #readEndpoint(): string {
     const { endpoint_url: url } = this.node.config;
     if (typeof url !== 'string' || url === '') throw new NodeFailure(missingEndpoint(this.node));
     const problem = urlProblem(url);
     if (problem !== undefined)
-      throw new NodeFailure(`external agent call to ${shownUrl(url)}: endpoint_url ${problem}`);
+      throw new NodeFailure(`external agent call to ${redactedUrl(url)}: endpoint_url ${problem}`);
     return url;
   }
 
-  #timeout(): number {
+  #readTimeout(): number {
     const { timeout } = this.node.config;
     const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : DEFAULT_TIMEOUT_SECONDS;
     return Math.min(seconds, LONGEST_TIMEOUT_SECONDS);
@@ -187,15 +192,15 @@ interface KnownRemote {
 }
 
 /** Records the remote Task as soon as it is known. */
-async function* follow(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
-  for await (const { seen } of call.run()) {
+async function* followCall(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
+  for await (const { seen } of call.runCall()) {
     if (seen === undefined) continue;
     const { taskId, contextId } = seen;
     yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
   }
 }
 
-async function* ended(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {
+async function* reportOutcome(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {
   const { answer } = outcome;
   if (outcome.kind === 'completed') return outputOf(answer);
   if (outcome.kind === 'waiting') {
@@ -204,7 +209,7 @@ async function* ended(context: RequestContext, url: string, outcome: CallOutcome
   }
   const { state, kind, message, cause } = outcome.failure;
   if (kind === 'internal') throw cause;
-  const agent = shownUrl(url);
+  const agent = redactedUrl(url);
   if (state === 'TASK_STATE_CANCELED') throw new NodeFailure(`external agent ${agent} canceled`);
   if (state === 'TASK_STATE_REJECTED') throw new NodeFailure(`external agent ${agent} rejected`);
   if (state !== undefined) throw new NodeFailure(`external agent ${agent} failed`);
@@ -225,20 +230,20 @@ function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
   const { start, end } = firstTextRow(first?.parts ?? []);
   const others = [
     ...spokenParts((first?.parts ?? []).filter((_, index) => index < start || index >= end)),
-    ...further.flatMap(({ artifactId, parts }) => spokenParts(parts).map((part) => belonging(part, artifactId))),
+    ...further.flatMap(({ artifactId, parts }) => spokenParts(parts).map((part) => assignToArtifact(part, artifactId))),
   ];
   return [textPart(text ?? (data === undefined ? 'no output' : JSON.stringify(data))), ...others];
 }
 
 /** Marks a text of another Artifact, so that it is not merged with those of the first one. */
-function belonging(part: Part, artifactId: string): Part {
+function assignToArtifact(part: Part, artifactId: string): Part {
   return part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: artifactId } };
 }
 
 /** Returns the latest remote Task in this Task's log. A new first turn has no log to read. */
 async function remoteOf(context: RequestContext): Promise<KnownRemote | undefined> {
   if (context.task === null && context.recovered === 0) return undefined;
-  const log = await context.log();
+  const log = await context.readTaskLog();
   const index = log.findLastIndex((event) => remoteIn(event) !== undefined);
   const event = log[index];
   const remote = event && remoteIn(event);
@@ -248,13 +253,13 @@ async function remoteOf(context: RequestContext): Promise<KnownRemote | undefine
 /** Returns when an earlier execution began the turn, in milliseconds of the epoch; `undefined` if there was none. */
 async function begunBefore(context: RequestContext): Promise<number | undefined> {
   if (context.recovered === 0) return undefined;
-  const opening = (await context.log()).at(-context.recovered - 1);
+  const opening = (await context.readTaskLog()).at(-context.recovered - 1);
   if (opening === undefined || 'artifactUpdate' in opening) return undefined;
   const { timestamp } = 'task' in opening ? opening.task.status : opening.statusUpdate.status;
   return timestamp === undefined ? undefined : Date.parse(timestamp);
 }
 
-function remoteIn(event: Awaited<ReturnType<RequestContext['log']>>[number]): RemoteTask | undefined {
+function remoteIn(event: Awaited<ReturnType<RequestContext['readTaskLog']>>[number]): RemoteTask | undefined {
   const metadata: JsonObject | undefined = 'statusUpdate' in event ? event.statusUpdate.metadata : undefined;
   const remote = metadata?.[REMOTE_KEY];
   return isJsonObject(remote) ? (remote as unknown as RemoteTask) : undefined;

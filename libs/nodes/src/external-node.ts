@@ -55,28 +55,32 @@ export class ExternalNode implements NodeType {
     private readonly contexts?: RemoteContexts,
   ) {}
 
-  problems(node: NodeSpec): NodeProblem[] {
+  findProblems(node: NodeSpec): NodeProblem[] {
     const { endpoint_url: endpoint } = node.config;
     if (endpoint === undefined || endpoint === null || endpoint === '')
       return [{ path: 'config.endpoint_url', detail: missingEndpoint(node) }];
     const isShort = typeof endpoint !== 'string' || endpoint.length <= LONGEST_URL;
     const isUrl = typeof endpoint === 'string' && /^https?:/i.test(endpoint) && URL.canParse(endpoint);
     return new ConfigProblems(node)
-      .unless(isUrl, 'endpoint_url must be an http or https URL', 'endpoint_url')
-      .unless(isShort, `endpoint_url ${TOO_LONG_URL}`, 'endpoint_url')
-      .unless(
+      .addUnless(isUrl, 'endpoint_url must be an http or https URL', 'endpoint_url')
+      .addUnless(isShort, `endpoint_url ${TOO_LONG_URL}`, 'endpoint_url')
+      .addUnless(
         !isUrl || !isShort || !hasUserinfo(endpoint),
         `endpoint_url ${NO_USERINFO}; name a credential in auth`,
         'endpoint_url',
       )
-      .check('timeout', `must be a number of seconds, from 1 to ${LONGEST_TIMEOUT_SECONDS}`, isTimeout)
-      .check('protocol', 'must be "founding", or absent', (it) => it === 'founding')
-      .check('history', 'must be context or none', (it) => it === 'context' || it === 'none')
-      .check('auth', 'must be the name of a credential', (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it))
-      .strings('prompt').found;
+      .checkMember('timeout', `must be a number of seconds, from 1 to ${LONGEST_TIMEOUT_SECONDS}`, isTimeout)
+      .checkMember('protocol', 'must be "founding", or absent', (it) => it === 'founding')
+      .checkMember('history', 'must be context or none', (it) => it === 'context' || it === 'none')
+      .checkMember(
+        'auth',
+        'must be the name of a credential',
+        (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it),
+      )
+      .checkStrings('prompt').found;
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     return new ExternalExecutor(node, this.agents, this.chains, this.contexts);
   }
 }

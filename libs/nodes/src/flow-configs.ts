@@ -1,4 +1,4 @@
-import { DURATION, durationOf, LONGEST_DURATION } from '#libs/expressions';
+import { DURATION, parseDuration, LONGEST_DURATION } from '#libs/expressions';
 import type { NodeProblem, NodeSpec } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
@@ -19,8 +19,8 @@ export const SET_CONFIG = configSchema(
 
 export function setProblems(node: NodeSpec): NodeProblem[] {
   return new ConfigProblems(node)
-    .unless(node.config.values !== undefined, 'missing values config', 'values')
-    .check('values', 'must be an object', isJsonObject).found;
+    .addUnless(node.config.values !== undefined, 'missing values config', 'values')
+    .checkMember('values', 'must be an object', isJsonObject).found;
 }
 
 /** `wait`: waits for a duration or until a time. */
@@ -38,20 +38,20 @@ export const WAIT_CONFIG = {
       description: "A CEL expression that gives a timestamp; what is past is at once. E.g. now + duration('1h').",
     },
   }),
-  oneOf: [having('for'), having('until')],
+  oneOf: [requireMember('for'), requireMember('until')],
 };
 
 export function waitProblems(node: NodeSpec): NodeProblem[] {
   const { for: length, until } = node.config;
   return new ConfigProblems(node)
-    .unless((length === undefined) !== (until === undefined), 'must have either for or until')
-    .check('for', 'must be a duration (500ms, 1.5s, 2m, 48h, 7d) of a year at most, or an ${expression}', isWait)
-    .check('until', 'must be an expression', (it) => typeof it === 'string' && it !== '').found;
+    .addUnless((length === undefined) !== (until === undefined), 'must have either for or until')
+    .checkMember('for', 'must be a duration (500ms, 1.5s, 2m, 48h, 7d) of a year at most, or an ${expression}', isWait)
+    .checkMember('until', 'must be an expression', (it) => typeof it === 'string' && it !== '').found;
 }
 
 function isWait(value: JsonValue): boolean {
   if (typeof value !== 'string') return false;
-  return value.includes(EXPRESSION) || (durationOf(value) ?? Infinity) <= LONGEST_DURATION;
+  return value.includes(EXPRESSION) || (parseDuration(value) ?? Infinity) <= LONGEST_DURATION;
 }
 
 /** `human`: asks a person. */
@@ -74,15 +74,15 @@ export const HUMAN_CONFIG = configSchema({
 
 export function humanProblems(node: NodeSpec): NodeProblem[] {
   return new ConfigProblems(node)
-    .strings('prompt')
-    .check('form', 'must be an object', isJsonObject)
-    .check('assignee', 'must be a text of 1 to 200 characters', isLabel).found;
+    .checkStrings('prompt')
+    .checkMember('form', 'must be an object', isJsonObject)
+    .checkMember('assignee', 'must be a text of 1 to 200 characters', isLabel).found;
 }
 
 function isLabel(value: JsonValue): boolean {
   return typeof value === 'string' && value !== '' && value.length <= 200;
 }
 
-function having(member: string): JsonObject {
+function requireMember(member: string): JsonObject {
   return { properties: { [member]: true }, required: [member] };
 }

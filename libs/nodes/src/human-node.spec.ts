@@ -27,7 +27,7 @@ const nodeOf = (config: JsonObject, onWait?: NodeSpec['onWait']): NodeSpec => ({
   config,
   ...(onWait && { onWait }),
 });
-const executorOf = (config: JsonObject) => new HumanNode().executor(nodeOf(config));
+const executorOf = (config: JsonObject) => new HumanNode().createExecutor(nodeOf(config));
 
 function askedIn(events: readonly NodeEvent[]): Message {
   const last = events.at(-1);
@@ -64,7 +64,7 @@ describe('a human node', () => {
   });
 
   it('says until when a run waits', async () => {
-    const executor = new HumanNode().executor(nodeOf({}, { deadline: '1h' }));
+    const executor = new HumanNode().createExecutor(nodeOf({}, { deadline: '1h' }));
     const { deadline } = formQuestion(askedIn(await played(executor, turn('x')))) ?? {};
     expect(Math.abs(Date.parse(deadline ?? '') - Date.now() - 3_600_000)).toBeLessThan(60_000);
   });
@@ -76,7 +76,7 @@ describe('a human node', () => {
   });
 
   it('one that does not is asked for again, with what is wrong with it and the same deadline', async () => {
-    const executor = new HumanNode().executor(nodeOf({ form: FORM, assignee: 'me' }, { deadline: '1h' }));
+    const executor = new HumanNode().createExecutor(nodeOf({ form: FORM, assignee: 'me' }, { deadline: '1h' }));
     const first = askedIn(await played(executor, turn('Publish?')));
     const again = askedIn(await played(executor, turn([dataPart({ decision: 'maybe' })], { task: waiting(first) })));
     expect(again.parts).toEqual([textPart('Publish?')]);

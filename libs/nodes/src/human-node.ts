@@ -1,5 +1,12 @@
 import type { AgentDeclaration, AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
-import { droppedData, durationOf, InputSchema, InvalidInputSchema, later, readAnswer } from '#libs/expressions';
+import {
+  droppedData,
+  parseDuration,
+  InputSchema,
+  InvalidInputSchema,
+  addMilliseconds,
+  readAnswer,
+} from '#libs/expressions';
 import {
   FORM_EXTENSION,
   formMessage,
@@ -22,11 +29,11 @@ export class HumanNode implements NodeType {
   readonly configSchema = HUMAN_CONFIG;
 
   /** Returns the problems of a config. Its form is checked elsewhere, together with all schemas of a workflow. */
-  problems(node: NodeSpec): NodeProblem[] {
+  findProblems(node: NodeSpec): NodeProblem[] {
     return humanProblems(node);
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     return new HumanExecutor(node);
   }
 }
@@ -38,7 +45,7 @@ class HumanExecutor extends NodeExecutor {
 
   constructor(node: NodeSpec) {
     super(node);
-    this.#form = usable(node.config.form);
+    this.#form = usableSchema(node.config.form);
     const json = 'application/json';
     this.declares = {
       does: 'Asks a person, and answers with what they answer.',
@@ -48,40 +55,40 @@ class HumanExecutor extends NodeExecutor {
     };
   }
 
-  protected override async *work(context: RequestContext): NodeWork {
+  protected override async *performWork(context: RequestContext): NodeWork {
     const { task, userMessage } = context;
     const asked = task?.status.message;
     if (asked === undefined) {
-      yield this.#question(context);
+      yield this.#firstQuestion(context);
       return undefined;
     }
-    const read = this.#read(userMessage.parts);
+    const read = this.#readFormAnswer(userMessage.parts);
     if ('answer' in read) return [read.answer];
     const { violations: _, ...question } = formQuestion(asked) ?? {};
-    yield asking(context, asked.parts, { ...question, violations: read.violations });
+    yield questionUpdate(context, asked.parts, { ...question, violations: read.violations });
     return undefined;
   }
 
   /** Reads an answer to the form. Texts beside its data are ignored; additional data is rejected. */
-  #read(parts: readonly Part[]): ReturnType<typeof readAnswer> {
+  #readFormAnswer(parts: readonly Part[]): ReturnType<typeof readAnswer> {
     const violations = droppedData(this.#form, parts);
     return violations.length > 0 ? { violations } : readAnswer(this.#form, parts);
   }
 
-  #question(context: RequestContext): NodeEvent {
+  #firstQuestion(context: RequestContext): NodeEvent {
     const { form, assignee } = this.node.config;
-    const patience = durationOf(this.node.onWait?.deadline);
-    return asking(context, this.#words(context.userMessage), {
+    const patience = parseDuration(this.node.onWait?.deadline);
+    return questionUpdate(context, this.#promptParts(context.userMessage), {
       ...(this.#form && { form: form as FormQuestion['form'] }),
       ...(typeof assignee === 'string' && { assignee }),
-      ...(patience !== undefined && { deadline: later(new Date(), patience).toISOString() }),
+      ...(patience !== undefined && { deadline: addMilliseconds(new Date(), patience).toISOString() }),
     });
   }
 
   /**
    * Returns the question: the Message, which in a run is the prompt; the filled-in prompt for a Message without text.
    */
-  #words(message: Message): Part[] {
+  #promptParts(message: Message): Part[] {
     const parts = typedParts(message.parts);
     if (parts.some(({ text }) => text !== undefined && text !== '')) return parts;
     const { prompt } = this.node.config;
@@ -92,9 +99,9 @@ class HumanExecutor extends NodeExecutor {
 }
 
 /** Compiles a form. One that was saved under other rules and is invalid now is ignored. */
-function usable(form: JsonValue | undefined): InputSchema | undefined {
+function usableSchema(form: JsonValue | undefined): InputSchema | undefined {
   try {
-    return form === undefined ? undefined : InputSchema.of(form);
+    return form === undefined ? undefined : InputSchema.fromJson(form);
   } catch (error) {
     if (error instanceof InvalidInputSchema) return undefined;
     throw error;
@@ -110,7 +117,7 @@ const FORM = {
   required: false,
 };
 
-function asking(context: RequestContext, parts: Part[], question: FormQuestion): NodeEvent {
+function questionUpdate(context: RequestContext, parts: Part[], question: FormQuestion): NodeEvent {
   const event = statusUpdate(context, 'TASK_STATE_INPUT_REQUIRED');
   event.statusUpdate.status.message = formMessage(context, parts, question);
   return event;

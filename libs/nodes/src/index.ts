@@ -1,6 +1,6 @@
 export { NodesModule } from './nodes.module.js';
 export type { NodeType } from '#libs/executor';
-export { absent, describedNodeTypes } from './described-node-types.js';
+export { placeholderService, describedNodeTypes } from './described-node-types.js';
 export { NodeTypeRegistry } from './node-type-registry.js';
 export { AgentNode } from './agent-node.js';
 export { AgentMemory } from './agent/agent-memory.js';

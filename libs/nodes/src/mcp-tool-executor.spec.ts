@@ -17,29 +17,29 @@ class FakeMcp extends McpTools {
     super();
   }
 
-  override async find(patterns: readonly string[]): Promise<McpTool[]> {
+  override async findMcpTools(patterns: readonly string[]): Promise<McpTool[]> {
     if (!this.tool) throw new McpServerError('never seen');
     const hints = { readOnly: false, idempotent: false, needsApproval: false };
     return patterns.map((name) => ({ name, description: '', inputSchema: {}, ...hints, ...this.tool }));
   }
 
-  override async call(name: string, args: JsonObject): Promise<McpToolResult> {
+  override async callMcpTool(name: string, args: JsonObject): Promise<McpToolResult> {
     this.asked.push(['call', name, args]);
     return this.answer;
   }
 
-  override problem(pattern: string): string | undefined {
+  override patternProblem(pattern: string): string | undefined {
     return pattern.includes('*') ? 'must name one tool' : undefined;
   }
 }
 
 const node: NodeSpec = { id: 'work', type: 'tool', config: { tool: 'files/write', args: { text: '{{text}}' } } };
-const executorOf = (mcp: McpTools) => new ToolNode(new ToolRegistry([]), undefined, mcp).executor(node);
+const executorOf = (mcp: McpTools) => new ToolNode(new ToolRegistry([]), undefined, mcp).createExecutor(node);
 
 /** A turn that an earlier execution began, and of which these events were recorded. */
 async function recovered(mcp: McpTools, events: number): Promise<RequestContext> {
   const first = (await played(executorOf(new FakeMcp()), turn('hello'))) as TaskEvent[];
-  return turn('hello', { recovered: events, log: async () => first.slice(0, events) });
+  return turn('hello', { recovered: events, readTaskLog: async () => first.slice(0, events) });
 }
 
 it('calls the tool once, when the call is in the log', async () => {
@@ -100,7 +100,7 @@ describe('after a crash', () => {
 test('tools of servers are known where there are servers', () => {
   const registry = new ToolRegistry([]);
   const problems = (tool: string, mcp?: McpTools) =>
-    new ToolNode(registry, undefined, mcp).problems({ ...node, config: { tool } });
+    new ToolNode(registry, undefined, mcp).findProblems({ ...node, config: { tool } });
   expect(problems('files/write', new FakeMcp())).toEqual([]);
   expect(problems('files/*', new FakeMcp())).toEqual([
     { path: 'config.tool', detail: 'tool node "work": tool must name one tool' },

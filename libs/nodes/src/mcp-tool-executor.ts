@@ -22,19 +22,19 @@ export class McpToolExecutor extends NodeExecutor {
     super(node);
   }
 
-  protected override async *work(context: RequestContext): NodeWork {
+  protected override async *performWork(context: RequestContext): NodeWork {
     const args = callArgs(this.node, context, this.renderedText);
     yield workStep(context, 'tool.call', { tool: this.tool, args: shownArgs(args) });
-    const outcome = await this.outcome(context, args);
+    const outcome = await this.obtainOutcome(context, args);
     yield workStep(context, 'tool.result', { tool: this.tool, ...outcome });
     if ('error' in outcome) throw new NodeFailure(`tool "${this.tool}": ${outcome.error}`);
     return resultParts(outcome.result);
   }
 
-  private async outcome(context: RequestContext, args: JsonObject): Promise<McpToolResult> {
+  private async obtainOutcome(context: RequestContext, args: JsonObject): Promise<McpToolResult> {
     const options: McpCallOptions = { ...context.call.scope, signal: context.signal };
     if (context.recovered > 0) {
-      const { called, result } = await this.recorded(context);
+      const { called, result } = await this.readRecordedCall(context);
       if (result) return result;
       if (called && !(await this.isRepeatable(options)))
         throw new NodeFailure(`the call of the tool "${this.tool}" was cut off: it is not known whether it was made`);
@@ -42,16 +42,16 @@ export class McpToolExecutor extends NodeExecutor {
     // Once this is durable, another execution does not repeat the call blindly.
     await context.flush();
     // The span of the node's only call has an empty id.
-    const trace = context.trace?.headers('tool', '');
-    const outcome = await this.mcp.call(this.tool, args, { ...options, ...(trace && { trace }) });
+    const trace = context.trace?.headersBelow('tool', '');
+    const outcome = await this.mcp.callMcpTool(this.tool, args, { ...options, ...(trace && { trace }) });
     if ('result' in outcome) return outcome;
     const { errorForModel: _unread, ...failed } = outcome;
     return failed;
   }
 
   /** Returns what an earlier execution of this turn recorded of the call. */
-  private async recorded(context: RequestContext): Promise<{ called: boolean; result?: McpToolResult }> {
-    const events = (await context.log()).slice(-context.recovered);
+  private async readRecordedCall(context: RequestContext): Promise<{ called: boolean; result?: McpToolResult }> {
+    const events = (await context.readTaskLog()).slice(-context.recovered);
     const notes = events.flatMap((it) => ('statusUpdate' in it && runEventNote(it.statusUpdate.metadata)) || []);
     const { tool: _tool, ...result } = notes.find(({ type }) => type === 'tool.result')?.payload ?? {};
     const called = notes.some(({ type }) => type === 'tool.call');
@@ -60,7 +60,7 @@ export class McpToolExecutor extends NodeExecutor {
 
   private async isRepeatable({ tenant, signal }: McpCallOptions): Promise<boolean> {
     try {
-      const [found] = await this.mcp.find([this.tool], { tenant, signal });
+      const [found] = await this.mcp.findMcpTools([this.tool], { tenant, signal });
       return found !== undefined && (found.readOnly || found.idempotent);
     } catch (error) {
       if (error instanceof McpServerError) return false;

@@ -26,24 +26,24 @@ export abstract class NodeExecutor extends AgentExecutor {
   }
 
   override execute(context: RequestContext): AsyncIterable<NodeEvent> {
-    return context.recovered === 0 ? this.#events(context) : this.#rest(context);
+    return context.recovered === 0 ? this.#runEvents(context) : this.#runRemaining(context);
   }
 
   /** @throws NodeFailure if the caller may know the reason */
-  protected abstract work(context: RequestContext): NodeWork;
+  protected abstract performWork(context: RequestContext): NodeWork;
 
-  async *#rest(context: RequestContext): AsyncIterable<NodeEvent> {
+  async *#runRemaining(context: RequestContext): AsyncIterable<NodeEvent> {
     let position = 0;
-    for await (const event of this.#events(context)) {
+    for await (const event of this.#runEvents(context)) {
       position += 1;
       if (position > context.recovered) yield event;
     }
   }
 
-  async *#events(context: RequestContext): AsyncIterable<NodeEvent> {
+  async *#runEvents(context: RequestContext): AsyncIterable<NodeEvent> {
     if (context.task === null) yield statusUpdate(context, 'TASK_STATE_WORKING');
     try {
-      const parts = yield* this.work(context);
+      const parts = yield* this.performWork(context);
       if (parts === undefined) return;
       yield artifactUpdate(context, { artifactId: this.node.id, name: this.node.id, parts }, { lastChunk: true });
       yield statusUpdate(context, 'TASK_STATE_COMPLETED', parts);

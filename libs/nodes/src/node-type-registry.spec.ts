@@ -7,12 +7,12 @@ describe('NodeTypeRegistry', () => {
   const types = new NodeTypeRegistry([new InputNode(), new ScriptNode()]);
 
   it('B15 says so where no type is registered', () => {
-    expect(types.problems({ id: 'x', type: 'magic', config: {} })).toEqual([
+    expect(types.findProblems({ id: 'x', type: 'magic', config: {} })).toEqual([
       { path: 'type', detail: 'unknown node type "magic"' },
     ]);
     let failure: unknown;
     try {
-      types.executor({ id: 'x', type: 'magic', config: {} });
+      types.createExecutor({ id: 'x', type: 'magic', config: {} });
     } catch (error) {
       failure = error;
     }
@@ -22,13 +22,13 @@ describe('NodeTypeRegistry', () => {
 
   it('keeps the executor of a definition, and makes another for another', () => {
     const node = { id: 's', type: 'script', config: { script: { otherwise: [] } } };
-    expect(types.executor({ ...node })).toBe(types.executor(node));
-    expect(types.executor({ ...node, config: { ...node.config } })).not.toBe(types.executor(node));
+    expect(types.createExecutor({ ...node })).toBe(types.createExecutor(node));
+    expect(types.createExecutor({ ...node, config: { ...node.config } })).not.toBe(types.createExecutor(node));
     expect(types.names).toEqual(['input', 'script']);
   });
 
   it('names the node in the problems of its script', () => {
-    expect(types.problems({ id: 's', type: 'script', config: {} })).toEqual([
+    expect(types.findProblems({ id: 's', type: 'script', config: {} })).toEqual([
       { path: 'config.script', detail: 'script node "s": script must be an object with rules and otherwise' },
     ]);
   });

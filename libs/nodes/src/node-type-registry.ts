@@ -29,18 +29,18 @@ export class NodeTypeRegistry extends NodeTypes {
     return this.#types.get(type)?.configSchema;
   }
 
-  override executor(node: NodeSpec): AgentExecutor {
+  override createExecutor(node: NodeSpec): AgentExecutor {
     const kept = this.#executors.get(node.config);
     if (kept && kept.node.id === node.id && kept.node.type === node.type) return kept.executor;
     const type = this.#types.get(node.type);
     if (!type) throw new UnknownAgent(`no executor for node type "${node.type}"`, 'NO_EXECUTOR', { type: node.type });
-    const executor = type.executor(node);
+    const executor = type.createExecutor(node);
     this.#executors.set(node.config, { node, executor });
     return executor;
   }
 
-  override problems(node: NodeSpec, use = new SharedUse()): NodeProblem[] {
+  override findProblems(node: NodeSpec, use = new SharedUse()): NodeProblem[] {
     const type = this.#types.get(node.type);
-    return type ? type.problems(node, use) : [{ path: 'type', detail: `unknown node type "${node.type}"` }];
+    return type ? type.findProblems(node, use) : [{ path: 'type', detail: `unknown node type "${node.type}"` }];
   }
 }

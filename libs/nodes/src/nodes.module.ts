@@ -62,7 +62,7 @@ export class NodesModule {
       module: NodesModule,
       imports: [agents, models, CallChainModule, TasksModule, ...others.map(({ from }) => from)],
       providers: [
-        { provide: Plugins, inject: [AppConfig], useFactory: ({ plugins }: AppConfig) => Plugins.load(plugins) },
+        { provide: Plugins, inject: [AppConfig], useFactory: ({ plugins }: AppConfig) => Plugins.loadModules(plugins) },
         PluginHandlers,
         { provide: ToolRegistry, inject: [OutboundHttp, AppConfig, Plugins], useFactory: builtInTools },
         {

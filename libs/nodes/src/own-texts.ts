@@ -1,10 +1,10 @@
 import type { NodeSpec } from '#libs/executor';
 import {
-  compile,
+  compileExpression,
   compileTemplate,
   ExpressionError,
   InvalidExpression,
-  pointInTime,
+  evaluatePointInTime,
   renderTemplate,
   type Variables,
 } from '#libs/expressions';
@@ -54,11 +54,11 @@ export function filledIn(
  * Evaluates an expression of a node's config to a time, outside of a run.
  * @throws NodeFailure if it gives none
  */
-export function timeOf(expression: string, { parts }: Message, now: Date): Date {
+export function evaluateTime(expression: string, { parts }: Message, now: Date): Date {
   return orFailure(() => {
-    const compiled = compile(expression, VOCABULARY);
+    const compiled = compileExpression(expression, VOCABULARY);
     if (compiled instanceof InvalidExpression) throw compiled;
-    return pointInTime(compiled, { ...variablesOf(parts), now });
+    return evaluatePointInTime(compiled, { ...variablesOf(parts), now });
   });
 }
 

@@ -22,12 +22,12 @@ export class ScriptNode implements NodeType {
 
   constructor(private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS) {}
 
-  problems(node: NodeSpec, use?: SharedUse): NodeProblem[] {
+  findProblems(node: NodeSpec, use?: SharedUse): NodeProblem[] {
     const problems = scriptProblems(node.config.script, this.limits, use);
     return problems.map((problem) => ({ path: 'config.script', detail: `script node "${node.id}": ${problem}` }));
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     try {
       return new ScriptedAgent(node.config.script, this.limits);
     } catch (error) {
@@ -49,7 +49,7 @@ class UnusableScript extends NodeExecutor {
   }
 
   // oxlint-disable-next-line require-yield -- there is nothing to do but to fail
-  protected override async *work(): NodeWork {
+  protected override async *performWork(): NodeWork {
     throw new NodeFailure(`the script cannot be used: ${this.problem}`);
   }
 }

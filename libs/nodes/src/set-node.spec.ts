@@ -11,7 +11,7 @@ const nodeOf = (values: JsonValue, language?: 2): NodeSpec => ({
 });
 
 async function answer(values: JsonObject, parts: Parameters<typeof turn>[0], language?: 2) {
-  const events = await played(new SetNode().executor(nodeOf(values, language)), turn(parts));
+  const events = await played(new SetNode().createExecutor(nodeOf(values, language)), turn(parts));
   return { parts: artifactParts(events), said: finalText(events), outline: outline(events) };
 }
 
@@ -41,7 +41,7 @@ describe('a set node', () => {
   });
 
   it('refuses to put together what would be too large', async () => {
-    const executor = new SetNode(100).executor(nodeOf({ a: '{{text}}{{text}}' }));
+    const executor = new SetNode(100).createExecutor(nodeOf({ a: '{{text}}{{text}}' }));
     expect(finalText(await played(executor, turn('x'.repeat(60))))).toContain('RENDERED_TEXT_LIMIT');
   });
 });

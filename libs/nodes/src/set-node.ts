@@ -12,11 +12,11 @@ export class SetNode implements NodeType {
 
   constructor(private readonly renderedText = DEFAULT_CONTENT_LIMITS.renderedText) {}
 
-  problems(node: NodeSpec): NodeProblem[] {
+  findProblems(node: NodeSpec): NodeProblem[] {
     return setProblems(node);
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     return new SetExecutor(node, this.renderedText);
   }
 }
@@ -36,7 +36,7 @@ class SetExecutor extends NodeExecutor {
   }
 
   // oxlint-disable-next-line require-yield -- it has no events of its own
-  protected override async *work({ userMessage }: RequestContext): NodeWork {
+  protected override async *performWork({ userMessage }: RequestContext): NodeWork {
     return [
       dataPart(filledIn(this.node.config.values ?? {}, this.node, userMessage, new TextBudget(this.renderedText))),
     ];

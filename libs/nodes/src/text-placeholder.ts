@@ -8,20 +8,20 @@ const PLACEHOLDER = '{{text}}';
  * @throws ContentTooLarge beyond it, before any string is built
  */
 export function withText<T extends JsonValue>(value: T, text: string, budget = new TextBudget()): T {
-  return replaced(value, text, budget) as T;
+  return replacePlaceholders(value, text, budget) as T;
 }
 
-function replaced(value: JsonValue, text: string, budget: TextBudget): JsonValue {
-  if (typeof value === 'string') return filled(value, text, budget);
-  if (Array.isArray(value)) return value.map((item) => replaced(item, text, budget));
+function replacePlaceholders(value: JsonValue, text: string, budget: TextBudget): JsonValue {
+  if (typeof value === 'string') return fillText(value, text, budget);
+  if (Array.isArray(value)) return value.map((item) => replacePlaceholders(item, text, budget));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, text, budget)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replacePlaceholders(item, text, budget)]));
 }
 
-function filled(value: string, text: string, budget: TextBudget): string {
-  budget.spend(value.length);
+function fillText(value: string, text: string, budget: TextBudget): string {
+  budget.spendCharacters(value.length);
   return value.replaceAll(PLACEHOLDER, () => {
-    budget.spend(text.length - PLACEHOLDER.length);
+    budget.spendCharacters(text.length - PLACEHOLDER.length);
     return text;
   });
 }

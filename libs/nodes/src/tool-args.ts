@@ -19,9 +19,9 @@ import { withText } from './text-placeholder.js';
 /** Rules for filling in the author's texts. */
 export interface Author {
   /** Returns the value of a text for which the Message brings none. */
-  fill(text: string): JsonValue;
+  fillText(text: string): JsonValue;
   /** True if the Message may bring this value for the text. */
-  allows(text: string, given: JsonValue): boolean;
+  allowsValue(text: string, given: JsonValue): boolean;
 }
 
 /**
@@ -32,7 +32,7 @@ export function callArgs(node: NodeSpec, { userMessage }: RequestContext, render
   const budget = new TextBudget(renderedText);
   const author: Author =
     node.of?.language === 2
-      ? { fill: (text) => filledIn(text, node, userMessage, budget), allows: isFillingOf }
+      ? { fillText: (text) => filledIn(text, node, userMessage, budget), allowsValue: isFillingOf }
       : authorOf(firstText(userMessage.parts) ?? '', budget);
   try {
     return toolArgs(userMessage, node.config.args, author);
@@ -54,23 +54,23 @@ export function toolArgs({ parts }: Message, own: unknown, author = authorOf(fir
   const fixed = isJsonObject(own) ? own : {};
   const data = firstData(parts);
   const given = isJsonObject(data) ? (isJsonObject(data.args) ? data.args : data) : {};
-  return { ...given, ...filled(fixed, given, author) };
+  return { ...given, ...fillMembers(fixed, given, author) };
 }
 
 /**
  * Returns the rules for texts with `{{references}}`.
  * @param text value of `{{text}}`
- * @param budget limit for the texts; beyond it `fill` throws ContentTooLarge
+ * @param budget limit for the texts; beyond it `fillText` throws ContentTooLarge
  */
 export function authorOf(text: string, budget = new TextBudget()): Author {
   return {
-    fill: (own) => withText(own, text, budget),
-    allows: (own, given) => typeof given === 'string' && isRenderingOf(own, given),
+    fillText: (own) => withText(own, text, budget),
+    allowsValue: (own, given) => typeof given === 'string' && isRenderingOf(own, given),
   };
 }
 
 /** Returns the author's members, each with the given values of its references. */
-function filled(own: JsonObject, given: JsonObject, author: Author): JsonObject {
+function fillMembers(own: JsonObject, given: JsonObject, author: Author): JsonObject {
   const members = Object.entries(own).map(([key, value]): [string, JsonValue] => {
     return [key, filledValue(value, Object.hasOwn(given, key) ? given[key] : undefined, author)];
   });
@@ -78,12 +78,13 @@ function filled(own: JsonObject, given: JsonObject, author: Author): JsonObject 
 }
 
 function filledValue(own: JsonValue, given: JsonValue | undefined, author: Author): JsonValue {
-  if (typeof own === 'string') return given !== undefined && author.allows(own, given) ? given : author.fill(own);
+  if (typeof own === 'string')
+    return given !== undefined && author.allowsValue(own, given) ? given : author.fillText(own);
   if (Array.isArray(own)) {
     const items = Array.isArray(given) ? given : [];
     return own.map((item, index) => filledValue(item, items[index], author));
   }
-  return isJsonObject(own) ? filled(own, isJsonObject(given) ? given : {}, author) : own;
+  return isJsonObject(own) ? fillMembers(own, isJsonObject(given) ? given : {}, author) : own;
 }
 
 /** Returns the arguments as events show them: without the password of a URL. */

@@ -19,7 +19,7 @@ describe('tool nodes', () => {
   const calculator = node({ tool: 'calculator', args: { expression: '{{text}} * 2' } });
 
   it('runs with its own arguments, the text put in, and tells the steps of its work', async () => {
-    const events = await played(type.executor(calculator), turn('20 + 1'));
+    const events = await played(type.createExecutor(calculator), turn('20 + 1'));
     expect(outline(events)).toEqual(['working', 'tool.call', 'tool.result', 'artifact', 'completed']);
     expect(artifactParts(events)).toEqual([{ text: '22', mediaType: 'text/plain' }]);
     expect(events[1]).toMatchObject({
@@ -35,14 +35,14 @@ describe('tool nodes', () => {
   it.each([[{ args: { expression: '3' } }], [{ expression: '3' }]])(
     'takes %j of a Message where it has none',
     async (data) => {
-      const events = await played(type.executor(node({ tool: 'calculator' })), turn([{ data }]));
+      const events = await played(type.createExecutor(node({ tool: 'calculator' })), turn([{ data }]));
       expect(artifactParts(events)).toEqual([{ text: '3', mediaType: 'text/plain' }]);
     },
   );
 
   it.each([[{ args: { expression: '3' } }], [{ expression: '3' }]])('keeps its own against %j', async (data) => {
     const fixed = node({ tool: 'calculator', args: { expression: '20 + 1' } });
-    const events = await played(type.executor(fixed), turn([{ text: 'x' }, { data }]));
+    const events = await played(type.createExecutor(fixed), turn([{ text: 'x' }, { data }]));
     expect(artifactParts(events)).toEqual([{ text: '21', mediaType: 'text/plain' }]);
   });
 
@@ -51,15 +51,17 @@ describe('tool nodes', () => {
     [{ tool: 'calculator' }, 'Error: tool "calculator": args must have required property \'expression\''],
     [{ tool: 'gone' }, 'Error: unknown tool "gone"'],
   ])('fails %j with one sentence', async (config, words) => {
-    const events = await played(type.executor(node(config)), turn('x'));
+    const events = await played(type.createExecutor(node(config)), turn('x'));
     expect(outline(events)).toEqual(['working', 'tool.call', 'failed']);
     expect(finalText(events)).toBe(words);
   });
 
   it('names what is wrong with its config', () => {
-    expect(type.problems(calculator)).toEqual([]);
-    expect(type.problems(node({}))).toEqual([{ path: 'config.tool', detail: 'tool node "t": missing tool config' }]);
-    expect(type.problems(node({ tool: 'nope', args: [] }))).toEqual([
+    expect(type.findProblems(calculator)).toEqual([]);
+    expect(type.findProblems(node({}))).toEqual([
+      { path: 'config.tool', detail: 'tool node "t": missing tool config' },
+    ]);
+    expect(type.findProblems(node({ tool: 'nope', args: [] }))).toEqual([
       { path: 'config.args', detail: 'tool node "t": args must be an object' },
       {
         path: 'config.tool',
@@ -69,11 +71,11 @@ describe('tool nodes', () => {
   });
 
   it('current_time tells UTC, or the time of a zone', async () => {
-    expect(await tools.run('current_time', {}, { signal })).toBe('2026-03-01T12:00:00.000Z');
-    expect(await tools.run('current_time', { timezone: 'Asia/Tokyo' }, { signal })).toBe(
+    expect(await tools.runToolByName('current_time', {}, { signal })).toBe('2026-03-01T12:00:00.000Z');
+    expect(await tools.runToolByName('current_time', { timezone: 'Asia/Tokyo' }, { signal })).toBe(
       '2026-03-01 21:00:00 Asia/Tokyo',
     );
-    await expect(tools.run('current_time', { timezone: 'Mars' }, { signal })).rejects.toThrow(
+    await expect(tools.runToolByName('current_time', { timezone: 'Mars' }, { signal })).rejects.toThrow(
       'unknown time zone "Mars"',
     );
   });
@@ -87,13 +89,15 @@ describe('tool nodes', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const get = (path: string) => tools.run('http_get', { url: url + path }, { signal });
+    const get = (path: string) => tools.runToolByName('http_get', { url: url + path }, { signal });
     expect(await get('/json')).toEqual({ a: 1 });
     expect(await get('/text')).toBe('plain');
     await expect(get('/big')).rejects.toThrow('http_get: the answer is longer than 1048576 bytes');
     await expect(get('/gone')).rejects.toThrow(`http_get: HTTP 404 from ${url}/gone`);
-    await expect(new HttpGet(fetch, 200).run({ url: `${url}/hang` }, { signal })).rejects.toThrow('http_get: timeout');
-    await expect(tools.run('http_get', { url: 'file:///etc/passwd' }, { signal })).rejects.toThrow(
+    await expect(new HttpGet(fetch, 200).runTool({ url: `${url}/hang` }, { signal })).rejects.toThrow(
+      'http_get: timeout',
+    );
+    await expect(tools.runToolByName('http_get', { url: 'file:///etc/passwd' }, { signal })).rejects.toThrow(
       'url must be an http or https URL',
     );
     server.closeAllConnections();
@@ -104,7 +108,7 @@ it('http_get gives JSON that could not be written again as a text', async () => 
   const texts = ['{"a":1e999}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`];
   for (const text of texts) {
     const web = new HttpGet(async () => new Response(text, { headers: { 'content-type': 'application/json' } }));
-    expect(await web.run({ url: 'https://web.example/' }, { signal })).toBe(text);
+    expect(await web.runTool({ url: 'https://web.example/' }, { signal })).toBe(text);
   }
 });
 
@@ -118,7 +122,7 @@ describe('tool nodes of a workflow in language 2', () => {
     of,
   });
   const answer = async (expression: string, data: JsonObject) =>
-    artifactParts(await played(type.executor(node(expression)), turn([{ text: '7' }, { data }])));
+    artifactParts(await played(type.createExecutor(node(expression)), turn([{ text: '7' }, { data }])));
 
   it('take what a run has put in for their expressions, and nothing else', async () => {
     expect(await answer('${nodes.a.data.n} + {{b}}', { args: { expression: '1 + 2' } })).toEqual([

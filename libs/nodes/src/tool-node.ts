@@ -33,20 +33,23 @@ export class ToolNode implements NodeType {
     this.configSchema = configSchema(members, ['tool']);
   }
 
-  problems(node: NodeSpec): NodeProblem[] {
+  findProblems(node: NodeSpec): NodeProblem[] {
     const { tool, args } = node.config;
-    const problems = new ConfigProblems(node).check('args', 'must be an object', isJsonObject);
+    const problems = new ConfigProblems(node).checkMember('args', 'must be an object', isJsonObject);
     const url = isJsonObject(args) ? args.url : undefined;
-    problems.unless(typeof url !== 'string' || !hasUserinfo(url), `args.url ${NO_USERINFO}`, 'args.url');
-    if (typeof tool !== 'string' || tool === '') return problems.unless(false, 'missing tool config', 'tool').found;
-    const wrong = tool.includes('/') ? this.mcp?.problem(tool, 'tool') : undefined;
-    if (this.mcp && tool.includes('/')) return problems.unless(wrong === undefined, `tool ${wrong}`, 'tool').found;
+    problems.addUnless(typeof url !== 'string' || !hasUserinfo(url), `args.url ${NO_USERINFO}`, 'args.url');
+    if (typeof tool !== 'string' || tool === '') return problems.addUnless(false, 'missing tool config', 'tool').found;
+    const wrong = tool.includes('/') ? this.mcp?.patternProblem(tool, 'tool') : undefined;
+    if (this.mcp && tool.includes('/')) return problems.addUnless(wrong === undefined, `tool ${wrong}`, 'tool').found;
     const known = this.tools.names.join(', ');
-    return problems.unless(this.tools.find(tool) !== undefined, `unknown tool "${tool}" (known: ${known})`, 'tool')
-      .found;
+    return problems.addUnless(
+      this.tools.findTool(tool) !== undefined,
+      `unknown tool "${tool}" (known: ${known})`,
+      'tool',
+    ).found;
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     const { tool } = node.config;
     if (this.mcp && typeof tool === 'string' && tool.includes('/')) {
       return new McpToolExecutor(node, tool, this.mcp, this.renderedText);
@@ -66,13 +69,13 @@ class ToolExecutor extends NodeExecutor {
   ) {
     super(node);
     this.#tool = typeof node.config.tool === 'string' ? node.config.tool : '';
-    this.recovery = tools.find(this.#tool)?.repeatable ? 'restart' : 'fail';
+    this.recovery = tools.findTool(this.#tool)?.repeatable ? 'restart' : 'fail';
   }
 
-  protected override async *work(context: RequestContext): NodeWork {
+  protected override async *performWork(context: RequestContext): NodeWork {
     const args = callArgs(this.node, context, this.renderedText);
     yield workStep(context, 'tool.call', { tool: this.#tool, args: shownArgs(args) });
-    const result = await this.tools.run(this.#tool, args, { signal: context.signal });
+    const result = await this.tools.runToolByName(this.#tool, args, { signal: context.signal });
     yield workStep(context, 'tool.result', { tool: this.#tool, result });
     return resultParts(result);
   }

@@ -12,7 +12,7 @@ const nodeOf = (config: JsonObject, language?: 2): NodeSpec => ({
   config,
   of: { workflow: 'w', revision: '1', ...(language && { language }) },
 });
-const executorOf = (config: JsonObject, language?: 2) => new WaitNode().executor(nodeOf(config, language));
+const executorOf = (config: JsonObject, language?: 2) => new WaitNode().createExecutor(nodeOf(config, language));
 
 function untilOf(events: readonly unknown[]): number {
   const note = JSON.stringify(events[1]);
@@ -44,7 +44,7 @@ describe('a wait node', () => {
   it('goes on after a crash until the time that it noted, not one of its own', async () => {
     const [working, waiting] = await played(executorOf({ for: '1ms' }), turn('x'));
     const log = [{}, working, waiting] as TaskEvent[];
-    const events = await played(executorOf({ for: '300d' }), turn('x', { recovered: 2, log: async () => log }));
+    const events = await played(executorOf({ for: '300d' }), turn('x', { recovered: 2, readTaskLog: async () => log }));
     expect(outline(events)).toEqual(['artifact', 'completed']);
   });
 

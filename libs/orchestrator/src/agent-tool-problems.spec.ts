@@ -1,5 +1,5 @@
 import type { JsonValue } from '#libs/protocol';
-import { agentToolProblems } from './agent-tool-problems.js';
+import { findAgentToolProblems } from './agent-tool-problems.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 const KNOWN = ['poet', 'workflows/poet/nodes/a', 'conversations'];
@@ -24,7 +24,7 @@ function problems(tools: JsonValue, together?: string[], approve: JsonValue = []
     edges: [],
   };
   const named = { references, servers, tenant: 't', ...(together && { together: new Set(together) }) };
-  return agentToolProblems(definition, named).then((found) => ({ found, asked }));
+  return findAgentToolProblems(definition, named).then((found) => ({ found, asked }));
 }
 
 describe('agents that a definition names as tools', () => {

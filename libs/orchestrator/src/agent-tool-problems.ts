@@ -3,7 +3,7 @@ import type { AgentReferences } from '#libs/process';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import { innerNodes } from './named-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
-import { fault, warning, type WorkflowProblem } from './workflow-problem.js';
+import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
 
 /** Lookup of the MCP servers whose tools a definition may name. */
 export abstract class ToolServers {
@@ -38,21 +38,24 @@ type ToolPlace = Omit<NamedTool, 'node'>;
  *   workflows saved together with it.
  * - A tool `workflows/x` or `nodes/x` is a warning if no MCP server has that name: an agent was probably meant.
  */
-export async function agentToolProblems(definition: WorkflowDefinition, named: NamedTools): Promise<WorkflowProblem[]> {
-  return [...(await unknownAgents(definition, named)), ...(await mistakenTools(definition, named))];
+export async function findAgentToolProblems(
+  definition: WorkflowDefinition,
+  named: NamedTools,
+): Promise<WorkflowProblem[]> {
+  return [...(await findUnknownAgents(definition, named)), ...(await findMistakenTools(definition, named))];
 }
 
-async function unknownAgents(
+async function findUnknownAgents(
   definition: WorkflowDefinition,
   { references, tenant, together }: NamedTools,
 ): Promise<WorkflowProblem[]> {
   const problems: WorkflowProblem[] = [];
   const isSaved = (workflow: string): boolean => workflow !== definition.name && !together?.has(workflow);
-  const agents = toolsOf(definition, localAgentsIn);
-  for (const { name, path, node } of agents.filter((it) => isSaved(workflowOf(it.name)))) {
+  const agents = listNamedTools(definition, listLocalAgents);
+  for (const { name, path, node } of agents.filter((it) => isSaved(readWorkflowName(it.name)))) {
     const problem = await references.problemOf(name, tenant);
     if (problem !== undefined)
-      problems.push(fault('UNKNOWN_AGENT', path, `agent node "${node}": ${problem}`, { node }));
+      problems.push(errorProblem('UNKNOWN_AGENT', path, `agent node "${node}": ${problem}`, { node }));
   }
   return problems;
 }
@@ -60,31 +63,34 @@ async function unknownAgents(
 /** Maximum number of characters of a tool's name that a warning quotes. */
 const LONGEST_QUOTE = 128;
 
-async function mistakenTools(
+async function findMistakenTools(
   definition: WorkflowDefinition,
   { servers, tenant }: NamedTools,
 ): Promise<WorkflowProblem[]> {
-  const tools = servers ? toolsOf(definition, agentLikeIn) : [];
+  const tools = servers ? listNamedTools(definition, listAgentLikeTools) : [];
   const missing = new Set<string>();
-  for (const server of new Set(tools.map(({ name }) => serverOf(name))))
+  for (const server of new Set(tools.map(({ name }) => readServerName(name))))
     if (!(await servers?.has(tenant, server))) missing.add(server);
   return tools
-    .filter(({ name }) => missing.has(serverOf(name)))
+    .filter(({ name }) => missing.has(readServerName(name)))
     .map(({ name, path, node }) => {
       const quoted = textStart(name, LONGEST_QUOTE);
-      const text = `"${quoted}" names a tool of an MCP server "${serverOf(name)}", which is not there; name an agent as "agent:${quoted}"`;
-      return warning('UNKNOWN_TOOL_SERVER', path, `agent node "${node}": ${text}`, { node });
+      const text = `"${quoted}" names a tool of an MCP server "${readServerName(name)}", which is not there; name an agent as "agent:${quoted}"`;
+      return warningProblem('UNKNOWN_TOOL_SERVER', path, `agent node "${node}": ${text}`, { node });
     });
 }
 
 /** Returns the tools of a definition's `agent` nodes, including those in inline workflows. */
-function toolsOf({ nodes }: WorkflowDefinition, find: (config: JsonObject, place: string) => ToolPlace[]): NamedTool[] {
+function listNamedTools(
+  { nodes }: WorkflowDefinition,
+  find: (config: JsonObject, place: string) => ToolPlace[],
+): NamedTool[] {
   return [...nodes.entries()].flatMap(([index, node]) =>
-    toolsIn(node, `nodes[${index}].config`, find).map((it) => ({ ...it, node: node.id })),
+    listToolsInConfig(node, `nodes[${index}].config`, find).map((it) => ({ ...it, node: node.id })),
   );
 }
 
-function toolsIn(
+function listToolsInConfig(
   { type, config }: { type?: JsonValue; config?: JsonValue },
   place: string,
   find: (config: JsonObject, place: string) => ToolPlace[],
@@ -92,11 +98,11 @@ function toolsIn(
   if (!isJsonObject(config)) return [];
   if (type === 'agent') return find(config, place);
   return innerNodes(config.body).flatMap((it, index) =>
-    isJsonObject(it) ? toolsIn(it, `${place}.body.nodes[${index}].config`, find) : [],
+    isJsonObject(it) ? listToolsInConfig(it, `${place}.body.nodes[${index}].config`, find) : [],
   );
 }
 
-function localAgentsIn({ tools }: JsonObject, place: string): ToolPlace[] {
+function listLocalAgents({ tools }: JsonObject, place: string): ToolPlace[] {
   const named = agentToolEntries(tools).flatMap(({ index, reference, announce }): ToolPlace[] => {
     const path = `${place}.tools[${index}]`;
     return [
@@ -110,7 +116,7 @@ function localAgentsIn({ tools }: JsonObject, place: string): ToolPlace[] {
 /** Path of an agent below `/a2a`, where the name of a tool is expected. */
 const AGENT_LIKE = /^(workflows|nodes)\//;
 
-function agentLikeIn(config: JsonObject, place: string): ToolPlace[] {
+function listAgentLikeTools(config: JsonObject, place: string): ToolPlace[] {
   return ['tools', 'approve'].flatMap((key) => {
     const entries = config[key];
     return (Array.isArray(entries) ? entries : []).flatMap((name, index) =>
@@ -119,12 +125,12 @@ function agentLikeIn(config: JsonObject, place: string): ToolPlace[] {
   });
 }
 
-function serverOf(tool: string): string {
+function readServerName(tool: string): string {
   return tool.slice(0, tool.indexOf('/'));
 }
 
 /** Returns the name of the workflow in a reference (`workflows/x/…`), or any other reference as a path below `/a2a`. */
-function workflowOf(reference: string): string {
+function readWorkflowName(reference: string): string {
   const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
   const [, name = path] = /^workflows\/([^/]+)/.exec(path) ?? [];
   return name;

@@ -7,7 +7,7 @@ interface OrderedGraph {
 const BITS = 32;
 
 /** Ancestors of each node in a graph. Takes one bit for each pair of nodes. */
-export class Ancestors {
+export class AncestorSets {
   private readonly places: ReadonlyMap<string, number>;
   private readonly sets = new Map<string, Uint32Array>();
 
@@ -16,19 +16,19 @@ export class Ancestors {
     this.places = new Map(order.map((id, place) => [id, place]));
     for (const id of order) {
       const set = new Uint32Array(Math.ceil(order.length / BITS));
-      for (const predecessor of graph.predecessors(id)) this.include(set, predecessor);
+      for (const predecessor of graph.predecessors(id)) this.includePredecessor(set, predecessor);
       this.sets.set(id, set);
     }
   }
 
-  has(id: string, ancestor: string): boolean {
+  hasAncestor(id: string, ancestor: string): boolean {
     const place = this.places.get(ancestor);
     const words = this.sets.get(id);
     if (place === undefined || words === undefined) return false;
     return ((words[Math.floor(place / BITS)] ?? 0) & (1 << (place % BITS))) !== 0;
   }
 
-  private include(set: Uint32Array, predecessor: string): void {
+  private includePredecessor(set: Uint32Array, predecessor: string): void {
     const place = this.places.get(predecessor) ?? 0;
     const before = this.sets.get(predecessor);
     if (before) for (const [index, word] of before.entries()) set[index] = (set[index] ?? 0) | word;

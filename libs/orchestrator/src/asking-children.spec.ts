@@ -1,7 +1,7 @@
 import { agentMessage, formMessage, type Message, type TaskState, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader } from '#libs/tasks';
-import { lookAtAsking } from './asking-children.js';
-import type { NodeRun } from './node-run.js';
+import { pollWaitingChildren } from './asking-children.js';
+import type { NodeInstance } from './node-run.js';
 
 const [BEFORE, THEN, LATER] = [1_000, 2_000, 3_000].map((at) => new Date(at));
 const REFERENCE = { taskId: 't', contextId: 'c' };
@@ -9,24 +9,29 @@ const FORM = { type: 'object' };
 const asked = (text: string): Message => agentMessage(REFERENCE, [textPart(text)]);
 
 /** A node whose Task asked `Well?` as far as its run knows. */
-function waiting(fields: Partial<NodeRun> = {}): NodeRun {
+function waiting(fields: Partial<NodeInstance> = {}): NodeInstance {
   const question = [textPart('Well?')];
-  return { id: 'n', type: 'workflow', taskId: 't', askedAt: THEN?.toISOString(), question, ...fields } as NodeRun;
+  return { id: 'n', type: 'workflow', taskId: 't', askedAt: THEN?.toISOString(), question, ...fields } as NodeInstance;
 }
 
 let sequence = 0;
 const children = { movedOn: async () => [{ nodeId: 'n', asked: '1 then' }] };
 
 /** The ids of those nodes that have moved on, where the Task is as told. */
-async function found(node: NodeRun, state: TaskState, updatedAt = BEFORE, message = asked('Well?')): Promise<string[]> {
+async function found(
+  node: NodeInstance,
+  state: TaskState,
+  updatedAt = BEFORE,
+  message = asked('Well?'),
+): Promise<string[]> {
   sequence += 1;
   const header = { taskId: 't', state, updatedAt, lastSequence: sequence } as TaskHeader;
   const task = { status: { state, message } } as StoredTask['task'];
   const tasks = {
-    headers: async (ids: readonly string[]) => new Map(ids.includes('t') ? [['t', header]] : []),
-    load: async () => ({ header, task }),
+    readHeaders: async (ids: readonly string[]) => new Map(ids.includes('t') ? [['t', header]] : []),
+    loadTask: async () => ({ header, task }),
   };
-  return (await lookAtAsking({ tasks, children }, 'run-1', [node])).movedOn.map(({ id }) => id);
+  return (await pollWaitingChildren({ tasks, children }, 'run-1', [node])).movedOn.map(({ id }) => id);
 }
 
 describe('a look at children that ask', () => {
@@ -47,7 +52,7 @@ describe('a look at children that ask', () => {
   ])(
     'tells of one that has asked something else, and of no other, at a replica whose clock is %s',
     async (_what, at) => {
-      const ask = (node: NodeRun, message: Message) => found(node, 'TASK_STATE_INPUT_REQUIRED', at, message);
+      const ask = (node: NodeInstance, message: Message) => found(node, 'TASK_STATE_INPUT_REQUIRED', at, message);
       expect(await ask(waiting(), asked('And now?'))).toEqual(['n']);
       expect(await ask(waiting(), asked('Well?'))).toEqual([]);
       const withForm = formMessage(REFERENCE, [textPart('Well?')], { form: FORM });
@@ -60,23 +65,28 @@ describe('a look at children that ask', () => {
     let reads = 0;
     const header = { taskId: 'once', state: 'TASK_STATE_INPUT_REQUIRED', lastSequence: 7 } as TaskHeader;
     const tasks = {
-      headers: async () => new Map([['once', header]]),
-      load: async () => {
+      readHeaders: async () => new Map([['once', header]]),
+      loadTask: async () => {
         reads += 1;
         return { header, task: { status: { state: header.state, message: asked('Well?') } } as StoredTask['task'] };
       },
     };
     for (let look = 0; look < 3; look += 1)
-      expect((await lookAtAsking({ tasks, children }, 'run-1', [waiting({ taskId: 'once' })])).movedOn).toEqual([]);
+      expect((await pollWaitingChildren({ tasks, children }, 'run-1', [waiting({ taskId: 'once' })])).movedOn).toEqual(
+        [],
+      );
     expect(reads).toBe(1);
     header.lastSequence = 9;
-    expect((await lookAtAsking({ tasks, children }, 'run-1', [waiting({ taskId: 'once' })])).movedOn).toEqual([]);
+    expect((await pollWaitingChildren({ tasks, children }, 'run-1', [waiting({ taskId: 'once' })])).movedOn).toEqual(
+      [],
+    );
     expect(reads).toBe(2);
   });
 
   it('tells of a question of an agent elsewhere that a job has found to be asked no more, and of no later one', async () => {
     const external = { type: 'external', instance: 'n', attempts: 1, sentAt: 'then' };
-    const ask = (fields: Partial<NodeRun>) => found(waiting({ ...external, ...fields }), 'TASK_STATE_INPUT_REQUIRED');
+    const ask = (fields: Partial<NodeInstance>) =>
+      found(waiting({ ...external, ...fields }), 'TASK_STATE_INPUT_REQUIRED');
     expect(await ask({})).toEqual(['n']);
     expect(await ask({ sentAt: 'later' })).toEqual([]);
     expect(await ask({ attempts: 2 })).toEqual([]);

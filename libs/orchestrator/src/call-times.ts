@@ -1,6 +1,6 @@
 import { LAST_LOOK_MS } from '#libs/agent-calls';
 import type { PlannedCall } from '#libs/process';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import type { RunClock } from './run-clock.js';
 import type { Timer } from './timers.js';
 
@@ -16,15 +16,15 @@ const LATE_MS = 1_000;
  */
 export class CallTimes {
   /** Milliseconds since the epoch from which a node's timeout counts; `Infinity` while it is suspended. */
-  private readonly countsFrom = new Map<NodeRun, number>();
+  private readonly countsFrom = new Map<NodeInstance, number>();
 
   /** @param pickedUp nodes whose calls an earlier execution has made, or was about to make */
-  constructor(pickedUp: Iterable<NodeRun>) {
-    for (const node of pickedUp) this.hold(node);
+  constructor(pickedUp: Iterable<NodeInstance>) {
+    for (const node of pickedUp) this.holdTimeout(node);
   }
 
   /** Suspends the timeout: the call has not left yet, or its answer waits for room. */
-  hold(node: NodeRun): void {
+  holdTimeout(node: NodeInstance): void {
     this.countsFrom.set(node, Infinity);
   }
 
@@ -32,31 +32,31 @@ export class CallTimes {
    * Lets the timeout count as the log says, unless the call left late.
    * @param after delay of the call in milliseconds
    */
-  left(node: NodeRun, after = 0): void {
+  releaseTimeout(node: NodeInstance, after = 0): void {
     if (after < LATE_MS) this.countsFrom.delete(node);
   }
 
   /** Returns the limit of a call in milliseconds. It pauses while the call waits, and restarts when the call leaves. */
-  limitOf(node: NodeRun, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
+  createCallLimit(node: NodeInstance, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
     return {
       limit,
-      onPause: () => this.hold(node),
+      onPause: () => this.holdTimeout(node),
       onRestart: () => void this.countsFrom.set(node, clock.now() + limit),
     };
   }
 
   /** Delays the timeout while the answer to a call of an earlier execution is looked up. */
-  look(node: NodeRun, now: number): void {
+  delayTimeout(node: NodeInstance, now: number): void {
     this.countsFrom.set(node, now + LAST_LOOK_MS);
   }
 
   /** Returns the expired timers without the timeouts that do not count yet. */
-  due(timers: readonly Timer[], now: number): Timer[] {
+  selectDueTimers(timers: readonly Timer[], now: number): Timer[] {
     return timers.filter(({ kind, node }) => kind !== 'timeout' || !node || (this.countsFrom.get(node) ?? 0) <= now);
   }
 
   /** Returns when the next delayed timeout counts, in milliseconds since the epoch; `undefined` if none has a time. */
-  next(now: number): number | undefined {
+  findNextTime(now: number): number | undefined {
     const next = Math.min(...[...this.countsFrom.values()].filter((from) => from > now));
     return Number.isFinite(next) ? next : undefined;
   }

@@ -11,8 +11,8 @@ export interface LaterOutcome {
 /** Store of the outcomes of retried cancels. The log of a run that has ended takes no more events. */
 export abstract class CancelOutcomes {
   /** Resolves when the outcome is durable. The first outcome of a run, node and attempt stays. */
-  abstract keep(outcome: LaterOutcome): Promise<void>;
+  abstract recordOutcome(outcome: LaterOutcome): Promise<void>;
 
   /** Returns the outcomes of a run. */
-  abstract of(runId: string): Promise<LaterOutcome[]>;
+  abstract listOutcomes(runId: string): Promise<LaterOutcome[]>;
 }

@@ -1,10 +1,10 @@
-import type { AgentDirectory, CallOptions, CancelOutcome } from '#libs/a2a-client';
+import type { AgentDirectory, AgentCallOptions, CancelOutcome } from '#libs/a2a-client';
 import type { ServiceAddress } from '#libs/http';
 import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
 import { Metrics } from '#libs/service';
 import type { CancelOutcomes, LaterOutcome } from './cancel-outcomes.js';
 import { CancelRetries } from './cancel-retries.js';
-import { cancelJob, type ChildCancel, readChildCancel } from './child-cancel.js';
+import { createCancelJob, type ChildCancel, readChildCancel } from './child-cancel.js';
 
 const OWN: ChildCancel = {
   runId: 'run-1',
@@ -18,7 +18,7 @@ const OWN: ChildCancel = {
   until: new Date(Date.now() + 600_000).toISOString(),
 };
 
-let asked: { url: string; taskId: string; options: CallOptions | undefined }[];
+let asked: { url: string; taskId: string; options: AgentCallOptions | undefined }[];
 let kept: LaterOutcome[];
 let answer: CancelOutcome | Promise<CancelOutcome>;
 let cancel: (payload: unknown, last?: boolean) => Promise<void>;
@@ -31,13 +31,16 @@ beforeEach(() => {
   const jobs = { register: (_name: string, added: JobHandler<ChildCancel>) => (handler = added) };
   const directory = {
     client: async (url: string) => ({
-      cancel: async (taskId: string, options?: CallOptions) => {
+      cancel: async (taskId: string, options?: AgentCallOptions) => {
         asked.push({ url, taskId, options });
         return answer;
       },
     }),
   };
-  const outcomes = { of: async () => kept, keep: async (outcome: LaterOutcome) => void kept.push(outcome) };
+  const outcomes = {
+    listOutcomes: async () => kept,
+    recordOutcome: async (outcome: LaterOutcome) => void kept.push(outcome),
+  };
   new CancelRetries(
     jobs as unknown as Jobs,
     new Metrics(),
@@ -124,7 +127,7 @@ describe('a cancel that is tried again', () => {
   });
 
   it('lets every job go first that a caller waits for', () => {
-    expect(cancelJob(OWN).priority).toBeGreaterThan(0);
+    expect(createCancelJob(OWN).priority).toBeGreaterThan(0);
   });
 
   it('is given up when ten minutes have passed', async () => {

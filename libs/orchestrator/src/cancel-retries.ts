@@ -40,23 +40,26 @@ export class CancelRetries {
       'Cancels of remote tasks that were tried again: unreachable ones will be once more, given-up ones will not',
       ['outcome'],
     );
-    jobs.register(CANCEL_CHILD, { read: readChildCancel, run: (cancel, context) => this.run(cancel, context) });
+    jobs.registerHandler(CANCEL_CHILD, {
+      read: readChildCancel,
+      run: (cancel, context) => this.retryCancel(cancel, context),
+    });
   }
 
-  private async run(cancel: ChildCancel, { last, signal }: JobContext): Promise<void> {
+  private async retryCancel(cancel: ChildCancel, { last, signal }: JobContext): Promise<void> {
     const { runId, node, attempt } = cancel;
     // A job may run again after it was done.
-    const known = await this.outcomes.of(runId);
+    const known = await this.outcomes.listOutcomes(runId);
     if (known.some((outcome) => outcome.node === node && outcome.attempt === attempt)) return;
-    const url = this.urlOf(cancel);
+    const url = this.resolveAgentUrl(cancel);
     const place = { name: `${runId}/${node}#${attempt}`, url, whose: cancel.scope };
-    const asked = this.open.kept(place, () => this.ask(cancel, url));
-    const isKept = last ? await asked : await soon(asked);
+    const asked = this.open.cancelOnce(place, () => this.cancelChild(cancel, url));
+    const isKept = last ? await asked : await resolveSoon(asked);
     signal.throwIfAborted();
     if (isKept) return;
     if (!last)
       throw new AgentUnreachable(`The agent of node ${node} could not be reached to cancel task ${cancel.taskId}`);
-    await this.outcomes.keep({ runId, node, attempt, outcome: 'unreachable' });
+    await this.outcomes.recordOutcome({ runId, node, attempt, outcome: 'unreachable' });
     this.attempts.inc({ outcome: 'given-up' });
   }
 
@@ -64,16 +67,16 @@ export class CancelRetries {
    * Cancels the Task at its agent. Records the outcome here: the attempt that started this may be over.
    * @returns false if the agent is to be asked again
    */
-  private async ask(cancel: ChildCancel, url: string): Promise<boolean> {
+  private async cancelChild(cancel: ChildCancel, url: string): Promise<boolean> {
     const { runId, node, attempt } = cancel;
-    const outcome = await cancelTask(this.directory, url, cancel.taskId, identityOf(cancel));
+    const outcome = await cancelTask(this.directory, url, cancel.taskId, createCallIdentity(cancel));
     const isOver = outcome !== 'unreachable' || Date.now() >= Date.parse(cancel.until);
-    if (isOver) await this.outcomes.keep({ runId, node, attempt, outcome });
+    if (isOver) await this.outcomes.recordOutcome({ runId, node, attempt, outcome });
     this.attempts.inc({ outcome: isOver && outcome === 'unreachable' ? 'given-up' : outcome });
     return isOver;
   }
 
-  private urlOf({ workflow, node, agentUrl }: ChildCancel): string {
+  private resolveAgentUrl({ workflow, node, agentUrl }: ChildCancel): string {
     if (workflow === undefined) return agentUrl;
     return (
       nodeUrl(workflow, { id: nodeOfInstance(node), type: 'own', config: {} }, this.address.internalUrl) ?? agentUrl
@@ -82,7 +85,7 @@ export class CancelRetries {
 }
 
 /** Resolves with the result, or with `undefined` after `SOON_MS`. */
-async function soon<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
+async function resolveSoon<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
   // A later failure belongs to no attempt: the next one asks again.
   asked?.catch(() => undefined);
   const over = new AbortController();
@@ -93,7 +96,15 @@ async function soon<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
   }
 }
 
-function identityOf({ scope, revision, credential, protocol, runId, node, attempt }: ChildCancel): CallIdentity {
+function createCallIdentity({
+  scope,
+  revision,
+  credential,
+  protocol,
+  runId,
+  node,
+  attempt,
+}: ChildCancel): CallIdentity {
   return {
     scope,
     parent: { taskId: runId, reference: childReference(node, attempt) },

@@ -34,7 +34,7 @@ export interface ChildCancel {
 }
 
 /** Returns a job that retries a cancel with growing pauses, until the agent answers or ten minutes have passed. */
-export function cancelJob(cancel: Omit<ChildCancel, 'until'>): Job {
+export function createCancelJob(cancel: Omit<ChildCancel, 'until'>): Job {
   const now = Date.now();
   return {
     name: CANCEL_CHILD,

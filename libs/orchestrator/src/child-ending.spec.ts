@@ -1,6 +1,6 @@
 import { CalledTask } from '#libs/a2a-client';
 import type { Artifact } from '#libs/protocol';
-import { childEnding } from './child-ending.js';
+import { readChildEnding } from './child-ending.js';
 
 const artifact = (artifactId: string): Artifact => ({ artifactId, name: artifactId, parts: [{ text: artifactId }] });
 
@@ -8,8 +8,8 @@ const artifact = (artifactId: string): Artifact => ({ artifactId, name: artifact
 function outputs(type: string, ...made: string[]): string[] {
   const answer = new CalledTask();
   const status = { state: 'TASK_STATE_COMPLETED' as const };
-  answer.apply({ task: { id: 't', contextId: 'c', status, artifacts: made.map(artifact) } });
-  const ending = childEnding({ id: 'n', type, config: {} }, 'http://node', { kind: 'completed', answer });
+  answer.applyResponse({ task: { id: 't', contextId: 'c', status, artifacts: made.map(artifact) } });
+  const ending = readChildEnding({ id: 'n', type, config: {} }, 'http://node', { kind: 'completed', answer });
   if (ending.kind !== 'completed') throw new Error(`it is ${ending.kind}`);
   return ending.artifacts.map(({ artifactId }) => artifactId);
 }

@@ -9,7 +9,7 @@ import {
   mergedTexts,
   type Part,
   type TaskState,
-  shownUrl,
+  redactedUrl,
 } from '#libs/protocol';
 import type { FailureKind } from './failure.js';
 import { isFailureKind } from './failure-kinds.js';
@@ -37,7 +37,7 @@ export interface FailedEnding {
 }
 
 /** Formats the state of a Task as a word: `completed`, `input-required`. */
-export function stateWord(state: TaskState): string {
+export function formatState(state: TaskState): string {
   return state.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
 }
 
@@ -47,14 +47,14 @@ export function stateWord(state: TaskState): string {
  * - A waiting Task makes the node wait.
  * - Any other end is an error of the node.
  */
-export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
+export function readChildEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
   const { answer } = outcome;
   if (outcome.kind === 'completed') {
-    const artifacts = node.type === 'agent' ? wholeAnswer(answer) : artifactsOf(answer);
+    const artifacts = node.type === 'agent' ? readWholeAnswer(answer) : readAnswerArtifacts(answer);
     const merged = artifacts.map((artifact) => ({ ...artifact, parts: mergedTexts(artifact.parts) }));
-    return { kind: 'completed', status: 'completed', artifacts: outputFirst(node, merged) };
+    return { kind: 'completed', status: 'completed', artifacts: putOutputFirst(node, merged) };
   }
-  const status = answer.state && stateWord(answer.state);
+  const status = answer.state && formatState(answer.state);
   if (outcome.kind === 'waiting') {
     const message = answer.status?.message;
     const asks = formQuestion(message);
@@ -62,19 +62,21 @@ export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcom
   }
   const { failure } = outcome;
   const { state } = failure;
-  const { kind, retryAfter } = reasonOf(node, failure, answer);
+  const { kind, retryAfter } = readFailureReason(node, failure, answer);
   return {
     kind: 'failed',
-    ...(state !== undefined && { status: stateWord(state) }),
+    ...(state !== undefined && { status: formatState(state) }),
     error:
-      state === undefined ? callError(node, url, failure.message) : endError(node, url, state, statusTextOf(answer)),
+      state === undefined
+        ? formatCallError(node, url, failure.message)
+        : formatEndError(node, url, state, statusTextOf(answer)),
     failure: kind,
     ...(retryAfter !== undefined && { retryAfter }),
   };
 }
 
 /** Returns the kind of a failure. The kind that a local agent names is used; that of a remote agent is not trusted. */
-function reasonOf(
+function readFailureReason(
   { type }: WorkflowNode,
   { kind, rateLimited, retryAfter }: CallFailure,
   { status }: CalledTask,
@@ -85,21 +87,21 @@ function reasonOf(
 }
 
 /** Formats the node's error for a call that failed without a Task state. */
-function callError(node: WorkflowNode, url: string, cause: string): string {
-  return node.type === 'external' ? `external agent call to ${shownUrl(url)}: ${cause}` : cause;
+function formatCallError(node: WorkflowNode, url: string, cause: string): string {
+  return node.type === 'external' ? `external agent call to ${redactedUrl(url)}: ${cause}` : cause;
 }
 
-function endError(node: WorkflowNode, url: string, state: TaskState, said: string): string {
-  const word = stateWord(state);
-  if (node.type === 'external') return `external agent ${shownUrl(url)} ${word}${said ? `: ${said}` : ''}`;
+function formatEndError(node: WorkflowNode, url: string, state: TaskState, said: string): string {
+  const word = formatState(state);
+  if (node.type === 'external') return `external agent ${redactedUrl(url)} ${word}${said ? `: ${said}` : ''}`;
   const cause = said.replace(/^Error: /, '');
   if (word === 'failed') return cause || 'the node failed';
   return `the node was ${word}${cause ? `: ${cause}` : ''}`;
 }
 
 /** Replaces the Parts of an only Artifact by those of the last status: a model's answer may have come in pieces. */
-function wholeAnswer(answer: CalledTask): Artifact[] {
-  const artifacts = artifactsOf(answer);
+function readWholeAnswer(answer: CalledTask): Artifact[] {
+  const artifacts = readAnswerArtifacts(answer);
   const said = answer.status?.message?.parts ?? [];
   return artifacts.length === 1 && said.length > 0 ? artifacts.map((it) => ({ ...it, parts: said })) : artifacts;
 }
@@ -108,13 +110,13 @@ function wholeAnswer(answer: CalledTask): Artifact[] {
 const NAMED_BY_OTHERS = new Set(['external', 'script', 'workflow']);
 
 /** Puts the Artifact with the node's id first: it is the output, even if the node made others before it. */
-function outputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Artifact[] {
+function putOutputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Artifact[] {
   const own = NAMED_BY_OTHERS.has(type) ? undefined : artifacts.find(({ artifactId }) => artifactId === id);
   return own === undefined ? artifacts : [own, ...artifacts.filter((it) => it !== own)];
 }
 
 /** Returns a direct reply, or the Artifacts that are not empty. Without any, the last status Message is the output. */
-function artifactsOf({ reply, status, artifacts: made }: CalledTask): Artifact[] {
+function readAnswerArtifacts({ reply, status, artifacts: made }: CalledTask): Artifact[] {
   if (reply) return [{ artifactId: reply.messageId, parts: reply.parts }];
   const artifacts = made.filter(({ parts }) => parts.length > 0);
   const said = status?.message;

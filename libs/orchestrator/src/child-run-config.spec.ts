@@ -1,12 +1,12 @@
 import type { NodeProblem } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { CHILD_RUN_CONFIG, childRunProblems } from './child-run-config.js';
+import { CHILD_RUN_CONFIG, findChildRunProblems } from './child-run-config.js';
 
 const fits = new Ajv2020({ strict: true }).compile(CHILD_RUN_CONFIG);
 
 function judged(config: JsonObject): { problems: NodeProblem[]; fits: boolean } {
-  return { problems: childRunProblems({ id: 'n', type: 'workflow', config }), fits: fits(config) };
+  return { problems: findChildRunProblems({ id: 'n', type: 'workflow', config }), fits: fits(config) };
 }
 
 describe('the config of a workflow node', () => {

@@ -24,24 +24,25 @@ export const CHILD_RUN_CONFIG = {
         'The inputs by name; absent: what the nodes before it answered. Texts may have {{references}}, and ${expressions} in language 2.',
     },
   },
-  oneOf: [having('workflow'), having('body')],
+  oneOf: [requireMember('workflow'), requireMember('body')],
   dependentRequired: { revision: ['workflow'] },
 } satisfies ConfigSchema;
 
 /** Returns the problems of a `workflow` node's config, a sentence each. */
-export function childRunProblems({ id, config }: NodeSpec): NodeProblem[] {
+export function findChildRunProblems({ id, config }: NodeSpec): NodeProblem[] {
   const { workflow, revision, body, inputs } = config;
-  const matches = (value: JsonValue, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);
+  const matchesPattern = (value: JsonValue, pattern: RegExp): boolean =>
+    typeof value === 'string' && pattern.test(value);
   const wrong: [boolean, string, string?][] = [
     [(workflow === undefined) === (body === undefined), 'must have either workflow or body'],
     [revision !== undefined && workflow === undefined, 'revision stands with workflow alone', 'revision'],
     [
-      workflow !== undefined && !matches(workflow, WORKFLOW_NAME),
+      workflow !== undefined && !matchesPattern(workflow, WORKFLOW_NAME),
       'workflow must be the name of a workflow',
       'workflow',
     ],
     [
-      revision !== undefined && !matches(revision, REVISION),
+      revision !== undefined && !matchesPattern(revision, REVISION),
       'revision must be a revision: digits in a string',
       'revision',
     ],
@@ -56,6 +57,6 @@ export function childRunProblems({ id, config }: NodeSpec): NodeProblem[] {
     }));
 }
 
-function having(member: string): JsonObject {
+function requireMember(member: string): JsonObject {
   return { properties: { [member]: true }, required: [member] };
 }

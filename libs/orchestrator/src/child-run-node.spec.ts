@@ -22,16 +22,16 @@ let store: MemoryWorkflowStore;
 
 beforeEach(async () => {
   store = new MemoryWorkflowStore();
-  await store.create({ name: 'child', nodes: [{ id: 'in', type: 'input', config: {} }], edges: [] });
+  await store.createWorkflow({ name: 'child', nodes: [{ id: 'in', type: 'input', config: {} }], edges: [] });
   const body = { nodes: [{ id: 'in', type: 'input' }] };
   const inline = { id: 'tr', type: 'workflow', config: { body } };
-  await store.create({ name: 'parent', nodes: [inline], edges: [] });
+  await store.createWorkflow({ name: 'parent', nodes: [inline], edges: [] });
 });
 
 function executorOf(config: JsonObject): AgentExecutor {
   const executors = { of: (revision: WorkflowRevision) => new WorkflowExecutor(revision, services) };
   const node: NodeSpec = { id: 'tr', type: 'workflow', config, of: { workflow: 'parent', revision: '1' } };
-  return new ChildRunNode(store, executors as never, chains).executor(node);
+  return new ChildRunNode(store, executors as never, chains).createExecutor(node);
 }
 
 const named = () => executorOf({ workflow: 'child', revision: '1' });
@@ -45,7 +45,7 @@ function calls(...workflows: string[]): ChainLink[] {
       caller: workflowPath(name),
       callee: `http://own/a2a/${nodePath(name, 'tr')}`,
     };
-    return chains.extended(links, call);
+    return chains.extendChain(links, call);
   }, []);
 }
 
@@ -57,7 +57,7 @@ function request(data: JsonObject, links: readonly ChainLink[] = []): SendMessag
 async function refusal(executor: AgentExecutor, asked: SendMessageRequest): Promise<A2AError | UnknownAgent> {
   const call = { scope: ANONYMOUS_SCOPE, agent: 'a', extensions: [], baseUrl: '' } satisfies CallContext;
   try {
-    await executor.check?.(asked, call);
+    await executor.checkRequest?.(asked, call);
   } catch (error) {
     if (error instanceof A2AError || error instanceof UnknownAgent) return error;
     throw error;
@@ -71,7 +71,7 @@ describe('a workflow node', () => {
     ['one that stands in it', inline, 'parent.tr'],
   ])('is a run of %s', async (_, executor, workflow) => {
     const asked = request({ in: 'x' }, calls('parent'));
-    await executor().check?.(asked, { scope: ANONYMOUS_SCOPE } as CallContext);
+    await executor().checkRequest?.(asked, { scope: ANONYMOUS_SCOPE } as CallContext);
     expect(executor().taskMetadata?.(asked, { scope: ANONYMOUS_SCOPE })).toMatchObject({
       'parley/run': { workflow, revision: '1' },
     });
@@ -99,7 +99,7 @@ describe('a workflow node', () => {
   it('lies at most ten levels below the first run', async () => {
     const levels = Array.from({ length: 11 }, (_, level) => `w${level}`);
     const asked = (count: number) => request({ in: 'x' }, calls(...levels.slice(0, count)));
-    await named().check?.(asked(10), { scope: ANONYMOUS_SCOPE } as CallContext);
+    await named().checkRequest?.(asked(10), { scope: ANONYMOUS_SCOPE } as CallContext);
     expect(await refusal(named(), asked(11))).toMatchObject({
       message: 'DEPTH_EXCEEDED: 10 runs lie in each other already',
       detailReason: 'DEPTH_EXCEEDED',
@@ -119,10 +119,14 @@ describe('a workflow node', () => {
       'v.tr.tr.tr',
       'u',
     );
-    const others = chains.extended(inner, { task: 't', caller: 'workflows/talk/nodes/c', callee: 'http://else/agent' });
+    const others = chains.extendChain(inner, {
+      task: 't',
+      caller: 'workflows/talk/nodes/c',
+      callee: 'http://else/agent',
+    });
     const forged = [...others, ...others.map((link) => ({ ...link, signature: 'forged' }))];
-    await named().check?.(request({ in: 'x' }, forged), { scope: ANONYMOUS_SCOPE } as CallContext);
-    const further = chains.extended(forged, {
+    await named().checkRequest?.(request({ in: 'x' }, forged), { scope: ANONYMOUS_SCOPE } as CallContext);
+    const further = chains.extendChain(forged, {
       task: 't',
       caller: 'workflows/z',
       callee: 'http://own/a2a/workflows/z/nodes/tr',
@@ -139,6 +143,6 @@ describe('a workflow node', () => {
 
   it('runs a workflow of the tenant of its caller', async () => {
     const call = { scope: { tenant: 'other', owner: 'me' } } as CallContext;
-    await expect(named().check?.(request({ in: 'x' }), call)).rejects.toThrow('not found');
+    await expect(named().checkRequest?.(request({ in: 'x' }), call)).rejects.toThrow('not found');
   });
 });

@@ -14,11 +14,11 @@ import {
   type RequestContext,
   UnknownAgent,
 } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { A2AError, type JsonObject, type SendMessageRequest, statusUpdate } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { CHILD_RUN_CONFIG, childRunProblems } from './child-run-config.js';
-import { revisionAt } from './inline-workflow.js';
+import { CHILD_RUN_CONFIG, findChildRunProblems } from './child-run-config.js';
+import { findRevision } from './inline-workflow.js';
 import { pathAround } from './node-address.js';
 import { DEEPEST_RUN } from './run-levels.js';
 import { runMetadata } from './run-metadata.js';
@@ -39,15 +39,15 @@ export class ChildRunNode implements NodeType {
     private readonly chains: CallChains,
   ) {}
 
-  problems(node: NodeSpec): NodeProblem[] {
-    return childRunProblems(node);
+  findProblems(node: NodeSpec): NodeProblem[] {
+    return findChildRunProblems(node);
   }
 
-  executor(node: NodeSpec): AgentExecutor {
-    const child = childOf(node);
+  createExecutor(node: NodeSpec): AgentExecutor {
+    const child = readChildWorkflow(node);
     return new ChildRunExecutor(child, this.chains, async (tenant) => {
-      const revision = child && (await revisionAt(this.store.inTenant(tenant), child.workflow, child.revision));
-      return revision && this.executors.of(revision);
+      const revision = child && (await findRevision(this.store.inTenant(tenant), child.workflow, child.revision));
+      return revision && this.executors.getExecutor(revision);
     });
   }
 }
@@ -58,7 +58,7 @@ interface ChildWorkflow {
 }
 
 /** Returns the workflow that a node runs; `undefined` if it names none, or no revision of it. */
-function childOf({ id, config, of }: NodeSpec): ChildWorkflow | undefined {
+function readChildWorkflow({ id, config, of }: NodeSpec): ChildWorkflow | undefined {
   const { workflow, revision } = config;
   if (workflow === undefined) return of && { workflow: `${of.workflow}.${id}`, revision: of.revision };
   if (typeof workflow !== 'string' || typeof revision !== 'string') return undefined;
@@ -84,22 +84,22 @@ class ChildRunExecutor extends AgentExecutor {
     this.declares = { does: 'Runs a workflow, and answers with its result.' };
   }
 
-  override async check(request: SendMessageRequest, { scope }: CallContext): Promise<void> {
-    if (request.message.taskId === undefined) this.refuseDepth(chainOf(request));
+  override async checkRequest(request: SendMessageRequest, { scope }: CallContext): Promise<void> {
+    if (request.message.taskId === undefined) this.assertDepthAllowed(chainOf(request));
     const executor = await this.executorFor(scope.tenant);
     if (!executor) throw new UnknownAgent(this.missing, 'AGENT_NOT_FOUND', { ...this.child });
-    await executor.check(request);
+    await executor.checkRequest(request);
   }
 
   /** Returns metadata without the inputs: the child's definition reads those from the Message. */
   override taskMetadata(request: SendMessageRequest, { scope }: Pick<CallContext, 'scope'>): JsonObject {
-    const entry = new ConversationEntries(this.chains).metadata(request.message, scope);
+    const entry = new ConversationEntries(this.chains).entryMetadata(request.message, scope);
     return { ...(this.child && runMetadata(this.child)), ...entry, ...chainMetadata(chainOf(request)) };
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
     const { tenant } = context.call.scope;
-    const executor = await throughOutage(() => this.executorFor(tenant), context.signal);
+    const executor = await retryWhileDatabaseDown(() => this.executorFor(tenant), context.signal);
     if (executor) yield* executor.execute(context);
     else yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${this.missing}`);
   }
@@ -113,7 +113,7 @@ class ChildRunExecutor extends AgentExecutor {
    * Rejects a run that would be nested too deeply.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `DEPTH_EXCEEDED`
    */
-  private refuseDepth(links: readonly ChainLink[]): void {
+  private assertDepthAllowed(links: readonly ChainLink[]): void {
     if (this.chains.ownCalls(links).filter(isCallOfNode).length <= DEEPEST_RUN) return;
     const message = `DEPTH_EXCEEDED: ${DEEPEST_RUN} runs lie in each other already`;
     throw new A2AError('UNSUPPORTED_OPERATION', { message, detailReason: 'DEPTH_EXCEEDED' });

@@ -2,13 +2,17 @@ import type { TaskReference } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ChildEnding } from './child-ending.js';
 import type { NodeOutcomes } from './node-outcomes.js';
-import type { ChildNews } from './run-calls.js';
+import type { ChildUpdate } from './run-calls.js';
 import { roundedToolResult } from './rounded-numbers.js';
 import { stepEvent } from './run-ending.js';
 import { a2aReceived } from './run-steps.js';
 
 /** Yields the result of a node's call as events of the run. Record each event before you request the next. */
-export function* childSteps(reference: TaskReference, outcomes: NodeOutcomes, news: ChildNews): Generator<TaskEvent> {
+export function* createChildEvents(
+  reference: TaskReference,
+  outcomes: NodeOutcomes,
+  news: ChildUpdate,
+): Generator<TaskEvent> {
   const { node, step, ending } = news;
   const { id, type, instance } = node;
   if (step) {
@@ -18,22 +22,22 @@ export function* childSteps(reference: TaskReference, outcomes: NodeOutcomes, ne
       for (const note of roundedToolResult(node, step.payload['result'])) yield stepEvent(reference, note);
   }
   if (ending === undefined) return;
-  if (ending.status !== undefined) yield received(reference, news, ending);
-  if (ending.kind === 'completed') yield* outcomes.completed(node, ending.status, ending.artifacts);
+  if (ending.status !== undefined) yield createReceivedEvent(reference, news, ending);
+  if (ending.kind === 'completed') yield* outcomes.completeNode(node, ending.status, ending.artifacts);
   if (ending.kind === 'failed') {
     const { failure: kind, error, retryAfter } = ending;
-    yield* outcomes.failed(node, { kind, error, ...(retryAfter !== undefined && { retryAfter }) });
+    yield* outcomes.failAttempt(node, { kind, error, ...(retryAfter !== undefined && { retryAfter }) });
   }
 }
 
-function received(
+function createReceivedEvent(
   reference: TaskReference,
-  { node, url, taskId, contextId }: ChildNews,
+  { node, url, taskId, contextId }: ChildUpdate,
   ending: ChildEnding,
 ): TaskEvent {
   const count = ending.kind === 'completed' ? ending.artifacts.length : 0;
   const status = ending.status ?? '';
-  const note = a2aReceived.note(node, {
+  const note = a2aReceived.createNote(node, {
     url,
     status,
     message: ending.kind === 'completed' ? `${status} (${count} artifact${count === 1 ? '' : 's'})` : status,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/protocol';
-import { namedChildren } from './child-workflows.js';
+import { resolveNamedChildren } from './child-workflows.js';
 import { MemoryWorkflowStore } from './testing/memory-workflow-store.js';
 import type { WorkflowDefinition } from './workflow.js';
 import type { WorkflowStore } from './workflow-store.js';
@@ -28,10 +28,10 @@ beforeEach(() => {
 
 /** As a save does it; gives what is wrong where it is refused. */
 async function save(definition: WorkflowDefinition): Promise<string[]> {
-  const found = await namedChildren(definition, store);
+  const found = await resolveNamedChildren(definition, store);
   if ('problems' in found)
     return found.problems.map(({ severity, code, path, detail }) => `${severity} ${code} ${path}: ${detail}`);
-  const saved = (await store.create(found.definition)) ?? (await store.replace(found.definition));
+  const saved = (await store.createWorkflow(found.definition)) ?? (await store.replaceWorkflow(found.definition));
   return saved ? [] : ['not saved'];
 }
 
@@ -112,7 +112,7 @@ describe('the workflows that nodes name', () => {
         return store.get(name, revision);
       },
     };
-    expect(await namedChildren(named('top', runs('w9')), noting)).toHaveProperty('definition');
+    expect(await resolveNamedChildren(named('top', runs('w9')), noting)).toHaveProperty('definition');
     expect(read.toSorted()).toEqual([...Array.from({ length: 9 }, (_, n) => `w${n}@1`), 'w9@']);
   });
 
@@ -135,6 +135,6 @@ describe('the workflows that nodes name', () => {
 
   it('leave a definition that names none as it is', async () => {
     const definition = named('plain');
-    expect(await namedChildren(definition, store)).toEqual({ definition });
+    expect(await resolveNamedChildren(definition, store)).toEqual({ definition });
   });
 });

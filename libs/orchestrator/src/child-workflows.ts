@@ -1,8 +1,8 @@
 import { namingNodes, type NamingNode, withRevisions } from './named-workflows.js';
-import { DEEPEST_RUN, RunLevels } from './run-levels.js';
+import { DEEPEST_RUN, NestingDepth } from './run-levels.js';
 import { ReadWorkflows, type SavedWorkflows } from './saved-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
-import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { errorProblem, type WorkflowProblem } from './workflow-problem.js';
 import { childInputProblems } from './workflow-problems.js';
 
 /** Maximum number of revisions that are read to find a cycle. */
@@ -19,13 +19,16 @@ export type NamedChildren = { definition: WorkflowDefinition } | { problems: Wor
  * - The inputs that the node gives must fit it.
  * @param store workflows of the tenant
  */
-export async function namedChildren(definition: WorkflowDefinition, store: SavedWorkflows): Promise<NamedChildren> {
+export async function resolveNamedChildren(
+  definition: WorkflowDefinition,
+  store: SavedWorkflows,
+): Promise<NamedChildren> {
   const naming = namingNodes(definition);
   if (naming.length === 0) return { definition };
   const children = new ChildLookup(new ReadWorkflows(store), definition.name);
   const problems: WorkflowProblem[] = [];
   for (const node of naming) {
-    problems.push(...(await children.problemsOf(node)));
+    problems.push(...(await children.findChildProblems(node)));
   }
   if (problems.length > 0) return { problems };
   return { definition: withRevisions(definition, (name) => children.newest.get(name) ?? '') };
@@ -37,51 +40,55 @@ class ChildLookup {
   /** Revisions that were searched, as `name@revision`. */
   private readonly read = new Set<string>();
 
-  private readonly levels: RunLevels;
+  private readonly levels: NestingDepth;
 
   constructor(
     private readonly store: ReadWorkflows,
     private readonly parent: string,
   ) {
-    this.levels = new RunLevels(store);
+    this.levels = new NestingDepth(store);
   }
 
-  async problemsOf(naming: NamingNode): Promise<WorkflowProblem[]> {
+  async findChildProblems(naming: NamingNode): Promise<WorkflowProblem[]> {
     const { workflow, revision, path, node, inputs } = naming;
     const said = `workflow node "${node}":`;
     if (workflow === this.parent)
       return [
-        fault('LOOP_DETECTED', `${path}.workflow`, `${said} workflow "${workflow}" would run itself again`, { node }),
+        errorProblem('LOOP_DETECTED', `${path}.workflow`, `${said} workflow "${workflow}" would run itself again`, {
+          node,
+        }),
       ];
     const found = await this.store.get(workflow, revision);
-    if (!found) return [await this.unknown(naming)];
+    if (!found) return [await this.createUnknownProblem(naming)];
     if (revision === undefined) this.newest.set(workflow, found.revision);
-    const way = await this.wayBack(found.definition, [workflow]);
+    const way = await this.findWayBack(found.definition, [workflow]);
     if (way !== undefined) {
       const detail = `${said} workflow "${this.parent}" would run itself again (${way.join(' → ')})`;
-      return [fault('LOOP_DETECTED', `${path}.workflow`, detail, { node })];
+      return [errorProblem('LOOP_DETECTED', `${path}.workflow`, detail, { node })];
     }
-    const levels = naming.level + (await this.levels.below(workflow, revision));
+    const levels = naming.level + (await this.levels.countBelow(workflow, revision));
     if (levels > DEEPEST_RUN) {
       const detail = `${said} at most ${DEEPEST_RUN} runs lie in each other below the first, with "${workflow}" ${levels}`;
-      return [fault('DEPTH_EXCEEDED', `${path}.workflow`, detail, { node })];
+      return [errorProblem('DEPTH_EXCEEDED', `${path}.workflow`, detail, { node })];
     }
     return (inputs ? childInputProblems(found.definition, inputs) : []).map(({ code, path: member, detail }) =>
-      fault(code, `${path}.${member}`, `${said} ${detail}`, { node }),
+      errorProblem(code, `${path}.${member}`, `${said} ${detail}`, { node }),
     );
   }
 
-  private async unknown({ workflow, revision, path, node }: NamingNode): Promise<WorkflowProblem> {
+  private async createUnknownProblem({ workflow, revision, path, node }: NamingNode): Promise<WorkflowProblem> {
     const known = revision === undefined ? undefined : await this.store.get(workflow);
     const said = `workflow node "${node}":`;
     if (!known)
-      return fault('UNKNOWN_WORKFLOW', `${path}.workflow`, `${said} there is no workflow "${workflow}"`, { node });
+      return errorProblem('UNKNOWN_WORKFLOW', `${path}.workflow`, `${said} there is no workflow "${workflow}"`, {
+        node,
+      });
     const detail = `${said} workflow "${workflow}" has no revision ${revision}; the newest is ${known.revision}`;
-    return fault('UNKNOWN_REVISION', `${path}.revision`, detail, { node });
+    return errorProblem('UNKNOWN_REVISION', `${path}.revision`, detail, { node });
   }
 
   /** Returns the names that lead from a definition to the parent; `undefined` if the search finds none. */
-  private async wayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
+  private async findWayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
     for (const { workflow, revision } of namingNodes(definition)) {
       const further = [...way, workflow];
       if (workflow === this.parent) return further;
@@ -89,7 +96,7 @@ class ChildLookup {
       if (revision === undefined || this.read.has(key) || this.read.size >= MOST_READ) continue;
       this.read.add(key);
       const found = await this.store.get(workflow, revision);
-      const back = found && (await this.wayBack(found.definition, further));
+      const back = found && (await this.findWayBack(found.definition, further));
       if (back) return back;
     }
     return undefined;

@@ -1,22 +1,22 @@
 import { type NodeProblem, NodeTypes } from '#libs/executor';
 import { SharedUse } from '#libs/expressions';
-import { configProblems } from './config-problems.js';
+import { findConfigProblems } from './config-problems.js';
 
 class AnyConfig extends NodeTypes {
   override readonly names = ['agent', 'set'];
 
-  override executor(): never {
+  override createExecutor(): never {
     throw new Error('Nothing runs');
   }
 
-  override problems(): NodeProblem[] {
+  override findProblems(): NodeProblem[] {
     return [];
   }
 }
 
 describe('an agent node that names itself as a tool', () => {
   const found = (type: string, ...tools: string[]) =>
-    configProblems(
+    findConfigProblems(
       { name: 'w', nodes: [{ id: 'a', type, config: { tools } }], edges: [] },
       new AnyConfig(),
       new SharedUse(),

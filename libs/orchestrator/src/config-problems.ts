@@ -1,13 +1,13 @@
 import { agentToolEntries, type NodeProblem, type NodeTypes } from '#libs/executor';
 import { InputSchema, InvalidInputSchema, type SharedUse } from '#libs/expressions';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
-import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { errorProblem, type WorkflowProblem } from './workflow-problem.js';
 
 /**
  * Returns the problems with the types of nodes and with their configs.
  * @param use counters of the workflow
  */
-export function configProblems(
+export function findConfigProblems(
   { name, nodes }: WorkflowDefinition,
   nodeTypes: NodeTypes,
   use: SharedUse,
@@ -16,12 +16,12 @@ export function configProblems(
     [
       ...descriptionProblems(node),
       ...inputProblems(node, use),
-      ...nodeTypes.problems(node, use),
+      ...nodeTypes.findProblems(node, use),
       ...selfCallProblems(name, node),
     ].map((problem) => {
       const code = nodeTypes.names.includes(node.type) ? 'INVALID_CONFIG' : 'UNKNOWN_TYPE';
       const { path, detail } = typeof problem === 'string' ? { path: '', detail: problem } : problem;
-      return fault(code, `nodes[${index}]${path && `.${path}`}`, detail, { node: node.id });
+      return errorProblem(code, `nodes[${index}]${path && `.${path}`}`, detail, { node: node.id });
     }),
   );
 }
@@ -36,7 +36,7 @@ function descriptionProblems({ id, type, config: { description } }: WorkflowNode
 function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode): NodeProblem[] {
   if (type !== 'agent') return [];
   const own = [workflow, `workflows/${workflow}`, `workflows/${workflow}/nodes/${id}`];
-  const entries = agentToolEntries(config['tools']).filter(({ reference }) => own.includes(pathIn(reference)));
+  const entries = agentToolEntries(config['tools']).filter(({ reference }) => own.includes(readAgentPath(reference)));
   return entries.map(({ index }) => ({
     path: `config.tools[${index}]`,
     detail: `agent node "${id}": tools[${index}] must not be the node itself, or its own workflow`,
@@ -44,7 +44,7 @@ function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode):
 }
 
 /** Returns a reference to an agent of this service as a path below `/a2a`. */
-function pathIn(reference: string): string {
+function readAgentPath(reference: string): string {
   return reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
 }
 
@@ -52,19 +52,21 @@ function pathIn(reference: string): string {
 function inputProblems({ id, type, config }: WorkflowNode, use: SharedUse): NodeProblem[] {
   if (type !== 'input') return [];
   const { schema, optional } = config;
-  const problem = (member: string, rule: string, at = ''): NodeProblem => ({
+  const createInputProblem = (member: string, rule: string, at = ''): NodeProblem => ({
     path: `config.${member}${at}`,
     detail: `input node "${id}": ${member}${at} ${rule}`,
   });
   const wrong =
-    optional === undefined || typeof optional === 'boolean' ? [] : [problem('optional', 'must be a boolean')];
+    optional === undefined || typeof optional === 'boolean'
+      ? []
+      : [createInputProblem('optional', 'must be a boolean')];
   if (schema === undefined) return wrong;
   try {
-    const rules = InputSchema.of(schema, use);
+    const rules = InputSchema.fromJson(schema, use);
     const faults = config['default'] === undefined ? [] : rules.faults(config['default'], use);
-    return [...wrong, ...faults.map(({ path, detail }) => problem('default', detail, path))];
+    return [...wrong, ...faults.map(({ path, detail }) => createInputProblem('default', detail, path))];
   } catch (error) {
     if (!(error instanceof InvalidInputSchema)) throw error;
-    return [...wrong, problem('schema', error.message)];
+    return [...wrong, createInputProblem('schema', error.message)];
   }
 }

@@ -1,5 +1,5 @@
 import type { Artifact, JsonValue, RunEventNote } from '#libs/protocol';
-import type { Failure } from './failure.js';
+import type { WorkflowFailure } from './failure.js';
 import type { LoopReason } from './loop-run.js';
 import type { SkipReason } from './node-run.js';
 import type { LeftOutPayload } from './passed-content.js';
@@ -9,15 +9,15 @@ import { NodeStep, RunStep } from './run-step.js';
 /** Report of skipped instances to readers of the log. The fold itself has skipped them before. */
 export const nodeSkipped = new RunStep<{ instances: string[]; because: SkipReason }>(
   'node.skipped',
-  (run, { instances }) => run.progress.reported(instances),
+  (run, { instances }) => run.progress.markReported(instances),
 );
 
 /** Failure of an attempt after which there is another one at `retryAt` (ISO 8601). `attempt` is the one that failed. */
-export const nodeRetrying = new NodeStep<{ attempt: number; failure: Failure; retryAt: string }>(
+export const nodeRetrying = new NodeStep<{ attempt: number; failure: WorkflowFailure; retryAt: string }>(
   'node.retrying',
   (node, { failure, retryAt }, _at, run) => {
     node.failure = failure;
-    run.progress.wait(node, { state: 'retry', until: retryAt });
+    run.progress.waitUntil(node, { state: 'retry', until: retryAt });
   },
 );
 
@@ -25,15 +25,15 @@ export const nodeRetrying = new NodeStep<{ attempt: number; failure: Failure; re
 export const nodeResumed = new NodeStep<{ taskId?: string }>('node.resumed', (node, _payload, at, run) => {
   node.sentAt = at;
   node.resumes = (node.resumes ?? 0) + 1;
-  run.progress.send(node, at);
+  run.progress.recordSent(node, at);
   delete node.question;
   delete node.wantsAuth;
   delete node.answer;
 });
 
-/** Start of the pause of a `wait` node. */
+/** Start of the pause of a `waitUntil` node. */
 export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node, { until }, _at, run) => {
-  run.progress.wait(node, { state: 'timer', until });
+  run.progress.waitUntil(node, { state: 'timer', until });
 });
 
 /** Result reused from the run `origin`; the node is not run. The rest of the payload is as in `node.completed`. */
@@ -44,12 +44,12 @@ export const nodeReused = new NodeStep<{ origin: string; artifacts?: Artifact[];
     node.artifacts = artifacts ?? [];
     node.finishedAt = at;
     if (fallback) node.fallback = true;
-    run.progress.complete(node, taken);
+    run.progress.completeNode(node, taken);
   },
 );
 
 /** Condition of an edge that cannot be evaluated; `edge` is its index in `edges`. The failure of its source follows. */
-export const edgeError = new NodeStep<{ edge: number; failure: Failure }>('edge.error', () => undefined);
+export const edgeError = new NodeStep<{ edge: number; failure: WorkflowFailure }>('edge.error', () => undefined);
 
 /** List that a node iterates over. */
 export const eachStarted = new NodeStep<{ items: JsonValue[] }>('each.started', (node, { items }, _at, run) => {
@@ -57,7 +57,7 @@ export const eachStarted = new NodeStep<{ items: JsonValue[] }>('each.started', 
 });
 
 /** Loop that an event belongs to. */
-interface LoopPlace {
+interface LoopReference {
   /** Index of the back-edge in `edges`. */
   edge: number;
   /** Iterations of the enclosing loops, outermost first; absent if there are none. */
@@ -65,9 +65,9 @@ interface LoopPlace {
 }
 
 /** Next iteration of a loop, from the second on; not before `at` (ISO 8601). Recorded for the loop's last node. */
-export const loopNext = new NodeStep<LoopPlace & { iteration: number; at?: string }>(
+export const loopNext = new NodeStep<LoopReference & { iteration: number; at?: string }>(
   'loop.next',
-  (_node, { edge, path = [], iteration, at }, _at, run) => run.progress.iterate({ edge, path }, iteration, at),
+  (_node, { edge, path = [], iteration, at }, _at, run) => run.progress.startIteration({ edge, path }, iteration, at),
 );
 
 /**
@@ -75,7 +75,7 @@ export const loopNext = new NodeStep<LoopPlace & { iteration: number; at?: strin
  * if the loop fails itself rather than one of its nodes; its last node then has that failure.
  */
 export const loopEnded = new NodeStep<
-  LoopPlace & { reason: LoopReason; iterations: number; taken?: number[]; failure?: Failure }
+  LoopReference & { reason: LoopReason; iterations: number; taken?: number[]; failure?: WorkflowFailure }
 >('loop.ended', (_node, { edge, path = [], reason, taken, failure }, at, run) => {
   run.progress.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
 });
@@ -107,14 +107,14 @@ export const runNearlyFull = new RunStep<{ bytes: number; limit: number; message
 );
 
 /** Creates the warning that the log of the run is nearly full. */
-export function nearlyFullNote({ bytes, limit }: { bytes: number; limit: number }): RunEventNote {
+export function createNearlyFullNote({ bytes, limit }: { bytes: number; limit: number }): RunEventNote {
   const message = `The log of the run has ${bytes} of at most ${limit} bytes (TASK_LIMIT): there the run fails.`;
-  return runNearlyFull.note({ bytes, limit, message });
+  return runNearlyFull.createNote({ bytes, limit, message });
 }
 
 /** Expiry of the run's deadline, which was `at` (ISO 8601). */
-export const runDeadline = new RunStep<{ at: string; failure: Failure }>('run.deadline', (run, { failure }) => {
-  run.progress.expire(failure);
+export const runDeadline = new RunStep<{ at: string; failure: WorkflowFailure }>('run.deadline', (run, { failure }) => {
+  run.progress.expireRun(failure);
 });
 
 /** Outcome of the run, which is final. The `onExit` nodes for this outcome run from here on. */

@@ -4,8 +4,8 @@ import {
   MOST_PROMPT_BYTES,
   MOST_TENANT_BYTES,
   MOST_WORKFLOWS,
-  refuseBeyondTenant,
-  sizeProblems,
+  assertTenantHasRoom,
+  findSizeProblems,
 } from './definition-limits.js';
 import type { JsonObject } from '#libs/protocol';
 import type { WorkflowDefinition } from './workflow.js';
@@ -17,11 +17,11 @@ function definition(config: JsonObject, more: Partial<WorkflowDefinition> = {}):
 describe('sizeProblems', () => {
   it('takes the largest prompt, description and definition that are allowed', () => {
     const prompt = 'é'.repeat(MOST_PROMPT_BYTES / 2);
-    expect(sizeProblems(definition({ prompt, system_prompt: prompt }))).toEqual([]);
-    expect(sizeProblems(definition({}, { description: 'x'.repeat(MOST_DESCRIPTION_BYTES) }))).toEqual([]);
+    expect(findSizeProblems(definition({ prompt, system_prompt: prompt }))).toEqual([]);
+    expect(findSizeProblems(definition({}, { description: 'x'.repeat(MOST_DESCRIPTION_BYTES) }))).toEqual([]);
     const rest = MOST_DEFINITION_BYTES - JSON.stringify(definition({ args: '' })).length;
-    expect(sizeProblems(definition({ args: 'x'.repeat(rest) }))).toEqual([]);
-    expect(sizeProblems(definition({ args: 'x'.repeat(rest + 1) }))).toMatchObject([
+    expect(findSizeProblems(definition({ args: 'x'.repeat(rest) }))).toEqual([]);
+    expect(findSizeProblems(definition({ args: 'x'.repeat(rest + 1) }))).toMatchObject([
       { severity: 'error', code: 'DEFINITION_TOO_LARGE', detail: expect.stringContaining(`${MOST_DEFINITION_BYTES}`) },
     ]);
   });
@@ -33,13 +33,13 @@ describe('sizeProblems', () => {
       },
     } as never;
     const large = definition({ args: { text: '${'.repeat(MOST_DEFINITION_BYTES / 2), more: unwritable } });
-    expect(sizeProblems(large)).toMatchObject([{ code: 'DEFINITION_TOO_LARGE' }]);
+    expect(findSizeProblems(large)).toMatchObject([{ code: 'DEFINITION_TOO_LARGE' }]);
   });
 
   it('names each text that is too long, by bytes and not by characters, also in a workflow in a node', () => {
     const long = 'é'.repeat(MOST_PROMPT_BYTES / 2 + 1);
     const inner = { nodes: [{ id: 'in', type: 'agent', config: { system_prompt: long } }], description: long };
-    const problems = sizeProblems(definition({ prompt: long, body: inner }));
+    const problems = findSizeProblems(definition({ prompt: long, body: inner }));
     expect(problems.map(({ code, path, node }) => [code, path, node])).toEqual([
       ['TEXT_TOO_LONG', 'nodes[0].config.prompt', 'a'],
       ['TEXT_TOO_LONG', 'nodes[0].config.body.description', 'a'],
@@ -51,14 +51,14 @@ describe('sizeProblems', () => {
 describe('refuseBeyondTenant', () => {
   it('refuses one workflow more than a tenant may have, and replaces any of them', () => {
     const held = { others: MOST_WORKFLOWS, otherBytes: 0 };
-    expect(() => refuseBeyondTenant(10, { ...held, ownBytes: 0 })).toThrow(`at most ${MOST_WORKFLOWS} workflows`);
-    expect(() => refuseBeyondTenant(10, { ...held, ownBytes: 5 })).not.toThrow();
+    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 0 })).toThrow(`at most ${MOST_WORKFLOWS} workflows`);
+    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 5 })).not.toThrow();
   });
 
   it('refuses definitions that together are too large, and none that makes a workflow smaller', () => {
     const held = { others: 1, otherBytes: MOST_TENANT_BYTES };
-    expect(() => refuseBeyondTenant(10, { ...held, ownBytes: 9 })).toThrow(`at most ${MOST_TENANT_BYTES} bytes`);
-    expect(() => refuseBeyondTenant(10, { ...held, ownBytes: 10 })).not.toThrow();
-    expect(() => refuseBeyondTenant(10, { others: 1, otherBytes: MOST_TENANT_BYTES - 10, ownBytes: 0 })).not.toThrow();
+    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 9 })).toThrow(`at most ${MOST_TENANT_BYTES} bytes`);
+    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 10 })).not.toThrow();
+    expect(() => assertTenantHasRoom(10, { others: 1, otherBytes: MOST_TENANT_BYTES - 10, ownBytes: 0 })).not.toThrow();
   });
 });

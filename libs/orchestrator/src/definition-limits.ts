@@ -2,7 +2,7 @@ import { ProblemError } from '#libs/http';
 import { hasMoreCharacters, isJsonObject, type JsonValue } from '#libs/protocol';
 import { innerNodes } from './named-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
-import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { errorProblem, type WorkflowProblem } from './workflow-problem.js';
 
 /** Maximum number of bytes of one definition, as JSON in UTF-8. */
 export const MOST_DEFINITION_BYTES = 256 * 1024;
@@ -22,14 +22,14 @@ export const MOST_TENANT_BYTES = 16 * 1024 * 1024;
 const PROMPTS = ['prompt', 'system_prompt'];
 
 /** Returns the size limits that a definition exceeds. No further check is needed for such a definition. */
-export function sizeProblems(definition: WorkflowDefinition): WorkflowProblem[] {
+export function findSizeProblems(definition: WorkflowDefinition): WorkflowProblem[] {
   if (isTooLarge(definition)) {
     const detail = `a definition has at most ${MOST_DEFINITION_BYTES} bytes as JSON, and this one has more`;
-    return [fault('DEFINITION_TOO_LARGE', '', detail)];
+    return [errorProblem('DEFINITION_TOO_LARGE', '', detail)];
   }
   return [
-    ...tooLong('description', definition.description, MOST_DESCRIPTION_BYTES),
-    ...definition.nodes.flatMap(({ id, config }, index) => longTexts(config, `nodes[${index}].config`, id)),
+    ...checkTextLength('description', definition.description, MOST_DESCRIPTION_BYTES),
+    ...definition.nodes.flatMap(({ id, config }, index) => findLongTexts(config, `nodes[${index}].config`, id)),
   ];
 }
 
@@ -51,41 +51,43 @@ export interface HeldDefinitions {
  * definitions from before the limits stay usable.
  * @throws ProblemError 422
  */
-export function refuseBeyondTenant(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
+export function assertTenantHasRoom(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
   if (ownBytes === 0 && others >= MOST_WORKFLOWS) {
-    throw full(`a tenant has at most ${MOST_WORKFLOWS} workflows, and this one has ${others}: delete one first`);
+    throw createLimitProblem(
+      `a tenant has at most ${MOST_WORKFLOWS} workflows, and this one has ${others}: delete one first`,
+    );
   }
   if (bytes > ownBytes && otherBytes + bytes > MOST_TENANT_BYTES) {
-    throw full(
+    throw createLimitProblem(
       `the definitions of a tenant have at most ${MOST_TENANT_BYTES} bytes together, and these would have ` +
         `${otherBytes + bytes}: delete a workflow first`,
     );
   }
 }
 
-function full(detail: string): ProblemError {
+function createLimitProblem(detail: string): ProblemError {
   return new ProblemError(422, detail, [{ path: '', detail }], 'TOO_MANY_WORKFLOWS');
 }
 
 /** Checks the texts of a node, and of the nodes of its inline workflow. */
-function longTexts(config: JsonValue | undefined, path: string, node: string): WorkflowProblem[] {
+function findLongTexts(config: JsonValue | undefined, path: string, node: string): WorkflowProblem[] {
   if (!isJsonObject(config)) return [];
   const body = config['body'];
   const said = isJsonObject(body) ? body['description'] : undefined;
   return [
-    ...PROMPTS.flatMap((name) => tooLong(`${path}.${name}`, config[name], MOST_PROMPT_BYTES, node)),
-    ...tooLong(`${path}.description`, config['description'], MOST_DESCRIPTION_BYTES, node),
-    ...tooLong(`${path}.body.description`, said, MOST_DESCRIPTION_BYTES, node),
+    ...PROMPTS.flatMap((name) => checkTextLength(`${path}.${name}`, config[name], MOST_PROMPT_BYTES, node)),
+    ...checkTextLength(`${path}.description`, config['description'], MOST_DESCRIPTION_BYTES, node),
+    ...checkTextLength(`${path}.body.description`, said, MOST_DESCRIPTION_BYTES, node),
     ...innerNodes(body).flatMap((inner, index) =>
-      isJsonObject(inner) ? longTexts(inner['config'], `${path}.body.nodes[${index}].config`, node) : [],
+      isJsonObject(inner) ? findLongTexts(inner['config'], `${path}.body.nodes[${index}].config`, node) : [],
     ),
   ];
 }
 
-function tooLong(path: string, text: JsonValue | undefined, most: number, node?: string): WorkflowProblem[] {
+function checkTextLength(path: string, text: JsonValue | undefined, most: number, node?: string): WorkflowProblem[] {
   if (typeof text !== 'string' || text.length * 3 <= most) return [];
   const bytes = Buffer.byteLength(text);
   if (bytes <= most) return [];
   const detail = `${path} has at most ${most} bytes, and this one has ${bytes}`;
-  return [fault('TEXT_TOO_LONG', path, detail, node === undefined ? {} : { node })];
+  return [errorProblem('TEXT_TOO_LONG', path, detail, node === undefined ? {} : { node })];
 }

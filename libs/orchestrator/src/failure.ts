@@ -10,7 +10,7 @@ export type FailureKind =
   | 'max-iterations'; // a loop has reached its limit and failed
 
 /** Failure of a node, or of a run without a failed node. */
-export interface Failure {
+export interface WorkflowFailure {
   kind: FailureKind;
   /** Text that may be shown to callers: it quotes agents, never internals. */
   message: string;

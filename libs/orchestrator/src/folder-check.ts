@@ -4,7 +4,7 @@ import { withRevisions } from './named-workflows.js';
 import type { SavedWorkflows } from './saved-workflows.js';
 import { readDefinition } from './sent-definition.js';
 import type { WorkflowRevision } from './workflow.js';
-import { warning, type WorkflowProblem } from './workflow-problem.js';
+import { warningProblem, type WorkflowProblem } from './workflow-problem.js';
 
 /** Revision of the definitions that are sent. */
 const SENT = 'sent';
@@ -22,12 +22,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
  */
 export async function problemsTogether(sent: readonly unknown[], nodeTypes: NodeTypes): Promise<WorkflowProblem[][]> {
   const check = new WorkflowCheck(nodeTypes);
-  const together = workflowsOf(sent);
-  return Promise.all(sent.map(async (body) => (await check.problems(body, together)).map(asFarAsKnown)));
+  const together = createSentWorkflows(sent);
+  return Promise.all(sent.map(async (body) => (await check.findProblems(body, together)).map(warnIfUndecidable)));
 }
 
 /** Returns the definitions as if they were saved, so that they can name each other. */
-function workflowsOf(sent: readonly unknown[]): SavedWorkflows {
+function createSentWorkflows(sent: readonly unknown[]): SavedWorkflows {
   const now = new Date();
   const revisions = sent.flatMap((body): WorkflowRevision[] => {
     const read = readDefinition(body);
@@ -39,9 +39,9 @@ function workflowsOf(sent: readonly unknown[]): SavedWorkflows {
   return { get: async (name, revision = SENT) => (revision === SENT ? byName.get(name) : undefined) };
 }
 
-function asFarAsKnown(problem: WorkflowProblem): WorkflowProblem {
+function warnIfUndecidable(problem: WorkflowProblem): WorkflowProblem {
   const { code, path, node } = problem;
   const why = ELSEWHERE[code];
   if (why === undefined) return problem;
-  return warning(code, path, `workflow node "${node}": ${why}`, node === undefined ? {} : { node });
+  return warningProblem(code, path, `workflow node "${node}": ${why}`, node === undefined ? {} : { node });
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { statusUpdate, type TaskState, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import type { NodeRun, NodeStatus } from './node-run.js';
+import type { NodeInstance, NodeStatus } from './node-run.js';
 import { planNext } from './plan-next.js';
 import { stepEvent } from './run-ending.js';
 import { RunState } from './run-state.js';
@@ -36,15 +36,15 @@ const dags = fc
 const KINDS = ['started', 'sending', 'waits', 'completed', 'failed', 'canceled'] as const;
 type Kind = (typeof KINDS)[number];
 
-function eventOf(kind: Kind, node: Pick<NodeRun, 'id' | 'type'>): TaskEvent {
+function eventOf(kind: Kind, node: Pick<NodeInstance, 'id' | 'type'>): TaskEvent {
   const url = 'http://127.0.0.1';
   const notes = {
-    started: () => nodeStarted.note(node, { attempt: 1 }),
-    sending: () => a2aSending.note(node, { url, messageId: 'm' }),
-    waits: () => a2aReceived.note(node, { url, status: 'input-required', message: '', question: [] }),
-    completed: () => nodeCompleted.note(node, { status: 'completed', artifacts: [] }),
-    failed: () => nodeError.note(node, { error: 'boom', message: 'boom' }),
-    canceled: () => nodeCanceled.note(node, { outcome: 'acknowledged' }),
+    started: () => nodeStarted.createNote(node, { attempt: 1 }),
+    sending: () => a2aSending.createNote(node, { url, messageId: 'm' }),
+    waits: () => a2aReceived.createNote(node, { url, status: 'input-required', message: '', question: [] }),
+    completed: () => nodeCompleted.createNote(node, { status: 'completed', artifacts: [] }),
+    failed: () => nodeError.createNote(node, { error: 'boom', message: 'boom' }),
+    canceled: () => nodeCanceled.createNote(node, { outcome: 'acknowledged' }),
   };
   return stepEvent(reference, notes[kind]());
 }
@@ -112,7 +112,7 @@ class ScannedRun {
 
 /** Everything that the frontier answers. */
 function answers(state: RunState): object {
-  const { ready, running, unsent, waiting, active } = state.frontier;
+  const { ready, running, undispatchedNodes: unsent, waiting, active } = state.frontier;
   const lists = Object.entries({ ready, running, unsent, waiting, active });
   return {
     ...Object.fromEntries(lists.map(([name, nodes]) => [name, nodes.map(({ id }) => id)])),
@@ -164,7 +164,7 @@ function playBoth(definition: WorkflowDefinition, all: readonly Move[], wildness
   for (const move of all) {
     const next = chosen(move, run, wildness);
     if (next === undefined) break;
-    const event = eventOf(next.kind, state.node(next.id));
+    const event = eventOf(next.kind, state.getNode(next.id));
     log.push(event);
     state.apply(event);
     run.take(next.kind, next.id);
@@ -201,9 +201,9 @@ describe('Frontier', () => {
     fc.assert(
       fc.property(dags, moves, fc.nat(), (definition, all, at) => {
         const log = playBoth(definition, all, 1);
-        const lived = RunState.of(definition, log);
+        const lived = RunState.fromEvents(definition, log);
         const cut = at % (log.length + 1);
-        const read = RunState.of(definition, JSON.parse(JSON.stringify(log.slice(0, cut))) as TaskEvent[]);
+        const read = RunState.fromEvents(definition, JSON.parse(JSON.stringify(log.slice(0, cut))) as TaskEvent[]);
         for (const event of log.slice(cut)) read.apply(event);
         expect(answers(read)).toEqual(answers(lived));
       }),
@@ -215,9 +215,9 @@ describe('Frontier', () => {
     fc.assert(
       fc.property(dags, moves, ends, (definition, all, end) => {
         const log = playBoth(definition, all, 0);
-        const state = RunState.of(definition, [...log, statusUpdate(reference, end)]);
+        const state = RunState.fromEvents(definition, [...log, statusUpdate(reference, end)]);
         const run = new ScannedRun(definition);
-        for (const node of RunState.of(definition, log).nodes.values()) run.statuses.set(node.id, node.status);
+        for (const node of RunState.fromEvents(definition, log).nodes.values()) run.statuses.set(node.id, node.status);
         run.end();
         expect([...state.nodes.values()].map(({ id, status }) => [id, status])).toEqual([...run.statuses]);
         expect(answers(state)).toMatchObject({ ready: [], running: [], waiting: [], active: [], unsent: [] });
@@ -227,17 +227,17 @@ describe('Frontier', () => {
 
   test('an answer that reaches the waiting node makes it run', () => {
     const state = chainOf('a');
-    for (const kind of ['started', 'sending', 'waits'] as const) state.apply(eventOf(kind, state.node('a')));
+    for (const kind of ['started', 'sending', 'waits'] as const) state.apply(eventOf(kind, state.getNode('a')));
     state.apply({ ...statusUpdate(reference, 'TASK_STATE_WORKING'), received: userMessage('this') });
     expect(planNext(state, 0).outcome).toBe('input-required');
-    state.apply(eventOf('sending', state.node('a')));
+    state.apply(eventOf('sending', state.getNode('a')));
     expect(plainPlan(planNext(state, 0))).toEqual({ ready: [], stop: [] });
   });
 
   test('a node that begins anew is waited for again', () => {
     const state = chainOf('a', 'b');
     const readyAfter = (kind: Kind) => {
-      state.apply(eventOf(kind, state.node('a')));
+      state.apply(eventOf(kind, state.getNode('a')));
       return state.frontier.ready.map(({ id }) => id);
     };
     expect(readyAfter('completed')).toEqual(['b']);
@@ -249,7 +249,7 @@ describe('Frontier', () => {
   test('what descends from a failure is skipped, whatever has become of what lies between', () => {
     const state = chainOf('a', 'b', 'c');
     for (const [id, kind] of [['b', 'completed'] as const, ['a', 'failed'] as const])
-      state.apply(eventOf(kind, state.node(id)));
+      state.apply(eventOf(kind, state.getNode(id)));
     expect([...state.nodes.values()].map(({ status }) => status)).toEqual(['failed', 'completed', 'skipped']);
   });
 
@@ -262,6 +262,6 @@ describe('Frontier', () => {
     ];
     const state = new RunState({ name: 'wf', nodes, edges });
     expect(state.frontier.ready.map(({ id }) => id)).toEqual(['c']);
-    expect(WorkflowGraph.of(state.definition).fault).toBeDefined();
+    expect(WorkflowGraph.fromDefinition(state.definition).fault).toBeDefined();
   });
 });

@@ -1,8 +1,8 @@
 import { NodeClock } from './node-clock.js';
-import type { NodeRun, NodeStatus } from './node-run.js';
+import type { NodeInstance, NodeStatus } from './node-run.js';
 import { NodeSets } from './node-sets.js';
 import type { Decision, EndingOutcome, Skips } from './plan.js';
-import type { Damage, UnitRun } from './scope.js';
+import type { FailurePropagation, UnitState } from './scope.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /**
@@ -21,55 +21,55 @@ export class Frontier {
   readonly sets: NodeSets;
   readonly clock: NodeClock;
   /** Failures that no edge handled before they reached an end of the run. */
-  readonly unhandled = new Set<Damage>();
+  readonly unhandled = new Set<FailurePropagation>();
   /** Pending decisions, each with its kind. */
-  readonly open = new Map<NodeRun | UnitRun, 'items' | 'list' | 'own' | 'loop'>();
+  readonly open = new Map<NodeInstance | UnitState, 'items' | 'list' | 'own' | 'loop'>();
 
   constructor(private readonly graph: WorkflowGraph) {
-    this.sets = new NodeSets((id) => graph.place(id), !graph.isPlain);
+    this.sets = new NodeSets((id) => graph.placeInDefinition(id), !graph.isPlain);
     this.clock = new NodeClock((id) => graph.node(id));
   }
 
   /** Pending nodes that may start. */
-  get ready(): NodeRun[] {
-    return this.sets.ready();
+  get ready(): NodeInstance[] {
+    return this.sets.listStartable();
   }
 
   /**
    * Returns the nodes to start now: retries first, then ready nodes, up to the `parallel` limit.
    * @param again nodes whose retry is due
    */
-  startable(again: readonly NodeRun[]): NodeRun[] {
+  selectNodesToStart(again: readonly NodeInstance[]): NodeInstance[] {
     const room = (this.graph.definition.parallel ?? Infinity) - this.sets.busy.size;
-    return [...again.slice(0, Math.max(room, 0)), ...this.sets.ready(room - again.length)];
+    return [...again.slice(0, Math.max(room, 0)), ...this.sets.listStartable(room - again.length)];
   }
 
-  get running(): NodeRun[] {
-    return this.sets.sorted(this.sets.byStatus.running);
+  get running(): NodeInstance[] {
+    return this.sets.sortByPlace(this.sets.byStatus.running);
   }
 
   /** Running nodes without a recorded Message to their agent. */
-  get unsent(): NodeRun[] {
+  get undispatchedNodes(): NodeInstance[] {
     return this.sets.unsent;
   }
 
   /** Nodes that wait for an answer. */
-  get waiting(): NodeRun[] {
-    return this.sets.sorted(this.sets.byStatus['input-required']);
+  get waiting(): NodeInstance[] {
+    return this.sets.sortByPlace(this.sets.byStatus['input-required']);
   }
 
   /** Running and waiting nodes; for a list, its entries instead of the node itself. */
-  get active(): NodeRun[] {
+  get active(): NodeInstance[] {
     return this.sets.active;
   }
 
   /** Nodes to cancel: they are under way and no longer needed. */
-  get unwanted(): NodeRun[] {
-    return this.isStruck ? this.active : this.sets.sorted(this.sets.withdrawn);
+  get nodesToCancel(): NodeInstance[] {
+    return this.isFailingFast ? this.active : this.sets.sortByPlace(this.sets.withdrawn);
   }
 
   /** Decisions to make before the run continues. */
-  get undecided(): Decision[] {
+  get pendingDecisions(): Decision[] {
     return [...this.open].flatMap(([key, kind]): Decision[] => {
       if (!('unit' in key)) return kind === 'loop' ? [] : [{ kind, node: key }];
       const { loop, inner } = key;
@@ -78,7 +78,7 @@ export class Frontier {
   }
 
   /** Skips that are not recorded yet. */
-  get unreported(): Skips[] {
+  get unreportedSkips(): Skips[] {
     return this.sets.skips;
   }
 
@@ -97,7 +97,7 @@ export class Frontier {
   }
 
   /** True if the run fails and no further node starts. */
-  get isStruck(): boolean {
+  get isFailingFast(): boolean {
     return this.isExpired || (this.isFailing && this.graph.definition.onFailure !== 'continue');
   }
 
@@ -107,7 +107,7 @@ export class Frontier {
   }
 
   /** True if any node has this status. */
-  has(status: NodeStatus): boolean {
+  hasNodeWithStatus(status: NodeStatus): boolean {
     return this.sets.byStatus[status].size > 0;
   }
 }

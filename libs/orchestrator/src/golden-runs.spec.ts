@@ -43,7 +43,7 @@ describe.each(Object.entries(GOLDEN_RUNS))('the golden run %s', (name, play) => 
     const { plan, hidden } = plain(folded(definition, events));
     fc.assert(
       fc.property(fc.nat(events.length), (cut) => {
-        const state = RunState.of(definition, events.slice(0, cut));
+        const state = RunState.fromEvents(definition, events.slice(0, cut));
         planOf(state);
         for (const event of events.slice(cut)) state.apply(event);
         expect(plain({ plan: planOf(state), hidden: hiddenOf(state) })).toEqual({ plan, hidden });

@@ -2,24 +2,28 @@ import { RANGES } from './ranges.js';
 import { exitProblems } from './run-rules.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
-import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { errorProblem, type WorkflowProblem } from './workflow-problem.js';
 
 /** Returns the graph of a definition, or its problems. */
-export function graphOf(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
+export function buildGraphOrProblems(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
   const references = [
     ...duplicateProblems(definition),
     ...edgeProblems(definition),
     ...exitProblems(definition),
     ...loopCountProblems(definition),
   ];
-  return references.length > 0 ? references : builtGraph(definition);
+  return references.length > 0 ? references : tryBuildGraph(definition);
 }
 
 function duplicateProblems({ nodes }: WorkflowDefinition): WorkflowProblem[] {
   const seen = new Set<string>();
   return [...nodes.entries()].flatMap(([index, { id }]) => {
     if (seen.has(id))
-      return [fault('DUPLICATE_NODE', `nodes[${index}].id`, reported(`duplicate node ID: ${id}`), { node: id })];
+      return [
+        errorProblem('DUPLICATE_NODE', `nodes[${index}].id`, prefixBuildFault(`duplicate node ID: ${id}`), {
+          node: id,
+        }),
+      ];
     seen.add(id);
     return [];
   });
@@ -31,8 +35,8 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
     (['from', 'to'] as const)
       .filter((end) => !ids.has(edge[end]))
       .map((end) => {
-        const detail = reported(`edge references unknown node: ${edge[end]}`);
-        return fault('UNKNOWN_NODE', `edges[${index}].${end}`, detail, { edge: index });
+        const detail = prefixBuildFault(`edge references unknown node: ${edge[end]}`);
+        return errorProblem('UNKNOWN_NODE', `edges[${index}].${end}`, detail, { edge: index });
       }),
   );
 }
@@ -44,21 +48,21 @@ function loopCountProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
   const [found] = beyond.drop(most).next().value ?? [];
   if (found === undefined) return [];
   const detail = `a workflow has at most ${most} edges back`;
-  return [fault('INVALID_LOOP', `edges[${found}]`, detail, { edge: found })];
+  return [errorProblem('INVALID_LOOP', `edges[${found}]`, detail, { edge: found })];
 }
 
-function builtGraph(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
+function tryBuildGraph(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
   try {
-    return WorkflowGraph.build(definition);
+    return WorkflowGraph.buildValid(definition);
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const { code, edge } = error.fault;
     const place = edge === undefined ? {} : { edge };
-    return [fault(code, edge === undefined ? 'edges' : `edges[${edge}]`, error.message, place)];
+    return [errorProblem(code, edge === undefined ? 'edges' : `edges[${edge}]`, error.message, place)];
   }
 }
 
 /** Formats a fault as a run reports it. */
-function reported(text: string): string {
+function prefixBuildFault(text: string): string {
   return `build DAG: ${text}`;
 }

@@ -16,8 +16,8 @@ describe('Heap', () => {
           else expected.delete(value);
           const sorted = [...expected].toSorted((a, b) => a - b);
           expect([heap.first, heap.size]).toEqual([sorted[0], sorted.length]);
-          expect([...heap.least().take(most)]).toEqual(sorted.slice(0, most));
-          expect([...heap.least((it) => it < 20)]).toEqual(sorted.filter((it) => it < 20));
+          expect([...heap.iterateInOrder().take(most)]).toEqual(sorted.slice(0, most));
+          expect([...heap.iterateInOrder((it) => it < 20)]).toEqual(sorted.filter((it) => it < 20));
         }
       }),
     );

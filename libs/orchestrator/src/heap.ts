@@ -22,7 +22,7 @@ export class Heap<T> {
   add(item: T): void {
     if (this.places.has(item)) return;
     this.items.push(item);
-    this.rise(this.items.length - 1);
+    this.moveUp(this.items.length - 1);
   }
 
   delete(item: T): void {
@@ -31,13 +31,13 @@ export class Heap<T> {
     this.places.delete(item);
     const last = this.items.pop() as T;
     if (last === item) return;
-    this.put(last, place);
-    this.rise(place);
-    this.sink(this.places.get(last) ?? place);
+    this.placeItem(last, place);
+    this.moveUp(place);
+    this.moveDown(this.places.get(last) ?? place);
   }
 
   /** Yields the members in order while `wanted` is true. Costs only as much as it yields. */
-  *least(wanted: (item: T) => boolean = () => true): Generator<T> {
+  *iterateInOrder(wanted: (item: T) => boolean = () => true): Generator<T> {
     const open = new Heap<number>((one, other) => this.before(this.items[one] as T, this.items[other] as T));
     if (this.items.length > 0) open.add(0);
     for (let place = open.first; place !== undefined; place = open.first) {
@@ -49,26 +49,26 @@ export class Heap<T> {
     }
   }
 
-  private rise(place: number): void {
+  private moveUp(place: number): void {
     const item = this.items[place] as T;
     let at = place;
     for (let above = (at - 1) >> 1; at > 0 && this.before(item, this.items[above] as T); above = (at - 1) >> 1) {
-      this.put(this.items[above] as T, at);
+      this.placeItem(this.items[above] as T, at);
       at = above;
     }
-    this.put(item, at);
+    this.placeItem(item, at);
   }
 
-  private sink(place: number): void {
+  private moveDown(place: number): void {
     const item = this.items[place] as T;
     let at = place;
     for (let below = this.lesserChild(at); below !== undefined; below = this.lesserChild(at)) {
       const child = this.items[below] as T;
       if (!this.before(child, item)) break;
-      this.put(child, at);
+      this.placeItem(child, at);
       at = below;
     }
-    this.put(item, at);
+    this.placeItem(item, at);
   }
 
   private lesserChild(place: number): number | undefined {
@@ -77,7 +77,7 @@ export class Heap<T> {
     return right < this.items.length && this.before(this.items[right] as T, this.items[left] as T) ? right : left;
   }
 
-  private put(item: T, place: number): void {
+  private placeItem(item: T, place: number): void {
     this.items[place] = item;
     this.places.set(item, place);
   }

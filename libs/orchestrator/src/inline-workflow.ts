@@ -10,7 +10,7 @@ const made = new WeakMap<JsonObject, WorkflowRevision>();
  * Returns the inline workflow of a node, named `around.node` and with the same revision; `undefined` if there is none.
  * It has the language of the enclosing workflow unless it sets its own.
  */
-export function inlineRevision(
+export function findInlineRevision(
   { definition, ...saved }: WorkflowRevision,
   nodeId: string,
 ): WorkflowRevision | undefined {
@@ -26,12 +26,12 @@ export function inlineRevision(
 }
 
 /** Returns a revision of a workflow, or of an inline workflow in its nodes (`around.node.node`). */
-export async function revisionAt(
+export async function findRevision(
   store: WorkflowStore,
   name: string,
   revision?: string,
 ): Promise<WorkflowRevision | undefined> {
   const [workflow = '', ...nodes] = name.split('.');
   const found = await store.get(workflow, revision);
-  return nodes.reduce<WorkflowRevision | undefined>((around, id) => around && inlineRevision(around, id), found);
+  return nodes.reduce<WorkflowRevision | undefined>((around, id) => around && findInlineRevision(around, id), found);
 }

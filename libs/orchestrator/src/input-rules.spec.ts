@@ -12,7 +12,7 @@ function rulesOf(schemas: Record<string, JsonObject>): InputRules {
 
 function violationsOf(rules: InputRules, inputs: JsonObject): unknown[] {
   try {
-    rules.check(userMessage([dataPart(inputs)]));
+    rules.checkInputs(userMessage([dataPart(inputs)]));
   } catch (error) {
     if (error instanceof A2AError) return error.message.split('; ').map((it) => it.slice(0, 60));
     throw error;
@@ -31,7 +31,7 @@ test('the inputs of one Message count together, those of the next anew', () => {
 });
 
 test('schemas are compiled once for all Messages', () => {
-  const compile = jest.spyOn(InputSchema, 'of');
+  const compile = jest.spyOn(InputSchema, 'fromJson');
   const rules = rulesOf({ a: numbers, b: numbers });
   for (let index = 0; index < 3; index += 1) expect(violationsOf(rules, { a: [1], b: [2] })).toEqual([]);
   expect(compile).toHaveBeenCalledTimes(2);

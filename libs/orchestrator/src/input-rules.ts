@@ -34,7 +34,7 @@ export class InputRules {
     this.inputs = definition.nodes.filter(({ type }) => type === 'input');
     const use = new SharedUse();
     for (const { id, config } of this.inputs) {
-      const schema = usable(config['schema'], use);
+      const schema = readUsableSchema(config['schema'], use);
       if (schema) this.schemas.set(id, schema);
     }
   }
@@ -44,14 +44,16 @@ export class InputRules {
    * node is known, since an input of that name replaces the node in templates.
    * @throws A2AError INVALID_PARAMS with up to 100 violations, and the first one's reason
    */
-  check(message: Message): void {
+  checkInputs(message: Message): void {
     const inputs = inputsOf(message, this.definition);
     const use = new SharedUse();
     const unknown = isBrainstormTurn(inputs) ? [] : Object.keys(inputs).filter((id) => !this.ids.has(id));
     const violations = [
-      ...this.inputs.filter(({ id, config }) => isMissing(inputValue(inputs, id), config)).map(({ id }) => missing(id)),
-      ...unknown.map((id) => this.unknown(id)),
-      ...[...this.schemas].flatMap(([id, schema]) => invalid(id, schema, inputValue(inputs, id), use)),
+      ...this.inputs
+        .filter(({ id, config }) => isMissing(inputValue(inputs, id), config))
+        .map(({ id }) => createMissingViolation(id)),
+      ...unknown.map((id) => this.createUnknownViolation(id)),
+      ...[...this.schemas].flatMap(([id, schema]) => listSchemaViolations(id, schema, inputValue(inputs, id), use)),
     ].slice(0, MOST_VIOLATIONS);
     const [first] = violations;
     if (first === undefined) return;
@@ -62,7 +64,7 @@ export class InputRules {
     });
   }
 
-  private unknown(id: string): Violation {
+  private createUnknownViolation(id: string): InputViolation {
     const known = this.inputs.map((node) => node.id).slice(0, 20);
     const list = known.length === 0 ? 'the workflow has no inputs' : `the inputs are ${known.join(', ')}`;
     return {
@@ -80,7 +82,7 @@ function isBrainstormTurn(inputs: JsonObject): boolean {
   return Object.keys(inputs).length === TURN_MEMBERS.length && TURN_MEMBERS.every((id) => id in inputs);
 }
 
-interface Violation extends FieldViolation {
+interface InputViolation extends FieldViolation {
   reason: InputReason;
 }
 
@@ -88,11 +90,16 @@ function isMissing(value: JsonValue | undefined, { optional }: WorkflowNode['con
   return value === undefined && optional !== true;
 }
 
-function missing(id: string): Violation {
+function createMissingViolation(id: string): InputViolation {
   return { field: `inputs.${id}`, description: 'is required', reason: 'MISSING_INPUT' };
 }
 
-function invalid(id: string, schema: InputSchema, value: JsonValue | undefined, use: SharedUse): Violation[] {
+function listSchemaViolations(
+  id: string,
+  schema: InputSchema,
+  value: JsonValue | undefined,
+  use: SharedUse,
+): InputViolation[] {
   if (value === undefined) return [];
   return schema
     .faults(value, use)
@@ -100,10 +107,10 @@ function invalid(id: string, schema: InputSchema, value: JsonValue | undefined, 
 }
 
 /** Returns the compiled schema. Ignores one that was saved under wider limits, so that it does not prevent a run. */
-function usable(schema: JsonValue | undefined, use: SharedUse): InputSchema | undefined {
+function readUsableSchema(schema: JsonValue | undefined, use: SharedUse): InputSchema | undefined {
   if (schema === undefined) return undefined;
   try {
-    return InputSchema.of(schema, use);
+    return InputSchema.fromJson(schema, use);
   } catch (error) {
     if (error instanceof InvalidInputSchema) return undefined;
     throw error;

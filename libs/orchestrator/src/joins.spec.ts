@@ -25,7 +25,7 @@ describe('a choice', () => {
   test('names what may be taken by the outcome, and nothing where no edge has a condition', () => {
     const { state } = new SteppedRun(flowOf('a b c d', 'a>b a>c! a>d* b>d'));
     const places = (id: string, outcome: 'completed' | 'failed') =>
-      state.choices(state.node(id), outcome)?.map(({ index }) => index);
+      state.choosableEdges(state.getNode(id), outcome)?.map(({ index }) => index);
     expect(places('a', 'completed')).toEqual([0, 2]);
     expect(places('a', 'failed')).toEqual([1, 2]);
     expect(places('b', 'completed')).toBeUndefined();

@@ -92,7 +92,7 @@ describe('a list', () => {
     const run = new SteppedRun(flowOf('m', 'm>m@2', { m: { each: { items: 'inputs.list' } } }));
     run.items('m@1', 'x').complete('m@1[0]').complete('m@1').next(0, 2).items('m@2', 'y');
     expect(run.plan).toEqual({ start: ['m@2[0]'] });
-    expect(run.state.seen('m', run.node('m@2[0]')).instance).toBe('m@1');
+    expect(run.state.resolveInstance('m', run.node('m@2[0]')).instance).toBe('m@1');
   });
 
   test('counts with all other nodes where the run says how many are at work at once', () => {

@@ -9,13 +9,13 @@ export const LOOK_AGAIN = 'runs.look-again';
 export type LastSequences = Readonly<Record<string, number>>;
 
 /** Payload of the job: a run, and the last sequences of the Tasks that it waits for, as of the latest check. */
-export interface LookAgain {
+export interface RecheckChildren {
   runId: string;
   children: LastSequences;
 }
 
 /** Adds the job to the commit of an event by which the run begins to wait, unless the run has no local children. */
-export function lookingAgain(event: TaskEvent, { runId, children }: LookAgain): TaskEvent {
+export function withRecheckJob(event: TaskEvent, { runId, children }: RecheckChildren): TaskEvent {
   if (!('statusUpdate' in event) || !isWaitingState(event.statusUpdate.status.state)) return event;
   if (Object.keys(children).length === 0) return event;
   const job: Job = { name: LOOK_AGAIN, key: `${LOOK_AGAIN}/${runId}`, payload: { runId, children } };
@@ -40,7 +40,7 @@ export function* withFirstJob(events: Iterable<TaskEvent>, job: Job | undefined)
  * Reads the payload of the job.
  * @throws TypeError for a payload of another shape
  */
-export function readLookAgain(payload: unknown): LookAgain {
+export function readRecheckJob(payload: unknown): RecheckChildren {
   const { runId, children } = (payload ?? {}) as Record<string, unknown>;
   if (typeof runId !== 'string' || typeof children !== 'object' || children === null)
     throw new TypeError('It names no run');

@@ -1,4 +1,4 @@
-import { Ancestors } from './ancestors.js';
+import { AncestorSets } from './ancestors.js';
 import type { GraphEdge, GraphFault } from './graph-edge.js';
 import type { Loop } from './loop.js';
 
@@ -20,20 +20,21 @@ export class LoopBodies {
     private readonly graph: ForwardGraph,
     backEdges: readonly GraphEdge[],
   ) {
-    const ancestors = backEdges.length > 0 ? new Ancestors(graph) : undefined;
-    this.loops = backEdges.map((edge) => this.loopOf(edge, ancestors));
-    const faults = this.loops.flatMap((loop) => this.faultsOf(loop));
-    this.faults = faults.length > 0 ? faults : overlaps(this.loops);
+    const ancestors = backEdges.length > 0 ? new AncestorSets(graph) : undefined;
+    this.loops = backEdges.map((edge) => this.createLoop(edge, ancestors));
+    const faults = this.loops.flatMap((loop) => this.findLoopFaults(loop));
+    this.faults = faults.length > 0 ? faults : findOverlap(this.loops);
   }
 
-  private loopOf({ index, from, to, edge }: GraphEdge, ancestors: Ancestors | undefined): Loop {
+  private createLoop({ index, from, to, edge }: GraphEdge, ancestors: AncestorSets | undefined): Loop {
     const isWithin = (id: string) =>
-      (id === to || ancestors?.has(id, to) === true) && (id === from || ancestors?.has(from, id) === true);
+      (id === to || ancestors?.hasAncestor(id, to) === true) &&
+      (id === from || ancestors?.hasAncestor(from, id) === true);
     const config = edge.loop ?? { max_iterations: 1 };
     return { index, from, to, config, body: new Set(this.graph.order.filter(isWithin)) };
   }
 
-  private faultsOf({ index, from, to, body }: Loop): GraphFault[] {
+  private findLoopFaults({ index, from, to, body }: Loop): GraphFault[] {
     const said = `loop edge from "${from}" to "${to}"`;
     if (body.size === 0)
       return [{ code: 'INVALID_LOOP', text: `${said}: "${to}" does not lead to "${from}"`, edge: index }];
@@ -52,20 +53,20 @@ export class LoopBodies {
  * Finds loops that overlap without one containing the other. Goes from the largest body to the smallest: all nodes of a
  * body must lie in the same innermost loop so far.
  */
-function overlaps(loops: readonly Loop[]): GraphFault[] {
+function findOverlap(loops: readonly Loop[]): GraphFault[] {
   const innermost = new Map<string, Loop>();
   for (const loop of loops.toSorted((a, b) => b.body.size - a.body.size)) {
     const around = innermost.get(loop.to);
     for (const id of loop.body) {
       const other = innermost.get(id);
-      if (other !== around || other?.body.size === loop.body.size) return [overlap(loop, other ?? around)];
+      if (other !== around || other?.body.size === loop.body.size) return [createOverlapFault(loop, other ?? around)];
       innermost.set(id, loop);
     }
   }
   return [];
 }
 
-function overlap({ index, from, to }: Loop, other: Loop | undefined): GraphFault {
+function createOverlapFault({ index, from, to }: Loop, other: Loop | undefined): GraphFault {
   const text = `loop edges from "${from}" to "${to}" and from "${other?.from}" to "${other?.to}" repeat some of the same nodes: loops lie apart, or one in the other`;
   return { code: 'INVALID_LOOP', text, edge: index };
 }

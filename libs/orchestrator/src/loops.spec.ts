@@ -23,7 +23,7 @@ describe('a loop', () => {
     expect(run.statuses()).toBe(
       'topic completed, draft@1 completed, review@1 completed, final completed, draft@2 completed, review@2 completed',
     );
-    expect(run.state.node('draft').instance).toBe('draft@2');
+    expect(run.state.getNode('draft').instance).toBe('draft@2');
     expect(run.state.loopOf(run.node('draft@2'))).toMatchObject({ iteration: 2, reason: 'exit_when' });
   });
 
@@ -39,7 +39,7 @@ describe('a loop', () => {
 
   test('means by a name what is beside it, else what was before, and from outside what came last', () => {
     const run = completed(new SteppedRun(critic), 'topic', 'draft@1', 'review@1').next(BACK, 2);
-    const seen = (id: string, from: string) => run.state.seen(id, run.node(from)).instance;
+    const seen = (id: string, from: string) => run.state.resolveInstance(id, run.node(from)).instance;
     expect(seen('review', 'draft@2')).toBe('review@1');
     expect(seen('draft', 'draft@2')).toBe('draft@1');
     expect(seen('topic', 'draft@2')).toBe('topic');
@@ -48,7 +48,7 @@ describe('a loop', () => {
     expect(seen('draft', 'review@2')).toBe('draft@2');
     expect(seen('draft', 'final')).toBe('draft@2');
     completed(run, 'review@2').end(BACK, 'max');
-    expect(run.state.seen('review').instance).toBe('review@2');
+    expect(run.state.resolveInstance('review').instance).toBe('review@2');
   });
 
   test('keeps the results of its last two iterations, and of older ones what became of them', () => {
@@ -75,7 +75,8 @@ describe('a loop', () => {
     run.complete('review@1', []);
     const [loop] = [run.state.loopOf(run.node('review@1'))];
     const chosen =
-      loop && run.state.leaving(loop, true).map(({ outcome, edges: some }) => [outcome, some.map(({ to }) => to)]);
+      loop &&
+      run.state.choosableExits(loop, true).map(({ outcome, edges: some }) => [outcome, some.map(({ to }) => to)]);
     expect(chosen).toEqual([['failed', ['rescue']]]);
     run.end(4, 'max', { failure: FAILURE, taken: [3] });
     expect(run.state.error).toBeUndefined();
@@ -101,7 +102,9 @@ describe('a loop', () => {
     expect(run.statuses('b@1', 'rescue')).toBe('b@1 skipped, rescue pending');
     expect(run.plan).toMatchObject({ decide: ['loop that failed'] });
     const loop = run.state.loopOf(run.node('a@1'));
-    expect(loop && run.state.leaving(loop).map(({ node, taken }) => [node.instance, taken])).toEqual([['a@1', [1]]]);
+    expect(loop && run.state.choosableExits(loop).map(({ node, taken }) => [node.instance, taken])).toEqual([
+      ['a@1', [1]],
+    ]);
     run.end(2, 'failure', { taken: [1] });
     expect(run.plan).toMatchObject({ start: ['rescue'] });
   });
@@ -132,7 +135,7 @@ describe('a loop in a loop', () => {
     run.complete('c@1').next(OUTER, 2).complete('a@2');
     expect(run.plan).toEqual({ start: ['b@2@1'] });
     run.complete('b@2@1').end(INNER, 'exit_when', { path: [2] });
-    expect(run.state.seen('b', run.node('c@2')).instance).toBe('b@2@1');
+    expect(run.state.resolveInstance('b', run.node('c@2')).instance).toBe('b@2@1');
     run.complete('c@2').end(OUTER, 'max');
     expect(run.plan).toEqual({ start: ['out'] });
   });

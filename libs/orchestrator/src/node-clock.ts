@@ -1,67 +1,67 @@
-import { durationOf } from '#libs/expressions';
-import type { NodeRun } from './node-run.js';
+import { parseDuration } from '#libs/expressions';
+import type { NodeInstance } from './node-run.js';
 import { type TimerKind, Timers } from './timers.js';
 import type { WorkflowNode } from './workflow.js';
 
 /** Timers of a run's nodes. The time for which a node waits for an answer does not count toward its timeout. */
 export class NodeClock {
   readonly timers = new Timers();
-  private readonly ends = new Map<NodeRun, number>();
+  private readonly ends = new Map<NodeInstance, number>();
   /** Remaining milliseconds of nodes that wait for an answer. */
-  private readonly left = new Map<NodeRun, number>();
+  private readonly left = new Map<NodeInstance, number>();
   /** Remaining milliseconds of nodes that have not been sent a Message in this attempt. */
-  private readonly unsent = new Map<NodeRun, number>();
+  private readonly unsent = new Map<NodeInstance, number>();
 
   constructor(private readonly nodeOf: (id: string) => WorkflowNode) {}
 
   /** Starts the timeout of an attempt. */
-  begin(node: NodeRun, at: string): void {
+  beginAttempt(node: NodeInstance, at: string): void {
     this.clear(node);
-    const timeout = durationOf(this.nodeOf(node.id).timeout);
+    const timeout = parseDuration(this.nodeOf(node.id).timeout);
     if (timeout === undefined || node.each !== undefined) return;
-    this.limit(node, timeOf(at) + timeout);
+    this.setAttemptEnd(node, parseTimestamp(at) + timeout);
     this.unsent.set(node, timeout);
   }
 
   /** Stops the timeout while the node's agent waits for an answer; it continues after the answer. */
-  ask(node: NodeRun, at: string): void {
+  pauseForQuestion(node: NodeInstance, at: string): void {
     const end = this.ends.get(node);
     this.clear(node);
-    if (end !== undefined) this.left.set(node, Math.max(end - timeOf(at), 0));
-    this.open(node);
+    if (end !== undefined) this.left.set(node, Math.max(end - parseTimestamp(at), 0));
+    this.startQuestionTimer(node);
   }
 
   /** Starts the deadline of a question. It counts from the time at which the run itself asks the question. */
-  open(node: NodeRun): void {
+  startQuestionTimer(node: NodeInstance): void {
     const deadline = questionDeadline(this.nodeOf(node.id), node.openSince);
     if (deadline !== undefined) this.timers.set('question', deadline, node);
   }
 
   /** Starts or continues the timeout when the node is sent a Message. The first Message of an attempt restarts it. */
-  send(node: NodeRun, at: string): void {
+  startTimeout(node: NodeInstance, at: string): void {
     const left = this.left.get(node) ?? this.unsent.get(node);
     if (left === undefined) {
       if (!this.ends.has(node)) this.timers.clear(node);
       return;
     }
     this.clear(node);
-    this.limit(node, timeOf(at) + left);
+    this.setAttemptEnd(node, parseTimestamp(at) + left);
   }
 
   /** Sets the only timer of a node that does nothing until then. */
-  wait(node: NodeRun, kind: TimerKind, until: number): void {
+  waitUntil(node: NodeInstance, kind: TimerKind, until: number): void {
     this.clear(node);
     this.timers.set(kind, until, node);
   }
 
-  clear(node: NodeRun): void {
+  clear(node: NodeInstance): void {
     this.timers.clear(node);
     this.ends.delete(node);
     this.left.delete(node);
     this.unsent.delete(node);
   }
 
-  private limit(node: NodeRun, end: number): void {
+  private setAttemptEnd(node: NodeInstance, end: number): void {
     this.ends.set(node, end);
     this.timers.set('timeout', end, node);
   }
@@ -69,11 +69,11 @@ export class NodeClock {
 
 /** Returns the deadline of an open question, in milliseconds of the epoch; `undefined` if it has none. */
 export function questionDeadline({ onWait }: WorkflowNode, openSince: string | undefined): number | undefined {
-  const patience = durationOf(onWait?.deadline);
-  return patience === undefined || openSince === undefined ? undefined : timeOf(openSince) + patience;
+  const patience = parseDuration(onWait?.deadline);
+  return patience === undefined || openSince === undefined ? undefined : parseTimestamp(openSince) + patience;
 }
 
 /** Parses a timestamp to milliseconds of the epoch; 0 if it is invalid. */
-export function timeOf(text: string): number {
+export function parseTimestamp(text: string): number {
   return Date.parse(text) || 0;
 }

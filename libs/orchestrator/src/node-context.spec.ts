@@ -39,12 +39,14 @@ describe('the context of the agent of an external node', () => {
 
   beforeEach(async () => {
     contexts = new FakeRemoteContexts();
-    await contextOf(contexts)?.keep('theirs');
+    await contextOf(contexts)?.keepContextId('theirs');
   });
 
   it('is shared by the turns of a context and the iterations of a loop', async () => {
-    expect(await contextOf(contexts)?.find()).toBe('theirs');
-    expect(await contextOf(contexts, { parent: { taskId: 'p', reference: 'child@2#1' } })?.find()).toBe('theirs');
+    expect(await contextOf(contexts)?.findContextId()).toBe('theirs');
+    expect(await contextOf(contexts, { parent: { taskId: 'p', reference: 'child@2#1' } })?.findContextId()).toBe(
+      'theirs',
+    );
   });
 
   it.each<[string, Where]>([
@@ -58,9 +60,9 @@ describe('the context of the agent of an external node', () => {
     ['child run of an entry of a list', { parent: { taskId: 'p', reference: 'child[1]#1' } }],
   ])('is not that of another %s', async (_what, where) => {
     const other = contextOf(contexts, where);
-    expect(await other?.find()).toBeUndefined();
-    await other?.keep('others');
-    expect(await contextOf(contexts)?.find()).toBe('theirs');
+    expect(await other?.findContextId()).toBeUndefined();
+    await other?.keepContextId('others');
+    expect(await contextOf(contexts)?.findContextId()).toBe('theirs');
   });
 
   it.each<[string, Where]>([

@@ -1,13 +1,13 @@
 import { Logger } from '@nestjs/common';
 import type { KeptContext, RemoteContexts, RemoteTalk } from '#libs/agent-calls';
 import type { RequestContext } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
-import type { NodeRun } from './node-run.js';
+import { retryWhileDatabaseDown } from '#libs/postgres';
+import type { NodeInstance } from './node-run.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 const logger = new Logger('NodeContext');
 
-interface CallingRun {
+interface ContextRun {
   context: Pick<RequestContext, 'taskId' | 'contextId' | 'call' | 'signal'>;
   definition: WorkflowDefinition;
   isRerun: boolean;
@@ -21,8 +21,8 @@ interface CallingRun {
  */
 export function nodeContext(
   contexts: RemoteContexts,
-  run: CallingRun,
-  node: Pick<NodeRun, 'id' | 'type' | 'index'>,
+  run: ContextRun,
+  node: Pick<NodeInstance, 'id' | 'type' | 'index'>,
   agentUrl: string,
 ): KeptContext | undefined {
   const { context, definition } = run;
@@ -35,16 +35,16 @@ export function nodeContext(
   const workflow = definition.name;
   const talk: RemoteTalk = { tenant, owner, contextId, workflow, node: node.id, agentUrl };
   return {
-    find: () => throughOutage(() => contexts.of(talk), signal),
-    keep: (remote) =>
-      contexts.keep(talk, remote, taskId).catch((error: unknown) => {
+    findContextId: () => retryWhileDatabaseDown(() => contexts.findContext(talk), signal),
+    keepContextId: (remote) =>
+      contexts.keepContext(talk, remote, taskId).catch((error: unknown) => {
         logger.warn({ err: error, taskId }, "The context of a node's agent could not be kept");
       }),
   };
 }
 
 /** Returns the part of the context that belongs to this run alone; `undefined` if the run shares the whole context. */
-function partOf({ context, isRerun }: CallingRun): string | undefined {
+function partOf({ context, isRerun }: ContextRun): string | undefined {
   if (isRerun) return context.taskId;
   const { parent } = context.call;
   return parent?.reference.includes('[') ? `${parent.taskId}/${parent.reference}` : undefined;

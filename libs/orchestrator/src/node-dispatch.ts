@@ -1,5 +1,5 @@
 import { agentToolEntries, REVISION_KEY } from '#libs/executor';
-import { durationOf } from '#libs/expressions';
+import { parseDuration } from '#libs/expressions';
 import { derivedId, type Part, type SendMessageRequest, textBefore, userMessage } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
@@ -84,7 +84,7 @@ export function callsOthers({ type, config }: Pick<WorkflowNode, 'type' | 'confi
 
 /** Returns the milliseconds that a node's agent may take in all; `undefined` if only the client's own limits apply. */
 export function nodeTimeout(node: WorkflowNode): number | undefined {
-  const limit = durationOf(node.timeout);
+  const limit = parseDuration(node.timeout);
   if (limit !== undefined) return Math.min(limit, LONGEST_TIMER);
   if (node.type !== 'external') return undefined;
   const seconds = Number(node.config['timeout'] ?? EXTERNAL_TIMEOUT);

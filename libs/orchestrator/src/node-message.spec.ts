@@ -1,9 +1,9 @@
 import { type Artifact, dataPart, type JsonObject, type Part, textPart } from '#libs/protocol';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { RunExpressions } from './expressions/run-expressions.js';
-import { runVariables } from './expressions/run-variables.js';
+import { createRunVariables } from './expressions/run-variables.js';
 import { nodeContent } from './node-message.js';
-import { partsOf as allPartsOf } from './passed-content.js';
+import { messageParts as allPartsOf } from './passed-content.js';
 import { RunState } from './run-state.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
@@ -39,9 +39,13 @@ function partsOf({ inputs = {}, artifacts = {}, config = {}, type = 'agent' }: G
   state.inputs = inputs;
   for (const [id, parts] of Object.entries(artifacts)) {
     const artifact: Artifact = { artifactId: id, parts };
-    state.node(id).artifacts = [artifact];
+    state.getNode(id).artifacts = [artifact];
   }
-  return contentParts(definition.nodes[2] as WorkflowDefinition['nodes'][0], WorkflowGraph.build(definition), state);
+  return contentParts(
+    definition.nodes[2] as WorkflowDefinition['nodes'][0],
+    WorkflowGraph.buildValid(definition),
+    state,
+  );
 }
 
 const contentParts = (...given: Parameters<typeof nodeContent>): Part[] => allPartsOf(nodeContent(...given));
@@ -157,10 +161,10 @@ describe('nodeContent', () => {
   test('without a prompt is the data of parents that say nothing else', () => {
     const definition = { ...PARENTS, nodes: PARENTS.nodes.map((it) => ({ ...it, type: 'set' })) };
     const state = new RunState(definition);
-    state.node('b').artifacts = [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }];
+    state.getNode('b').artifacts = [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }];
     const [, , child] = definition.nodes;
     if (child === undefined) throw new Error('no child');
-    expect(contentParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
+    expect(contentParts(child, WorkflowGraph.buildValid(definition), state)).toEqual([textPart('{"k":1}')]);
   });
 
   test.each<[string, object, object]>([
@@ -173,8 +177,8 @@ describe('nodeContent', () => {
     const [first, second, child] = PARENTS.nodes as [WorkflowNode, WorkflowNode, WorkflowNode];
     const definition = { ...PARENTS, nodes: [first, { ...second, ...parent }, child] };
     const state = new RunState(definition);
-    Object.assign(state.node('b'), { artifacts: [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }], ...run });
-    expect(contentParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
+    Object.assign(state.getNode('b'), { artifacts: [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }], ...run });
+    expect(contentParts(child, WorkflowGraph.buildValid(definition), state)).toEqual([textPart('{"k":1}')]);
   });
 });
 
@@ -190,18 +194,18 @@ describe('nodeContent with expressions', () => {
     definition.nodes = [...PARENTS.nodes.slice(0, 2), child];
     const state = new RunState(definition);
     state.inputs = { a: '${1}{{b}}' };
-    state.node('b').artifacts = [{ artifactId: 'b', parts: [textPart('B ${2}'), dataPart({ list: [1, 'x'] })] }];
-    const expressions = RunExpressions.of(definition, () => false);
+    state.getNode('b').artifacts = [{ artifactId: 'b', parts: [textPart('B ${2}'), dataPart({ list: [1, 'x'] })] }];
+    const expressions = RunExpressions.forDefinition(definition, () => false);
     if (expressions.fault !== undefined) throw new Error(expressions.fault);
-    const variables = runVariables({
+    const variables = createRunVariables({
       run: { id: 'r', workflow: 'wf', revision: '1', contextId: 'c', startedAt: new Date(0), conversation: null },
       inputs: state.inputs,
       ids: expressions.ids,
-      node: (id) => state.nodes.get(id),
-      loop: () => null,
+      findInstance: (id) => state.nodes.get(id),
+      readLoopResult: () => null,
     });
     const { inputs, nodes } = state;
-    return contentParts(child, WorkflowGraph.build(definition), {
+    return contentParts(child, WorkflowGraph.buildValid(definition), {
       inputs,
       nodes,
       language: { expressions, variables },
@@ -232,7 +236,7 @@ describe('nodeContent with expressions', () => {
 
 describe('files of the Message that a run began with', () => {
   const files = [{ url: 'https://files.example/a', mediaType: 'text/plain', filename: 'a.txt' }];
-  const graph = WorkflowGraph.build(PARENTS);
+  const graph = WorkflowGraph.buildValid(PARENTS);
   const nodes = new Map();
 
   it('go with an input node, after its text', () => {

@@ -13,7 +13,7 @@ import {
 } from '#libs/protocol';
 import { type FillingSource, NodeFilling } from './expressions/node-filling.js';
 import type { GraphEdge } from './graph-edge.js';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import { templateKey, templateValues } from './node-templates.js';
 import { contentFor, type NodeContent, type SaidContent, saidContent, unsaidByReference } from './passed-content.js';
 import { inputText, inputValue, userInputNode } from './run-inputs.js';
@@ -23,7 +23,7 @@ import type { WorkflowGraph } from './workflow-graph.js';
 /** The part of a run from which the Message to a node is built, as seen from that node. */
 export interface MessageSource {
   inputs: JsonObject;
-  nodes: Pick<ReadonlyMap<string, NodeRun>, 'get'>;
+  nodes: Pick<ReadonlyMap<string, NodeInstance>, 'get'>;
   /** Text of the caller, if no `input` node has it. */
   text?: string;
   /**
@@ -31,9 +31,9 @@ export interface MessageSource {
    */
   files?: readonly Part[];
   /** True if the node was reached over the edge. Absent: true for every edge. */
-  carries?(edge: GraphEdge): boolean;
+  isReachedBy?(edge: GraphEdge): boolean;
   /** Further content for a node without a prompt: texts, or results of other nodes. */
-  repeated?: readonly (string | NodeRun)[];
+  repeated?: readonly (string | NodeInstance)[];
   /**
    * True if a node was skipped or canceled, so a reference to it becomes an empty text. Absent: the reference stays as
    * written.
@@ -61,10 +61,10 @@ export function nodeContent(
   const filling = nodeFilling(node, run, budget);
   const { args = {}, inputs, data } = node.config;
   if (node.type === 'workflow' && inputs !== undefined)
-    return { own: [dataPart(filling.value('config.inputs', inputs))], passed: [], leftOut: [] };
+    return { own: [dataPart(filling.fillValue('config.inputs', inputs))], passed: [], leftOut: [] };
   const { text, rest, leftOut } = saidTo(node, graph, run, filling);
   const own =
-    node.type === 'tool' ? [dataPart({ args: filling.value('config.args', args) })] : ownData(node, data, filling);
+    node.type === 'tool' ? [dataPart({ args: filling.fillValue('config.args', args) })] : ownData(node, data, filling);
   const content = contentFor(node.type, { text, rest }, own);
   return { ...withOrder(node, content), leftOut: [...leftOut, ...content.leftOut] };
 }
@@ -78,7 +78,7 @@ function withOrder({ id, type }: WorkflowNode, content: NodeContent): NodeConten
 
 function ownData(node: WorkflowNode, data: JsonValue | undefined, filling: NodeFilling): Part[] {
   const takesData = data !== undefined && templateValues(node).some(({ path }) => path === 'config.data');
-  return takesData ? [dataPart(filling.value('config.data', data))] : [];
+  return takesData ? [dataPart(filling.fillValue('config.data', data))] : [];
 }
 
 /** Returns the filler for the templates of a node. */
@@ -142,18 +142,18 @@ export function saidTo(
   const key = templateKey(node.type);
   const prompt = node.config[key];
   if (typeof prompt === 'string' && prompt !== '')
-    return { text: filling.text(`config.${key}`, prompt), ...besidePrompt(prompt, run) };
+    return { text: filling.fillText(`config.${key}`, prompt), ...besidePrompt(prompt, run) };
   const incoming = graph.incoming(node.id);
-  const taken = incoming.filter((edge) => run.carries?.(edge) ?? true);
+  const taken = incoming.filter((edge) => run.isReachedBy?.(edge) ?? true);
   const before = [...new Set(taken.map(({ from }) => from))].map((id) => saidBy(graph.node(id), run));
   const repeated = (run.repeated ?? []).map((it) =>
-    typeof it === 'string' ? { text: it, rest: [] } : said(graph.node(it.id), it),
+    typeof it === 'string' ? { text: it, rest: [] } : contentSaid(graph.node(it.id), it),
   );
   const all = [
     ...(incoming.length === 0 ? [{ text: run.text ?? '', rest: [...(run.files ?? [])] }] : before),
     ...repeated,
   ];
-  for (const { text } of all) filling.texts.spend(text.length + SEPARATOR.length);
+  for (const { text } of all) filling.texts.spendCharacters(text.length + SEPARATOR.length);
   const texts = all.flatMap(({ text }) => (text === '' ? [] : [text]));
   return { text: texts.join(SEPARATOR), rest: all.flatMap(({ rest }) => rest), leftOut: [] };
 }
@@ -187,17 +187,17 @@ const TEXT_TYPES = new Set(['input', 'agent', 'output', 'external', 'script', 'c
 
 function saidBy(node: WorkflowNode, { nodes, inputs }: MessageSource): SaidContent {
   const run = nodes.get(node.id);
-  if (run && run.artifacts.length > 0) return said(node, run);
+  if (run && run.artifacts.length > 0) return contentSaid(node, run);
   const input = inputValue(inputs, node.id);
   return { text: input === undefined ? '' : inputText(input), rest: [] };
 }
 
-function said(node: WorkflowNode, run: NodeRun): SaidContent {
+function contentSaid(node: WorkflowNode, run: NodeInstance): SaidContent {
   return saidContent(node.id, run.artifacts, mayBeData(node, run));
 }
 
 /** True if the node's data count as its text: it has an output schema, or its result is its `fallback`. */
-function mayBeData({ type, each, output, config }: WorkflowNode, { fallback }: NodeRun): boolean {
+function mayBeData({ type, each, output, config }: WorkflowNode, { fallback }: NodeInstance): boolean {
   if (each !== undefined || output !== undefined || !TEXT_TYPES.has(type)) return true;
   return fallback === true || (type === 'agent' && config['output'] !== undefined);
 }

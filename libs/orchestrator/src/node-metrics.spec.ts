@@ -13,16 +13,19 @@ describe('NodeMetrics', () => {
     const metrics = new Metrics();
     const nodes = new NodeMetrics(metrics);
     const state = new RunState(workflowOf('a ext', ''));
-    const [a, ext] = [state.node('a'), state.node('ext')];
-    const notes = [nodeStarted.note(a, { attempt: 1 }), nodeStarted.note(ext, { attempt: 1 })];
-    const ends = [nodeCompleted.note(a, { status: 'completed' }), nodeError.note(ext, { error: 'no', message: 'no' })];
+    const [a, ext] = [state.getNode('a'), state.getNode('ext')];
+    const notes = [nodeStarted.createNote(a, { attempt: 1 }), nodeStarted.createNote(ext, { attempt: 1 })];
+    const ends = [
+      nodeCompleted.createNote(a, { status: 'completed' }),
+      nodeError.createNote(ext, { error: 'no', message: 'no' }),
+    ];
     for (const note of [...notes, ...ends]) {
       const event = stepEvent(REFERENCE, note);
       state.apply(event);
-      nodes.recorded(event, state);
+      nodes.observeEvent(event, state);
     }
-    nodes.recorded({ ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: userMessage('x') }, state);
-    const text = await metrics.read();
+    nodes.observeEvent({ ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: userMessage('x') }, state);
+    const text = await metrics.readExposition();
     expect(text).toContain('parley_node_duration_seconds_count{type="agent",outcome="completed"} 1');
     expect(text).toContain('parley_node_duration_seconds_count{type="external",outcome="failed"} 1');
     expect(text.match(/parley_node_duration_seconds_count/g)).toHaveLength(2);

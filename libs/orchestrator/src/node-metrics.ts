@@ -23,13 +23,13 @@ export class NodeMetrics {
   }
 
   /** Observes an event of a run. Call it for every recorded event, after the run has applied it. */
-  recorded(event: TaskEvent, run: Pick<RunFacts, 'find'>): void {
+  observeEvent(event: TaskEvent, run: Pick<RunFacts, 'findInstance'>): void {
     if ('task' in event) return;
     const note = runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
     if (note?.node_id === undefined) return;
     const outcome = OUTCOMES[note.type];
     if (outcome === undefined) return;
-    const { type, startedAt, finishedAt } = run.find(note.instance ?? note.node_id) ?? {};
+    const { type, startedAt, finishedAt } = run.findInstance(note.instance ?? note.node_id) ?? {};
     if (type === undefined || startedAt === undefined || finishedAt === undefined) return;
     this.durations.observe({ type, outcome }, Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1000);
   }

@@ -1,4 +1,4 @@
-import { later } from '#libs/expressions';
+import { addMilliseconds } from '#libs/expressions';
 import {
   type Artifact,
   ContentTooLarge,
@@ -11,9 +11,9 @@ import type { ContentLimits } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import { edgeError, nodeRetrying } from './control-steps.js';
 import { FailedExpression } from './expressions/failed-expression.js';
-import type { Failure, FailureKind } from './failure.js';
+import type { WorkflowFailure, FailureKind } from './failure.js';
 import { nodeFilling } from './node-message.js';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import { InvalidOutput } from './output-rules.js';
 import { isRetried, isTooLong, retryPause } from './retry-policy.js';
 import type { RunClock } from './run-clock.js';
@@ -57,79 +57,79 @@ export class NodeOutcomes {
   constructor(private readonly run: EndingRun) {}
 
   /** Completes a node with a result. */
-  *completed(node: NodeRun, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
+  *completeNode(node: NodeInstance, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
     const { reference, state } = this.run;
     const completion = { status, artifacts, ...(fallback && { fallback: true as const }) };
     // The entries of a list have been checked one by one.
     const rounded = node.each === undefined ? roundedResult(node, artifacts) : [];
     for (const note of rounded) yield stepEvent(reference, note);
-    yield* this.succeeded(node, artifacts, (taken) =>
+    yield* this.endWithResult(node, artifacts, (taken) =>
       completedEvent(reference, state.graph, node, { ...completion, ...taken }),
     );
   }
 
   /** Completes a node with its result from another run. */
-  reused(node: NodeRun, result: ReusedResult): Generator<TaskEvent> {
+  reuseResult(node: NodeInstance, result: ReusedResult): Generator<TaskEvent> {
     const { reference, state } = this.run;
-    return this.succeeded(node, result.artifacts, (taken) =>
+    return this.endWithResult(node, result.artifacts, (taken) =>
       reusedEvent(reference, state.graph, node, { ...result, ...taken }),
     );
   }
 
   /** Handles a failed attempt: retry, fallback or failure of the node. */
-  *failed(node: NodeRun, attempt: AttemptFailure): Generator<TaskEvent> {
+  *failAttempt(node: NodeInstance, attempt: AttemptFailure): Generator<TaskEvent> {
     const { graph } = this.run.state;
     const { retry, fallback } = graph.node(node.id);
     // A list is not retried as a whole, because its entries are.
-    if (node.each !== undefined) return yield* this.ended(node, attempt);
+    if (node.each !== undefined) return yield* this.failNode(node, attempt);
     let failure = attempt;
     try {
       const isLong = retry !== undefined && asksForTooLong(node, attempt, retry);
       if (isLong) failure = { ...attempt, kind: 'rate-limited', error: `${attempt.error}; ${longPause(attempt)}` };
       const retryAt = isLong ? undefined : retry && this.retryAt(node, failure);
-      if (retryAt !== undefined) return yield this.retrying(node, failure, retryAt);
-      const artifacts = fallback && this.fallback(node, failure, fallback.parts);
-      if (artifacts !== undefined) return yield* this.completed(node, 'completed', artifacts, true);
+      if (retryAt !== undefined) return yield this.retryingEvent(node, failure, retryAt);
+      const artifacts = fallback && this.fillFallback(node, failure, fallback.parts);
+      if (artifacts !== undefined) return yield* this.completeNode(node, 'completed', artifacts, true);
     } catch (error) {
       failure = attemptFailure(error);
     }
-    yield* this.ended(node, failure);
+    yield* this.failNode(node, failure);
   }
 
   /** Fails a node without a retry or fallback. */
-  *ended(node: NodeRun, attempt: AttemptFailure): Generator<TaskEvent> {
+  *failNode(node: NodeInstance, attempt: AttemptFailure): Generator<TaskEvent> {
     const { reference, state, evaluation } = this.run;
     const { error, message = `node "${node.instance}": ${error}` } = attempt;
-    const failure = failureOf(node, attempt);
+    const failure = loggedFailure(node, attempt);
     const choices = choicesOf(state, node, 'failed');
-    const choice = choices && evaluation.edges({ ...node, status: 'failed', error, failure }, choices);
+    const choice = choices && evaluation.decideEdges({ ...node, status: 'failed', error, failure }, choices);
     if (choice) yield* edgeErrors(reference, node, choice.errors);
     const payload = { error, message, failure, ...(choice && { taken: choice.taken }) };
-    yield stepEvent(reference, nodeError.note(node, payload));
+    yield stepEvent(reference, nodeError.createNote(node, payload));
   }
 
   /** Ends a node with a result. If the outgoing edges cannot be decided, the node fails. */
-  private *succeeded(
-    node: NodeRun,
+  private *endWithResult(
+    node: NodeInstance,
     artifacts: Artifact[],
     event: (taken: { taken?: number[] }) => TaskEvent,
   ): Generator<TaskEvent> {
     const { reference, state, evaluation } = this.run;
     const choices = choicesOf(state, node, 'completed');
-    const choice = choices && evaluation.edges({ ...node, status: 'completed', artifacts }, choices);
+    const choice = choices && evaluation.decideEdges({ ...node, status: 'completed', artifacts }, choices);
     const [first] = choice?.errors ?? [];
     if (first === undefined) return yield event(choice ? { taken: choice.taken } : {});
     yield* edgeErrors(reference, node, choice?.errors ?? []);
-    yield* this.ended(node, { kind: 'expression', error: first.message });
+    yield* this.failNode(node, { kind: 'expression', error: first.message });
   }
 
   /** Returns the time of the next attempt; `undefined` if the node is not retried. @throws FailedExpression */
-  private retryAt(node: NodeRun, attempt: AttemptFailure): Date | undefined {
+  private retryAt(node: NodeInstance, attempt: AttemptFailure): Date | undefined {
     const { reference, state, evaluation, clock } = this.run;
     const { retry } = state.graph.node(node.id);
-    const failure = failureOf(node, attempt);
+    const failure = loggedFailure(node, attempt);
     if (retry === undefined || !isRetried(retry, node.attempts, failure)) return undefined;
-    if (!evaluation.retriedWhen(failing(node, failure), { error: failure })) return undefined;
+    if (!evaluation.retriedWhen(failedInstance(node, failure), { error: failure })) return undefined;
     const { retryAfter } = attempt;
     const failed = {
       runId: reference.taskId,
@@ -137,21 +137,21 @@ export class NodeOutcomes {
       attempt: node.attempts,
       ...(retryAfter !== undefined && { retryAfter }),
     };
-    return later(new Date(clock.now()), retryPause(retry, failed));
+    return addMilliseconds(new Date(clock.now()), retryPause(retry, failed));
   }
 
-  private retrying(node: NodeRun, attempt: AttemptFailure, retryAt: Date): TaskEvent {
-    const payload = { attempt: node.attempts, failure: failureOf(node, attempt), retryAt: retryAt.toISOString() };
-    return stepEvent(this.run.reference, nodeRetrying.note(node, payload));
+  private retryingEvent(node: NodeInstance, attempt: AttemptFailure, retryAt: Date): TaskEvent {
+    const payload = { attempt: node.attempts, failure: loggedFailure(node, attempt), retryAt: retryAt.toISOString() };
+    return stepEvent(this.run.reference, nodeRetrying.createNote(node, payload));
   }
 
   /** @throws FailedExpression, ContentTooLarge */
-  private fallback(node: NodeRun, attempt: AttemptFailure, parts: Part[]): Artifact[] {
+  private fillFallback(node: NodeInstance, attempt: AttemptFailure, parts: Part[]): Artifact[] {
     const { state, evaluation, content } = this.run;
-    const error = failureOf(node, attempt);
-    const source = evaluation.sourceAt(failing(node, error), { error });
+    const error = loggedFailure(node, attempt);
+    const source = evaluation.sourceAt(failedInstance(node, error), { error });
     const filling = nodeFilling(state.graph.node(node.id), source, new TextBudget(content.renderedText));
-    const filled = filling.value('fallback.parts', parts as unknown as JsonValue) as unknown as Part[];
+    const filled = filling.fillValue('fallback.parts', parts as unknown as JsonValue) as unknown as Part[];
     return [{ artifactId: node.id, name: node.id, parts: filled }];
   }
 }
@@ -159,12 +159,12 @@ export class NodeOutcomes {
 /** Reports conditions of a node's outgoing edges that could not be decided. */
 export function* edgeErrors(
   reference: TaskReference,
-  node: NodeRun,
+  node: NodeInstance,
   errors: readonly { edge: number; message: string }[],
 ): Generator<TaskEvent> {
   for (const { edge, message } of errors) {
-    const failure = failureOf(node, { kind: 'expression', error: message });
-    yield stepEvent(reference, edgeError.note(node, { edge, failure }));
+    const failure = loggedFailure(node, { kind: 'expression', error: message });
+    yield stepEvent(reference, edgeError.createNote(node, { edge, failure }));
   }
 }
 
@@ -180,14 +180,14 @@ export function attemptFailure(error: unknown): AttemptFailure {
 }
 
 /** Returns the edges to decide; none for an entry of a list, which has no edges. */
-function choicesOf(state: RunState, node: NodeRun, outcome: 'completed' | 'failed') {
-  return node.list === undefined ? state.choices(node, outcome) : undefined;
+function choicesOf(state: RunState, node: NodeInstance, outcome: 'completed' | 'failed') {
+  return node.list === undefined ? state.choosableEdges(node, outcome) : undefined;
 }
 
 /** True if a retry is due, but the agent asks for a longer pause than a node waits. */
-function asksForTooLong(node: NodeRun, attempt: AttemptFailure, retry: RetryConfig): boolean {
+function asksForTooLong(node: NodeInstance, attempt: AttemptFailure, retry: RetryConfig): boolean {
   const { retryAfter } = attempt;
-  const isDue = isRetried(retry, node.attempts, failureOf(node, attempt));
+  const isDue = isRetried(retry, node.attempts, loggedFailure(node, attempt));
   return isDue && retryAfter !== undefined && isTooLong(retry, retryAfter);
 }
 
@@ -195,11 +195,14 @@ function longPause({ retryAfter = 0 }: AttemptFailure): string {
   return `it asks to be called again in ${Math.round(retryAfter / 1_000)} s, later than a node waits`;
 }
 
-function failing(node: NodeRun, failure: Failure): NodeRun {
+function failedInstance(node: NodeInstance, failure: WorkflowFailure): NodeInstance {
   return { ...node, status: 'failed', error: failure.message, failure };
 }
 
 /** Returns an attempt's failure as it is logged. */
-export function failureOf(node: NodeRun, { kind, error, instance = node.instance }: AttemptFailure): Failure {
+export function loggedFailure(
+  node: NodeInstance,
+  { kind, error, instance = node.instance }: AttemptFailure,
+): WorkflowFailure {
   return { kind, message: error, node: node.id, ...(instance !== node.id && { instance }) };
 }

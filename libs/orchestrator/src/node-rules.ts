@@ -17,7 +17,7 @@ export function nodeRuleProblems({ nodes, language }: WorkflowDefinition, use: S
   return [...nodes.entries()].flatMap(([index, node]) => {
     const { id, type, timeout, retry, each, fallback } = node;
     const problems = new MemberProblems({ path: `nodes[${index}]`, said: `${type} node "${id}": `, node: id });
-    problems.limit('timeout', timeout);
+    problems.checkLimit('timeout', timeout);
     if (retry) checkRetry(problems, retry);
     if (each) checkEach(problems, each);
     if (fallback) checkParts(problems, fallback.parts);
@@ -33,25 +33,25 @@ function checkRetry(
   { attempts, on = [], delay, factor, maxDelay, jitter }: RetryConfig,
 ): void {
   problems
-    .wholeNumber('retry.attempts', attempts, RANGES.attempts)
-    .pause('retry.delay', delay)
-    .number('retry.factor', factor, RANGES.factor)
-    .pause('retry.maxDelay', maxDelay)
-    .number('retry.jitter', jitter, RANGES.jitter);
+    .checkWholeNumber('retry.attempts', attempts, RANGES.attempts)
+    .checkPause('retry.delay', delay)
+    .checkNumber('retry.factor', factor, RANGES.factor)
+    .checkPause('retry.maxDelay', maxDelay)
+    .checkNumber('retry.jitter', jitter, RANGES.jitter);
   for (const [index, kind] of on.entries()) {
     const rule = `is no kind of failure; there are: ${FAILURE_KINDS.join(', ')}`;
-    problems.unless(FAILURE_KINDS.includes(kind), 'UNKNOWN_FAILURE_KIND', `retry.on[${index}]`, rule);
+    problems.checkThat(FAILURE_KINDS.includes(kind), 'UNKNOWN_FAILURE_KIND', `retry.on[${index}]`, rule);
   }
 }
 
 function checkEach(problems: MemberProblems, { concurrency, maxItems, minSuccess }: EachConfig): void {
   problems
-    .wholeNumber('each.concurrency', concurrency, RANGES.concurrency)
-    .wholeNumber('each.maxItems', maxItems, RANGES.maxItems);
+    .checkWholeNumber('each.concurrency', concurrency, RANGES.concurrency)
+    .checkWholeNumber('each.maxItems', maxItems, RANGES.maxItems);
   if (typeof minSuccess === 'number')
-    problems.wholeNumber('each.minSuccess', minSuccess, [0, maxItems ?? MOST_ITEMS_UNLESS_SET]);
+    problems.checkWholeNumber('each.minSuccess', minSuccess, [0, maxItems ?? MOST_ITEMS_UNLESS_SET]);
   if (typeof minSuccess === 'string')
-    problems.unless(
+    problems.checkThat(
       PERCENTAGE.test(minSuccess),
       'OUT_OF_RANGE',
       'each.minSuccess',
@@ -63,7 +63,7 @@ const MOST_ITEMS_UNLESS_SET = 1_000;
 
 function checkParts(problems: MemberProblems, parts: readonly Part[]): void {
   for (const [index, part] of parts.entries())
-    problems.unless(
+    problems.checkThat(
       isPart(part as JsonValue),
       'INVALID_PART',
       `fallback.parts[${index}]`,
@@ -90,8 +90,8 @@ function isTextOf(part: JsonObject, name: string): boolean {
 function checkOutput(problems: MemberProblems, { type, config, output }: WorkflowNode, use: SharedUse): void {
   const own = type === 'output' ? 'schema' : 'output';
   const isTwice = output !== undefined && ['agent', 'output'].includes(type) && isGiven(config[own]);
-  problems.unless(!isTwice, 'CONFLICTING_OUTPUT', 'output', `stands beside config.${own}: one of them is enough`);
-  problems.schema('output.schema', output?.schema, use);
+  problems.checkThat(!isTwice, 'CONFLICTING_OUTPUT', 'output', `stands beside config.${own}: one of them is enough`);
+  problems.checkSchema('output.schema', output?.schema, use);
 }
 
 /** Checks the schema in a config, and the default answer against it. */
@@ -101,21 +101,21 @@ function checkAnswer(problems: MemberProblems, { type, config, onWait }: Workflo
   const schema = isJsonObject(config[key]) ? config[key] : undefined;
   const rule = 'must be an object, which is sent as data, or a text';
   problems
-    .limit('onWait.deadline', onWait?.deadline)
-    .unless(
+    .checkLimit('onWait.deadline', onWait?.deadline)
+    .checkThat(
       value === undefined || typeof value === 'string' || isJsonObject(value),
       'INVALID_DEFAULT',
       'onWait.default',
       rule,
     );
   const answer = value === undefined || type !== 'human' ? undefined : { member: 'onWait.default', value };
-  problems.schema(`config.${key}`, schema, use, answer);
+  problems.checkSchema(`config.${key}`, schema, use, answer);
 }
 
 function checkWait(problems: MemberProblems, { type, config }: WorkflowNode): void {
   const { for: length } = config;
   if (type !== 'wait' || typeof length !== 'string' || !length.includes('${')) return;
-  problems.unless(false, 'INVALID_DURATION', 'config.for', 'is an expression only in "language": 2');
+  problems.checkThat(false, 'INVALID_DURATION', 'config.for', 'is an expression only in "language": 2');
 }
 
 function isGiven(value: JsonValue | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
 import type { Artifact, FieldViolation, FormQuestion, JsonValue, Message, Part } from '#libs/protocol';
-import type { Failure, FailureKind } from './failure.js';
+import type { WorkflowFailure, FailureKind } from './failure.js';
 
 export type NodeStatus = 'pending' | 'running' | 'input-required' | 'completed' | 'failed' | 'canceled' | 'skipped';
 
@@ -14,7 +14,7 @@ export type RunStatus = 'running' | 'input-required' | 'completed' | 'failed' | 
 export type SkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
 
 /** State of an instance of a node: the only one, that of an iteration, or that of an entry of a list. */
-export interface NodeRun {
+export interface NodeInstance {
   readonly id: string;
   readonly type: string;
   /** Name of the instance: the id with its iterations and its index in a list, for example `draft@2` or `tr[17]`. */
@@ -24,7 +24,7 @@ export interface NodeRun {
   /** Index of an entry in its list, from 0. */
   readonly index?: number;
   /** Instance that processes the list of this entry. */
-  readonly list?: NodeRun;
+  readonly list?: NodeInstance;
   /** Progress of a node that processes a list. The node itself is never sent a Message. */
   readonly each?: EachRun;
   /** Set by `Frontier`. */
@@ -49,7 +49,7 @@ export interface NodeRun {
   artifacts: Artifact[];
   error?: string;
   /** Failure of the last failed attempt, if the log has more than a text. */
-  failure?: Failure;
+  failure?: WorkflowFailure;
   /** Question of the child while the node is `input-required`. */
   question?: Part[];
   /** Time of the question (ISO 8601). */
@@ -91,13 +91,13 @@ export interface EachRun {
   /** Number of entries of the list; 0 before it is known. */
   total: number;
   /** Instances of the entries that were reached, by index. */
-  readonly runs: NodeRun[];
+  readonly runs: NodeInstance[];
   /** Number of entries by outcome. */
   completed: number;
   failed: number;
   canceled: number;
   /** First entry that failed. */
-  firstFailed?: NodeRun;
+  firstFailed?: NodeInstance;
 }
 
 /** The first unhandled failure of a run; `node` is absent if no node caused it. */

@@ -1,12 +1,12 @@
 import { Heap } from './heap.js';
-import type { NodeRun, NodeStatus, SkipReason } from './node-run.js';
+import type { NodeInstance, NodeStatus, SkipReason } from './node-run.js';
 import type { Skips } from './plan.js';
 
 /** Node types that the engine executes itself, without an agent. */
 const OWN_TYPES: ReadonlySet<string> = new Set(['set', 'wait']);
 
 /** True if the engine executes the node itself. */
-export function isOwn({ type }: Pick<NodeRun, 'type'>): boolean {
+export function isOwn({ type }: Pick<NodeInstance, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
@@ -15,7 +15,7 @@ export function isOwn({ type }: Pick<NodeRun, 'type'>): boolean {
  * of the definition.
  */
 export class NodeSets {
-  readonly byStatus: Readonly<Record<NodeStatus, Set<NodeRun>>> = {
+  readonly byStatus: Readonly<Record<NodeStatus, Set<NodeInstance>>> = {
     pending: new Set(),
     running: new Set(),
     'input-required': new Set(),
@@ -25,13 +25,13 @@ export class NodeSets {
     skipped: new Set(),
   };
   /** Running instances, except those that wait for a time or for the entries of a list. */
-  readonly busy = new Set<NodeRun>();
+  readonly busy = new Set<NodeInstance>();
   /** Active instances whose results are not needed anymore. */
-  readonly withdrawn = new Set<NodeRun>();
-  private readonly startable: Heap<NodeRun>;
-  private readonly unannounced = new Set<NodeRun>();
+  readonly withdrawn = new Set<NodeInstance>();
+  private readonly startable: Heap<NodeInstance>;
+  private readonly unannounced = new Set<NodeInstance>();
   private readonly unreported = new Map<SkipReason, Set<string>>();
-  private readonly before: (one: NodeRun, other: NodeRun) => boolean;
+  private readonly before: (one: NodeInstance, other: NodeInstance) => boolean;
 
   /**
    * @param place position of a node in the definition, by its id
@@ -41,26 +41,28 @@ export class NodeSets {
     place: (id: string) => number,
     private readonly reports: boolean,
   ) {
-    this.before = (one, other) => compared(one, other, place) < 0;
+    this.before = (one, other) => compareInstances(one, other, place) < 0;
     this.startable = new Heap(this.before);
   }
 
   /** Returns pending instances that may start now. */
-  ready(most = Infinity): NodeRun[] {
-    return Number.isFinite(most) ? [...this.startable.least().take(Math.max(most, 0))] : [...this.startable.least()];
+  listStartable(most = Infinity): NodeInstance[] {
+    return Number.isFinite(most)
+      ? [...this.startable.iterateInOrder().take(Math.max(most, 0))]
+      : [...this.startable.iterateInOrder()];
   }
 
-  get unsent(): NodeRun[] {
-    return this.sorted(this.unannounced);
+  get unsent(): NodeInstance[] {
+    return this.sortByPlace(this.unannounced);
   }
 
   /** Running or waiting instances, except those that only wait for the entries of a list. */
-  get active(): NodeRun[] {
+  get active(): NodeInstance[] {
     const { running, 'input-required': waiting } = this.byStatus;
-    return this.sorted([...running, ...waiting].filter(({ each }) => each === undefined));
+    return this.sortByPlace([...running, ...waiting].filter(({ each }) => each === undefined));
   }
 
-  sorted(nodes: Iterable<NodeRun>): NodeRun[] {
+  sortByPlace(nodes: Iterable<NodeInstance>): NodeInstance[] {
     return [...nodes].sort((one, other) => (this.before(one, other) ? -1 : 1));
   }
 
@@ -70,7 +72,7 @@ export class NodeSets {
   }
 
   /** Changes the status of an instance. Set its `messageId` and `waitsFor` first. */
-  move(node: NodeRun, status: NodeStatus): void {
+  setStatus(node: NodeInstance, status: NodeStatus): void {
     this.byStatus[node.status].delete(node);
     this.busy.delete(node);
     this.unannounced.delete(node);
@@ -85,24 +87,24 @@ export class NodeSets {
   }
 
   /** Marks a pending instance as ready to start. */
-  admit(node: NodeRun): void {
+  markStartable(node: NodeInstance): void {
     if (node.status === 'pending') this.startable.add(node);
   }
 
   /** Makes an instance wait again. */
-  dismiss(node: NodeRun): void {
+  unmarkStartable(node: NodeInstance): void {
     this.startable.delete(node);
   }
 
-  skip(node: NodeRun, because: SkipReason): void {
+  skipNode(node: NodeInstance, because: SkipReason): void {
     node.because = because;
-    this.move(node, 'skipped');
+    this.setStatus(node, 'skipped');
     if (!this.reports) return;
     const instances = this.unreported.get(because) ?? new Set();
     this.unreported.set(because, instances.add(node.instance));
   }
 
-  reported(instances: readonly string[]): void {
+  markReported(instances: readonly string[]): void {
     for (const [because, left] of this.unreported) {
       for (const instance of instances) left.delete(instance);
       if (left.size === 0) this.unreported.delete(because);
@@ -111,13 +113,13 @@ export class NodeSets {
 }
 
 /** Compares instances by the position of their nodes, then by iteration and index. */
-function compared(one: NodeRun, other: NodeRun, place: (id: string) => number): number {
+function compareInstances(one: NodeInstance, other: NodeInstance, place: (id: string) => number): number {
   if (one.id !== other.id) return place(one.id) - place(other.id);
   const [left, right] = [orderOf(one), orderOf(other)];
   const at = left.findIndex((value, index) => value !== right[index]);
   return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? 0);
 }
 
-function orderOf({ path, index }: NodeRun): readonly number[] {
+function orderOf({ path, index }: NodeInstance): readonly number[] {
   return index === undefined ? path : [...path, index];
 }

@@ -34,7 +34,7 @@ export class OpenCancels {
    * is stored.
    * @returns `undefined` if the limits allow no further cancel
    */
-  kept({ name, url, whose }: CancelPlace, ask: () => Promise<boolean>): Promise<boolean> | undefined {
+  cancelOnce({ name, url, whose }: CancelPlace, ask: () => Promise<boolean>): Promise<boolean> | undefined {
     const known = this.open.get(name);
     if (known) return known.asked;
     const { tenant } = whose;

@@ -6,7 +6,7 @@ const OBJECT = { type: 'object', properties: { ok: { type: 'boolean' } }, requir
 
 function applied(output: OutputConfig | undefined, ...parts: Part[]): Artifact[] {
   const node = { id: 'a', type: 'agent', config: {}, ...(output && { output }) };
-  return OutputRules.of(node).applied([{ artifactId: 'x', parts }], 500);
+  return OutputRules.forNode(node).applyRules([{ artifactId: 'x', parts }], 500);
 }
 
 function dataOf(text: string): JsonValue | undefined {
@@ -61,14 +61,14 @@ describe('what a node answers', () => {
     expect(() => applied({ schema: OBJECT }, textPart('{"ok":true}'))).toThrow('the output must be object');
     expect(applied({ schema: { type: 'string' } }, textPart('fine'))).toHaveLength(1);
     expect(() =>
-      OutputRules.of({ id: 'b', type: 'agent', config: {}, output: { schema: OBJECT } }).applied([], 9),
+      OutputRules.forNode({ id: 'b', type: 'agent', config: {}, output: { schema: OBJECT } }).applyRules([], 9),
     ).toThrow('the output must be object');
   });
 
   it('of an output node is held to the schema of its config', () => {
     const node: WorkflowNode = { id: 'out', type: 'output', config: { schema: { type: 'string', maxLength: 3 } } };
-    expect(OutputRules.of(node).applied([{ artifactId: 'x', parts: [textPart('abc')] }], 9)).toHaveLength(1);
-    expect(() => OutputRules.of(node).applied([{ artifactId: 'x', parts: [textPart('abcd')] }], 9)).toThrow(
+    expect(OutputRules.forNode(node).applyRules([{ artifactId: 'x', parts: [textPart('abc')] }], 9)).toHaveLength(1);
+    expect(() => OutputRules.forNode(node).applyRules([{ artifactId: 'x', parts: [textPart('abcd')] }], 9)).toThrow(
       'the output must NOT have more than 3 characters',
     );
   });

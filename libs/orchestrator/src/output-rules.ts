@@ -14,11 +14,11 @@ export class OutputRules {
   private readonly schema: InputSchema | undefined;
 
   private constructor(private readonly node: WorkflowNode) {
-    this.schema = usable(node.output?.schema ?? (node.type === 'output' ? node.config['schema'] : undefined));
+    this.schema = usableSchema(node.output?.schema ?? (node.type === 'output' ? node.config['schema'] : undefined));
   }
 
   /** Returns the rules of a node of a definition. They are read once. */
-  static of(node: WorkflowNode): OutputRules {
+  static forNode(node: WorkflowNode): OutputRules {
     const rules = OutputRules.known.get(node) ?? new OutputRules(node);
     OutputRules.known.set(node, rules);
     return rules;
@@ -29,9 +29,9 @@ export class OutputRules {
    * @param mostMembers limit of members and elements of that JSON
    * @throws InvalidOutput
    */
-  applied(artifacts: Artifact[], mostMembers: number): Artifact[] {
+  applyRules(artifacts: Artifact[], mostMembers: number): Artifact[] {
     const kept = this.node.output?.parse === true ? this.withData(artifacts, mostMembers) : artifacts;
-    const [fault] = this.schema?.faults(valueOf(kept[0])) ?? [];
+    const [fault] = this.schema?.faults(resultValue(kept[0])) ?? [];
     if (fault) throw new InvalidOutput(`the output${fault.path} ${fault.detail}`);
     return kept;
   }
@@ -43,7 +43,7 @@ export class OutputRules {
     if (first === undefined || text === undefined) throw new InvalidOutput('the output has no text to read JSON from');
     const { schema } = this;
     const data = jsonInText(text, {
-      read: (json) => parsed(json, mostMembers),
+      read: (json) => parseOutput(json, mostMembers),
       ...(schema && { fits: (value) => schema.faults(value).length === 0 }),
     });
     if (data === undefined) throw new InvalidOutput('the output has no JSON in its text');
@@ -52,13 +52,13 @@ export class OutputRules {
 }
 
 /** Returns a result as a value: its data, else its text. */
-function valueOf(artifact: Artifact | undefined): JsonValue {
+function resultValue(artifact: Artifact | undefined): JsonValue {
   if (artifact === undefined) return null;
   return firstData(artifact.parts) ?? joinedText(artifact.parts) ?? null;
 }
 
 /** @throws InvalidOutput for JSON with too many members */
-function parsed(text: string, mostMembers: number): JsonValue | undefined {
+function parseOutput(text: string, mostMembers: number): JsonValue | undefined {
   if (hasMoreMembers(text, mostMembers)) throw new InvalidOutput(`the output's JSON ${tooManyMembers(mostMembers)}`);
   try {
     const value = JSON.parse(text) as JsonValue;
@@ -70,10 +70,10 @@ function parsed(text: string, mostMembers: number): JsonValue | undefined {
 }
 
 /** Returns the schema; `undefined` for one that an earlier version accepted and this one rejects. */
-function usable(schema: JsonValue | undefined): InputSchema | undefined {
+function usableSchema(schema: JsonValue | undefined): InputSchema | undefined {
   if (schema === undefined) return undefined;
   try {
-    return InputSchema.of(schema);
+    return InputSchema.fromJson(schema);
   } catch (error) {
     if (error instanceof InvalidInputSchema) return undefined;
     throw error;

@@ -42,8 +42,8 @@ const says =
 const echo = (call: FakeCall): void => call.complete(...(call.request?.message.parts ?? []));
 
 function withModes(agents: FakeAgents, modes: readonly string[]): FakeAgents {
-  const { client } = agents;
-  agents.client = async (url) => {
+  const { resolveClient: client } = agents;
+  agents.resolveClient = async (url) => {
     const found = await client.call(agents, url);
     found.inputModes = async () => modes;
     return found;
@@ -139,7 +139,7 @@ describe.each(Object.entries(ANSWERS))('an answer that is %s', (_what, artifacts
     await waited.until('node.waiting pause');
     await waited.clock.pass();
     await over;
-    expect(waited.state.node('pause').artifacts[0]?.parts.map(bare)).toEqual(whole);
+    expect(waited.state.getNode('pause').artifacts[0]?.parts.map(bare)).toEqual(whole);
     expect(sentTo(waited, 'last')).toHaveLength(whole.length);
   });
 
@@ -223,7 +223,7 @@ describe('the list that a node with each makes', () => {
     const answers = [[[PNG]], [[textPart('words'), DATA], [textPart('more')]], [[textPart('plain')]]];
     const agents = answering({ list: (call) => says(answers[agents.calls.indexOf(call)] ?? [])(call) });
     const run = await ran({ ...each, language: 2 }, agents);
-    expect(run.state.node('list').artifacts[0]?.parts).toEqual([dataPart([null, { total: 42 }, 'plain']), PNG]);
+    expect(run.state.getNode('list').artifacts[0]?.parts).toEqual([dataPart([null, { total: 42 }, 'plain']), PNG]);
     expect(run.payloads('parts.left-out', 'list')).toEqual([{ count: 2, kinds: ['text'] }]);
   });
 });
@@ -234,7 +234,7 @@ describe('an answer in many pieces', () => {
     const thought: Part = { text: 'let me think', metadata: { adk_thought: true } };
     const run = await ran(behind('agent'), answering({ ext1: says([[thought, ...words]]) }));
     const text = words.map((part) => part.text).join('');
-    expect(run.state.node('ext1').artifacts[0]?.parts).toEqual([thought, textPart(text)]);
+    expect(run.state.getNode('ext1').artifacts[0]?.parts).toEqual([thought, textPart(text)]);
     expect(sentTo(run, 'next')).toEqual([textPart(text)]);
   });
 });

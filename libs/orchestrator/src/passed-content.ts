@@ -59,12 +59,12 @@ const MOST_KINDS = 20;
 export function saidContent(node: string, artifacts: readonly Artifact[], mayBeData: boolean): SaidContent {
   const [first, ...further] = artifacts;
   if (first === undefined) return { text: '', rest: [] };
-  const others = further.flatMap((artifact) => marked(node, artifact, spokenParts(artifact.parts)));
+  const others = further.flatMap((artifact) => markTexts(node, artifact, spokenParts(artifact.parts)));
   const text = joinedText(first.parts) ?? '';
   const dataAt = text === '' && mayBeData ? first.parts.findIndex(({ data }) => data !== undefined) : -1;
   const { start, end } = firstTextRow(first.parts);
   const isSaid = (index: number): boolean => (index >= start && index < end) || index === dataAt;
-  const unsaid = marked(node, first, spokenParts(first.parts.filter((_, index) => !isSaid(index))));
+  const unsaid = markTexts(node, first, spokenParts(first.parts.filter((_, index) => !isSaid(index))));
   const said = dataAt < 0 ? text : JSON.stringify(first.parts[dataAt]?.data);
   return { text: said, rest: [...unsaid, ...others] };
 }
@@ -75,7 +75,7 @@ export function saidContent(node: string, artifacts: readonly Artifact[], mayBeD
  */
 export function asOneArtifact(node: string, artifacts: readonly Artifact[]): Part[] {
   const [first, ...further] = artifacts;
-  return [...(first?.parts ?? []), ...further.flatMap((artifact) => marked(node, artifact, artifact.parts))];
+  return [...(first?.parts ?? []), ...further.flatMap((artifact) => markTexts(node, artifact, artifact.parts))];
 }
 
 /**
@@ -109,7 +109,7 @@ export function contentFor(type: string, { text, rest }: SaidContent, given: rea
 }
 
 /** Returns all Parts of a Message to a node. */
-export function partsOf({ own, passed }: NodeContent): Part[] {
+export function messageParts({ own, passed }: NodeContent): Part[] {
   return [...own, ...passed];
 }
 
@@ -156,7 +156,7 @@ export function unreadPayload({
 }
 
 /** Adds the Artifact's name to the metadata of its texts. */
-function marked(node: string, { artifactId }: Artifact, parts: readonly Part[]): Part[] {
+function markTexts(node: string, { artifactId }: Artifact, parts: readonly Part[]): Part[] {
   const of = `${node}/${artifactId}`;
   return parts.map((part) =>
     part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: of } },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { NodeRun, NodeStatus } from './node-run.js';
+import type { NodeInstance, NodeStatus } from './node-run.js';
 import { planNext } from './plan-next.js';
 import { RunState } from './run-state.js';
 import { a2aReceived, a2aSending, nodeCanceled, nodeCompleted, nodeError, nodeStarted } from './run-steps.js';
@@ -34,22 +34,23 @@ function play(
   picks: number[],
   endings: Ending[],
 ): { state: RunState; started: string[]; outcome?: string } {
-  const graph = WorkflowGraph.build(definition);
+  const graph = WorkflowGraph.buildValid(definition);
   const state = new RunState(definition);
   const started: string[] = [];
-  const running = (): NodeRun[] => [...state.nodes.values()].filter((node) => node.status === 'running');
+  const running = (): NodeInstance[] => [...state.nodes.values()].filter((node) => node.status === 'running');
   for (let turn = 0; turn < 1000; turn++) {
     const plan = planNext(state, 0);
     if (plan.outcome && plan.outcome !== 'input-required') return { state, started, outcome: plan.outcome };
     for (const node of plan.stop)
-      state.apply(stepEvent(reference, nodeCanceled.note(node, { outcome: 'not-started' })));
+      state.apply(stepEvent(reference, nodeCanceled.createNote(node, { outcome: 'not-started' })));
     for (const { id } of plan.start) {
-      for (const predecessor of graph.predecessors(id)) expect(state.node(predecessor).status).toBe('completed');
+      for (const predecessor of graph.predecessors(id)) expect(state.getNode(predecessor).status).toBe('completed');
       started.push(id);
-      state.apply(stepEvent(reference, nodeStarted.note(state.node(id), { attempt: 1 })));
+      state.apply(stepEvent(reference, nodeStarted.createNote(state.getNode(id), { attempt: 1 })));
     }
     if (plan.outcome === 'input-required') {
-      for (const node of state.frontier.waiting) state.apply(stepEvent(reference, a2aSending.note(node, SENDING)));
+      for (const node of state.frontier.waiting)
+        state.apply(stepEvent(reference, a2aSending.createNote(node, SENDING)));
     }
     const open = running();
     const node = open[(picks[turn % picks.length] ?? 0) % Math.max(open.length, 1)];
@@ -58,11 +59,11 @@ function play(
   return { state, started };
 }
 
-function ended(node: NodeRun, ending: Ending) {
-  if (ending === 'failed') return nodeError.note(node, { error: 'boom', message: `node "${node.id}": boom` });
+function ended(node: NodeInstance, ending: Ending) {
+  if (ending === 'failed') return nodeError.createNote(node, { error: 'boom', message: `node "${node.id}": boom` });
   if (ending === 'waits')
-    return a2aReceived.note(node, { url: '', status: 'input-required', message: '', question: [] });
-  return nodeCompleted.note(node, { status: 'completed', artifacts: [] });
+    return a2aReceived.createNote(node, { url: '', status: 'input-required', message: '', question: [] });
+  return nodeCompleted.createNote(node, { status: 'completed', artifacts: [] });
 }
 
 /** Everything that an edge leads to from the node, or from what is found. */
@@ -92,11 +93,11 @@ describe('planNext', () => {
     fc.assert(
       fc.property(dags, fc.nat(9), (definition, index) => {
         const failing = `n${index % definition.nodes.length}`;
-        const graph = WorkflowGraph.build({ ...definition, onFailure: 'continue' });
+        const graph = WorkflowGraph.buildValid({ ...definition, onFailure: 'continue' });
         const state = new RunState(graph.definition);
         for (let plan = planNext(state, 0); !plan.outcome; plan = planNext(state, 0)) {
           for (const { id } of plan.start) {
-            state.apply(stepEvent(reference, ended(state.node(id), id === failing ? 'failed' : 'completed')));
+            state.apply(stepEvent(reference, ended(state.getNode(id), id === failing ? 'failed' : 'completed')));
           }
         }
         const skipped = [...state.nodes.values()].filter((node) => node.status === 'skipped').map((node) => node.id);
@@ -113,12 +114,13 @@ describe('planNext', () => {
     };
     const state = new RunState(definition);
     expect(plainPlan(planNext(state, 0))).toEqual({ ready: ['a', 'b'], stop: [] });
-    for (const id of ['a', 'b']) state.apply(stepEvent(reference, nodeStarted.note(state.node(id), { attempt: 1 })));
+    for (const id of ['a', 'b'])
+      state.apply(stepEvent(reference, nodeStarted.createNote(state.getNode(id), { attempt: 1 })));
     expect(plainPlan(planNext(state, 0))).toEqual({ ready: [], stop: [] });
-    state.apply(stepEvent(reference, ended(state.node('b'), 'failed')));
+    state.apply(stepEvent(reference, ended(state.getNode('b'), 'failed')));
     expect(plainPlan(planNext(state, 0))).toEqual({ ready: [], stop: ['a'] });
-    state.apply(stepEvent(reference, nodeCanceled.note(state.node('a'), { outcome: 'acknowledged' })));
+    state.apply(stepEvent(reference, nodeCanceled.createNote(state.getNode('a'), { outcome: 'acknowledged' })));
     expect(plainPlan(planNext(state, 0))).toEqual({ ready: [], stop: [], outcome: 'failed' });
-    expect(state.node('c').status).toBe('skipped');
+    expect(state.getNode('c').status).toBe('skipped');
   });
 });

@@ -1,5 +1,5 @@
 import type { Frontier } from './frontier.js';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import type { Plan, RunOutcome } from './plan.js';
 import { answeredNodes } from './run-answer.js';
 import type { RunState } from './run-state.js';
@@ -16,43 +16,43 @@ const SHORT_WAIT = 30_000;
 export function planNext(state: RunState, now: number): Plan {
   const { frontier } = state;
   if (frontier.ending) return planEnding(frontier, now);
-  const wakeAt = frontier.timers.after(now);
-  const common = { stop: frontier.unwanted, report: frontier.unreported };
-  if (frontier.isStruck) return ended({ ...common, ...NOTHING }, 'failed', state);
+  const wakeAt = frontier.timers.nextAfter(now);
+  const common = { stop: frontier.nodesToCancel, report: frontier.unreportedSkips };
+  if (frontier.isFailingFast) return planOutcome({ ...common, ...NOTHING }, 'failed', state);
   const plan = {
     ...common,
-    ...timely(frontier, now),
-    answer: answered(state),
+    ...planDueWork(frontier, now),
+    answer: findAnswered(state),
     ...(wakeAt !== undefined && { wakeAt }),
   };
   if (frontier.isBusy) return plan;
-  if (frontier.has('input-required')) return ended(plan, 'input-required', state);
-  if (frontier.timers.due(now + SHORT_WAIT).some(({ kind }) => GOES_ON.has(kind))) return plan;
-  if (frontier.timers.ofNodes > 0) return ended(plan, 'parked', state);
-  return ended(plan, frontier.isFailing ? 'failed' : 'completed', state);
+  if (frontier.hasNodeWithStatus('input-required')) return planOutcome(plan, 'input-required', state);
+  if (frontier.timers.listDue(now + SHORT_WAIT).some(({ kind }) => GOES_ON.has(kind))) return plan;
+  if (frontier.timers.ofNodes > 0) return planOutcome(plan, 'parked', state);
+  return planOutcome(plan, frontier.isFailing ? 'failed' : 'completed', state);
 }
 
 /** Plans the `onExit` nodes after the outcome is known, within their time limit. They cannot ask questions. */
 function planEnding(frontier: Frontier, now: number): Plan {
-  const isOver = frontier.timers.due(now).some(({ kind }) => kind === 'exit');
-  const report = frontier.unreported;
-  if (isOver) return ended({ ...NOTHING, stop: frontier.active, report }, frontier.ending);
-  const wakeAt = frontier.timers.after(now);
-  const { fire, ...others } = timely(frontier, now);
+  const isOver = frontier.timers.listDue(now).some(({ kind }) => kind === 'exit');
+  const report = frontier.unreportedSkips;
+  if (isOver) return planOutcome({ ...NOTHING, stop: frontier.active, report }, frontier.ending);
+  const wakeAt = frontier.timers.nextAfter(now);
+  const { fire, ...others } = planDueWork(frontier, now);
   const unheard = frontier.waiting.map((node): Timer => ({ kind: 'question', at: now, node }));
   const common = { stop: [], report, answer: [], ...(wakeAt !== undefined && { wakeAt }) };
   const plan = { ...common, ...others, fire: [...fire, ...unheard] };
-  return frontier.active.length > 0 || frontier.isBusy ? plan : ended(plan, frontier.ending);
+  return frontier.active.length > 0 || frontier.isBusy ? plan : planOutcome(plan, frontier.ending);
 }
 
 /** Returns pending decisions, due timers and nodes to start. */
-function timely(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fire' | 'start'> {
-  const due = frontier.timers.due(now);
+function planDueWork(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fire' | 'start'> {
+  const due = frontier.timers.listDue(now);
   const again = due.flatMap(({ kind, node }) => (STARTS.has(kind) && node ? [node] : []));
   return {
-    decide: frontier.undecided,
+    decide: frontier.pendingDecisions,
     fire: due.filter(({ kind }) => !STARTS.has(kind)),
-    start: frontier.startable(again),
+    start: frontier.selectNodesToStart(again),
   };
 }
 
@@ -62,7 +62,7 @@ const GOES_ON: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
 const NOTHING = { decide: [], answer: [], fire: [], start: [] };
 
 /** Sets the outcome once nothing is left to do; `onExit` nodes run before a final outcome. */
-function ended(plan: Plan, outcome: RunOutcome | undefined, state?: RunState): Plan {
+function planOutcome(plan: Plan, outcome: RunOutcome | undefined, state?: RunState): Plan {
   const { stop, report, decide, fire, start } = plan;
   if ([stop, report, decide, fire, start].some((list) => list.length > 0) || outcome === undefined) return plan;
   const isLast = outcome === 'completed' || outcome === 'failed';
@@ -70,7 +70,7 @@ function ended(plan: Plan, outcome: RunOutcome | undefined, state?: RunState): P
   return { ...plan, outcome };
 }
 
-function answered({ received, undelivered, frontier }: RunState): NodeRun[] {
+function findAnswered({ received, undelivered, frontier }: RunState): NodeInstance[] {
   if (received === undefined || !undelivered) return [];
   const waiting = frontier.waiting.filter((node) => !frontier.sets.withdrawn.has(node));
   return answeredNodes(received, waiting);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { TaskEvent } from '#libs/tasks';
-import { instanceName } from './instances.js';
-import type { NodeRun, NodeStatus } from './node-run.js';
+import { formatInstanceName } from './instances.js';
+import type { NodeInstance, NodeStatus } from './node-run.js';
 import { planNext } from './plan-next.js';
 import { RunState } from './run-state.js';
 import { fateOf } from './testing/fate.js';
@@ -22,13 +22,13 @@ function hasEnded(
 ): boolean {
   const { state } = run;
   const loop = edge.source.inner?.loop;
-  if (loop === undefined) return ENDED.includes(state.instance(instanceName(edge.from, path)).status);
-  const found = state.progress.scopes.loop({ edge: loop.index, path });
-  return found === undefined ? state.node(edge.from).status === 'skipped' : found.loop?.reason !== undefined;
+  if (loop === undefined) return ENDED.includes(state.getInstance(formatInstanceName(edge.from, path)).status);
+  const found = state.progress.scopes.findLoop({ edge: loop.index, path });
+  return found === undefined ? state.getNode(edge.from).status === 'skipped' : found.loop?.reason !== undefined;
 }
 
 /** What must hold of an instance that is about to start. */
-function mayStart(node: NodeRun, run: PlayedRun): void {
+function mayStart(node: NodeInstance, run: PlayedRun): void {
   const { state } = run;
   const { graph } = state;
   const saw = `${node.instance} of ${JSON.stringify(run.definition)}`;
@@ -42,7 +42,7 @@ function mayStart(node: NodeRun, run: PlayedRun): void {
     if (state.frontier.ending === undefined) throw new Error(`the end is not known: ${saw}`);
     return;
   }
-  const unit = graph.regions.unit(node.id);
+  const unit = graph.regions.findUnit(node.id);
   const incoming = unit?.incoming ?? [];
   const ended = incoming.filter((edge) => hasEnded(run, node.path, edge)).length;
   const wanted = Math.min(unit?.needed ?? Infinity, incoming.length);
@@ -58,7 +58,7 @@ function playAny(definition: WorkflowDefinition, seed: number, order: number): P
 /** All that a run says of itself. */
 function answers(state: RunState, now: number): object {
   const plan = planNext(state, now);
-  const names = (nodes: readonly NodeRun[]) => nodes.map(({ instance }) => instance);
+  const names = (nodes: readonly NodeInstance[]) => nodes.map(({ instance }) => instance);
   const loop = (run: { loop: { index: number }; path: readonly number[]; iteration: number }) => [
     run.loop.index,
     run.path,
@@ -79,7 +79,11 @@ function answers(state: RunState, now: number): object {
     nodes,
     newest: [...state.nodes.values()].map(({ instance }) => instance),
     error,
-    lists: { waiting: names(frontier.waiting), running: names(frontier.running), unsent: names(frontier.unsent) },
+    lists: {
+      waiting: names(frontier.waiting),
+      running: names(frontier.running),
+      unsent: names(frontier.undispatchedNodes),
+    },
     isFailing: frontier.isFailing,
     isBeingCanceled: frontier.isBeingCanceled,
   };
@@ -143,8 +147,8 @@ describe('Progress', () => {
       fc.property(workflows(ALL), seeds, fc.nat(), (definition, [seed, order], at) => {
         const { log, state, now } = playAny(definition, seed, order);
         const cut = at % (log.length + 1);
-        const read = RunState.of(definition, log.slice(0, cut));
-        const whole = RunState.of(definition, log.slice(0, cut));
+        const read = RunState.fromEvents(definition, log.slice(0, cut));
+        const whole = RunState.fromEvents(definition, log.slice(0, cut));
         planNext(read, now);
         expect(answers(read, now)).toEqual(answers(whole, now));
         for (const event of log.slice(cut)) {
@@ -170,7 +174,7 @@ describe('Progress', () => {
     }
     expect(planned).toBe(ids.length);
     expect(run.state.progress.settlement.visits).toBe(edges.length);
-    const read = RunState.of(run.definition, run.log);
+    const read = RunState.fromEvents(run.definition, run.log);
     expect(read.progress.settlement.visits).toBe(edges.length);
     expect(planNext(read, 0)).toMatchObject({ outcome: 'completed' });
   });
@@ -180,7 +184,7 @@ describe('Progress', () => {
     const edges = ids.slice(1).map((to, index) => ({ from: ids[index] ?? '', to }));
     const nodes = ids.map((id) => ({ id, type: 'agent', config: {} }));
     const { state } = new SteppedRun({ name: 'wf', nodes, edges, onFailure: 'continue' }).fail('n0');
-    expect(state.node('n9999').status).toBe('skipped');
+    expect(state.getNode('n9999').status).toBe('skipped');
     expect(state.progress.settlement.visits).toBe(edges.length);
   });
 

@@ -1,17 +1,17 @@
-import { durationOf } from '#libs/expressions';
+import { parseDuration } from '#libs/expressions';
 import type { JsonValue } from '#libs/protocol';
-import type { Failure } from './failure.js';
+import type { WorkflowFailure } from './failure.js';
 import { Frontier } from './frontier.js';
 import { Instances } from './instances.js';
 import { Lists } from './lists.js';
 import type { LoopReason } from './loop-run.js';
-import { timeOf } from './node-clock.js';
-import type { NodeRun, RunError, SkipReason } from './node-run.js';
+import { parseTimestamp } from './node-clock.js';
+import type { NodeInstance, RunError, SkipReason } from './node-run.js';
 import { isOwn } from './node-sets.js';
 import type { EndingOutcome } from './plan.js';
-import type { Damage, Scope, UnitRun } from './scope.js';
-import { type LoopPlace, Scopes } from './scopes.js';
-import { Settlement } from './settlement.js';
+import type { FailurePropagation, IterationScope, UnitState } from './scope.js';
+import { type LoopAddress, ScopeTree } from './scopes.js';
+import { EdgePropagation } from './settlement.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /** Data of a `loop.ended` event. */
@@ -19,7 +19,7 @@ export interface LoopEnd {
   reason: LoopReason;
   at: string;
   taken?: readonly number[];
-  failure?: Failure;
+  failure?: WorkflowFailure;
 }
 
 /** Milliseconds for all `onExit` nodes together, and after a cancel. */
@@ -27,13 +27,13 @@ const EXIT_TIME = 300_000;
 const EXIT_TIME_CANCELED = 10_000;
 
 /** Applies the events of a run to its nodes and propagates the effects. The state follows from the log alone. */
-export class Progress {
+export class RunProgress {
   readonly frontier: Frontier;
   readonly instances: Instances;
-  readonly scopes: Scopes;
-  readonly settlement: Settlement;
+  readonly scopes: ScopeTree;
+  readonly settlement: EdgePropagation;
   private readonly lists: Lists;
-  private readonly damages = new Map<NodeRun, Damage>();
+  private readonly damages = new Map<NodeInstance, FailurePropagation>();
 
   /** @param run receives the first unhandled failure */
   constructor(
@@ -42,137 +42,137 @@ export class Progress {
   ) {
     this.frontier = new Frontier(graph);
     const { sets, open } = this.frontier;
-    this.instances = new Instances((node) => sets.move(node, 'pending'));
+    this.instances = new Instances((node) => sets.setStatus(node, 'pending'));
     this.lists = new Lists(this.instances, sets, (id) => graph.node(id), {
-      over: (list) => open.set(list, 'list'),
-      withdrawn: (entry) => this.withdrawNode(entry),
-      canceled: (list) => this.cancelList(list),
+      onListOver: (list) => open.set(list, 'list'),
+      onEntryWithdrawn: (entry) => this.withdrawNode(entry),
+      onListCanceled: (list) => this.cancelList(list),
     });
-    this.settlement = new Settlement(graph.regions, {
-      ready: (it) => this.ready(it),
-      unready: ({ node }) => node && sets.dismiss(node),
-      skipped: (it, because) => this.skipped(it, because),
-      withdrawn: (it) => this.withdraw(it),
-      over: (scope) => this.over(scope),
-      unhandled: (damage) => this.strike(damage),
+    this.settlement = new EdgePropagation(graph.regions, {
+      onReady: (it) => this.admitUnit(it),
+      onUnready: ({ node }) => node && sets.unmarkStartable(node),
+      onSkipped: (it, because) => this.skipUnit(it, because),
+      onWithdrawn: (it) => this.withdrawUnit(it),
+      onIterationOver: (scope) => this.endIteration(scope),
+      onUnhandled: (damage) => this.failRun(damage),
     });
-    this.scopes = new Scopes(graph, this.instances);
-    this.settlement.begin(this.scopes.root);
+    this.scopes = new ScopeTree(graph, this.instances);
+    this.settlement.beginScope(this.scopes.root);
   }
 
   /** Starts the deadline of the run. */
-  accept(at: string): void {
-    const deadline = durationOf(this.graph.definition.deadline);
-    if (deadline !== undefined) this.frontier.timers.set('deadline', timeOf(at) + deadline);
+  acceptRun(at: string): void {
+    const deadline = parseDuration(this.graph.definition.deadline);
+    if (deadline !== undefined) this.frontier.timers.set('deadline', parseTimestamp(at) + deadline);
   }
 
   /** Starts an attempt of a node. */
-  begin(node: NodeRun, at: string): void {
-    this.resume(node);
+  beginAttempt(node: NodeInstance, at: string): void {
+    this.resumeNode(node);
     delete node.waitsFor;
-    this.frontier.clock.begin(node, at);
-    this.frontier.sets.move(node, 'running');
+    this.frontier.clock.beginAttempt(node, at);
+    this.frontier.sets.setStatus(node, 'running');
     if (node.each) this.frontier.open.set(node, 'items');
     else if (isOwn(node)) this.frontier.open.set(node, 'own');
   }
 
   /** Records that a Message is sent to the node's agent. */
-  send(node: NodeRun, at: string): void {
-    this.resume(node);
-    this.frontier.clock.send(node, at);
-    this.frontier.sets.move(node, 'running');
+  recordSent(node: NodeInstance, at: string): void {
+    this.resumeNode(node);
+    this.frontier.clock.startTimeout(node, at);
+    this.frontier.sets.setStatus(node, 'running');
   }
 
   /** Records that the node's agent asks a question. */
-  ask(node: NodeRun, at: string): void {
-    this.resume(node);
-    this.frontier.clock.ask(node, at);
-    this.frontier.sets.move(node, 'input-required');
+  recordQuestion(node: NodeInstance, at: string): void {
+    this.resumeNode(node);
+    this.frontier.clock.pauseForQuestion(node, at);
+    this.frontier.sets.setStatus(node, 'input-required');
   }
 
   /** Starts the deadline of a question, once the run itself asks it. */
-  open(node: NodeRun): void {
-    if (node.status === 'input-required') this.frontier.clock.open(node);
+  openQuestion(node: NodeInstance): void {
+    if (node.status === 'input-required') this.frontier.clock.startQuestionTimer(node);
   }
 
   /** Makes a node wait until a time. */
-  wait(node: NodeRun, waitsFor: NonNullable<NodeRun['waitsFor']>): void {
-    this.resume(node);
+  waitUntil(node: NodeInstance, waitsFor: NonNullable<NodeInstance['waitsFor']>): void {
+    this.resumeNode(node);
     node.waitsFor = waitsFor;
     this.frontier.open.delete(node);
-    this.frontier.clock.wait(node, waitsFor.state === 'retry' ? 'retry' : 'wait', timeOf(waitsFor.until));
-    this.frontier.sets.move(node, 'running');
+    this.frontier.clock.waitUntil(node, waitsFor.state === 'retry' ? 'retry' : 'wait', parseTimestamp(waitsFor.until));
+    this.frontier.sets.setStatus(node, 'running');
   }
 
   /** @param taken edges that are taken, if some had to be decided */
-  complete(node: NodeRun, taken?: readonly number[]): void {
-    const unit = this.close(node, 'completed', taken);
-    if (unit) this.settlement.complete(unit, taken && new Set(taken));
+  completeNode(node: NodeInstance, taken?: readonly number[]): void {
+    const unit = this.closeNode(node, 'completed', taken);
+    if (unit) this.settlement.completeUnit(unit, taken && new Set(taken));
   }
 
-  fail(node: NodeRun, error: RunError, taken?: readonly number[]): void {
+  failNode(node: NodeInstance, error: RunError, taken?: readonly number[]): void {
     const isWithdrawn = this.frontier.sets.withdrawn.has(node);
-    const unit = this.close(node, 'failed', taken);
+    const unit = this.closeNode(node, 'failed', taken);
     if (unit === undefined) return;
-    if (isWithdrawn) this.settlement.cancel(unit, 'failed');
-    else this.settlement.fail(unit, this.damageOf(node, error), taken && new Set(taken));
+    if (isWithdrawn) this.settlement.cancelUnit(unit, 'failed');
+    else this.settlement.failUnit(unit, this.damageOf(node, error), taken && new Set(taken));
   }
 
-  cancel(node: NodeRun): void {
+  cancelNode(node: NodeInstance): void {
     const isWithdrawn = this.frontier.sets.withdrawn.has(node);
-    if (!isWithdrawn && !this.frontier.isStruck && this.frontier.ending === undefined)
+    if (!isWithdrawn && !this.frontier.isFailingFast && this.frontier.ending === undefined)
       this.frontier.isCancelBegun = true;
-    const unit = this.close(node, 'canceled');
+    const unit = this.closeNode(node, 'canceled');
     if (unit === undefined) return;
-    if (isWithdrawn) this.settlement.cancel(unit);
-    else this.settlement.reopen(unit);
+    if (isWithdrawn) this.settlement.cancelUnit(unit);
+    else this.settlement.resetUnit(unit);
   }
 
   /** Starts the entries of a node's list. */
-  startItems(node: NodeRun, items: readonly JsonValue[]): void {
+  startItems(node: NodeInstance, items: readonly JsonValue[]): void {
     this.frontier.open.delete(node);
-    this.lists.start(node, items);
+    this.lists.startList(node, items);
   }
 
   /**
    * Starts the next iteration of a loop.
    * @param at its start (ISO 8601); absent: at once
    */
-  iterate(place: LoopPlace, iteration: number, at: string | undefined): void {
-    const run = this.scopes.loop(place);
-    const scope = run && this.scopes.next(run, iteration);
+  startIteration(place: LoopAddress, iteration: number, at: string | undefined): void {
+    const run = this.scopes.findLoop(place);
+    const scope = run && this.scopes.nextIteration(run, iteration);
     if (run === undefined || scope === undefined) return;
     this.frontier.open.delete(run);
-    if (at !== undefined) scope.startsAt = timeOf(at);
-    this.settlement.begin(scope);
+    if (at !== undefined) scope.startsAt = parseTimestamp(at);
+    this.settlement.beginScope(scope);
   }
 
-  endLoop(place: LoopPlace, { reason, at, taken, failure }: LoopEnd): void {
-    const run = this.scopes.loop(place);
+  endLoop(place: LoopAddress, { reason, at, taken, failure }: LoopEnd): void {
+    const run = this.scopes.findLoop(place);
     if (run?.loop === undefined || run.outcome !== undefined) return;
     this.frontier.open.delete(run);
     run.loop.reason = reason;
     const { from } = run.loop.loop;
-    const node = failure && (run.inner?.last(from)?.node ?? this.instances.nodes.get(from));
+    const node = failure && (run.inner?.latestOf(from)?.node ?? this.instances.nodes.get(from));
     if (failure && node?.status === 'completed') {
       node.failure = failure;
       node.error = failure.message;
       node.finishedAt = at;
-      this.frontier.sets.move(node, 'failed');
+      this.frontier.sets.setStatus(node, 'failed');
     }
     const damage = node && this.damageOf(node, { node: node.id, ...instanceOf(node), ...failure });
     this.settlement.endLoop(run, taken && new Set(taken), damage);
   }
 
   /** Removes skips that were reported. */
-  reported(instances: readonly string[]): void {
-    this.frontier.sets.reported(instances);
+  markReported(instances: readonly string[]): void {
+    this.frontier.sets.markReported(instances);
   }
 
   /** Fails the run because its deadline has passed. */
-  expire(error: RunError): void {
+  expireRun(error: RunError): void {
     this.frontier.isExpired = true;
-    this.strike({ error, isAbsorbed: false, isUnhandled: true });
+    this.failRun({ error, isAbsorbed: false, isUnhandled: true });
   }
 
   /** Starts the `onExit` nodes that apply to the outcome. */
@@ -184,150 +184,150 @@ export class Progress {
     for (const [id, on] of this.graph.exits) {
       const node = this.instances.nodes.get(id);
       const isMeant = on === 'always' || (on === 'success' ? outcome === 'completed' : outcome === 'failed');
-      if (node && isMeant) this.frontier.sets.admit(node);
-      else if (node) this.frontier.sets.skip(node, 'off');
+      if (node && isMeant) this.frontier.sets.markStartable(node);
+      else if (node) this.frontier.sets.skipNode(node, 'off');
     }
-    this.frontier.timers.set('exit', timeOf(at) + (outcome === 'canceled' ? EXIT_TIME_CANCELED : EXIT_TIME));
+    this.frontier.timers.set('exit', parseTimestamp(at) + (outcome === 'canceled' ? EXIT_TIME_CANCELED : EXIT_TIME));
   }
 
   /** Ends all remaining nodes with the run: active ones are canceled, pending ones skipped. */
-  settle(at: string | undefined): void {
+  settleRun(at: string | undefined): void {
     const { pending, running, 'input-required': waiting } = this.frontier.sets.byStatus;
     for (const node of [...running, ...waiting]) {
       if (at !== undefined) node.finishedAt = at;
       this.frontier.clock.clear(node);
-      this.frontier.sets.move(node, 'canceled');
+      this.frontier.sets.setStatus(node, 'canceled');
     }
-    for (const node of [...pending]) this.frontier.sets.move(node, 'skipped');
+    for (const node of [...pending]) this.frontier.sets.setStatus(node, 'skipped');
     this.frontier.timers.clear();
     this.frontier.open.clear();
   }
 
   /** Clears the previous result when a node starts or resumes. */
-  private resume(node: NodeRun): void {
+  private resumeNode(node: NodeInstance): void {
     this.forgetDamage(node);
-    const unit = this.scopes.of(node);
-    if (unit) this.settlement.reopen(unit);
+    const unit = this.scopes.unitOfInstance(node);
+    if (unit) this.settlement.resetUnit(unit);
   }
 
   /** @returns the unit of the node, if its end affects others */
-  private close(
-    node: NodeRun,
+  private closeNode(
+    node: NodeInstance,
     status: 'completed' | 'failed' | 'canceled',
     taken?: readonly number[],
-  ): UnitRun | undefined {
+  ): UnitState | undefined {
     const { clock, open, sets } = this.frontier;
     this.forgetDamage(node);
     clock.clear(node);
     open.delete(node);
     delete node.waitsFor;
     if (taken) node.taken = taken;
-    sets.move(node, status);
-    if (node.each) this.lists.finish(node);
-    if (node.list === undefined) return this.scopes.of(node);
-    this.lists.ended(node);
+    sets.setStatus(node, status);
+    if (node.each) this.lists.finishList(node);
+    if (node.list === undefined) return this.scopes.unitOfInstance(node);
+    this.lists.recordEntryEnd(node);
     return undefined;
   }
 
-  private damageOf(node: NodeRun, error: RunError): Damage {
+  private damageOf(node: NodeInstance, error: RunError): FailurePropagation {
     const damage = { error, isAbsorbed: false, isUnhandled: false };
     this.damages.set(node, damage);
     return damage;
   }
 
-  private forgetDamage(node: NodeRun): void {
+  private forgetDamage(node: NodeInstance): void {
     const damage = this.damages.get(node);
     if (damage === undefined) return;
     this.damages.delete(node);
     this.frontier.unhandled.delete(damage);
   }
 
-  private ready(run: UnitRun): void {
+  private admitUnit(run: UnitState): void {
     const { node, scope, unit } = run;
     const startsAt = unit.incoming.length === 0 ? scope.startsAt : undefined;
     if (node) {
-      if (startsAt === undefined) this.frontier.sets.admit(node);
-      else this.frontier.clock.wait(node, 'loop', startsAt);
+      if (startsAt === undefined) this.frontier.sets.markStartable(node);
+      else this.frontier.clock.waitUntil(node, 'loop', startsAt);
       return;
     }
-    const inner = this.scopes.open(run);
+    const inner = this.scopes.openLoop(run);
     if (inner === undefined) return;
     if (startsAt !== undefined) inner.startsAt = startsAt;
-    this.settlement.begin(inner);
+    this.settlement.beginScope(inner);
   }
 
-  private skipped(run: UnitRun, because: SkipReason): void {
-    for (const node of this.scopes.instancesOf(run)) this.skip(node, because);
+  private skipUnit(run: UnitState, because: SkipReason): void {
+    for (const node of this.scopes.instancesOf(run)) this.skipNode(node, because);
   }
 
-  private skip(node: NodeRun, because: SkipReason): void {
+  private skipNode(node: NodeInstance, because: SkipReason): void {
     this.frontier.clock.clear(node);
-    this.frontier.sets.skip(node, because);
+    this.frontier.sets.skipNode(node, because);
   }
 
   /** Withdraws a running unit whose result is not needed anymore. */
-  private withdraw(run: UnitRun): void {
+  private withdrawUnit(run: UnitState): void {
     const { node, inner } = run;
     run.isWithdrawn = true;
-    if (node?.each) this.lists.withdraw(node);
+    if (node?.each) this.lists.withdrawList(node);
     else if (node) this.withdrawNode(node);
     if (inner === undefined) return;
     this.frontier.open.delete(run);
     for (const unit of inner.units) {
-      if (unit.isPending) this.settlement.skip(unit, 'canceled');
-      else if (unit.outcome === undefined) this.withdraw(unit);
+      if (unit.isPending) this.settlement.skipUnit(unit, 'canceled');
+      else if (unit.outcome === undefined) this.withdrawUnit(unit);
     }
-    if (inner.open === 0 && run.outcome === undefined) this.settlement.cancel(run);
+    if (inner.open === 0 && run.outcome === undefined) this.settlement.cancelUnit(run);
   }
 
   /** Removes a node from scheduling; only its end is still recorded. */
-  private withdrawNode(node: NodeRun): void {
+  private withdrawNode(node: NodeInstance): void {
     this.frontier.open.delete(node);
     this.frontier.clock.clear(node);
     this.frontier.sets.withdrawn.add(node);
   }
 
-  private over({ around }: Scope): void {
-    if (around?.isWithdrawn) this.settlement.cancel(around);
+  private endIteration({ around }: IterationScope): void {
+    if (around?.isWithdrawn) this.settlement.cancelUnit(around);
     else if (around) this.frontier.open.set(around, 'loop');
   }
 
-  private cancelList(list: NodeRun): void {
-    const unit = this.close(list, 'canceled');
-    if (unit) this.settlement.cancel(unit);
+  private cancelList(list: NodeInstance): void {
+    const unit = this.closeNode(list, 'canceled');
+    if (unit) this.settlement.cancelUnit(unit);
   }
 
   /** Records an unhandled failure of the run. */
-  private strike(damage: Damage): void {
+  private failRun(damage: FailurePropagation): void {
     const { frontier, run } = this;
     frontier.unhandled.add(damage);
     run.error ??= damage.error;
-    if (frontier.isStruck) this.leaveOut('failure', { damage });
+    if (frontier.isFailingFast) this.leaveOut('failure', { damage });
   }
 
   /** Skips everything that has not started, except `onExit` nodes. */
-  private leaveOut(because: SkipReason, { damage, at }: { damage?: Damage; at?: string }): void {
+  private leaveOut(because: SkipReason, { damage, at }: { damage?: FailurePropagation; at?: string }): void {
     const { sets } = this.frontier;
     for (const node of [...sets.byStatus.pending]) {
       if (this.graph.exits.has(node.id)) continue;
-      this.skip(node, because);
-      const unit = this.scopes.of(node);
+      this.skipNode(node, because);
+      const unit = this.scopes.unitOfInstance(node);
       if (unit) Object.assign(unit, { outcome: 'skipped', ...(damage && { damage }) });
     }
     this.leaveOutLoops(this.scopes.root, because);
     for (const node of [...sets.byStatus.running]) {
       if (node.each === undefined) continue;
       if (at !== undefined) node.finishedAt = at;
-      this.lists.withdraw(node);
+      this.lists.withdrawList(node);
     }
   }
 
   /** Skips loops that were not reached: their results from an earlier surrounding iteration no longer count. */
-  private leaveOutLoops(scope: Scope, because: SkipReason): void {
+  private leaveOutLoops(scope: IterationScope, because: SkipReason): void {
     for (const run of scope.units) {
       if (run.inner) this.leaveOutLoops(run.inner, because);
       else if (run.unit.inner && run.outcome === undefined) {
-        for (const node of this.scopes.instancesOf(run)) if (node.status === 'pending') this.skip(node, because);
+        for (const node of this.scopes.instancesOf(run)) if (node.status === 'pending') this.skipNode(node, because);
         run.outcome = 'skipped';
       }
     }
@@ -335,6 +335,6 @@ export class Progress {
 }
 
 /** Returns the instance name for an error; empty if it is the node's only instance. */
-export function instanceOf({ id, instance }: NodeRun): { instance?: string } {
+export function instanceOf({ id, instance }: NodeInstance): { instance?: string } {
   return instance === id ? {} : { instance };
 }

@@ -4,7 +4,7 @@ const FIRST_LOOK_MS = 2_000;
  * Schedules when an executing run polls the Tasks of its open questions: a Task that resumes without the run's answer
  * does not wake the run. The interval grows with the age of the questions.
  */
-export class QuestionWatch {
+export class QuestionPoller {
   private since: number | undefined;
   private at: number | undefined;
 
@@ -12,7 +12,7 @@ export class QuestionWatch {
    * Returns the time of the next poll; `undefined` while no question is open.
    * @param now in milliseconds of the epoch
    */
-  next(isAsked: boolean, now: number): number | undefined {
+  nextPollAt(isAsked: boolean, now: number): number | undefined {
     if (!isAsked) {
       this.since = undefined;
       this.at = undefined;

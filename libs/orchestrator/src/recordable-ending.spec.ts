@@ -23,7 +23,7 @@ function runOf(text: string, restore: () => Promise<Part[]> = async () => [RAW])
   const partRestorer = (): PartRestorer => {
     asked.push('open');
     return {
-      restore: () => {
+      restoreParts: () => {
         asked.push('restore');
         return restore();
       },

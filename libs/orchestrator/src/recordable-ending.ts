@@ -34,12 +34,12 @@ async function recordableEnding(
 ): Promise<ChildEnding> {
   if (ending.kind !== 'completed') return ending;
   const { status } = ending;
-  const changed = async (parts: readonly Part[]): Promise<Part[] | undefined> =>
-    mayReadBytes(graph.definition) ? restorer?.restore(parts) : context.keepParts?.(parts);
+  const restoreOrKeep = async (parts: readonly Part[]): Promise<Part[] | undefined> =>
+    mayReadBytes(graph.definition) ? restorer?.restoreParts(parts) : context.keepParts?.(parts);
   const artifacts: Artifact[] = [];
   try {
     for (const artifact of ending.artifacts) {
-      const parts = artifact.parts.some(isFilePart) ? await changed(artifact.parts) : undefined;
+      const parts = artifact.parts.some(isFilePart) ? await restoreOrKeep(artifact.parts) : undefined;
       artifacts.push(parts ? { ...artifact, parts } : artifact);
     }
   } catch (error) {

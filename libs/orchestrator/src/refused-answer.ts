@@ -2,7 +2,7 @@ import { AgentCallError } from '#libs/a2a-client';
 import type { CallFailure } from '#libs/agent-calls';
 import { A2A_ERRORS, A2AError, type FieldViolation } from '#libs/protocol';
 import type { ChildEnding } from './child-ending.js';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 
 /** A2A errors by which an agent rejects the content of a Message. Its Task does not change. */
@@ -18,7 +18,10 @@ const STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
  * Returns the ending of a call whose answer the agent has rejected: the node keeps asking its question and reports what
  * is wrong with the answer. `undefined` if the call carried no answer, or failed otherwise.
  */
-export function askedOnAfter({ cause, message }: CallFailure, { answered, asks }: NodeRun): ChildEnding | undefined {
+export function askedOnAfter(
+  { cause, message }: CallFailure,
+  { answered, asks }: NodeInstance,
+): ChildEnding | undefined {
   if (answered === undefined || !(cause instanceof AgentCallError) || !isRefusal(cause)) return undefined;
   return {
     kind: 'waiting',

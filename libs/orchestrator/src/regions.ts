@@ -10,15 +10,15 @@ interface LoopedGraph {
   node(id: string): WorkflowNode;
   outgoing(id: string): readonly GraphEdge[];
   isResult(id: string): boolean;
-  chooses(id: string): boolean;
+  hasChoice(id: string): boolean;
 }
 
 /** A part of a workflow that runs as a whole: the whole workflow, or the body of a loop. */
-export class Region {
-  readonly units: Unit[] = [];
+export class LoopRegion {
+  readonly units: GraphUnit[] = [];
   readonly edges: UnitEdge[] = [];
   /** Unit of this region that contains a node, by the node's id, at any depth. */
-  readonly unitOf = new Map<string, Unit>();
+  readonly unitOf = new Map<string, GraphUnit>();
 
   /**
    * @param loop that repeats the region; absent for the whole workflow
@@ -26,31 +26,31 @@ export class Region {
    */
   constructor(
     readonly loop?: Loop,
-    readonly outer?: Unit,
+    readonly outer?: GraphUnit,
   ) {}
 }
 
 /** A node directly in a region, or a loop directly in it. */
-export class Unit {
+export class GraphUnit {
   /** Edges of the region to the unit and from it. */
   readonly incoming: UnitEdge[] = [];
   readonly outgoing: UnitEdge[] = [];
   /** Edges from the unit, or from its content, out of the region: they are decided when the region has ended. */
   readonly leaving: UnitEdge[] = [];
   /** Body of a loop. */
-  readonly inner?: Region;
+  readonly inner?: LoopRegion;
 
   /**
    * @param place index in `region.units`
    * @param node the node; for a loop the node that it begins with
    */
   constructor(
-    readonly region: Region,
+    readonly region: LoopRegion,
     readonly place: number,
     readonly node: WorkflowNode,
     loop?: Loop,
   ) {
-    if (loop) this.inner = new Region(loop, this);
+    if (loop) this.inner = new LoopRegion(loop, this);
   }
 
   /** Number of live edges after which the unit runs; `undefined` if it waits for all its edges. */
@@ -69,22 +69,22 @@ export class Unit {
 
 /** An edge between two units of a region. A loop represents all nodes that it repeats. */
 export interface UnitEdge extends GraphEdge {
-  readonly region: Region;
+  readonly region: LoopRegion;
   /** Index in the `edges` of the region. */
   readonly slot: number;
   /** True if the edges of its source node are chosen by a condition, an outcome or `branch`. */
   readonly isChosen: boolean;
-  readonly source: Unit;
-  readonly target: Unit;
+  readonly source: GraphUnit;
+  readonly target: GraphUnit;
 }
 
 /** The regions of a workflow. Without loops there is a single one, whose units are the nodes. */
 export class Regions {
-  readonly root = new Region();
+  readonly root = new LoopRegion();
   /** Innermost region by node. */
-  private readonly regions = new Map<string, Region>();
+  private readonly regions = new Map<string, LoopRegion>();
   private readonly edges = new Map<number, UnitEdge>();
-  private readonly befores = new Map<Unit, readonly Unit[]>();
+  private readonly befores = new Map<GraphUnit, readonly GraphUnit[]>();
 
   constructor(private readonly graph: LoopedGraph) {
     for (const id of graph.inside) this.regions.set(id, this.root);
@@ -94,12 +94,12 @@ export class Regions {
   }
 
   /** Returns the unit of a node in its innermost region; `undefined` for an `onExit` node. */
-  unit(id: string): Unit | undefined {
+  findUnit(id: string): GraphUnit | undefined {
     return this.regions.get(id)?.unitOf.get(id);
   }
 
   /** Returns the edge at an index in `edges`; `undefined` for a back-edge and for a duplicate. */
-  edge(index: number): UnitEdge | undefined {
+  findEdge(index: number): UnitEdge | undefined {
     return this.edges.get(index);
   }
 
@@ -107,11 +107,11 @@ export class Regions {
    * Returns the units whose every path leads to this one: they contain no result, and no edge from them leaves the
    * region.
    */
-  onlyBefore(unit: Unit): readonly Unit[] {
+  onlyBefore(unit: GraphUnit): readonly GraphUnit[] {
     const known = this.befores.get(unit);
     if (known) return known;
     const found = [unit];
-    const open = new Map<Unit, number>();
+    const open = new Map<GraphUnit, number>();
     for (const { incoming } of found) {
       for (const { source } of incoming) {
         const left = (open.get(source) ?? source.outgoing.length) - 1;
@@ -124,7 +124,7 @@ export class Regions {
     return rest;
   }
 
-  private hasResult({ node, inner }: Unit): boolean {
+  private hasResult({ node, inner }: GraphUnit): boolean {
     if (inner === undefined) return this.graph.isResult(node.id);
     return inner.unitOf.keys().some((id) => this.graph.isResult(id));
   }
@@ -140,19 +140,19 @@ export class Regions {
     }
   }
 
-  private addUnit(region: Region, id: string): void {
+  private addUnit(region: LoopRegion, id: string): void {
     region.unitOf.set(id, this.newUnit(region, id));
   }
 
-  private newUnit(region: Region, id: string, loop?: Loop): Unit {
-    const unit = new Unit(region, region.units.length, this.graph.node(id), loop);
+  private newUnit(region: LoopRegion, id: string, loop?: Loop): GraphUnit {
+    const unit = new GraphUnit(region, region.units.length, this.graph.node(id), loop);
     region.units.push(unit);
     return unit;
   }
 
   /** Adds an edge to the innermost region that contains both ends. It leaves every smaller region around its source. */
   private addEdge(edge: GraphEdge): void {
-    const left: Unit[] = [];
+    const left: GraphUnit[] = [];
     let region = this.regions.get(edge.from);
     while (region !== undefined && !region.unitOf.has(edge.to)) {
       const unit = region.unitOf.get(edge.from);
@@ -161,7 +161,7 @@ export class Regions {
     }
     const [source, target] = [region?.unitOf.get(edge.from), region?.unitOf.get(edge.to)];
     if (region === undefined || source === undefined || target === undefined) return;
-    const isChosen = this.graph.chooses(edge.from);
+    const isChosen = this.graph.hasChoice(edge.from);
     const added = { ...edge, region, slot: region.edges.length, isChosen, source, target };
     region.edges.push(added);
     this.edges.set(edge.index, added);

@@ -3,10 +3,10 @@ import { acceptedRevision, ChildEndings } from '#libs/executor';
 import { Jobs } from '#libs/jobs';
 import { type TaskHeader, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from './cancel-outcomes.js';
-import { cancelJob } from './child-cancel.js';
+import { createCancelJob } from './child-cancel.js';
 import { externalCall } from './external-call.js';
-import { revisionAt } from './inline-workflow.js';
-import { idOf } from './instances.js';
+import { findRevision } from './inline-workflow.js';
+import { readNodeId } from './instances.js';
 import { type RunChild, RunChildStore } from './run-child-store.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { WorkflowStore } from './workflow-store.js';
@@ -24,16 +24,16 @@ export class RemoteChildren {
     private readonly tasks: TaskStore,
     private readonly jobs: Jobs,
   ) {
-    endings.also((run) => this.endAll(run));
+    endings.addRemoteEnding((run) => this.endAll(run));
   }
 
   private async endAll(run: TaskHeader): Promise<void> {
-    const children = await this.children.of(run.taskId);
+    const children = await this.children.listChildren(run.taskId);
     if (children.length === 0) return;
-    const known = new Set((await this.outcomes.of(run.taskId)).map(nameOf));
+    const known = new Set((await this.outcomes.listOutcomes(run.taskId)).map(attemptKey));
     const definition = await this.definitionOf(run);
-    const unknown = children.filter(({ nodeId, attempt }) => !known.has(nameOf({ node: nodeId, attempt })));
-    await this.jobs.enqueue(unknown.map((child) => jobOf(run, child, definition)));
+    const unknown = children.filter(({ nodeId, attempt }) => !known.has(attemptKey({ node: nodeId, attempt })));
+    await this.jobs.enqueueJobs(unknown.map((child) => jobOf(run, child, definition)));
   }
 
   /**
@@ -44,7 +44,7 @@ export class RemoteChildren {
     const [, workflow] = RUN_PATH.exec(agent) ?? [];
     if (workflow === undefined) return undefined;
     const revision = await acceptedRevision(this.tasks, taskId);
-    return (await revisionAt(this.workflows.inTenant(tenant), workflow, revision))?.definition;
+    return (await findRevision(this.workflows.inTenant(tenant), workflow, revision))?.definition;
   }
 }
 
@@ -52,18 +52,18 @@ function jobOf(
   { taskId: runId, tenant, owner }: TaskHeader,
   { nodeId, attempt, taskId, agentUrl }: RunChild,
   definition: WorkflowDefinition | undefined,
-): ReturnType<typeof cancelJob> {
-  return cancelJob({
+): ReturnType<typeof createCancelJob> {
+  return createCancelJob({
     runId,
     node: nodeId,
     attempt,
     taskId,
     agentUrl,
     scope: { tenant, owner },
-    ...externalCall(definition?.nodes.find(({ id }) => id === idOf(nodeId))),
+    ...externalCall(definition?.nodes.find(({ id }) => id === readNodeId(nodeId))),
   });
 }
 
-function nameOf({ node, attempt }: { node: string; attempt: number }): string {
+function attemptKey({ node, attempt }: { node: string; attempt: number }): string {
   return `${node}#${attempt}`;
 }

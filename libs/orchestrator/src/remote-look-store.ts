@@ -10,7 +10,7 @@ export interface LookPlace {
 
 /** Stores the results of polls and the time slots of remote agents, for all replicas. */
 export abstract class RemoteLookStore {
-  abstract place(look: RemoteLook): Promise<LookPlace>;
+  abstract readPlace(look: RemoteLook): Promise<LookPlace>;
 
   /**
    * Enqueues the running job's next poll.
@@ -22,14 +22,14 @@ export abstract class RemoteLookStore {
    * Reserves the next time slot of an agent. Slots are `spacing` milliseconds apart.
    * @returns the milliseconds until the slot
    */
-  abstract reserve(agent: string, spacing: number): Promise<number>;
+  abstract reserveTurn(agent: string, spacing: number): Promise<number>;
 
   /** Stores that the remote Task has moved on, unless another job has replaced that of the poll. */
   abstract keepMovedOn(look: RemoteLook): Promise<void>;
 
   /** Makes a waiting run due. @returns false if the run is executing or has ended */
-  abstract wake(runId: string): Promise<boolean>;
+  abstract wakeRun(runId: string): Promise<boolean>;
 
   /** Deletes the time slots of agents that no run waits for. */
-  abstract tidy(): Promise<void>;
+  abstract forgetIdleAgents(): Promise<void>;
 }

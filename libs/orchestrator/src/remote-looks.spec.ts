@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { AgentDirectory, CallOptions } from '#libs/a2a-client';
+import type { AgentDirectory, AgentCallOptions } from '#libs/a2a-client';
 import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
 import type { Task, TaskState } from '#libs/protocol';
 import { Metrics, type Shutdown } from '#libs/service';
@@ -18,7 +18,7 @@ class Store extends RemoteLookStore {
   isAtWork = false;
   superseded = false;
 
-  override async place({ node, asked }: RemoteLook): ReturnType<RemoteLookStore['place']> {
+  override async readPlace({ node, asked }: RemoteLook): ReturnType<RemoteLookStore['readPlace']> {
     return { ended: this.ended, movedOn: this.kept.has(`${node} ${asked}`) };
   }
 
@@ -27,7 +27,7 @@ class Store extends RemoteLookStore {
     return !this.superseded;
   }
 
-  override async reserve(agent: string, spacing: number): Promise<number> {
+  override async reserveTurn(agent: string, spacing: number): Promise<number> {
     const wait = this.turns.get(agent) ?? 0;
     this.turns.set(agent, wait + spacing);
     return wait;
@@ -37,17 +37,17 @@ class Store extends RemoteLookStore {
     this.kept.add(`${node} ${asked}`);
   }
 
-  override async wake(runId: string): Promise<boolean> {
+  override async wakeRun(runId: string): Promise<boolean> {
     if (!this.isAtWork) this.woken.push(runId);
     return !this.isAtWork;
   }
 
-  override async tidy(): Promise<void> {}
+  override async forgetIdleAgents(): Promise<void> {}
 }
 
 let store: Store;
-let asked: { url: string; options: CallOptions }[];
-let answer: (options: CallOptions) => Promise<TaskState>;
+let asked: { url: string; options: AgentCallOptions }[];
+let answer: (options: AgentCallOptions) => Promise<TaskState>;
 let run: (fields?: Partial<RemoteLook>) => Promise<void>;
 let stop: () => unknown;
 
@@ -60,7 +60,7 @@ beforeEach(() => {
   const shutdown = { register: (_phase: string, step: () => unknown) => void (stop = step) };
   const directory = {
     client: async (url: string) => ({
-      getTask: async (_taskId: string, options: CallOptions) => {
+      getTask: async (_taskId: string, options: AgentCallOptions) => {
         asked.push({ url, options });
         return { status: { state: await answer(options) } } as Task;
       },

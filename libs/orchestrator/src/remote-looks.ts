@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { Jobs } from '#libs/jobs';
-import { shownUrl } from '#libs/protocol';
+import { redactedUrl } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
 import { childReference } from './node-dispatch.js';
 import {
@@ -55,40 +55,44 @@ export class RemoteLooks {
       'Looks at the tasks of agents elsewhere that a run waits for: unchanged, moved-on, failed, or put off',
       ['outcome'],
     );
-    jobs.register(LOOK_AT_REMOTE, {
+    jobs.registerHandler(LOOK_AT_REMOTE, {
       read: readRemoteLook,
       run: async (look) => {
-        if (!('over' in look)) await this.run(look);
+        if (!('over' in look)) await this.handleLook(look);
       },
     });
-    jobs.register(TIDY.name, { purpose: 'upkeep', read: () => undefined, run: () => this.store.tidy() });
-    jobs.every(TIDY);
-    shutdown.register('executions', async () => this.ending.abort());
+    jobs.registerHandler(TIDY.name, {
+      purpose: 'upkeep',
+      read: () => undefined,
+      run: () => this.store.forgetIdleAgents(),
+    });
+    jobs.scheduleCron(TIDY);
+    shutdown.registerStep('executions', async () => this.ending.abort());
   }
 
   /** Enqueues the next poll, and starts this one unless the agent's time slot is still to come. */
-  private async run(look: RemoteLook): Promise<void> {
-    const { ended, movedOn } = await this.store.place(look);
+  private async handleLook(look: RemoteLook): Promise<void> {
+    const { ended, movedOn } = await this.store.readPlace(look);
     if (ended) return;
     const { reserved: _reserved, ...later } = { ...look, looks: look.looks + 1 };
     const next = nextLook(later, pauseBefore(later.looks));
     if (movedOn) {
       // An executing run may have checked before the result was stored: it is woken once it waits.
-      if (!(await this.store.wake(look.runId))) await this.store.continueWith(next);
+      if (!(await this.store.wakeRun(look.runId))) await this.store.continueWith(next);
       return;
     }
     const origin = originOf(look.agentUrl);
     if (look.reserved !== true) {
-      const wait = await this.store.reserve(origin, LOOK_SPACING_MS);
+      const wait = await this.store.reserveTurn(origin, LOOK_SPACING_MS);
       if (wait > SOON_MS) {
         await this.store.continueWith(nextLook({ ...look, reserved: true }, wait));
         return;
       }
     }
-    if (await this.store.continueWith(next)) this.start(look, origin);
+    if (await this.store.continueWith(next)) this.startLook(look, origin);
   }
 
-  private start(look: RemoteLook, origin: string): void {
+  private startLook(look: RemoteLook, origin: string): void {
     const atOrigin = this.underWay.get(origin) ?? 0;
     if (this.count >= LOOKS_AT_ONCE || atOrigin >= LOOKS_AT_ORIGIN) {
       this.looks.inc({ outcome: 'put-off' });
@@ -96,7 +100,7 @@ export class RemoteLooks {
     }
     this.count += 1;
     this.underWay.set(origin, atOrigin + 1);
-    void this.look(look).finally(() => {
+    void this.lookOnce(look).finally(() => {
       this.count -= 1;
       const left = (this.underWay.get(origin) ?? 1) - 1;
       if (left > 0) this.underWay.set(origin, left);
@@ -105,16 +109,19 @@ export class RemoteLooks {
   }
 
   /** Polls a Task once. Never rejects: the next poll is already enqueued. */
-  private async look(look: RemoteLook): Promise<void> {
+  private async lookOnce(look: RemoteLook): Promise<void> {
     try {
       const isSame = await this.asksTheSame(look);
       this.looks.inc({ outcome: isSame === undefined ? 'failed' : isSame ? 'unchanged' : 'moved-on' });
       if (isSame !== false) return;
       await this.store.keepMovedOn(look);
-      await this.store.wake(look.runId);
+      await this.store.wakeRun(look.runId);
     } catch (error) {
       const { agentUrl, taskId, runId } = look;
-      this.logger.warn({ err: error, runId, taskId, url: shownUrl(agentUrl) }, 'A look at a remote task was not kept');
+      this.logger.warn(
+        { err: error, runId, taskId, url: redactedUrl(agentUrl) },
+        'A look at a remote task was not kept',
+      );
     }
   }
 
@@ -129,7 +136,7 @@ export class RemoteLooks {
       signal: AbortSignal.any([this.ending.signal, AbortSignal.timeout(LOOK_MS)]),
     };
     try {
-      const client = await this.directory.client(agentUrl, options);
+      const client = await this.directory.resolveClient(agentUrl, options);
       return asksTheSame(look, await client.getTask(taskId, options));
     } catch {
       return undefined;

@@ -1,6 +1,6 @@
 import { derivedId } from '#libs/protocol';
-import { durationOf, LONGEST_DURATION } from '#libs/expressions';
-import type { Failure } from './failure.js';
+import { parseDuration, LONGEST_DURATION } from '#libs/expressions';
+import type { WorkflowFailure } from './failure.js';
 import type { RetryConfig } from './workflow.js';
 
 /** Kinds of failure that may be temporary. Errors of the caller are not among them. */
@@ -25,7 +25,11 @@ export interface FailedAttempt {
 }
 
 /** True if the kind of a failure and the number of attempts allow a retry. */
-export function isRetried({ attempts, on = [...PASSING] }: RetryConfig, attempt: number, { kind }: Failure): boolean {
+export function isRetried(
+  { attempts, on = [...PASSING] }: RetryConfig,
+  attempt: number,
+  { kind }: WorkflowFailure,
+): boolean {
   return attempt < attempts && on.includes(kind);
 }
 
@@ -36,8 +40,8 @@ export function isRetried({ attempts, on = [...PASSING] }: RetryConfig, attempt:
  */
 export function retryPause(retry: RetryConfig, { runId, instance, attempt, retryAfter = 0 }: FailedAttempt): number {
   const { factor = FACTOR, jitter = JITTER } = retry;
-  const first = durationOf(retry.delay) ?? FIRST_PAUSE_MS;
-  const longest = durationOf(retry.maxDelay) ?? LONGEST_PAUSE_MS;
+  const first = parseDuration(retry.delay) ?? FIRST_PAUSE_MS;
+  const longest = parseDuration(retry.maxDelay) ?? LONGEST_PAUSE_MS;
   const grown = first === 0 ? 0 : Math.min(first * factor ** (attempt - 1), longest);
   const chance = Number.parseInt(derivedId(runId, instance, attempt).slice(0, 8), 16) / 2 ** 32;
   return Math.min(Math.max(Math.round(grown * (1 - jitter * chance)), retryAfter), LONGEST_DURATION);
@@ -45,5 +49,5 @@ export function retryPause(retry: RetryConfig, { runId, instance, attempt, retry
 
 /** True if the agent asks for a pause longer than an hour and longer than `maxDelay`. */
 export function isTooLong(retry: RetryConfig, retryAfter: number): boolean {
-  return retryAfter > Math.max(durationOf(retry.maxDelay) ?? LONGEST_PAUSE_MS, LONGEST_REQUEST_MS);
+  return retryAfter > Math.max(parseDuration(retry.maxDelay) ?? LONGEST_PAUSE_MS, LONGEST_REQUEST_MS);
 }

@@ -1,8 +1,8 @@
 import { type Artifact, dataPart, type JsonValue } from '#libs/protocol';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import { roundedResult, roundedToolResult } from './rounded-numbers.js';
 
-const node = (type: string): NodeRun => ({ id: 'n', type, instance: 'n' }) as NodeRun;
+const node = (type: string): NodeInstance => ({ id: 'n', type, instance: 'n' }) as NodeInstance;
 const data = (text: string): JsonValue => JSON.parse(text) as JsonValue;
 const artifact = (text: string): Artifact => ({ artifactId: 'a', parts: [{ text: 'x' }, dataPart(data(text))] });
 

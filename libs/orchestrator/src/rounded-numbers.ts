@@ -1,5 +1,5 @@
 import { firstData, type Artifact, type JsonValue, type RunEventNote, textStart } from '#libs/protocol';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import { NodeStep } from './run-step.js';
 
 /** Number of rounded numbers that are reported for one value. */
@@ -13,13 +13,13 @@ const DIGITS_OF_DOUBLE = 16;
 const numberRounded = new NodeStep<{ path: string; value: number; message: string }>('number.rounded', () => undefined);
 
 /** Reports integers in a node's result that may differ from those that were sent. */
-export function roundedResult(node: NodeRun, artifacts: readonly Artifact[]): RunEventNote[] {
+export function roundedResult(node: NodeInstance, artifacts: readonly Artifact[]): RunEventNote[] {
   const data = artifacts[0] && firstData(artifacts[0].parts);
   return data === undefined ? [] : roundedNumbers(node, node.type === 'input' ? `inputs.${node.id}` : 'output', data);
 }
 
 /** Reports integers in a tool result that may differ from those that were sent. */
-export function roundedToolResult(node: NodeRun, result: JsonValue | undefined): RunEventNote[] {
+export function roundedToolResult(node: NodeInstance, result: JsonValue | undefined): RunEventNote[] {
   return result === undefined ? [] : roundedNumbers(node, 'result', result);
 }
 
@@ -27,7 +27,7 @@ export function roundedToolResult(node: NodeRun, result: JsonValue | undefined):
  * Finds rounded integers. JSON numbers are doubles, as in A2A (`google.protobuf.Value`): an integer beyond 2^53 is
  * rounded by its first reader.
  */
-function roundedNumbers(node: NodeRun, name: string, value: JsonValue): RunEventNote[] {
+function roundedNumbers(node: NodeInstance, name: string, value: JsonValue): RunEventNote[] {
   const found: RunEventNote[] = [];
   const rest: [path: string, value: JsonValue][] = [[name, value]];
   for (let next = rest.pop(); next !== undefined && found.length < MOST_REPORTED; next = rest.pop()) {
@@ -36,7 +36,7 @@ function roundedNumbers(node: NodeRun, name: string, value: JsonValue): RunEvent
       if (!mayBeRounded(at)) continue;
       const shown = textStart(path, LONGEST_PATH);
       const message = `${shown} may have been rounded: integers beyond 2^53 keep their digits as texts only`;
-      found.push(numberRounded.note(node, { path: shown, value: at, message }));
+      found.push(numberRounded.createNote(node, { path: shown, value: at, message }));
     } else if (Array.isArray(at)) {
       for (let index = at.length - 1; index >= 0; index -= 1) rest.push([`${path}[${index}]`, at[index] ?? null]);
     } else if (typeof at === 'object' && at !== null) {

@@ -5,7 +5,7 @@ export class RunAlarm {
   private set: { at: number; forget: () => void } | undefined;
 
   constructor(
-    private readonly clock: Pick<RunClock, 'at'>,
+    private readonly clock: Pick<RunClock, 'scheduleAt'>,
     private readonly ring: () => void,
   ) {}
 
@@ -15,16 +15,16 @@ export class RunAlarm {
    */
   setTo(at: number | undefined): void {
     if (this.set?.at === at) return;
-    this.forget();
+    this.cancelAlarm();
     if (at === undefined) return;
-    const ring = (): void => {
+    const ringOnce = (): void => {
       this.set = undefined;
       this.ring();
     };
-    this.set = { at, forget: this.clock.at(at, ring) };
+    this.set = { at, forget: this.clock.scheduleAt(at, ringOnce) };
   }
 
-  forget(): void {
+  cancelAlarm(): void {
     this.set?.forget();
     this.set = undefined;
   }

@@ -1,5 +1,5 @@
 import { dataPart, isJsonObject, type JsonValue, type Message, type Part, textPart } from '#libs/protocol';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 
 /**
  * Message metadata key that names a node: the one that asks, or the one that the caller answers, by node id or instance
@@ -8,7 +8,7 @@ import type { NodeRun } from './node-run.js';
 export const NODE_KEY = 'node';
 
 /** A node that asks a question. */
-type Asking = Pick<NodeRun, 'id' | 'instance'>;
+type Asking = Pick<NodeInstance, 'id' | 'instance'>;
 
 /**
  * Returns the waiting nodes that a follow-up Message answers: the one that its metadata name, else those that the keys

@@ -22,10 +22,10 @@ export abstract class RunChildStore {
    * Stores a child. Resolves when durable. The first Task of a run, node and attempt stays; a second call changes
    * nothing.
    */
-  abstract remember(child: RunChild): Promise<void>;
+  abstract rememberChild(child: RunChild): Promise<void>;
 
   /** Returns the stored children of a run. */
-  abstract of(runId: string): Promise<RunChild[]>;
+  abstract listChildren(runId: string): Promise<RunChild[]>;
 
   /** Returns the questions of a run whose Tasks have moved on. */
   abstract movedOn(runId: string): Promise<MovedOnChild[]>;

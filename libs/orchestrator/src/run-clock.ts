@@ -6,7 +6,7 @@ export interface RunClock {
    * Calls back at a time in milliseconds of the epoch; soon if the time has passed.
    * @returns a function that cancels the callback
    */
-  at(time: number, callback: () => void): () => void;
+  scheduleAt(time: number, callback: () => void): () => void;
 }
 
 /** Longest delay of a Node.js timer, in milliseconds. */
@@ -14,14 +14,14 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 
 export const SYSTEM_CLOCK: RunClock = {
   now: () => Date.now(),
-  at(time, callback) {
-    const left = () => Math.max(0, time - Date.now());
-    const arm = (): NodeJS.Timeout =>
-      left() > LONGEST_TIMER ? setTimeout(again, LONGEST_TIMER) : setTimeout(callback, left());
-    const again = (): void => {
-      timer = arm();
+  scheduleAt(time, callback) {
+    const remainingTime = () => Math.max(0, time - Date.now());
+    const armTimer = (): NodeJS.Timeout =>
+      remainingTime() > LONGEST_TIMER ? setTimeout(rearmTimer, LONGEST_TIMER) : setTimeout(callback, remainingTime());
+    const rearmTimer = (): void => {
+      timer = armTimer();
     };
-    let timer = arm();
+    let timer = armTimer();
     return () => clearTimeout(timer);
   },
 };

@@ -1,4 +1,4 @@
-import { durationOf, later, LONGEST_DURATION } from '#libs/expressions';
+import { parseDuration, addMilliseconds, LONGEST_DURATION } from '#libs/expressions';
 import {
   dataPart,
   firstData,
@@ -18,15 +18,15 @@ import { FailedExpression } from './expressions/failed-expression.js';
 import type { NodeFilling } from './expressions/node-filling.js';
 import type { LoopReason, LoopRun } from './loop-run.js';
 import { nodeContent, nodeFilling } from './node-message.js';
-import { type AttemptFailure, attemptFailure, edgeErrors, failureOf, type NodeOutcomes } from './node-outcomes.js';
-import type { EachRun, NodeRun } from './node-run.js';
+import { type AttemptFailure, attemptFailure, edgeErrors, loggedFailure, type NodeOutcomes } from './node-outcomes.js';
+import type { EachRun, NodeInstance } from './node-run.js';
 import { OutputRules } from './output-rules.js';
 import {
   ECHOES_IN_A_TASK,
   fittedInto,
   leftOutPayload,
   type NodeContent,
-  partsOf,
+  messageParts,
   saidContent,
 } from './passed-content.js';
 import type { Decision } from './plan.js';
@@ -55,93 +55,93 @@ const MOST_ITEMS = 10_000;
 export class RunDecisions {
   constructor(private readonly run: DecidingRun) {}
 
-  decide(decision: Decision): Generator<TaskEvent> {
+  makeDecision(decision: Decision): Generator<TaskEvent> {
     switch (decision.kind) {
       case 'items':
-        return this.attempted(decision.node, () => this.items(decision.node));
+        return this.attemptSteps(decision.node, () => this.startItems(decision.node));
       case 'list':
-        return this.list(decision.node);
+        return this.endList(decision.node);
       case 'own':
-        return this.attempted(decision.node, () => this.own(decision.node));
+        return this.attemptSteps(decision.node, () => this.executeOwn(decision.node));
       case 'loop':
-        return this.loop(decision.loop, decision.failed);
+        return this.decideLoop(decision.loop, decision.failed);
       case 'ending':
-        return this.ending(decision);
+        return this.reportEnding(decision);
     }
   }
 
   /** Ends a `wait` node whose time has come. */
-  waited(node: NodeRun): Generator<TaskEvent> {
-    return this.attempted(node, () => {
+  endWait(node: NodeInstance): Generator<TaskEvent> {
+    return this.attemptSteps(node, () => {
       const { state, evaluation, content: limits } = this.run;
       const budget = new TextBudget(limits.renderedText);
-      const content = nodeContent(state.graph.node(node.id), state.graph, evaluation.source(node), budget);
-      return this.passedOn(node, content);
+      const content = nodeContent(state.graph.node(node.id), state.graph, evaluation.messageSource(node), budget);
+      return this.completeWithMessage(node, content);
     });
   }
 
   /** Runs steps; an error fails the node's attempt. */
-  private *attempted(node: NodeRun, steps: () => Generator<TaskEvent>): Generator<TaskEvent> {
+  private *attemptSteps(node: NodeInstance, steps: () => Generator<TaskEvent>): Generator<TaskEvent> {
     try {
       yield* steps();
     } catch (error) {
-      yield* this.run.outcomes.failed(node, attemptFailure(error));
+      yield* this.run.outcomes.failAttempt(node, attemptFailure(error));
     }
   }
 
-  private *items(node: NodeRun): Generator<TaskEvent> {
+  private *startItems(node: NodeInstance): Generator<TaskEvent> {
     const { state, evaluation, reference } = this.run;
-    const items = evaluation.items(node);
+    const items = evaluation.evaluateItems(node);
     const most = Math.min(state.graph.node(node.id).each?.maxItems ?? MAX_ITEMS, MOST_ITEMS);
     if (items.length > most) throw new FailedExpression(`each.items gives ${items.length} items; ${most} is the most`);
-    yield stepEvent(reference, eachStarted.note(node, { items }));
+    yield stepEvent(reference, eachStarted.createNote(node, { items }));
   }
 
-  private *list(node: NodeRun): Generator<TaskEvent> {
+  private *endList(node: NodeInstance): Generator<TaskEvent> {
     const { state, outcomes } = this.run;
     const { each } = node;
     const config = state.graph.node(node.id).each;
     if (each === undefined || config === undefined) return;
     const { firstFailed } = each;
-    if (firstFailed && each.completed < needed(each, config)) {
+    if (firstFailed && each.completed < neededSuccesses(each, config)) {
       const kind = firstFailed.failure?.kind ?? 'failed';
       const { instance, error = '' } = firstFailed;
-      yield* outcomes.failed(node, { kind, error, instance, message: `node "${instance}": ${error}` });
+      yield* outcomes.failAttempt(node, { kind, error, instance, message: `node "${instance}": ${error}` });
       return;
     }
     const entries = Array.from({ length: each.total }, (_, index) => each.runs[index]);
     const unsaid = entries.flatMap((entry) => (entry?.status === 'completed' ? unsaidByElement(entry) : []));
-    const own = [dataPart(entries.map(resultOf))];
+    const own = [dataPart(entries.map(entryElement))];
     const passed = unsaid.filter(isFilePart);
     const fitted = fittedInto(this.room, { own, passed, leftOut: unsaid.filter((part) => !isFilePart(part)) });
     yield* this.leftOut(node, fitted.leftOut);
     // A line about a file would become the text of the list.
     const parts = [...own, ...fitted.passed.filter(isFilePart)];
-    yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts }]);
+    yield* outcomes.completeNode(node, 'completed', [{ artifactId: node.id, name: node.id, parts }]);
   }
 
-  private *own(node: NodeRun): Generator<TaskEvent> {
+  private *executeOwn(node: NodeInstance): Generator<TaskEvent> {
     const { state, reference } = this.run;
     const definition = state.graph.node(node.id);
     if (definition.type === 'wait') {
-      yield stepEvent(reference, nodeWaiting.note(node, { until: this.until(node).toISOString() }));
+      yield stepEvent(reference, nodeWaiting.createNote(node, { until: this.resolveWaitEnd(node).toISOString() }));
       return;
     }
-    const values = this.filling(node).value('config.values', definition.config['values'] ?? {});
+    const values = this.createFilling(node).fillValue('config.values', definition.config['values'] ?? {});
     if (!isJsonObject(values)) throw new FailedExpression('config.values gives no object');
-    yield* this.result(node, [dataPart(values)]);
+    yield* this.completeWithResult(node, [dataPart(values)]);
   }
 
   /** Completes a node with the Message that it would have been sent. */
-  private *passedOn(node: NodeRun, content: NodeContent): Generator<TaskEvent> {
+  private *completeWithMessage(node: NodeInstance, content: NodeContent): Generator<TaskEvent> {
     const fitted = fittedInto(this.room, content);
     yield* this.leftOut(node, fitted.leftOut);
-    yield* this.result(node, partsOf(fitted));
+    yield* this.completeWithResult(node, messageParts(fitted));
   }
 
-  private *leftOut(node: NodeRun, parts: readonly Part[]): Generator<TaskEvent> {
+  private *leftOut(node: NodeInstance, parts: readonly Part[]): Generator<TaskEvent> {
     const payload = leftOutPayload(parts);
-    if (payload) yield stepEvent(this.run.reference, partsLeftOut.note(node, payload));
+    if (payload) yield stepEvent(this.run.reference, partsLeftOut.createNote(node, payload));
   }
 
   /** Characters that a result may have if it repeats results of other nodes. */
@@ -151,63 +151,63 @@ export class RunDecisions {
   }
 
   /** Completes a node that the engine executes itself. @throws InvalidOutput */
-  private result(node: NodeRun, parts: Part[]): Generator<TaskEvent> {
+  private completeWithResult(node: NodeInstance, parts: Part[]): Generator<TaskEvent> {
     const { state, outcomes, content } = this.run;
     const artifact = { artifactId: node.id, name: node.id, parts };
-    const rules = OutputRules.of(state.graph.node(node.id));
-    return outcomes.completed(node, 'completed', rules.applied([artifact], content.jsonMembers));
+    const rules = OutputRules.forNode(state.graph.node(node.id));
+    return outcomes.completeNode(node, 'completed', rules.applyRules([artifact], content.jsonMembers));
   }
 
-  private filling(node: NodeRun): NodeFilling {
+  private createFilling(node: NodeInstance): NodeFilling {
     const { state, evaluation, content } = this.run;
-    return nodeFilling(state.graph.node(node.id), evaluation.source(node), new TextBudget(content.renderedText));
+    return nodeFilling(state.graph.node(node.id), evaluation.messageSource(node), new TextBudget(content.renderedText));
   }
 
   /** Returns the end of a wait. @throws FailedExpression */
-  private until(node: NodeRun): Date {
+  private resolveWaitEnd(node: NodeInstance): Date {
     const { state, evaluation, clock } = this.run;
     const now = new Date(clock.now());
     const definition = state.graph.node(node.id);
-    const until = evaluation.until(node, now) ?? later(now, this.pause(node));
+    const until = evaluation.evaluateWaitEnd(node, now) ?? addMilliseconds(now, this.resolvePause(node));
     if (until.getTime() - now.getTime() <= LONGEST_DURATION) return until;
     throw new FailedExpression(`config.${definition.config['until'] === undefined ? 'for' : 'until'} is beyond a year`);
   }
 
-  private pause(node: NodeRun): number {
+  private resolvePause(node: NodeInstance): number {
     const { config } = this.run.state.graph.node(node.id);
-    const pause = durationOf(this.filling(node).value('config.for', config['for'] ?? ''));
+    const pause = parseDuration(this.createFilling(node).fillValue('config.for', config['for'] ?? ''));
     if (pause === undefined) throw new FailedExpression('config.for gives no duration');
     return pause;
   }
 
-  private *loop(loop: LoopRun, failed: boolean): Generator<TaskEvent> {
+  private *decideLoop(loop: LoopRun, failed: boolean): Generator<TaskEvent> {
     const { clock, state, evaluation, reference } = this.run;
     const { config, index: edge } = loop.loop;
     const last = state.lastOf(loop);
     if (failed) return yield* this.loopEnded(loop, 'failure');
     try {
-      if (evaluation.exits(loop, last)) return yield* this.loopEnded(loop, 'exit_when');
+      if (evaluation.isLoopLeft(loop, last)) return yield* this.loopEnded(loop, 'exit_when');
     } catch (error) {
       return yield* this.loopEnded(loop, 'failure', attemptFailure(error));
     }
     if (loop.iteration >= config.max_iterations) return yield* this.loopEnded(loop, 'max', this.tooMany(loop));
-    const pause = durationOf(config.delay);
-    const at = pause !== undefined && later(new Date(clock.now()), pause).toISOString();
-    const payload = { edge, ...pathOf(loop), iteration: loop.iteration + 1, ...(at !== false && { at }) };
-    yield stepEvent(reference, loopNext.note(last, payload));
+    const pause = parseDuration(config.delay);
+    const at = pause !== undefined && addMilliseconds(new Date(clock.now()), pause).toISOString();
+    const payload = { edge, ...loopPath(loop), iteration: loop.iteration + 1, ...(at !== false && { at }) };
+    yield stepEvent(reference, loopNext.createNote(last, payload));
   }
 
   /** Ends a loop. If the next step cannot be evaluated, the loop fails. */
   private *loopEnded(loop: LoopRun, reason: LoopReason, attempt?: AttemptFailure): Generator<TaskEvent> {
     const { state, evaluation, reference } = this.run;
     const last = state.lastOf(loop);
-    const failure = attempt && failureOf(last, attempt);
+    const failure = attempt && loggedFailure(last, attempt);
     const budget = evaluation.sharedBudget();
-    const choices = state.leaving(loop, failure !== undefined).map(({ node, outcome, edges, taken }) => {
+    const choices = state.choosableExits(loop, failure !== undefined).map(({ node, outcome, edges, taken }) => {
       if (taken) return { node, taken, errors: [] };
       const error = outcome === 'failed' ? (failure ?? node.failure) : undefined;
       const ended = { ...node, status: outcome, ...(error && { failure: error }) };
-      return { node, ...evaluation.edges(ended, edges, budget) };
+      return { node, ...evaluation.decideEdges(ended, edges, budget) };
     });
     for (const { node, errors } of choices) yield* edgeErrors(reference, node, errors);
     const [wrong] = choices.flatMap(({ errors }) => errors);
@@ -215,8 +215,8 @@ export class RunDecisions {
       return yield* this.loopEnded(loop, 'failure', { kind: 'expression', error: wrong.message });
     yield* this.emptiedResults(loop);
     const taken = choices.length > 0 && { taken: choices.flatMap((choice) => [...choice.taken]) };
-    const payload = { edge: loop.loop.index, ...pathOf(loop), reason, iterations: loop.iteration };
-    yield stepEvent(reference, loopEnded.note(last, { ...payload, ...taken, ...(failure && { failure }) }));
+    const payload = { edge: loop.loop.index, ...loopPath(loop), reason, iterations: loop.iteration };
+    yield stepEvent(reference, loopEnded.createNote(last, { ...payload, ...taken, ...(failure && { failure }) }));
   }
 
   /** Empties the results of earlier iterations whose nodes the last iteration left out. */
@@ -224,7 +224,7 @@ export class RunDecisions {
     if (path.length > 0) return;
     const { state, reference } = this.run;
     const results = state.results.filter(({ artifactId }) => loop.body.has(artifactId));
-    for (const node of results.map(({ artifactId }) => state.seen(artifactId)))
+    for (const node of results.map(({ artifactId }) => state.resolveInstance(artifactId)))
       if (state.isLeftOut(node)) yield emptiedResultEvent(reference, node);
   }
 
@@ -237,24 +237,24 @@ export class RunDecisions {
     };
   }
 
-  private *ending({ outcome }: Extract<Decision, { kind: 'ending' }>): Generator<TaskEvent> {
-    yield stepEvent(this.run.reference, runEnding.note({ outcome }));
+  private *reportEnding({ outcome }: Extract<Decision, { kind: 'ending' }>): Generator<TaskEvent> {
+    yield stepEvent(this.run.reference, runEnding.createNote({ outcome }));
   }
 }
 
-function pathOf({ path }: LoopRun): { path?: number[] } {
+function loopPath({ path }: LoopRun): { path?: number[] } {
   return path.length > 0 ? { path: [...path] } : {};
 }
 
 /** Returns the number of entries of a list that must succeed. */
-function needed({ total }: EachRun, { onFailure, minSuccess = 0 }: EachConfig): number {
+function neededSuccesses({ total }: EachRun, { onFailure, minSuccess = 0 }: EachConfig): number {
   if (onFailure !== 'collect') return total;
   if (typeof minSuccess === 'number') return minSuccess;
   return Math.ceil((total * Number.parseFloat(minSuccess)) / 100 - 1e-9);
 }
 
 /** Returns the Parts of an entry's result that its list element lacks. */
-function unsaidByElement({ instance, artifacts }: NodeRun): Part[] {
+function unsaidByElement({ instance, artifacts }: NodeInstance): Part[] {
   const [first] = artifacts;
   const data = firstData(first?.parts ?? []);
   const { text, rest } = saidContent(instance, artifacts, false);
@@ -263,7 +263,7 @@ function unsaidByElement({ instance, artifacts }: NodeRun): Part[] {
 }
 
 /** Returns the list element of an entry: its data, else its text, else null. */
-function resultOf(entry: NodeRun | undefined): JsonValue {
+function entryElement(entry: NodeInstance | undefined): JsonValue {
   if (entry?.status !== 'completed') return null;
   const parts = entry.artifacts[0]?.parts ?? [];
   return firstData(parts) ?? joinedText(parts) ?? null;

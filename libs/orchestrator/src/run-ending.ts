@@ -19,7 +19,7 @@ import { nodeReused, resultEmptied } from './control-steps.js';
 import { outputText } from './node-output.js';
 import { asOneArtifact } from './passed-content.js';
 import { questionDeadline } from './node-clock.js';
-import type { CanceledChild, NodeRun, RunError } from './node-run.js';
+import type { CanceledChild, NodeInstance, RunError } from './node-run.js';
 import { askingMessage, openQuestion, questionText, waitingMetadata } from './run-questions.js';
 import type { ReusedResult } from './rerun/reused-results.js';
 import { runStatus, type RunState } from './run-state.js';
@@ -57,11 +57,11 @@ export interface Completion {
 export function completedEvent(
   reference: TaskReference,
   graph: WorkflowGraph,
-  node: NodeRun,
+  node: NodeInstance,
   { artifacts, ...payload }: Completion,
 ): TaskEvent {
   return resultEvent(reference, graph, node, artifacts, (carried) =>
-    nodeCompleted.note(node, { ...payload, ...carried }),
+    nodeCompleted.createNote(node, { ...payload, ...carried }),
   );
 }
 
@@ -69,16 +69,18 @@ export function completedEvent(
 export function reusedEvent(
   reference: TaskReference,
   graph: WorkflowGraph,
-  node: NodeRun,
+  node: NodeInstance,
   { artifacts, ...payload }: ReusedResult & { taken?: number[] },
 ): TaskEvent {
-  return resultEvent(reference, graph, node, artifacts, (carried) => nodeReused.note(node, { ...payload, ...carried }));
+  return resultEvent(reference, graph, node, artifacts, (carried) =>
+    nodeReused.createNote(node, { ...payload, ...carried }),
+  );
 }
 
 function resultEvent(
   reference: TaskReference,
   graph: WorkflowGraph,
-  node: NodeRun,
+  node: NodeInstance,
   artifacts: Artifact[],
   noteOf: (carried: { artifacts?: Artifact[] }) => RunEventNote,
 ): TaskEvent {
@@ -92,15 +94,15 @@ function resultEvent(
 }
 
 /** Empties the Artifact of a result node whose newest instance was left out: A2A cannot remove an Artifact. */
-export function emptiedResultEvent(reference: TaskReference, node: NodeRun): TaskEvent {
+export function emptiedResultEvent(reference: TaskReference, node: NodeInstance): TaskEvent {
   const artifact = { artifactId: node.id, name: node.id, parts: [textPart('')] };
-  const note = { ...resultEmptied.note(node, {}), timestamp: timestampNow() };
+  const note = { ...resultEmptied.createNote(node, {}), timestamp: timestampNow() };
   return artifactUpdate(reference, artifact, { lastChunk: true, metadata: runEventMetadata(note) });
 }
 
 /** Returns the end of a completed run. Its status has the first output text. */
 export function completedEvents(reference: TaskReference, graph: WorkflowGraph, state: RunState): TaskEvent[] {
-  const texts = graph.resultNodes().map(({ id }) => outputText(state.node(id)));
+  const texts = graph.resultNodes().map(({ id }) => outputText(state.getNode(id)));
   const said = texts.find((text) => text !== '');
   return [endEvent(reference, state, 'TASK_STATE_COMPLETED', said)];
 }
@@ -114,7 +116,7 @@ export function failedEvents(
   const { kind, node, instance, message }: RunError = state.error ?? { kind: 'refused', message: fault };
   const failure = kind && { kind, message, ...(node !== undefined && { node }), ...(instance && { instance }) };
   const payload = { error: fault, ...(node !== undefined && { node }), ...(failure && { failure }) };
-  const note = workflowFailed.note(payload);
+  const note = workflowFailed.createNote(payload);
   const end = endEvent(reference, state, 'TASK_STATE_FAILED', fault);
   return state.failureReported ? [end] : [stepEvent(reference, note), end];
 }
@@ -127,7 +129,7 @@ export function reportedError(event: TaskEvent): RunError | undefined {
 
 /** Returns the end of a canceled run, with the outcomes for its children. */
 export function canceledEvents(reference: TaskReference, state: RunState, children: CanceledChild[]): TaskEvent[] {
-  const note = workflowCanceled.note({ children });
+  const note = workflowCanceled.createNote({ children });
   return [stepEvent(reference, note), endEvent(reference, state, 'TASK_STATE_CANCELED', undefined)];
 }
 
@@ -155,40 +157,40 @@ export function waitingEvents(
   asking.statusUpdate.status.message = askingMessage(reference, first, all);
   // Hundreds of nodes may wait: only a plain log repeats every question with each answer.
   const unsaid = others.filter(({ isAsked }) => graph.isPlain || !isAsked);
-  const until = earliest(
+  const until = earliestTime(
     wakeAt,
     ...waiting.map(({ id, openSince }) => questionDeadline(graph.node(id), openSince ?? now)),
   );
   const event = {
     ...asking,
     ...(isRoot && { questions: waiting.map((node) => openQuestion(graph, node, now)) }),
-    ...(until !== undefined && parks(until)),
+    ...(until !== undefined && parkingDate(until)),
   };
-  return [...unsaid.map((node) => stepEvent(reference, askNote(node))), event].map((each) => stamped(each, now));
+  return [...unsaid.map((node) => stepEvent(reference, askNote(node))), event].map((each) => withTimestamp(each, now));
 }
 
-function stamped(event: TaskEvent, timestamp: string): TaskEvent {
+function withTimestamp(event: TaskEvent, timestamp: string): TaskEvent {
   if ('statusUpdate' in event) event.statusUpdate.status.timestamp = timestamp;
   return event;
 }
 
-export function earliest(...times: readonly (number | undefined)[]): number | undefined {
+export function earliestTime(...times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((time) => time !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
 /** Returns the event of a run that only waits for times, none of which is near. */
 export function parkedEvent(reference: TaskReference, wakeAt = Date.now()): TaskEvent {
-  const until = parks(wakeAt);
-  return { ...stepEvent(reference, runParked.note({ until: until.parks.toISOString() })), ...until };
+  const until = parkingDate(wakeAt);
+  return { ...stepEvent(reference, runParked.createNote({ until: until.parks.toISOString() })), ...until };
 }
 
-function parks(wakeAt: number): { parks: Date } {
+function parkingDate(wakeAt: number): { parks: Date } {
   return { parks: new Date(wakeAt) };
 }
 
 /** Returns the cancel outcomes for the children of a run. */
-export function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {
+export function canceledChildren(nodes: Iterable<NodeInstance>): CanceledChild[] {
   return [...nodes].flatMap(({ id, instance, agentUrl = '', taskId, cancelOutcome: outcome }) => {
     if (outcome === undefined) return [];
     return [
@@ -198,7 +200,7 @@ export function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {
 }
 
 /** Returns a step or an end without the run's state, and with truncated texts. */
-export function shortened(event: TaskEvent): TaskEvent {
+export function shortenEvent(event: TaskEvent): TaskEvent {
   if (!('statusUpdate' in event)) return event;
   const { status, metadata, ...reference } = event.statusUpdate;
   const note = runEventNote(metadata);
@@ -219,9 +221,9 @@ export function shortened(event: TaskEvent): TaskEvent {
   };
 }
 
-function askNote(node: NodeRun): ReturnType<typeof inputRequired.note> {
+function askNote(node: NodeInstance): ReturnType<typeof inputRequired.createNote> {
   const { taskId } = node;
-  return inputRequired.note(node, {
+  return inputRequired.createNote(node, {
     question: questionText(node),
     ...(taskId !== undefined && { taskId }),
     ...(node.wantsAuth && { state: AUTH_REQUIRED }),
@@ -234,13 +236,13 @@ function endEvent(reference: TaskReference, state: RunState, end: TaskState, tex
     state: state.stateMap(),
     ...(runStatus(end) === 'failed' && { error: text }),
   };
-  return statusUpdate(reference, end, text, runEventMetadata(done.note(payload)));
+  return statusUpdate(reference, end, text, runEventMetadata(done.createNote(payload)));
 }
 
 /** True if an event fits into the Task of a run. */
-export function isAdmitted(context: Pick<RequestContext, 'admit'>, event: TaskEvent): boolean {
+export function isAdmitted(context: Pick<RequestContext, 'assertRecordable'>, event: TaskEvent): boolean {
   try {
-    context.admit(event);
+    context.assertRecordable(event);
     return true;
   } catch (error) {
     if (error instanceof ContentTooLarge) return false;

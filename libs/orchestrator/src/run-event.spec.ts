@@ -8,12 +8,12 @@ import {
   userMessage,
 } from '#libs/protocol';
 import { type TaskEvent, toStreamResponse } from '#libs/tasks';
-import { type RunEvent, toRunEvent } from './run-event.js';
+import { type StreamedRunEvent, toRunEvent } from './run-event.js';
 import { runMetadata } from './run-metadata.js';
 
 const reference = { taskId: 'run-1', contextId: 'context-1' };
 
-function reported(event: TaskEvent, sequence = 2): RunEvent {
+function reported(event: TaskEvent, sequence = 2): StreamedRunEvent {
   return toRunEvent(
     { taskId: 'run-1', sequence, event, json: JSON.stringify(toStreamResponse(event)) },
     { workflow: 'wf' },

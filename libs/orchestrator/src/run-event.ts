@@ -23,7 +23,7 @@ import { done, nodeCompleted } from './run-steps.js';
 export const FLAT_FIELDS = ['model', 'tool', 'url', 'status', 'error', 'result', 'output', 'message'] as const;
 
 /** A step of a run as its streams report it. */
-export interface RunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], JsonValue>> {
+export interface StreamedRunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], JsonValue>> {
   /** `ev-` and 16 hex digits; the same at each read. */
   id: string;
   type: RunEventType;
@@ -45,7 +45,7 @@ export interface RunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], J
 }
 
 /** Converts an event of a run's log to the run event for it. The mapping is one to one. */
-export function toRunEvent({ taskId, sequence, event }: RecordedEvent, run: { workflow: string }): RunEvent {
+export function toRunEvent({ taskId, sequence, event }: RecordedEvent, run: { workflow: string }): StreamedRunEvent {
   const step = stepOf(event, run.workflow);
   const payload = step.type === done.type ? { session_id: taskId, runId: taskId, ...step.payload } : step.payload;
   return {
@@ -96,7 +96,7 @@ function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   // A timer has become due while the run asks a question.
   if (!isTerminalState(status.state)) return { type: 'run.woken', payload: {} };
   const word = runStatus(status.state);
-  return done.note({ status: word, state: {}, ...(word === 'failed' && { error: text ?? 'The run failed' }) });
+  return done.createNote({ status: word, state: {}, ...(word === 'failed' && { error: text ?? 'The run failed' }) });
 }
 
 function withOutput(step: RunEventNote): RunEventNote {
@@ -106,8 +106,8 @@ function withOutput(step: RunEventNote): RunEventNote {
   return output === '' ? step : { ...step, payload: { ...step.payload, output } };
 }
 
-function flatFields(payload: JsonObject): Partial<RunEvent> {
-  const fields: Partial<RunEvent> = {};
+function flatFields(payload: JsonObject): Partial<StreamedRunEvent> {
+  const fields: Partial<StreamedRunEvent> = {};
   for (const field of FLAT_FIELDS) {
     const value = payload[field];
     if (value !== undefined) fields[field] = value;

@@ -1,6 +1,6 @@
 import type { Artifact, JsonObject, Message } from '#libs/protocol';
-import type { CanceledChild, NodeRun, RunError, RunStatus } from './node-run.js';
-import type { Progress } from './progress.js';
+import type { CanceledChild, NodeInstance, RunError, RunStatus } from './node-run.js';
+import type { RunProgress } from './progress.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 /** The state of a run as its log defines it; `RunState` folds it. */
@@ -9,10 +9,10 @@ export interface RunFacts {
   status: RunStatus;
   inputs: JsonObject;
   /** Newest instance of each node, by node id. */
-  readonly nodes: ReadonlyMap<string, NodeRun>;
+  readonly nodes: ReadonlyMap<string, NodeInstance>;
   /** Returns the instance of this name, or the newest instance of the node with this id. */
-  find(instance: string): NodeRun | undefined;
-  readonly progress: Progress;
+  findInstance(instance: string): NodeInstance | undefined;
+  readonly progress: RunProgress;
   error?: RunError;
   children?: CanceledChild[];
   /** Artifacts of the run, in the order of their recording. */

@@ -1,6 +1,6 @@
 import type { RequestContext } from '#libs/executor';
 import { statusUpdate } from '#libs/protocol';
-import { shortened } from './run-ending.js';
+import { shortenEvent } from './run-ending.js';
 import { withFailureFact } from './run-failure.js';
 import type { RunState } from './run-state.js';
 
@@ -21,7 +21,7 @@ it('brings with the end of a run, whole or shortened, that it failed, where and 
     },
   ];
   expect(end).toEqual({ ...END, facts });
-  expect(shortened(end)).toMatchObject({ facts });
+  expect(shortenEvent(end)).toMatchObject({ facts });
 });
 
 it('brings why a run cannot go on where no node has failed', () => {

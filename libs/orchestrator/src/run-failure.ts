@@ -3,7 +3,7 @@ import { briefText } from '#libs/protocol';
 import type { Fact } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import type { RunCalls } from './run-calls.js';
-import { failedEvents, shortened } from './run-ending.js';
+import { failedEvents, shortenEvent } from './run-ending.js';
 import type { RunState } from './run-state.js';
 
 /** Adds the fact that a run failed to its last event: the node and the cause, in the words of the run. */
@@ -39,10 +39,10 @@ export async function endOverLimit(
   calls: RunCalls,
   limit: string,
 ): Promise<TaskEvent> {
-  const children = await calls.cancel(state.frontier.active);
-  const again = children.flatMap((child) => calls.cancelAgain(child) ?? []);
+  const children = await calls.cancelCalls(state.frontier.active);
+  const again = children.flatMap((child) => calls.retryCancelJob(child) ?? []);
   const end = failedEvents(context, state, limit).at(-1);
   if (end === undefined) throw new Error('A run ends with an event');
-  const reported = withFailureFact(shortened(end), context, state, limit);
+  const reported = withFailureFact(shortenEvent(end), context, state, limit);
   return { ...reported, jobs: [...again, endChildrenJob(context.taskId)] };
 }

@@ -71,8 +71,8 @@ function executionOf(log: readonly TaskEvent[]): RequestContext {
     ...{ taskId: 'run-1', call: { scope: SCOPE } },
     places: {
       nearlyFull: () => undefined,
-      last: async () => ({ place: placeOfEvent(events.at(-1)!), bytes: 1 }),
-      after: (place) => eventsAfter(async (after) => events.slice(after), place, events.length),
+      readLast: async () => ({ place: placeOfEvent(events.at(-1)!), bytes: 1 }),
+      readAfter: (place) => eventsAfter(async (after) => events.slice(after), place, events.length),
     },
   } as RequestContext;
 }
@@ -85,16 +85,16 @@ describe('The fold of a run that waits', () => {
     expect(reads).toEqual(reads.map(() => 1));
     expect(run.log.length).toBeGreaterThan(150);
     const context = executionOf(run.log);
-    const kept = await run.folds.take(context, run.definition);
+    const kept = await run.folds.takeFold(context, run.definition);
     expect(known(kept!.state)).toEqual(
       known(
-        RunState.of(
+        RunState.fromEvents(
           run.definition,
           stored(run.log).map(({ event }) => event),
         ),
       ),
     );
-    await run.folds.keep(context, kept!);
+    await run.folds.keepFold(context, kept!);
     await answer(run, 'n29');
     expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
@@ -126,15 +126,15 @@ describe('The fold of a run that waits', () => {
     const logs = [[...run.log.slice(0, -1), other], run.log.slice(0, -1), []];
     for (const log of logs) {
       const { folds } = foldsOf(run.log);
-      await folds.read(headerAt(length), run.definition);
+      await folds.readRunState(headerAt(length), run.definition);
       expect(folds.count).toBe(1);
-      expect(await folds.take(executionOf(log), run.definition)).toBeUndefined();
+      expect(await folds.takeFold(executionOf(log), run.definition)).toBeUndefined();
       expect(folds.count).toBe(0);
     }
     const { folds } = foldsOf(run.log);
-    await folds.read(headerAt(length), run.definition);
+    await folds.readRunState(headerAt(length), run.definition);
     const saved: WorkflowDefinition = structuredClone(run.definition);
-    expect(await folds.take(executionOf(run.log), saved)).toBeUndefined();
+    expect(await folds.takeFold(executionOf(run.log), saved)).toBeUndefined();
   });
 
   it('is kept of no event that is not durable, or that the state has not taken in', async () => {
@@ -142,13 +142,13 @@ describe('The fold of a run that waits', () => {
     const fold = { state: run.state, first: run.log[0] };
     const { folds } = foldsOf(run.log);
     const context = executionOf(run.log);
-    await folds.keep(
-      { ...context, places: { ...context.places!, last: () => Promise.reject(new Error('lost')) } },
+    await folds.keepFold(
+      { ...context, places: { ...context.places!, readLast: () => Promise.reject(new Error('lost')) } },
       fold,
     );
-    await folds.keep(executionOf(run.log.slice(0, -1)), fold);
+    await folds.keepFold(executionOf(run.log.slice(0, -1)), fold);
     expect(folds.count).toBe(0);
-    await folds.keep(context, fold);
+    await folds.keepFold(context, fold);
     expect(folds.count).toBe(1);
   });
 
@@ -158,17 +158,17 @@ describe('The fold of a run that waits', () => {
     for (const id of ['n0', 'n1', 'n2']) await answer(run, id);
     const { folds, reads } = foldsOf(run.log);
     const { length } = run.log;
-    await folds.read(headerAt(behind), run.definition);
-    const states = await Promise.all([1, 2, 3].map(() => folds.read(headerAt(length), run.definition)));
+    await folds.readRunState(headerAt(behind), run.definition);
+    const states = await Promise.all([1, 2, 3].map(() => folds.readRunState(headerAt(length), run.definition)));
     const whole = known(
-      RunState.of(
+      RunState.fromEvents(
         run.definition,
         stored(run.log).map(({ event }) => event),
       ),
     );
     for (const state of states) expect(known(state)).toEqual(whole);
     reads.length = 0;
-    expect(known(await folds.read(headerAt(length), run.definition))).toEqual(whole);
+    expect(known(await folds.readRunState(headerAt(length), run.definition))).toEqual(whole);
     expect(reads).toEqual([1]);
   });
 
@@ -177,10 +177,10 @@ describe('The fold of a run that waits', () => {
     let isFull = false;
     const tasks = { events: async (_id: string, after: number) => stored(run.log).slice(after) };
     const folds = new DrivenFolds(tasks as never, new FoldMemory({ isFull: () => isFull }));
-    await folds.read(headerAt(run.log.length), run.definition);
+    await folds.readRunState(headerAt(run.log.length), run.definition);
     expect(folds.count).toBe(1);
     isFull = true;
-    await folds.keep(executionOf(run.log), { state: run.state, first: run.log[0] });
+    await folds.keepFold(executionOf(run.log), { state: run.state, first: run.log[0] });
     expect(folds.count).toBe(0);
   });
 
@@ -190,7 +190,7 @@ describe('The fold of a run that waits', () => {
     const tasks = { events: async (_id: string, after: number) => stored(run.log).slice(after) };
     const folds = new DrivenFolds(tasks as never, memory);
     const weighed = async (): Promise<number> => {
-      await folds.read(headerAt(run.log.length), run.definition);
+      await folds.readRunState(headerAt(run.log.length), run.definition);
       return memory.weight;
     };
     const before = await weighed();

@@ -68,10 +68,10 @@ export class RunFolds {
    * the log must be folded.
    * @throws errors of the read
    */
-  async take(context: RequestContext, definition: WorkflowDefinition): Promise<RunFold | undefined> {
-    const kept = this.kept.take(context.taskId);
+  async takeFold(context: RequestContext, definition: WorkflowDefinition): Promise<RunFold | undefined> {
+    const kept = this.kept.takeFold(context.taskId);
     if (kept?.state.state.definition !== definition) return undefined;
-    const later = await context.places?.after(kept.place);
+    const later = await context.places?.readAfter(kept.place);
     if (!later) return undefined;
     for (const { event } of later) kept.state.state.apply(event);
     return kept.state;
@@ -81,11 +81,11 @@ export class RunFolds {
    * Stores the fold of a waiting run once its recorded events are durable. Never fails.
    * @param fold that is not modified afterwards
    */
-  async keep({ taskId, call: { scope }, places }: RequestContext, fold: RunFold): Promise<void> {
-    const last = await places?.last().catch(() => undefined);
+  async keepFold({ taskId, call: { scope }, places }: RequestContext, fold: RunFold): Promise<void> {
+    const last = await places?.readLast().catch(() => undefined);
     // A fold with an event that the log lacks would differ from the log.
     if (last?.place.sequence !== fold.state.sequence) return;
-    this.put({ taskId, ...scope }, { state: { ...fold, bytes: last.bytes }, place: last.place });
+    this.storeFold({ taskId, ...scope }, { state: { ...fold, bytes: last.bytes }, place: last.place });
   }
 
   /**
@@ -94,24 +94,27 @@ export class RunFolds {
    * @param admission for reading a whole log for a caller; absent for an execution
    * @throws errors of the read
    */
-  async read(header: TaskHeader, definition: WorkflowDefinition, admission?: LogAdmission): Promise<RunState> {
+  async readRunState(header: TaskHeader, definition: WorkflowDefinition, admission?: LogAdmission): Promise<RunState> {
     const { taskId, lastSequence, tenant, owner } = header;
-    const read = (after: number, limit: number): Promise<RecordedEvent[]> =>
-      this.tasks.events(taskId, after, limit, { tenant, owner });
+    const readLogEvents = (after: number, limit: number): Promise<RecordedEvent[]> =>
+      this.tasks.readEvents(taskId, after, limit, { tenant, owner });
     const kept = this.kept.get(taskId);
     if (kept?.state.state.definition === definition) {
-      const later = await eventsAfter(read, kept.place, lastSequence);
+      const later = await eventsAfter(readLogEvents, kept.place, lastSequence);
       // Another execution may have taken or advanced the fold meanwhile.
       if (later && this.kept.get(taskId) === kept) return this.bringForward(header, kept, later);
     }
-    const log = admission ? await wholeLog(this.tasks, header, admission) : await read(0, lastSequence);
-    const state = RunState.of(
+    const log = admission ? await wholeLog(this.tasks, header, admission) : await readLogEvents(0, lastSequence);
+    const state = RunState.fromEvents(
       definition,
       log.map(({ event }) => event),
     );
     const last = log.at(-1);
     if (last && isWaitingState(header.state))
-      this.put(header, { state: { state, first: log[0]?.event, bytes: bytesOf(log) }, place: placeOfEvent(last) });
+      this.storeFold(header, {
+        state: { state, first: log[0]?.event, bytes: sumEventBytes(log) },
+        place: placeOfEvent(last),
+      });
     return state;
   }
 
@@ -119,18 +122,18 @@ export class RunFolds {
     const last = later.at(-1);
     const { state, first, bytes } = kept.state;
     if (last === undefined) return state;
-    this.kept.take(header.taskId);
+    this.kept.takeFold(header.taskId);
     for (const { event } of later) state.apply(event);
-    this.put(header, { state: { state, first, bytes: bytes + bytesOf(later) }, place: placeOfEvent(last) });
+    this.storeFold(header, { state: { state, first, bytes: bytes + sumEventBytes(later) }, place: placeOfEvent(last) });
     return state;
   }
 
-  private put(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, fold: KeptFold<SizedFold>): void {
+  private storeFold(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, fold: KeptFold<SizedFold>): void {
     const { state } = fold;
-    if (state.bytes >= this.shortest) this.kept.keep(of, this.weights.of(state.state, state.first), fold);
+    if (state.bytes >= this.shortest) this.kept.keepFold(of, this.weights.weighRun(state.state, state.first), fold);
   }
 }
 
-function bytesOf(events: readonly RecordedEvent[]): number {
+function sumEventBytes(events: readonly RecordedEvent[]): number {
   return events.reduce((sum, { event, json }) => sum + eventBytes(event, json), 0);
 }

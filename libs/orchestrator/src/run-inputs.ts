@@ -59,5 +59,9 @@ export function refuseLargeInputs({ parts }: Message, { nodes }: WorkflowDefinit
   if (characters * nodes.length <= limit) return;
   const inputs = nodes.filter(({ type }) => type === 'input').length;
   if (characters * inputs > limit)
-    throw ContentTooLarge.of(`the text of the message as the input of ${inputs} nodes`, limit, 'ARTIFACT_LIMIT');
+    throw ContentTooLarge.beyondLimit(
+      `the text of the message as the input of ${inputs} nodes`,
+      limit,
+      'ARTIFACT_LIMIT',
+    );
 }

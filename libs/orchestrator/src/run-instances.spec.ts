@@ -1,20 +1,25 @@
-import type { EachRun, NodeRun, NodeStatus } from './node-run.js';
+import type { EachRun, NodeInstance, NodeStatus } from './node-run.js';
 import { instanceCounts } from './run-instances.js';
 
-function node(instance: string, status: NodeStatus, more: Partial<NodeRun> = {}): NodeRun {
+function node(instance: string, status: NodeStatus, more: Partial<NodeInstance> = {}): NodeInstance {
   const [id = ''] = instance.split(/[@[]/);
   return { id, type: 'agent', instance, path: [], status, attempts: 1, artifacts: [], ...more };
 }
 
 /** A node that goes through a list of so many entries, and those of them whose turn has come. */
-function list(status: NodeStatus, total: number, entries: NodeStatus[], more: Partial<NodeRun> = {}): NodeRun[] {
+function list(
+  status: NodeStatus,
+  total: number,
+  entries: NodeStatus[],
+  more: Partial<NodeInstance> = {},
+): NodeInstance[] {
   const each: EachRun = { total, runs: [], completed: 0, failed: 0, canceled: 0 };
   const it = node('x', status, { each, ...more });
   each.runs.push(...entries.map((entry, index) => node(`x[${index}]`, entry, { index, list: it })));
   return [it, ...each.runs];
 }
 
-function countsOf(...nodes: NodeRun[]): object {
+function countsOf(...nodes: NodeInstance[]): object {
   return Object.fromEntries(instanceCounts({ instances: new Map(nodes.map((it) => [it.instance, it])) }));
 }
 

@@ -1,5 +1,5 @@
-import type { Failure } from './failure.js';
-import type { NodeRun, NodeStatus, SkipReason } from './node-run.js';
+import type { WorkflowFailure } from './failure.js';
+import type { NodeInstance, NodeStatus, SkipReason } from './node-run.js';
 import { instanceOf } from './progress.js';
 import type { RunState } from './run-state.js';
 import { shownFailure } from './shown-failure.js';
@@ -11,7 +11,7 @@ export interface InstanceView {
   status: NodeStatus;
   attempts: number;
   taskId?: string;
-  error?: Failure;
+  error?: WorkflowFailure;
   /** Reason why it is skipped. */
   because?: SkipReason;
   /** Reason and end of an idle wait (ISO 8601). */
@@ -57,22 +57,22 @@ export function instancePage(
  */
 export function instanceCounts(run: Pick<RunState, 'instances'>): ReadonlyMap<string, InstanceCounts> {
   const counts = new Map<string, InstanceCounts>();
-  const add = (id: string, status: NodeStatus, number: number): void => {
+  const addCount = (id: string, status: NodeStatus, number: number): void => {
     const count = counts.get(id) ?? { total: 0, completed: 0, failed: 0 };
     count.total += number;
     if (number > 0) count[status] = (count[status] ?? 0) + number;
     counts.set(id, count);
   };
   for (const { id, each, list, path, status, origin } of run.instances.values()) {
-    if (each === undefined && (path.length > 0 || list !== undefined)) add(id, status, 1);
+    if (each === undefined && (path.length > 0 || list !== undefined)) addCount(id, status, 1);
     // Entries that were not reached have no instance.
     const isKnown = each !== undefined && (each.total > 0 || (status === 'completed' && origin === undefined));
-    if (isKnown) add(id, status === 'running' ? 'pending' : 'skipped', each.total - each.runs.length);
+    if (isKnown) addCount(id, status === 'running' ? 'pending' : 'skipped', each.total - each.runs.length);
   }
   return counts;
 }
 
-function instanceView(node: NodeRun): InstanceView {
+function instanceView(node: NodeInstance): InstanceView {
   const { instance, id, status, attempts, taskId, because, waitsFor, origin, startedAt, finishedAt } = node;
   const error = errorOf(node);
   return {
@@ -90,7 +90,7 @@ function instanceView(node: NodeRun): InstanceView {
   };
 }
 
-function errorOf(node: NodeRun): Failure | undefined {
+function errorOf(node: NodeInstance): WorkflowFailure | undefined {
   const { id, failure, error, status, waitsFor } = node;
   if (status !== 'failed' && waitsFor?.state !== 'retry') return undefined;
   if (failure !== undefined || error === undefined) return failure;

@@ -11,33 +11,33 @@ const MOST_READ = 1_000;
 /**
  * Determines how deep the runs of a definition are nested. Saved definitions name revisions, so the depth is constant.
  */
-export class RunLevels {
+export class NestingDepth {
   private readonly known = new Map<string, number>();
 
   constructor(private readonly workflows: ReadWorkflows) {}
 
   /** Returns the depth below a run of a saved workflow; 0 if the workflow does not exist, or runs itself. */
-  async below(workflow: string, revision: string | undefined): Promise<number> {
+  async countBelow(workflow: string, revision: string | undefined): Promise<number> {
     const key = `${workflow}@${revision ?? ''}`;
     const known = this.known.get(key);
     if (known !== undefined || this.known.size >= MOST_READ) return known ?? 0;
     this.known.set(key, 0);
     const found = await this.workflows.get(workflow, revision);
-    const levels = found ? await this.of(found.definition.nodes as unknown as JsonValue[]) : 0;
+    const levels = found ? await this.deepestOf(found.definition.nodes as unknown as JsonValue[]) : 0;
     this.known.set(key, levels);
     return levels;
   }
 
-  private async of(nodes: readonly JsonValue[]): Promise<number> {
+  private async deepestOf(nodes: readonly JsonValue[]): Promise<number> {
     let deepest = 0;
-    for (const node of nodes) deepest = Math.max(deepest, await this.ofNode(node));
+    for (const node of nodes) deepest = Math.max(deepest, await this.depthOfNode(node));
     return deepest;
   }
 
-  private async ofNode(node: JsonValue): Promise<number> {
+  private async depthOfNode(node: JsonValue): Promise<number> {
     if (!isJsonObject(node) || node['type'] !== 'workflow' || !isJsonObject(node['config'])) return 0;
     const { workflow, revision, body } = node['config'];
-    if (typeof workflow !== 'string') return 1 + (await this.of(innerNodes(body)));
-    return 1 + (await this.below(workflow, typeof revision === 'string' ? revision : undefined));
+    if (typeof workflow !== 'string') return 1 + (await this.deepestOf(innerNodes(body)));
+    return 1 + (await this.countBelow(workflow, typeof revision === 'string' ? revision : undefined));
   }
 }

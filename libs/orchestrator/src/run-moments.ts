@@ -13,18 +13,22 @@ interface FoldedLog {
 
 /** Returns the run at the last call of an instance. A forwarded answer is no call. */
 export function whenCalled(log: FoldedLog, instance: string): RunState | undefined {
-  return after(log, instance, ({ type, payload }) => type === a2aSending.type && payload['taskId'] === undefined);
+  return runAfterLast(
+    log,
+    instance,
+    ({ type, payload }) => type === a2aSending.type && payload['taskId'] === undefined,
+  );
 }
 
 /** Returns the run at the completion of an instance. */
 export function whenCompleted(log: FoldedLog, instance: string): RunState | undefined {
-  return after(log, instance, ({ type }) => COMPLETES.has(type));
+  return runAfterLast(log, instance, ({ type }) => COMPLETES.has(type));
 }
 
 const COMPLETES: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);
 
 /** Returns the run after the last matching event of an instance; `undefined` if there is none. */
-function after(
+function runAfterLast(
   { definition, events }: FoldedLog,
   instance: string,
   isMeant: (note: RunEventNote) => boolean,
@@ -33,7 +37,7 @@ function after(
     const note = noteOf(event);
     return note !== undefined && (note.instance ?? note.node_id) === instance && isMeant(note);
   });
-  return last < 0 ? undefined : RunState.of(definition, events.slice(0, last + 1));
+  return last < 0 ? undefined : RunState.fromEvents(definition, events.slice(0, last + 1));
 }
 
 function noteOf(event: TaskEvent): RunEventNote | undefined {

@@ -4,7 +4,7 @@ import type { RunWork } from '#libs/executor';
 const LONGEST_STRETCH = 10;
 
 /** Yields to the event loop between pieces of work that may take long together. */
-export class RunPace {
+export class EventLoopYield {
   private since = performance.now();
 
   /** @param evaluates true for a run with expressions: it also waits until its owed evaluation steps are available */
@@ -20,9 +20,9 @@ export class RunPace {
   }
 
   /** Yields to the event loop. @throws the signal's reason if it is aborted during the wait */
-  async rest(): Promise<void> {
+  async yieldTurn(): Promise<void> {
     await this.work.nextTurn(this.signal);
-    if (this.evaluates) await this.work.steps.paid(this.signal);
+    if (this.evaluates) await this.work.steps.whenPaid(this.signal);
     this.since = performance.now();
   }
 }
@@ -38,7 +38,7 @@ export class EvaluationTurn implements AsyncIterable<never> {
     const { steps, signal } = this;
     return {
       next: async () => {
-        await steps.paid(signal);
+        await steps.whenPaid(signal);
         return { done: true, value: undefined };
       },
     };

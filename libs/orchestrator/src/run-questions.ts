@@ -15,7 +15,7 @@ import {
 } from '#libs/protocol';
 import type { TaskQuestion } from '#libs/tasks';
 import { questionDeadline } from './node-clock.js';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import { NODE_KEY } from './run-answer.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
@@ -56,7 +56,7 @@ interface WaitingQuestion {
 }
 
 /** Returns the question of a waiting node: that of its agent, or a default text. */
-export function question(node: NodeRun): Part[] {
+export function askedParts(node: NodeInstance): Part[] {
   const asked = node.question ?? [];
   return asked.length > 0 ? asked : [textPart(whatIsWaitedFor(node))];
 }
@@ -65,22 +65,22 @@ export function question(node: NodeRun): Part[] {
  * Returns the question as a text. A question without a text is shown as JSON, for example a tool call that a person is
  * to make.
  */
-export function questionText(node: NodeRun): string {
-  const parts = question(node);
+export function questionText(node: NodeInstance): string {
+  const parts = askedParts(node);
   const data = firstData(parts);
   return firstText(parts) ?? (data === undefined ? whatIsWaitedFor(node) : JSON.stringify(data));
 }
 
-function whatIsWaitedFor({ id, wantsAuth }: NodeRun): string {
+function whatIsWaitedFor({ id, wantsAuth }: NodeInstance): string {
   return `Node "${id}" waits for ${wantsAuth ? 'authentication' : 'input'}`;
 }
 
 /** Returns a node's question as a Message of the run. @param more metadata for callers who only read the Task */
-export function askingMessage(reference: TaskReference, node: NodeRun, more: JsonObject): Message {
+export function askingMessage(reference: TaskReference, node: NodeInstance, more: JsonObject): Message {
   const name = { [NODE_KEY]: node.instance, ...more };
   const asks = asksOf(node);
-  if (!asks) return agentMessage(reference, question(node), name);
-  const message = formMessage(reference, question(node), asks);
+  if (!asks) return agentMessage(reference, askedParts(node), name);
+  const message = formMessage(reference, askedParts(node), asks);
   return { ...message, metadata: { ...name, ...message.metadata } };
 }
 
@@ -94,18 +94,21 @@ export function askingMessage(reference: TaskReference, node: NodeRun, more: Jso
  */
 export function waitingMetadata(
   graph: WorkflowGraph,
-  waiting: readonly NodeRun[],
+  waiting: readonly NodeInstance[],
   { runId, now }: { runId: string; now: string },
 ): JsonObject {
-  const all = fitting(graph, waiting, now);
+  const all = fittingQuestions(graph, waiting, now);
   if (all.length === waiting.length) return { [WAITING_KEY]: all };
   const news = waiting.filter(({ isAsked, refused, asks }) => !isAsked || refused || asks?.violations);
   const list = `/api/runs/${runId}/instances?status=input-required`;
-  return { [WAITING_KEY]: fitting(graph, news, now), [OPEN_KEY]: { count: waiting.length, inbox: '/api/inbox', list } };
+  return {
+    [WAITING_KEY]: fittingQuestions(graph, news, now),
+    [OPEN_KEY]: { count: waiting.length, inbox: '/api/inbox', list },
+  };
 }
 
 /** Returns the first questions that fit into a status; at least one. */
-function fitting(graph: WorkflowGraph, nodes: readonly NodeRun[], now: string): JsonObject[] {
+function fittingQuestions(graph: WorkflowGraph, nodes: readonly NodeInstance[], now: string): JsonObject[] {
   const found: JsonObject[] = [];
   let bytes = 0;
   for (const node of nodes.slice(0, MOST_IN_STATUS)) {
@@ -118,7 +121,7 @@ function fitting(graph: WorkflowGraph, nodes: readonly NodeRun[], now: string): 
 }
 
 /** Returns a question for the inbox. @param now see `waitingMetadata` */
-export function openQuestion(graph: WorkflowGraph, node: NodeRun, now: string): TaskQuestion {
+export function openQuestion(graph: WorkflowGraph, node: NodeInstance, now: string): TaskQuestion {
   const { instance: key, assignee, ...body } = waitingQuestion(graph, node, now);
   return {
     key,
@@ -129,16 +132,16 @@ export function openQuestion(graph: WorkflowGraph, node: NodeRun, now: string): 
 }
 
 /** Returns the violations of an answer to a node, including Parts that the question does not ask for. */
-export function answerFaults({ asks }: NodeRun, parts: readonly Part[]): FieldViolation[] {
+export function answerFaults({ asks }: NodeInstance, parts: readonly Part[]): FieldViolation[] {
   if (!asks) return [];
-  const form = usable(asks.form);
+  const form = usableForm(asks.form);
   const strays = strayParts(form, parts);
   if (strays.length > 0) return strays;
   const read = readAnswer(form, parts);
   return 'violations' in read ? read.violations : [];
 }
 
-function waitingQuestion(graph: WorkflowGraph, node: NodeRun, now: string): WaitingQuestion {
+function waitingQuestion(graph: WorkflowGraph, node: NodeInstance, now: string): WaitingQuestion {
   const { form, assignee, violations } = asksOf(node) ?? {};
   const deadline = deadlineOf(graph, node, now);
   return {
@@ -153,12 +156,12 @@ function waitingQuestion(graph: WorkflowGraph, node: NodeRun, now: string): Wait
 }
 
 /** Returns the form of a question, with the violations of an answer that the agent rejected. */
-function asksOf({ asks, refused }: NodeRun): FormQuestion | undefined {
+function asksOf({ asks, refused }: NodeInstance): FormQuestion | undefined {
   return refused ? { ...asks, violations: refused } : asks;
 }
 
 /** Returns the deadline of the node's own `onWait`, else that of the agent's question. */
-function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeRun, now: string): string | undefined {
+function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeInstance, now: string): string | undefined {
   const deadline = questionDeadline(graph.node(id), openSince ?? now);
   return deadline === undefined ? asks?.deadline : new Date(deadline).toISOString();
 }
@@ -166,9 +169,9 @@ function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeRun, now:
 /**
  * Returns the schema of a form; `undefined` for an invalid one of a remote agent, which has to check answers itself.
  */
-function usable(form: JsonObject | undefined): InputSchema | undefined {
+function usableForm(form: JsonObject | undefined): InputSchema | undefined {
   try {
-    return form && InputSchema.of(form);
+    return form && InputSchema.fromJson(form);
   } catch (error) {
     if (error instanceof InvalidInputSchema) return undefined;
     throw error;

@@ -7,9 +7,9 @@ import type { WorkflowProblem } from './workflow-problem.js';
 export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
   const { language, deadline, parallel } = definition;
   return new MemberProblems({ path: '', said: '' })
-    .unless(language === undefined || [1, 2].includes(language), 'UNKNOWN_LANGUAGE', 'language', 'must be 1 or 2')
-    .limit('deadline', deadline)
-    .wholeNumber('parallel', parallel, RANGES.parallel).found;
+    .checkThat(language === undefined || [1, 2].includes(language), 'UNKNOWN_LANGUAGE', 'language', 'must be 1 or 2')
+    .checkLimit('deadline', deadline)
+    .checkWholeNumber('parallel', parallel, RANGES.parallel).found;
 }
 
 /** Returns the problems of `onExit`: each node exists, is named once, has no edges, and is of a suitable type. */
@@ -20,11 +20,11 @@ export function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition):
   return [...onExit.entries()].flatMap(([index, { node }]) => {
     const type = types.get(node) ?? '';
     const problems = new MemberProblems({ path: `onExit[${index}]`, said: `onExit "${node}": `, node })
-      .unless(types.has(node), 'UNKNOWN_NODE', 'node', 'names no node')
-      .unless(!ends.has(node), 'INVALID_EXIT', 'node', 'names a node that an edge leads to or from')
-      .unless(!seen.has(node), 'INVALID_EXIT', 'node', 'names a node that it names already')
-      .unless(!['input', 'output'].includes(type), 'INVALID_EXIT', 'node', `names a node of type ${type}`)
-      .unless(type !== 'human', 'INVALID_EXIT', 'node', 'names a node that asks, when nobody is heard any more');
+      .checkThat(types.has(node), 'UNKNOWN_NODE', 'node', 'names no node')
+      .checkThat(!ends.has(node), 'INVALID_EXIT', 'node', 'names a node that an edge leads to or from')
+      .checkThat(!seen.has(node), 'INVALID_EXIT', 'node', 'names a node that it names already')
+      .checkThat(!['input', 'output'].includes(type), 'INVALID_EXIT', 'node', `names a node of type ${type}`)
+      .checkThat(type !== 'human', 'INVALID_EXIT', 'node', 'names a node that asks, when nobody is heard any more');
     seen.add(node);
     return problems.found;
   });

@@ -12,11 +12,11 @@ import type { RunFolds } from './run-folds.js';
 
 /** Services of the process that every run needs. */
 export interface RunServices extends ProcessServices {
-  tasks: Pick<TaskStore, 'recordedChildren' | 'headers' | 'load' | 'events'>;
+  tasks: Pick<TaskStore, 'recordedChildren' | 'readHeaders' | 'loadTask' | 'readEvents'>;
   children: RunChildStore;
-  folds: Pick<RunFolds, 'take' | 'keep' | 'read'>;
+  folds: Pick<RunFolds, 'takeFold' | 'keepFold' | 'readRunState'>;
   contexts: RemoteContexts;
-  cancels: Pick<CancelOutcomes, 'keep'>;
+  cancels: Pick<CancelOutcomes, 'recordOutcome'>;
   origins: RerunOrigins;
   /** Base URL of the nodes of this service. Read it at each call: it is known only after the server listens. */
   address: { readonly internalUrl: string };

@@ -33,11 +33,11 @@ const STEPS: Readonly<Record<string, (note: RunEventNote) => SpanStep | undefine
   'a2a.received': (note) => (note.payload['question'] === undefined ? undefined : { ends: { slot: slotOf(note) } }),
   'node.completed': (note) => ({ ends: { slot: slotOf(note) } }),
   'node.canceled': (note) => ({ ends: { slot: slotOf(note), attributes: { 'parley.canceled': true } } }),
-  'node.error': failed,
-  'node.retrying': failed,
+  'node.error': failedStep,
+  'node.retrying': failedStep,
 };
 
-function failed(note: RunEventNote): SpanStep {
+function failedStep(note: RunEventNote): SpanStep {
   const { failure } = note.payload;
   const kind = isJsonObject(failure) && typeof failure['kind'] === 'string' ? failure['kind'] : 'failed';
   return { ends: { slot: slotOf(note), error: kind } };

@@ -15,18 +15,18 @@ import {
   textPart,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { choices, type LeavingChoice, leavingChoices } from './edge-choices.js';
+import { listEdgeChoices, type LeavingChoice, listLeavingChoices } from './edge-choices.js';
 import type { Frontier } from './frontier.js';
 import type { GraphEdge } from './graph-edge.js';
 import { outputText } from './node-output.js';
 import type { LoopRun } from './loop-run.js';
-import type { CanceledChild, NodeRun, RunError, RunStatus } from './node-run.js';
-import { Progress } from './progress.js';
+import type { CanceledChild, NodeInstance, RunError, RunStatus } from './node-run.js';
+import { RunProgress } from './progress.js';
 import type { RunFacts } from './run-facts.js';
 import { inputsOf, inputText, messageText, userInputName } from './run-inputs.js';
 import { readRunMetadata } from './run-metadata.js';
 import { nodeReused } from './control-steps.js';
-import { readRerun } from './rerun/rerun-request.js';
+import { readRerunRequest } from './rerun/rerun-request.js';
 import { foldStep, nodeCompleted } from './run-steps.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
@@ -57,10 +57,10 @@ export class RunState implements RunFacts {
   files: readonly Part[] = [];
   readonly graph: WorkflowGraph;
   /** Newest instance of each node, by node id. */
-  readonly nodes: ReadonlyMap<string, NodeRun>;
+  readonly nodes: ReadonlyMap<string, NodeInstance>;
   /** Every instance by its name. */
-  readonly instances: ReadonlyMap<string, NodeRun>;
-  readonly progress: Progress;
+  readonly instances: ReadonlyMap<string, NodeInstance>;
+  readonly progress: RunProgress;
   readonly frontier: Frontier;
   error?: RunError;
   children?: CanceledChild[];
@@ -77,14 +77,14 @@ export class RunState implements RunFacts {
   private readonly artifacts = new Map<string, Artifact>();
 
   constructor(readonly definition: WorkflowDefinition) {
-    this.graph = WorkflowGraph.of(definition);
-    this.progress = new Progress(this.graph, this);
+    this.graph = WorkflowGraph.fromDefinition(definition);
+    this.progress = new RunProgress(this.graph, this);
     this.frontier = this.progress.frontier;
     this.nodes = this.progress.instances.nodes;
     this.instances = this.progress.instances.byName;
   }
 
-  static of(definition: WorkflowDefinition, events: Iterable<TaskEvent>): RunState {
+  static fromEvents(definition: WorkflowDefinition, events: Iterable<TaskEvent>): RunState {
     const state = new RunState(definition);
     for (const event of events) state.apply(event);
     return state;
@@ -93,24 +93,24 @@ export class RunState implements RunFacts {
   /** Applies the next event of the log. */
   apply(event: TaskEvent): void {
     this.sequence += 1;
-    if ('task' in event) this.accept(event.task);
+    if ('task' in event) this.acceptTask(event.task);
     else if ('artifactUpdate' in event) this.takeArtifact(event.artifactUpdate);
     else this.takeStatus(event.statusUpdate, event.received);
   }
 
-  node(id: string): NodeRun {
+  getNode(id: string): NodeInstance {
     const node = this.nodes.get(id);
     if (node === undefined) throw new RangeError(`The run has no node "${id}"`);
     return node;
   }
 
-  find(instance: string): NodeRun | undefined {
+  findInstance(instance: string): NodeInstance | undefined {
     return this.instances.get(instance) ?? this.nodes.get(instance);
   }
 
   /** Returns an instance. @throws RangeError if there is none */
-  instance(name: string): NodeRun {
-    const node = this.find(name);
+  getInstance(name: string): NodeInstance {
+    const node = this.findInstance(name);
     if (node === undefined) throw new RangeError(`The run has no instance "${name}"`);
     return node;
   }
@@ -121,48 +121,48 @@ export class RunState implements RunFacts {
    * iteration. Without `from`: as the run sees it.
    * @throws RangeError if there is no such node
    */
-  seen(id: string, from?: NodeRun): NodeRun {
-    return this.progress.scopes.seen(id, from) ?? this.node(id);
+  resolveInstance(id: string, from?: NodeInstance): NodeInstance {
+    return this.progress.scopes.resolveInstance(id, from) ?? this.getNode(id);
   }
 
   /** True if an instance was skipped or canceled, or is being canceled because its result is not needed. */
-  isLeftOut(node: NodeRun): boolean {
+  isLeftOut(node: NodeInstance): boolean {
     return this.progress.scopes.isLeftOut(node);
   }
 
   /** True if an instance was reached over an edge, or if that is no longer known. */
-  isTaken({ index }: GraphEdge, to: NodeRun): boolean {
-    return (this.progress.scopes.edge(index, to) ?? 'live') === 'live';
+  isReachedOver({ index }: GraphEdge, to: NodeInstance): boolean {
+    return (this.progress.scopes.findEdgeState(index, to) ?? 'live') === 'live';
   }
 
   /**
    * Returns the innermost loop around an instance; `undefined` if there is none, or its iteration is no longer stored.
    */
-  loopOf(node: NodeRun): LoopRun | undefined {
+  loopOf(node: NodeInstance): LoopRun | undefined {
     return this.progress.scopes.loopOf(node);
   }
 
   /** Returns the last node of a loop as it ran in the newest iteration, including loops inside it. */
-  lastOf({ loop, path }: LoopRun): NodeRun {
-    const run = this.progress.scopes.loop({ edge: loop.index, path });
-    return run?.inner?.last(loop.from)?.node ?? this.node(loop.from);
+  lastOf({ loop, path }: LoopRun): NodeInstance {
+    const run = this.progress.scopes.findLoop({ edge: loop.index, path });
+    return run?.inner?.latestOf(loop.from)?.node ?? this.getNode(loop.from);
   }
 
   /**
    * Returns the edges to which `taken` of a node's end refers; `undefined` if none of its edges has a condition. Edges
    * that leave a loop are decided at the loop's end, except those that handle a failure.
    */
-  choices(node: NodeRun, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
-    return choices(this.graph, node, outcome);
+  choosableEdges(node: NodeInstance, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
+    return listEdgeChoices(this.graph, node, outcome);
   }
 
   /**
    * Returns the edges out of a loop to which `taken` of its end refers, by the deciding instance.
    * @param fails true if the loop ends with a failure of its own, which counts as one of its last node
    */
-  leaving(loop: LoopRun, fails = false): LeavingChoice[] {
-    const run = this.progress.scopes.loop({ edge: loop.loop.index, path: loop.path });
-    return run ? leavingChoices(this.graph, run, fails) : [];
+  choosableExits(loop: LoopRun, fails = false): LeavingChoice[] {
+    const run = this.progress.scopes.findLoop({ edge: loop.loop.index, path: loop.path });
+    return run ? listLeavingChoices(this.graph, run, fails) : [];
   }
 
   get results(): Artifact[] {
@@ -194,12 +194,12 @@ export class RunState implements RunFacts {
     return Object.fromEntries([...inputs, ...outputs.map((node): [string, Artifact[]] => [node.id, node.artifacts])]);
   }
 
-  private accept(task: Task): void {
+  private acceptTask(task: Task): void {
     const { inputs } = readRunMetadata(task.metadata);
-    const rerun = readRerun(task.metadata);
+    const rerun = readRerunRequest(task.metadata);
     if (rerun) this.origin = rerun.origin;
     const first = task.history?.[0];
-    this.progress.accept(task.status.timestamp ?? '');
+    this.progress.acceptRun(task.status.timestamp ?? '');
     if (first) this.begunBy = first.messageId;
     if (isJsonObject(inputs)) this.inputs = inputs;
     else if (first) this.inputs = inputsOf(first, this.definition);
@@ -227,7 +227,7 @@ export class RunState implements RunFacts {
     this.undelivered = this.status === 'running' && (received !== undefined || this.undelivered);
     if (this.status === 'failed')
       this.error ??= { message: firstText(status.message?.parts ?? []) ?? 'The run failed' };
-    if (this.status !== 'running' && this.status !== 'input-required') this.progress.settle(status.timestamp);
+    if (this.status !== 'running' && this.status !== 'input-required') this.progress.settleRun(status.timestamp);
   }
 }
 

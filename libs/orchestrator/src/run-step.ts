@@ -1,10 +1,10 @@
 import type { JsonObject, RunEventNote } from '#libs/protocol';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import type { RunEventType } from './run-event-type.js';
 import type { RunFacts } from './run-facts.js';
 
 export type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
-export type NodeFold<P> = (node: NodeRun, payload: P, at: string, run: RunFacts) => void;
+export type NodeFold<P> = (node: NodeInstance, payload: P, at: string, run: RunFacts) => void;
 
 /** A kind of step: its event, and the effect of the event on a folded run. */
 export class RunStep<P extends object> {
@@ -13,7 +13,7 @@ export class RunStep<P extends object> {
     readonly fold: Fold<P>,
   ) {}
 
-  note(payload: P): RunEventNote {
+  createNote(payload: P): RunEventNote {
     return { type: this.type, payload: { ...payload } as unknown as JsonObject };
   }
 }
@@ -25,7 +25,7 @@ export class NodeStep<P extends object> {
     readonly fold: NodeFold<P>,
   ) {}
 
-  note(node: { id: string; type: string; instance?: string }, payload: P): RunEventNote {
+  createNote(node: { id: string; type: string; instance?: string }, payload: P): RunEventNote {
     return {
       type: this.type,
       node_id: node.id,

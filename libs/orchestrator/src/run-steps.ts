@@ -23,7 +23,7 @@ import {
   runNearlyFull,
   runParked,
 } from './control-steps.js';
-import type { Failure } from './failure.js';
+import type { WorkflowFailure } from './failure.js';
 import type { CanceledChild, RunError } from './node-run.js';
 import { instanceOf } from './progress.js';
 import { NODE_KEY } from './run-answer.js';
@@ -37,7 +37,7 @@ export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (no
   delete node.sentAt;
   delete node.taskId;
   delete node.contextId;
-  run.progress.begin(node, at);
+  run.progress.beginAttempt(node, at);
 });
 
 /** Payload of a call to an agent. */
@@ -57,7 +57,7 @@ export const a2aSending = new NodeStep<SendingPayload>(
     node.agentUrl = url;
     node.messageId = messageId;
     node.sentAt = at;
-    run.progress.send(node, at);
+    run.progress.recordSent(node, at);
     delete node.resumes;
     const { question = [], wantsAuth = false } = node;
     delete node.question;
@@ -109,12 +109,12 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   if (payload.refused) node.refused = payload.refused;
   else delete node.refused;
   node.wantsAuth = payload.status === AUTH_REQUIRED;
-  run.progress.ask(node, at);
+  run.progress.recordQuestion(node, at);
 });
 
 /** Edges that were taken at a node's end, if one of its edges has a condition. */
 interface Taken {
-  /** Taken edges as indexes in `edges`, of the edges that `RunState.choices` returns. */
+  /** Taken edges as indexes in `edges`, of the edges that `RunState.choosableEdges` returns. */
   taken?: number[];
 }
 
@@ -129,7 +129,7 @@ export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact
     node.finishedAt = at;
     if (fallback) node.fallback = true;
     delete node.failure;
-    run.progress.complete(node, taken);
+    run.progress.completeNode(node, taken);
   },
 );
 
@@ -137,13 +137,13 @@ export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact
  * Failure of a node. `error` is the cause; `message` describes it for the run. Logs from before failures had kinds lack
  * `failure`.
  */
-export const nodeError = new NodeStep<{ error: string; message: string; failure?: Failure } & Taken>(
+export const nodeError = new NodeStep<{ error: string; message: string; failure?: WorkflowFailure } & Taken>(
   'node.error',
   (node, { error, message, failure, taken }, at, run) => {
     node.error = error;
     node.finishedAt = at;
     if (failure) node.failure = failure;
-    run.progress.fail(node, { node: node.id, ...instanceOf(node), ...failure, message }, taken);
+    run.progress.failNode(node, { node: node.id, ...instanceOf(node), ...failure, message }, taken);
   },
 );
 
@@ -155,7 +155,7 @@ export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcom
     if (taskId !== undefined) node.taskId = taskId;
     delete node.question;
     delete node.wantsAuth;
-    run.progress.cancel(node);
+    run.progress.cancelNode(node);
   },
 );
 
@@ -166,7 +166,7 @@ export const inputRequired = new NodeStep<{ question: string; taskId?: string; s
     node.isAsked = true;
     if (node.openSince !== undefined) return;
     node.openSince = at;
-    run.progress.open(node);
+    run.progress.openQuestion(node);
   },
 );
 
@@ -174,7 +174,7 @@ export const inputRequired = new NodeStep<{ question: string; taskId?: string; s
 export interface FailedPayload {
   error: string;
   node?: string;
-  failure?: Failure;
+  failure?: WorkflowFailure;
 }
 
 export const workflowFailed = new RunStep<FailedPayload>('workflow.failed', (run, payload) => {
@@ -220,7 +220,7 @@ const NODE_STEPS = new Map(
 
 /** Applies a step to a folded run. Steps without an effect (`model.*`, `tool.*`) and unknown ones are ignored. */
 export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
-  const node = note.node_id === undefined ? undefined : run.find(note.instance ?? note.node_id);
+  const node = note.node_id === undefined ? undefined : run.findInstance(note.instance ?? note.node_id);
   if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);
   else NODE_STEPS.get(note.type)?.(node, note.payload, at, run);
 }

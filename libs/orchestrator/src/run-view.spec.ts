@@ -1,6 +1,6 @@
 import { dataPart, type Part, statusUpdate, textPart } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type TaskHeader } from '#libs/tasks';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import { questionText } from './run-questions.js';
 import { nodeDetail, runView } from './run-view.js';
 import { answering } from './testing/answering-agents.js';
@@ -119,7 +119,7 @@ describe('runView', () => {
   });
 
   test('shows what an agent asks for by data alone', () => {
-    const asks = (question: Part[]) => questionText({ id: 'a', question } as NodeRun);
+    const asks = (question: Part[]) => questionText({ id: 'a', question } as NodeInstance);
     expect(asks([{ data: { name: 'ask', args: { question: 'Which tea?' } } }])).toBe(
       '{"name":"ask","args":{"question":"Which tea?"}}',
     );
@@ -151,7 +151,8 @@ describe('runView', () => {
     const run = new DrivenRun(definition, new FakeAgents(asks));
     const turn = run.start();
     const last = await run.agents.called('a', 3);
-    while (run.state.find('a[1]')?.status !== 'input-required') await new Promise((resolve) => setImmediate(resolve));
+    while (run.state.findInstance('a[1]')?.status !== 'input-required')
+      await new Promise((resolve) => setImmediate(resolve));
     expect(viewOf(run).nodes['a']).toMatchObject({ status: 'running' });
     expect(viewOf(run).nodes['a']).not.toHaveProperty('waitsFor');
     last.complete('done');

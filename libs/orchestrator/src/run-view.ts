@@ -4,13 +4,13 @@ import { type TaskEvent, TaskFold, type TaskHeader } from '#libs/tasks';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl } from './node-address.js';
 import { nodeContent } from './node-message.js';
-import { partsOf } from './passed-content.js';
+import { messageParts } from './passed-content.js';
 import type { LaterOutcome } from './cancel-outcomes.js';
 import { childReference } from './node-dispatch.js';
-import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
+import type { CanceledChild, NodeInstance, NodeStatus, RunError, RunStatus } from './node-run.js';
 import { isOwn } from './node-sets.js';
 import { RunEvaluation } from './run-evaluation.js';
-import { knownRun } from './run-known.js';
+import { expressionRun } from './run-known.js';
 import { askingEntries, questionsText } from './list-questions.js';
 import { readRunMetadata } from './run-metadata.js';
 import { questionText } from './run-questions.js';
@@ -96,13 +96,13 @@ export interface RunSource {
 /** Folds a run's log into the view for callers. */
 export function runView(source: RunSource): RunView {
   const { header, definition, events } = source;
-  const run = RunState.of(definition, events);
+  const run = RunState.fromEvents(definition, events);
   const known = knownTasks(source);
   const later = new Map(source.later?.map((it) => [childReference(it.node, it.attempt), it.outcome]));
   const counts = instanceCounts(run);
   const nodes = definition.nodes.map((node): [string, NodeView] => {
     const count = counts.get(node.id);
-    return [node.id, { ...nodeView(node, run.node(node.id), source, known), ...(count && { counts: count }) }];
+    return [node.id, { ...nodeView(node, run.getNode(node.id), source, known), ...(count && { counts: count }) }];
   });
   return {
     runId: header.taskId,
@@ -126,9 +126,9 @@ const GONE = 'The definition that the run was started with is gone: it can be ca
 
 function foldedTask([first, ...rest]: readonly TaskEvent[]): Partial<Task> {
   if (first === undefined) return {};
-  const fold = TaskFold.begin(first);
-  for (const event of rest) fold.apply(event);
-  return fold.task();
+  const fold = TaskFold.beginTask(first);
+  for (const event of rest) fold.applyEvent(event);
+  return fold.toTask();
 }
 
 /** Returns the view of a run whose definition is gone: its Task without its nodes. */
@@ -160,8 +160,8 @@ export function undefinedRunView({ header, events }: Omit<RunSource, 'definition
  */
 export function nodeDetail(source: RunSource, name: string): NodeDetail | undefined {
   const { definition, events } = source;
-  const run = RunState.of(definition, events);
-  const found = definition.nodes.some(({ id }) => id === name) ? run.node(name) : run.find(name);
+  const run = RunState.fromEvents(definition, events);
+  const found = definition.nodes.some(({ id }) => id === name) ? run.getNode(name) : run.findInstance(name);
   const node = found && definition.nodes.find(({ id }) => id === found.id);
   if (!node) return undefined;
   return {
@@ -177,25 +177,25 @@ export function nodeDetail(source: RunSource, name: string): NodeDetail | undefi
  * Returns the Artifacts of an instance. Folded state keeps those of the last two iterations; older ones are read from
  * the log.
  */
-function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeRun): Artifact[] {
+function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeInstance): Artifact[] {
   if (status !== 'completed' || artifacts.length > 0) return artifacts;
-  return whenCompleted(source, node.instance)?.find(node.instance)?.artifacts ?? [];
+  return whenCompleted(source, node.instance)?.findInstance(node.instance)?.artifacts ?? [];
 }
 
 /**
  * Returns the Parts of the Message that called an instance; none if it was called without one. They are rebuilt from
  * the run as it was at the call, or from its current state if the run is plain.
  */
-function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: NodeRun): { input?: Part[] } {
+function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: NodeInstance): { input?: Part[] } {
   const { header, definition, events } = source;
   const run = (!now.graph.isPlain && whenCalled(source, found.instance)) || now;
-  const instance = run.find(found.instance) ?? found;
+  const instance = run.findInstance(found.instance) ?? found;
   if (isOwn(node) || (node.each !== undefined && instance.index === undefined)) return {};
   const [first] = events;
   const { revision = '' } = readRunMetadata(first && 'task' in first ? first.task.metadata : undefined);
-  const evaluation = new RunEvaluation(run, knownRun(header.taskId, { definition, revision }, events[0]));
+  const evaluation = new RunEvaluation(run, expressionRun(header.taskId, { definition, revision }, events[0]));
   try {
-    return { input: partsOf(nodeContent(node, run.graph, evaluation.source(instance))) };
+    return { input: messageParts(nodeContent(node, run.graph, evaluation.messageSource(instance))) };
   } catch (error) {
     if (error instanceof FailedExpression) return {};
     throw error;
@@ -204,7 +204,7 @@ function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: No
 
 function withLater(child: CanceledChild, run: RunState, later: ReadonlyMap<string, CallCancelOutcome>): CanceledChild {
   const instance = child.instance ?? child.node;
-  const outcome = later.get(childReference(instance, run.instance(instance).attempts));
+  const outcome = later.get(childReference(instance, run.getInstance(instance).attempts));
   return outcome ? { ...child, outcome } : child;
 }
 
@@ -215,7 +215,7 @@ function knownTasks({ children = [] }: RunSource): ReadonlyMap<string, string> {
 
 function nodeView(
   node: WorkflowNode,
-  run: NodeRun,
+  run: NodeInstance,
   { definition, baseUrl }: RunSource,
   known: ReadonlyMap<string, string>,
 ): NodeView {
@@ -235,7 +235,7 @@ function nodeView(
   };
 }
 
-function answerWait(node: NodeRun, asking: readonly NodeRun[]): NodeWait {
+function answerWait(node: NodeInstance, asking: readonly NodeInstance[]): NodeWait {
   return {
     state: asking.every(({ wantsAuth }) => wantsAuth) ? AUTH_REQUIRED : 'input-required',
     message: node.each ? questionsText(asking) : questionText(node),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { callerFlagSql, Jobs } from '#libs/jobs';
 import { Database } from '#libs/postgres';
-import { LOOK_AGAIN, type LastSequences, type LookAgain, readLookAgain } from './look-again-job.js';
+import { LOOK_AGAIN, type LastSequences, type RecheckChildren, readRecheckJob } from './look-again-job.js';
 
 /**
  * Resumes runs whose questions were answered elsewhere. A child may be answered while its run is about to wait, after
@@ -14,32 +14,32 @@ export class RunWaking {
     jobs: Jobs,
     private readonly database: Database,
   ) {
-    jobs.register(LOOK_AGAIN, { read: readLookAgain, run: (payload) => this.lookAgain(payload) });
+    jobs.registerHandler(LOOK_AGAIN, { read: readRecheckJob, run: (payload) => this.lookAgain(payload) });
   }
 
-  private async lookAgain({ runId, children }: LookAgain): Promise<void> {
+  private async lookAgain({ runId, children }: RecheckChildren): Promise<void> {
     if (await this.hasNews(children)) await this.database.pool.query(MAKE_DUE, [runId]);
   }
 
   private async hasNews(children: LastSequences): Promise<boolean> {
     const taskIds = Object.keys(children);
-    const free = await this.reached(FREE, taskIds);
+    const free = await this.readSequences(FREE, taskIds);
     if (free.some(({ task_id: taskId, last_sequence: sequence }) => sequence !== children[taskId])) return true;
     const known = new Set(free.map(({ task_id: taskId }) => taskId));
     for (const taskId of taskIds) {
       if (known.has(taskId)) continue;
-      const [child] = await this.reached(ONCE_FREE, taskId);
+      const [child] = await this.readSequences(ONCE_FREE, taskId);
       if (child && child.last_sequence !== children[taskId]) return true;
     }
     return false;
   }
 
-  private async reached(text: string, which: string | readonly string[]): Promise<Reached[]> {
-    return (await this.database.pool.query<Reached>(text, [which])).rows;
+  private async readSequences(text: string, which: string | readonly string[]): Promise<ChildSequenceRow[]> {
+    return (await this.database.pool.query<ChildSequenceRow>(text, [which])).rows;
   }
 }
 
-interface Reached {
+interface ChildSequenceRow {
   task_id: string;
   last_sequence: number;
 }

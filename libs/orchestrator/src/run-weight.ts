@@ -1,5 +1,5 @@
 import { heapBytes, type TaskEvent } from '#libs/tasks';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import type { RunState } from './run-state.js';
 
 /** Heap bytes of a node's instance without its content, including its place in the plan. */
@@ -13,14 +13,14 @@ export class RunWeights {
   private readonly known = new WeakMap<object, number>();
 
   /** Returns the heap bytes of a run's state. @param first event of the log */
-  of(state: RunState, first: TaskEvent | undefined): number {
+  weighRun(state: RunState, first: TaskEvent | undefined): number {
     const { inputs, text = '', received, results, error, children } = state;
     let weight = this.ofAll([inputs, received, first, error, ...results, ...(children ?? [])]) + heapBytes(text);
     for (const node of state.instances.values()) weight += HEAP_PER_INSTANCE + this.ofNode(node);
     return weight;
   }
 
-  private ofNode({ artifacts, question, answered, answer, asks, refused, failure, error, each }: NodeRun): number {
+  private ofNode({ artifacts, question, answered, answer, asks, refused, failure, error, each }: NodeInstance): number {
     const texts = error === undefined ? 0 : heapBytes(error);
     return texts + this.ofAll([...artifacts, question, answered, answer, asks, refused, failure, each?.items]);
   }

@@ -2,7 +2,7 @@ import { ProblemError, readBody } from '#libs/http';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { definitionOf, WorkflowBody } from './api/workflow-body.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
-import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { errorProblem, type WorkflowProblem } from './workflow-problem.js';
 
 /** Parses a definition. Returns its problems if it is malformed. */
 export function readDefinition(sent: unknown): WorkflowDefinition | WorkflowProblem[] {
@@ -10,7 +10,7 @@ export function readDefinition(sent: unknown): WorkflowDefinition | WorkflowProb
     return definitionOf(readBody(WorkflowBody, sent));
   } catch (error) {
     if (!(error instanceof ProblemError) || error.status !== 400) throw error;
-    return error.errors.map(({ path, detail }) => fault('MALFORMED', path, `${path} ${detail}`.trim()));
+    return error.errors.map(({ path, detail }) => errorProblem('MALFORMED', path, `${path} ${detail}`.trim()));
   }
 }
 

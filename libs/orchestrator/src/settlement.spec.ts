@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { GraphEdge } from './graph-edge.js';
-import type { NodeRun, NodeStatus } from './node-run.js';
+import type { NodeInstance, NodeStatus } from './node-run.js';
 import type { RunState } from './run-state.js';
 import { fateOf } from './testing/fate.js';
 import { PlayedRun } from './testing/played-run.js';
@@ -20,13 +20,13 @@ class ScannedRun {
   private readonly graph: WorkflowGraph;
 
   constructor(readonly definition: WorkflowDefinition) {
-    this.graph = WorkflowGraph.build(definition);
+    this.graph = WorkflowGraph.buildValid(definition);
     this.statuses = new Map(definition.nodes.map(({ id }) => [id, 'pending']));
     this.scan();
   }
 
   /** How a node stands now by what events say of it; what they do not say is found. */
-  take(nodes: Iterable<NodeRun>): void {
+  take(nodes: Iterable<NodeInstance>): void {
     for (const { id, status, taken } of nodes) {
       if (status === 'skipped' || status === 'pending') continue;
       this.statuses.set(id, status);
@@ -35,7 +35,7 @@ class ScannedRun {
     this.scan();
   }
 
-  settled(active: readonly NodeRun[]): object {
+  settled(active: readonly NodeInstance[]): object {
     return {
       ready: [...this.ready].toSorted(),
       skipped: this.with('skipped').toSorted(),
@@ -130,11 +130,11 @@ function settledBy({ frontier, nodes }: RunState): object {
     ready: idsOf(frontier.ready),
     skipped: idsOf([...nodes.values()].filter(({ status }) => status === 'skipped')),
     isFailing: frontier.isFailing,
-    withdrawn: frontier.isStruck ? [] : idsOf(frontier.unwanted),
+    withdrawn: frontier.isFailingFast ? [] : idsOf(frontier.nodesToCancel),
   };
 }
 
-function idsOf(nodes: readonly NodeRun[]): string[] {
+function idsOf(nodes: readonly NodeInstance[]): string[] {
   return nodes.map(({ id }) => id).toSorted();
 }
 

@@ -1,7 +1,7 @@
 import { textPart } from '#libs/protocol';
 import { useFakeTime } from '../../../test/support/fake-time.js';
 import { nodeContent } from './node-message.js';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 import { RunEvaluation } from './run-evaluation.js';
 import { answering } from './testing/answering-agents.js';
 import { everyCrash } from './testing/crashes.js';
@@ -42,12 +42,12 @@ function definitionOf([ids, edges]: readonly [string, string], tail: Partial<Wor
 /** What a node reads at this moment. */
 function read(run: SteppedRun, name: string): string {
   const { node, evaluation } = placeOf(run, name);
-  const source = evaluation.source(node);
+  const source = evaluation.messageSource(node);
   const definition = run.state.graph.node(node.id);
   return nodeContent(definition, run.state.graph, source).own[0]?.text ?? '';
 }
 
-function placeOf(run: SteppedRun, name: string): { node: NodeRun; evaluation: RunEvaluation } {
+function placeOf(run: SteppedRun, name: string): { node: NodeInstance; evaluation: RunEvaluation } {
   const known = {
     id: 'run',
     workflow: 'wf',
@@ -144,7 +144,7 @@ describe('a node that an iteration leaves out', () => {
     const run = withoutLoop(because);
     expect(run.statuses('x@2@1')).toBe('x@2@1 skipped');
     expect(read(run, 'foot@2')).toBe(NOTHING('skipped'));
-    expect(placeOf(run, 'foot@2').evaluation.exits(loopAt(run, 'foot@2'), run.node('foot@2'))).toBe(false);
+    expect(placeOf(run, 'foot@2').evaluation.isLoopLeft(loopAt(run, 'foot@2'), run.node('foot@2'))).toBe(false);
     run.complete('foot@2').end(edgeOf(run, 'foot', 'head'), 'max');
     expect(read(run, 'behind')).toBe(NOTHING('skipped'));
   });
@@ -184,7 +184,7 @@ function loopAt(run: SteppedRun, name: string): NonNullable<ReturnType<SteppedRu
 
 describe('every decision of an iteration', () => {
   /** `x` is skipped by choice, and these members ask for it. */
-  function deciding(keys: Partial<WorkflowNode>, level: 1 | 2): { run: SteppedRun; node: NodeRun } {
+  function deciding(keys: Partial<WorkflowNode>, level: 1 | 2): { run: SteppedRun; node: NodeInstance } {
     const definition = definitionOf(level === 1 ? ONE_LEVEL : TWO_LEVELS, { ...keys, branch: 'first' });
     const edges = definition.edges.map((edge) => {
       if (edge.loop) return { ...edge, loop: { ...edge.loop, exit_when: CONDITION } };
@@ -210,20 +210,20 @@ describe('every decision of an iteration', () => {
     };
     const { run, node } = deciding(keys, level);
     const { evaluation } = placeOf(run, node.instance);
-    expect(evaluation.exits(loopAt(run, node.instance), node)).toBe(true);
-    expect(evaluation.items(node)).toEqual([true]);
+    expect(evaluation.isLoopLeft(loopAt(run, node.instance), node)).toBe(true);
+    expect(evaluation.evaluateItems(node)).toEqual([true]);
     expect(evaluation.retriedWhen(node, {})).toBe(true);
     const leaving = run.state.graph.outgoing('tail').filter(({ edge }) => edge.when !== undefined);
     expect(leaving).toHaveLength(1);
     for (const status of ['completed', 'failed'] as const)
-      expect(evaluation.edges({ ...node, status }, leaving).taken).toEqual([leaving[0]?.index]);
+      expect(evaluation.decideEdges({ ...node, status }, leaving).taken).toEqual([leaving[0]?.index]);
   });
 
   test.each([1, 2] as const)('waits until a time that follows from it, with %i levels of loops', (level) => {
     const until = `${CONDITION} ? timestamp("2030-01-01T00:00:00Z") : now`;
     const { run, node } = deciding({ type: 'wait', config: { until } }, level);
     const { evaluation } = placeOf(run, node.instance);
-    expect(evaluation.until(node, new Date(0))).toEqual(new Date('2030-01-01T00:00:00Z'));
+    expect(evaluation.evaluateWaitEnd(node, new Date(0))).toEqual(new Date('2030-01-01T00:00:00Z'));
   });
 });
 
@@ -277,7 +277,7 @@ describe('a reference to a node that was left out', () => {
     without(run.next(edgeOf(run, 'tail', 'top'), 2), '@2', 'by choice');
     expect(read(run, 'tail@2')).toBe(`${expected}${language ? '' : '{{x.data}}'}{{nobody}}`);
     const { node, evaluation } = placeOf(run, 'tail@2');
-    const warnings = templateWarnings(run.state.graph.node('tail'), evaluation.source(node));
+    const warnings = templateWarnings(run.state.graph.node('tail'), evaluation.messageSource(node));
     expect(warnings.map(({ payload }) => payload['reference'])).toEqual(['{{x}}', '{{x.data}}', '{{nobody}}']);
     expect(warnings[0]?.payload['message']).toContain(language ? 'an empty text' : 'stays as it is written');
   });
@@ -286,7 +286,7 @@ describe('a reference to a node that was left out', () => {
     const run = whole(new SteppedRun(definitionOf(ONE_LEVEL)), '@1');
     run.node('x@1').artifacts = [{ artifactId: 'x', parts: [textPart('')] }];
     const { node, evaluation } = placeOf(run, 'tail@1');
-    expect(templateWarnings(run.state.graph.node('tail'), evaluation.source(node))).toEqual([]);
+    expect(templateWarnings(run.state.graph.node('tail'), evaluation.messageSource(node))).toEqual([]);
   });
 });
 

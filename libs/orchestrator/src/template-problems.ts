@@ -1,10 +1,10 @@
 import { templateReferences, textStart, unreadReferences } from '#libs/protocol';
 import { templatesOf } from './node-templates.js';
-import type { Reach } from './reach.js';
+import type { PrecedenceIndex } from './reach.js';
 import { userInputNode } from './run-inputs.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
-import { warning, type WorkflowProblem } from './workflow-problem.js';
+import { warningProblem, type WorkflowProblem } from './workflow-problem.js';
 
 /** Limit of the references that are checked in all texts together. */
 const MOST_REFERENCES = 10_000;
@@ -19,7 +19,11 @@ const NO_REFERENCE =
  * Returns problems of a definition's references: to unknown nodes, to nodes that may not have run by then, with an
  * unknown suffix, or malformed ones.
  */
-export function templateProblems({ nodes }: WorkflowDefinition, graph: WorkflowGraph, reach: Reach): WorkflowProblem[] {
+export function templateProblems(
+  { nodes }: WorkflowDefinition,
+  graph: WorkflowGraph,
+  reach: PrecedenceIndex,
+): WorkflowProblem[] {
   const found = nodes.entries().flatMap(function* ([index, node]) {
     for (const { path, text } of templatesOf(node))
       yield* referenceProblems(node, { path: `nodes[${index}].${path}`, text }, graph, reach);
@@ -35,31 +39,31 @@ export function* referenceProblems(
   node: WorkflowNode,
   { path, text }: { path: string; text: string },
   graph: WorkflowGraph,
-  reach: Reach,
+  reach: PrecedenceIndex,
 ): Generator<WorkflowProblem | undefined> {
   const inArgs = path.includes('].config.args');
   for (const reference of templateReferences(text)) {
-    const found = problemOf(node, reference, graph, reach, inArgs);
+    const found = describeReference(node, reference, graph, reach, inArgs);
     const place = { node: node.id, offset: reference.offset };
-    yield found && warning(found.code, path, found.detail, place);
+    yield found && warningProblem(found.code, path, found.detail, place);
   }
   for (const { id, written, offset } of unreadReferences(text)) {
     const detail = `${node.type} node "${node.id}": ${written} stays as it is written: ${NO_REFERENCE}`;
-    yield graph.has(id) ? warning('UNKNOWN_REFERENCE', path, detail, { node: node.id, offset }) : undefined;
+    yield graph.has(id) ? warningProblem('UNKNOWN_REFERENCE', path, detail, { node: node.id, offset }) : undefined;
   }
 }
 
-interface Reference {
+interface WrittenReference {
   id: string;
   suffix: readonly string[];
   written: string;
 }
 
-function problemOf(
+function describeReference(
   node: WorkflowNode,
-  { id, suffix, written }: Reference,
+  { id, suffix, written }: WrittenReference,
   graph: WorkflowGraph,
-  reach: Reach,
+  reach: PrecedenceIndex,
   inArgs: boolean,
 ): Pick<WorkflowProblem, 'code' | 'detail'> | undefined {
   const said = `${node.type} node "${node.id}": ${textStart(written, 100)}`;
@@ -70,7 +74,7 @@ function problemOf(
     return { code: 'UNKNOWN_REFERENCE', detail: `${said} names no node; it stays as it is written` };
   }
   // Inputs exist from the beginning.
-  const isThere = input !== undefined || graph.node(named).type === 'input' || reach.has(node.id, named);
+  const isThere = input !== undefined || graph.node(named).type === 'input' || reach.runsAfter(node.id, named);
   if (!isThere)
     return { code: 'LATER_REFERENCE', detail: `${said} names a node that need not have run before this one` };
   const known = suffix.length === 0 || (suffix.length === 1 && suffix[0] === 'data');

@@ -14,7 +14,7 @@ function warnedOf(prompt: string, { inputs = {}, parts }: Given): unknown[] {
   const state = new RunState({ name: 'wf', nodes: [{ id: 'a', type: 'agent', config: {} }, node], edges: [] });
   state.inputs = inputs;
   const artifact: Artifact | undefined = parts && { artifactId: 'a', parts };
-  if (artifact) state.node('a').artifacts = [artifact];
+  if (artifact) state.getNode('a').artifacts = [artifact];
   return templateWarnings(node, state).map(({ payload }) => payload['message']);
 }
 

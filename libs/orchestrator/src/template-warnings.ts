@@ -21,7 +21,7 @@ export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEve
   for (const { text } of templatesOf(node)) {
     for (const { id, suffix, written } of templateReferences(text)) {
       looked += 1;
-      if (looked > MOST_REFERENCES || reported.size === MOST_WARNINGS) return notes(node, reported);
+      if (looked > MOST_REFERENCES || reported.size === MOST_WARNINGS) return warningNotes(node, reported);
       if (seen.has(written)) continue;
       seen.add(written);
       if (node.type === 'tool' && written === TOOL_TEXT) continue;
@@ -31,10 +31,10 @@ export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEve
         reported.set(written, `stands for {{${id}}}: only .data is known`);
     }
   }
-  return notes(node, reported);
+  return warningNotes(node, reported);
 }
 
-function notes({ id, type }: WorkflowNode, reported: ReadonlyMap<string, string>): RunEventNote[] {
+function warningNotes({ id, type }: WorkflowNode, reported: ReadonlyMap<string, string>): RunEventNote[] {
   return [...reported].map(([written, what]) => {
     const reference = textStart(written, 200);
     const payload = { reference, message: `${reference} ${what}` };

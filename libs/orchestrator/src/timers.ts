@@ -1,5 +1,5 @@
 import { Heap } from './heap.js';
-import type { NodeRun } from './node-run.js';
+import type { NodeInstance } from './node-run.js';
 
 /**
  * Reason of a timer: another attempt (`retry`), the next iteration of a loop (`loop`, for its first node), the end of a
@@ -13,7 +13,7 @@ export interface Timer {
   /** Time in milliseconds of the epoch. */
   readonly at: number;
   /** Node of the timer; absent for a timer of the run. */
-  readonly node?: NodeRun;
+  readonly node?: NodeInstance;
 }
 
 /** The timers of a run. */
@@ -21,7 +21,7 @@ export class Timers {
   private readonly heap = new Heap<Timer & { order: number }>(
     (one, other) => one.at < other.at || (one.at === other.at && one.order < other.order),
   );
-  private readonly byOwner = new Map<NodeRun | undefined, (Timer & { order: number })[]>();
+  private readonly byOwner = new Map<NodeInstance | undefined, (Timer & { order: number })[]>();
   private made = 0;
 
   /** Time of the earliest timer. */
@@ -34,27 +34,27 @@ export class Timers {
     return this.byOwner.size - (this.byOwner.has(undefined) ? 1 : 0);
   }
 
-  set(kind: TimerKind, at: number, node?: NodeRun): void {
+  set(kind: TimerKind, at: number, node?: NodeInstance): void {
     const timer = { kind, at, order: this.made++, ...(node && { node }) };
     this.byOwner.set(node, [...(this.byOwner.get(node) ?? []), timer]);
     this.heap.add(timer);
   }
 
   /** Removes the timers of a node, or those of the run. */
-  clear(node?: NodeRun): void {
+  clear(node?: NodeInstance): void {
     for (const timer of this.byOwner.get(node) ?? []) this.heap.delete(timer);
     this.byOwner.delete(node);
   }
 
   /** Returns the timers that are due, earliest first. */
-  due(now: number): Timer[] {
-    return [...this.heap.least(({ at }) => at <= now)];
+  listDue(now: number): Timer[] {
+    return [...this.heap.iterateInOrder(({ at }) => at <= now)];
   }
 
   /** Returns the time of the first timer that is not due yet. */
-  after(now: number): number | undefined {
+  nextAfter(now: number): number | undefined {
     if (this.next === undefined || this.next > now) return this.next;
-    for (const { at } of this.heap.least()) if (at > now) return at;
+    for (const { at } of this.heap.iterateInOrder()) if (at > now) return at;
     return undefined;
   }
 }

@@ -21,7 +21,7 @@ describe('a time', () => {
     run.start('a');
     expect(run.node('a')).toMatchObject({ attempts: 2 });
     expect(run.node('a').waitsFor).toBeUndefined();
-    expect(run.state.frontier.unsent.map(({ id }) => id)).toEqual(['a']);
+    expect(run.state.frontier.undispatchedNodes.map(({ id }) => id)).toEqual(['a']);
   });
 
   test('of a wait is the end of it', () => {

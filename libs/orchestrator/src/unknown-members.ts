@@ -1,38 +1,38 @@
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
-import { fault, warning, type WorkflowProblem } from './workflow-problem.js';
+import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
 
-interface Members {
+interface KnownMembers {
   /** Name with its article for messages. */
   what: string;
   known: ReadonlySet<string>;
   /** Reserved members: they may change what a run does in other versions, so ignoring one would run something else. */
   reserved?: ReadonlySet<string>;
   /** Members that are objects themselves. */
-  parts?: Readonly<Record<string, Members>>;
+  parts?: Readonly<Record<string, KnownMembers>>;
 }
 
-const EACH = members('an each', 'items concurrency maxItems onFailure minSuccess');
-const RETRY = members('a retry', 'attempts on when delay factor maxDelay jitter');
-const FALLBACK = members('a fallback', 'parts');
-const OUTPUT = members('an output', 'schema parse');
-const ON_WAIT = members('an onWait', 'deadline default');
-const JOIN = members('a join', 'n cancelRest');
-const LOOP = members('a loop', 'max_iterations exit_when delay on_max initial');
-const EXIT = members('an entry of onExit', 'node on');
+const EACH = memberNames('an each', 'items concurrency maxItems onFailure minSuccess');
+const RETRY = memberNames('a retry', 'attempts on when delay factor maxDelay jitter');
+const FALLBACK = memberNames('a fallback', 'parts');
+const OUTPUT = memberNames('an output', 'schema parse');
+const ON_WAIT = memberNames('an onWait', 'deadline default');
+const JOIN = memberNames('a join', 'n cancelRest');
+const LOOP = memberNames('a loop', 'max_iterations exit_when delay on_max initial');
+const EXIT = memberNames('an entry of onExit', 'node on');
 
 /** `revision` and the members after it are those that the service returns beside a definition. */
-const WORKFLOW: Members = {
-  ...members(
+const WORKFLOW: KnownMembers = {
+  ...memberNames(
     'a workflow',
     '$schema name description nodes edges onFailure language deadline parallel onExit revision createdAt updatedAt problems',
   ),
   reserved: new Set(['concurrency', 'budget']),
 };
-const NODE: Members = {
-  ...members('a node', 'id type config position branch join each retry timeout fallback output onWait'),
+const NODE: KnownMembers = {
+  ...memberNames('a node', 'id type config position branch join each retry timeout fallback output onWait'),
   parts: { join: JOIN, each: EACH, retry: RETRY, fallback: FALLBACK, output: OUTPUT, onWait: ON_WAIT },
 };
-const EDGE: Members = { ...members('an edge', 'from to when on loop'), parts: { loop: LOOP } };
+const EDGE: KnownMembers = { ...memberNames('an edge', 'from to when on loop'), parts: { loop: LOOP } };
 
 /** Names that no member of a workflow may have. */
 export const RESERVED_MEMBERS = [...(WORKFLOW.reserved ?? [])];
@@ -40,40 +40,48 @@ export const RESERVED_MEMBERS = [...(WORKFLOW.reserved ?? [])];
 /** Returns the unknown members of a definition as it was sent. */
 export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
   return [
-    ...strangers(sent, WORKFLOW, ''),
-    ...entries(sent['onExit']).flatMap(([index, exit]) => strangers(exit, EXIT, `onExit[${index}].`)),
-    ...entries(sent['nodes']).flatMap(([index, node]) => {
+    ...findUnknownMembers(sent, WORKFLOW, ''),
+    ...objectEntries(sent['onExit']).flatMap(([index, exit]) => findUnknownMembers(exit, EXIT, `onExit[${index}].`)),
+    ...objectEntries(sent['nodes']).flatMap(([index, node]) => {
       const id = typeof node['id'] === 'string' ? { node: node['id'] } : {};
-      return strangers(node, NODE, `nodes[${index}].`).map((it) => ({ ...it, ...id }));
+      return findUnknownMembers(node, NODE, `nodes[${index}].`).map((it) => ({ ...it, ...id }));
     }),
-    ...entries(sent['edges']).flatMap(([edge, value]) =>
-      strangers(value, EDGE, `edges[${edge}].`).map((it) => ({ ...it, edge })),
+    ...objectEntries(sent['edges']).flatMap(([edge, value]) =>
+      findUnknownMembers(value, EDGE, `edges[${edge}].`).map((it) => ({ ...it, edge })),
     ),
   ];
 }
 
-function members(what: string, names: string): Members {
+function memberNames(what: string, names: string): KnownMembers {
   return { what, known: new Set(names.split(' ')) };
 }
 
-function strangers(value: JsonObject, { what, known, reserved, parts = {} }: Members, path: string): WorkflowProblem[] {
+function findUnknownMembers(
+  value: JsonObject,
+  { what, known, reserved, parts = {} }: KnownMembers,
+  path: string,
+): WorkflowProblem[] {
   const names = Object.keys(value).filter((name) => !known.has(name));
   const own = names.slice(0, MOST_REPORTED).map((name) => {
     const shown = textStart(name, 64);
     return reserved?.has(name)
-      ? fault('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member in this version`)
-      : warning('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member`);
+      ? errorProblem(
+          'UNKNOWN_KEY',
+          `${path}${shown}`,
+          `unknown key "${shown}": ${what} has no such member in this version`,
+        )
+      : warningProblem('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member`);
   });
   const inner = Object.entries(parts).flatMap(([name, part]) => {
     const it = value[name];
-    return isJsonObject(it) ? strangers(it, part, `${path}${name}.`) : [];
+    return isJsonObject(it) ? findUnknownMembers(it, part, `${path}${name}.`) : [];
   });
   return [...own, ...inner];
 }
 
 const MOST_REPORTED = 10;
 
-function entries(values: JsonValue | undefined): [number, JsonObject][] {
+function objectEntries(values: JsonValue | undefined): [number, JsonObject][] {
   if (!Array.isArray(values)) return [];
   return values.flatMap((value, index): [number, JsonObject][] => (isJsonObject(value) ? [[index, value]] : []));
 }

@@ -67,7 +67,7 @@ describe('WorkflowExecutor when its run is canceled', () => {
     await expect(earlier.ended).rejects.toThrow('This process stops');
     const run = new DrivenRun(earlier.run.definition, new FakeAgents());
     const calling = Promise.withResolvers<void>();
-    run.agents.client = (url) => {
+    run.agents.resolveClient = (url) => {
       if (url.endsWith('/ext')) calling.resolve();
       return new Promise(() => undefined);
     };

@@ -97,7 +97,7 @@ describe('WorkflowExecutor after a failure', () => {
     expect(await ended).toBe('TASK_STATE_FAILED');
     expect(statuses(run)).toEqual({ a: 'failed', b: 'completed', c: 'skipped', d: 'failed', e: 'skipped' });
     expect(run.state.error).toEqual({ kind: 'failed', node: 'a', message: 'node "a": boom' });
-    expect(run.state.node('d').error).toBe('the node was rejected: no');
+    expect(run.state.getNode('d').error).toBe('the node was rejected: no');
   });
 
   test('an external node without an endpoint has no URL, and nothing else starts (C6)', async () => {
@@ -134,7 +134,7 @@ describe('WorkflowExecutor after a failure', () => {
       throw new AgentCallError('connect', 'connection refused');
     };
     await run.start();
-    expect(run.state.node('ext').error).toBe('external agent call to http://remote/ext: connection refused');
+    expect(run.state.getNode('ext').error).toBe('external agent call to http://remote/ext: connection refused');
   });
 
   test('a definition without anything new says of which kind its failure is, beside the text', async () => {
@@ -152,7 +152,7 @@ describe('WorkflowExecutor after a failure', () => {
       new FakeAgents((call) => call.throw(new TypeError('secret internals'))),
     );
     await run.start();
-    expect(run.state.node('a').error).toBe('internal error');
+    expect(run.state.getNode('a').error).toBe('internal error');
   });
 
   test.each([
@@ -170,7 +170,7 @@ describe('WorkflowExecutor after a failure', () => {
   test('an answer that stops half-way is no success', async () => {
     const run = new DrivenRun(workflowOf('a', ''), new FakeAgents((call) => call.task().end()));
     await run.start();
-    expect(run.state.node('a').error).toBe('the agent did not finish its answer');
+    expect(run.state.getNode('a').error).toBe('the agent did not finish its answer');
   });
 
   test('an external agent has no longer than its timeout, and its Task is canceled then (E8)', async () => {

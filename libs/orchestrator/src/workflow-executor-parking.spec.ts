@@ -54,7 +54,7 @@ describe('A run that only waits for a time', () => {
     const run = driven('b', 'pause>b', [wait('pause', '1h')]);
     expect(await run.start()).toBe('TASK_STATE_WORKING');
     expect(run.steps.slice(-3)).toEqual(['node.started pause', 'node.waiting pause', 'run.parked']);
-    const { waitsFor } = run.state.node('pause');
+    const { waitsFor } = run.state.getNode('pause');
     expect(last(run).event.parks?.toISOString()).toBe(waitsFor?.until);
     expect(run.runEvents.at(-1)?.payload).toEqual({ until: waitsFor?.until });
     run.clock.skip(HOUR);
@@ -94,7 +94,7 @@ describe('A run that only waits for a time', () => {
   test('is parked until the first of its times', async () => {
     const run = driven('b', 'later>b sooner>b', [wait('later', '2h'), wait('sooner', '1h')]);
     await run.start();
-    expect(last(run).event.parks?.toISOString()).toBe(run.state.node('sooner').waitsFor?.until);
+    expect(last(run).event.parks?.toISOString()).toBe(run.state.getNode('sooner').waitsFor?.until);
   });
 });
 
@@ -113,11 +113,11 @@ describe('A run that asks and waits for a time', () => {
   ])('asks at once, and has a time: %s', async (_what, length) => {
     const run = await asking(length);
     const { event, status, waiting } = last(run);
-    expect(event.parks?.toISOString()).toBe(run.state.node('pause').waitsFor?.until);
+    expect(event.parks?.toISOString()).toBe(run.state.getNode('pause').waitsFor?.until);
     expect(waiting).toEqual([{ node: 'a', instance: 'a', text: 'which?' }]);
     expect(status.message).toMatchObject({ parts: [textPart('which?')], metadata: { node: 'a' } });
     expect(event.questions).toEqual([
-      { key: 'a', since: new Date(run.state.node('a').askedAt!), body: { node: 'a', text: 'which?' } },
+      { key: 'a', since: new Date(run.state.getNode('a').askedAt!), body: { node: 'a', text: 'which?' } },
     ]);
   });
 

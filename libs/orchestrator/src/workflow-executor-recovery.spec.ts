@@ -53,7 +53,9 @@ describe('WorkflowExecutor that goes on from a log', () => {
         expect(await run.recover(canceled.log.slice(0, length))).toBe('TASK_STATE_CANCELED');
         expect(run.agents.calls.filter(({ kind }) => kind === 'send')).toEqual([]);
         expect(run.steps.filter((step) => step.startsWith('node.canceled'))).toHaveLength(2);
-        expect(RunState.of(definition, run.log).children).toEqual(RunState.of(definition, canceled.log).children);
+        expect(RunState.fromEvents(definition, run.log).children).toEqual(
+          RunState.fromEvents(definition, canceled.log).children,
+        );
       }
     },
   );
@@ -64,11 +66,11 @@ describe('WorkflowExecutor that goes on from a log', () => {
     await fc.assert(
       fc.asyncProperty(points, fc.subarray(['in', 'a', 'ext', 'out']), async (length, known) => {
         const prefix = log.slice(0, length);
-        const before = RunState.of(DIAMOND, prefix);
+        const before = RunState.fromEvents(DIAMOND, prefix);
         const run = recovering(DIAMOND, known);
         expect(await run.recover(prefix)).toBe('TASK_STATE_COMPLETED');
         for (const call of run.agents.calls) {
-          const { status, messageId: sending } = before.node(call.node);
+          const { status, messageId: sending } = before.getNode(call.node);
           expect(['pending', 'running']).toContain(status);
           const wasSent = status === 'running' && sending !== undefined;
           expect(call.kind).toBe(wasSent && known.includes(call.node) ? 'follow' : 'send');

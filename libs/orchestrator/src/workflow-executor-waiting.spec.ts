@@ -40,7 +40,7 @@ describe('WorkflowExecutor while a child waits', () => {
     (await run.agents.called('a')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
     await run.until('a2a.received a');
     expect(run.task.status.state).toBe('TASK_STATE_WORKING');
-    expect(run.state.node('a')).toMatchObject({ status: 'input-required', taskId: 'task-of-a' });
+    expect(run.state.getNode('a')).toMatchObject({ status: 'input-required', taskId: 'task-of-a' });
     (await run.agents.called('b')).complete('B');
     (await run.agents.called('c')).complete('C');
     expect(await waiting).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -66,7 +66,7 @@ describe('WorkflowExecutor while a child waits', () => {
     const waiting = run.start();
     (await run.agents.called('ext')).finish('TASK_STATE_AUTH_REQUIRED', 'who?');
     await waiting;
-    const asked = questionId(run.state.instance('ext'));
+    const asked = questionId(run.state.getInstance('ext'));
     const jobs = () => run.log.flatMap(({ jobs: each = [] }) => each).filter(({ name }) => name === LOOK_AT_REMOTE);
     expect(jobs()).toMatchObject([
       { payload: { node: 'ext', asked, looks: 0, wantsAuth: true, taskId: 'task-of-ext' } },
@@ -92,7 +92,7 @@ describe('WorkflowExecutor while a child waits', () => {
     const waiting = run.start();
     (await run.agents.called('ext')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
     await waiting;
-    const asked = questionId(run.state.instance('ext'));
+    const asked = questionId(run.state.getInstance('ext'));
     await nextMillisecond();
     const answered = run.answer(userMessage('this'));
     const second = await run.agents.called('ext', 2);
@@ -134,8 +134,8 @@ describe('WorkflowExecutor while a child waits', () => {
       'node.completed out',
       'done',
     ]);
-    expect(run.state.node('a')).toMatchObject({ status: 'completed', attempts: 1 });
-    expect(run.state.node('a').question).toBeUndefined();
+    expect(run.state.getNode('a')).toMatchObject({ status: 'completed', attempts: 1 });
+    expect(run.state.getNode('a').question).toBeUndefined();
   });
 
   test('keeps the context that a foreign agent chose', async () => {
@@ -194,12 +194,12 @@ describe('WorkflowExecutor while a child waits', () => {
       const waiting = run.start();
       (await run.agents.called('a')).finish('TASK_STATE_AUTH_REQUIRED', 'who?');
       await waiting;
-      const { askedAt } = run.state.node('a');
+      const { askedAt } = run.state.getNode('a');
       const refused = run.answer(userMessage([dataPart([1])], { messageId: 'm-2' }));
       (await run.agents.called('a', 2)).throw(refusalOf(error));
       expect(await refused).toBe('TASK_STATE_AUTH_REQUIRED');
       expect(run.payloads('node.error')).toEqual([]);
-      expect(run.state.node('a')).toMatchObject({ status: 'input-required', question: [textPart('who?')], askedAt });
+      expect(run.state.getNode('a')).toMatchObject({ status: 'input-required', question: [textPart('who?')], askedAt });
       expect(run.task.status.message).toMatchObject({
         parts: [textPart('who?')],
         metadata: { node: 'a', [FORM_EXTENSION]: { violations } },

@@ -71,7 +71,7 @@ describe('WorkflowExecutor', () => {
     /** What `a` and `b` are sent, by a run that a Message with this entry begins, and by one that goes on after a crash. */
     const asked = async (secret: string): Promise<(string | undefined)[][]> => {
       const message = userMessage('hi', { messageId: 'm-1' });
-      const signed = new ConversationEntries(new CallChains(Buffer.from(secret))).signed(
+      const signed = new ConversationEntries(new CallChains(Buffer.from(secret))).attachEntry(
         entry,
         message,
         ANONYMOUS_SCOPE,
@@ -193,7 +193,7 @@ describe('WorkflowExecutor', () => {
 
   test('a Task that cannot be remembered does not fail its node', async () => {
     const run = new DrivenRun(workflowOf('ext', ''), echoing());
-    run.children.remember = async () => {
+    run.children.rememberChild = async () => {
       throw new Error('the database is away');
     };
     expect(await run.start()).toBe('TASK_STATE_COMPLETED');
@@ -232,8 +232,8 @@ describe('WorkflowExecutor', () => {
     expect(run.task.artifacts).toMatchObject(
       ['out1', 'out2'].map((name) => ({ name, parts: [textPart('1'), dataPart({ n: 2 })] })),
     );
-    expect(run.state.node('a').artifacts).toEqual(two);
-    expect(run.state.node('out1').artifacts).toEqual(two);
+    expect(run.state.getNode('a').artifacts).toEqual(two);
+    expect(run.state.getNode('out1').artifacts).toEqual(two);
   });
 
   test('a stored definition that is no DAG fails its run with the reason (C5)', async () => {

@@ -1,12 +1,12 @@
 import { type CallContext, chainOf, ConversationEntries, type RequestContext } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
-import { linksOf, type Process, ProcessExecutor, type ProcessStart, type ProcessState } from '#libs/process';
+import { retryWhileDatabaseDown } from '#libs/postgres';
+import { linksOf, type DurableExecution, ProcessExecutor, type ProcessStart, type ProcessState } from '#libs/process';
 import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { InputRules } from './input-rules.js';
 import { mayReadBytes } from './plain-definition.js';
 import { workflowPath } from './node-address.js';
 import type { RerunOrigin } from './rerun/rerun-origins.js';
-import { readRerun, rerunMetadata } from './rerun/rerun-request.js';
+import { readRerunRequest, rerunMetadata } from './rerun/rerun-request.js';
 import { refuseUnasked } from './named-answer.js';
 import { inputsOf, refuseLargeInputs } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
@@ -37,7 +37,7 @@ export class WorkflowExecutor extends ProcessExecutor {
     return mayReadBytes(this.workflow.definition);
   }
 
-  override check(request: SendMessageRequest): void | Promise<void> {
+  override checkRequest(request: SendMessageRequest): void | Promise<void> {
     const { definition } = this.workflow;
     this.services.chains.refuseReentry(workflowPath(definition.name), chainOf(request));
     try {
@@ -47,42 +47,42 @@ export class WorkflowExecutor extends ProcessExecutor {
       throw new A2AError('INVALID_PARAMS', { message: `The message is too large: ${error.message}` });
     }
     if (request.message.taskId !== undefined) return refuseUnasked(request.message, definition, this.services);
-    this.inputRules.check(request.message);
+    this.inputRules.checkInputs(request.message);
   }
 
-  protected override about(
+  protected override describeRequest(
     { message, metadata }: SendMessageRequest,
     { scope }: Pick<CallContext, 'scope'>,
   ): JsonObject {
     const { definition, revision } = this.workflow;
-    const rerun = readRerun(metadata);
+    const rerun = readRerunRequest(metadata);
     return {
       ...runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) }),
       ...(rerun && rerunMetadata(rerun)),
-      ...new ConversationEntries(this.services.chains).metadata(message, scope),
+      ...new ConversationEntries(this.services.chains).entryMetadata(message, scope),
     };
   }
 
-  protected override async open(context: RequestContext): Promise<Process<ProcessState>> {
-    const fold = await this.services.folds.take(context, this.workflow.definition);
-    return fold ? this.goOn({ context, links: linksOf(fold.first), fold }) : super.open(context);
+  protected override async openProcess(context: RequestContext): Promise<DurableExecution<ProcessState>> {
+    const fold = await this.services.folds.takeFold(context, this.workflow.definition);
+    return fold ? this.resumeRun({ context, links: linksOf(fold.first), fold }) : super.openProcess(context);
   }
 
-  protected override begin({ context, log, links }: ProcessStart): Promise<WorkflowRun> {
-    const state = RunState.of(this.workflow.definition, log);
-    return this.goOn({ context, links, fold: { state, first: log[0] } });
+  protected override beginProcess({ context, log, links }: ProcessStart): Promise<WorkflowRun> {
+    const state = RunState.fromEvents(this.workflow.definition, log);
+    return this.resumeRun({ context, links, fold: { state, first: log[0] } });
   }
 
-  private async goOn(start: RunStart): Promise<WorkflowRun> {
-    return new WorkflowRun(this.services, start, this.workflow, await this.origin(start));
+  private async resumeRun(start: RunStart): Promise<WorkflowRun> {
+    return new WorkflowRun(this.services, start, this.workflow, await this.findOrigin(start));
   }
 
   /** Returns the run from which this one reuses results, if it belongs to the same caller. */
-  private async origin({ context, fold: { first } }: RunStart): Promise<RerunOrigin | undefined> {
-    const rerun = first && 'task' in first ? readRerun(first.task.metadata) : undefined;
+  private async findOrigin({ context, fold: { first } }: RunStart): Promise<RerunOrigin | undefined> {
+    const rerun = first && 'task' in first ? readRerunRequest(first.task.metadata) : undefined;
     if (rerun === undefined || rerun.all) return undefined;
     const { signal, call } = context;
-    return throughOutage(() => this.services.origins.find(rerun.origin, call.scope), signal);
+    return retryWhileDatabaseDown(() => this.services.origins.findOrigin(rerun.origin, call.scope), signal);
   }
 
   private get inputRules(): InputRules {

@@ -56,7 +56,7 @@ export class WorkflowExecutors {
   }
 
   /** Returns the executor of a revision; always the same one for the same revision. */
-  of(workflow: WorkflowRevision): WorkflowExecutor {
+  getExecutor(workflow: WorkflowRevision): WorkflowExecutor {
     const known = this.made.get(workflow);
     if (known) return known;
     const executor = new WorkflowExecutor(workflow, this.services);

@@ -28,7 +28,7 @@ function edgesOf(edges: string): WorkflowEdge[] {
 
 describe('WorkflowGraph', () => {
   test('knows the edges of each node, and its predecessors and successors in their order', () => {
-    const graph = WorkflowGraph.build(workflow('a b c d e', 'a>b a>c c>d b>d c>d d>e'));
+    const graph = WorkflowGraph.buildValid(workflow('a b c d e', 'a>b a>c c>d b>d c>d d>e'));
     expect(graph.incoming('d').map(({ edge }) => edge)).toEqual(edgesOf('c>d b>d'));
     expect(graph.outgoing('a').map(({ edge }) => edge)).toEqual(edgesOf('a>b a>c'));
     expect(graph.predecessors('d')).toEqual(['c', 'b']);
@@ -38,14 +38,14 @@ describe('WorkflowGraph', () => {
 
   test('results are the output nodes, without any the leaves', () => {
     expect(
-      WorkflowGraph.build(workflow('a b c', 'a>b a>c'))
+      WorkflowGraph.buildValid(workflow('a b c', 'a>b a>c'))
         .resultNodes()
         .map(({ id }) => id),
     ).toEqual(['b', 'c']);
     const withOutput = workflow('a b', 'a>b');
     withOutput.nodes[0] = { id: 'a', type: 'output', config: {} };
     expect(
-      WorkflowGraph.build(withOutput)
+      WorkflowGraph.buildValid(withOutput)
         .resultNodes()
         .map(({ id }) => id),
     ).toEqual(['a']);
@@ -58,20 +58,20 @@ describe('WorkflowGraph', () => {
     ['a', 'a>a', 'build DAG: cycle detected in workflow graph (excluding back-edges)'],
     ['r a b', 'r>a a>b b>a', 'build DAG: cycle detected in workflow graph (excluding back-edges)'],
   ])('refuses nodes "%s" with edges "%s" (C5)', (ids, edges, message) => {
-    expect(() => WorkflowGraph.build(workflow(ids, edges))).toThrow(message);
+    expect(() => WorkflowGraph.buildValid(workflow(ids, edges))).toThrow(message);
   });
 
   test('of a definition that is no DAG holds the rest, and says what is wrong first', () => {
-    const graph = WorkflowGraph.of(workflow('r a b c', 'r>a a>b b>a x>c c>y'));
+    const graph = WorkflowGraph.fromDefinition(workflow('r a b c', 'r>a a>b b>a x>c c>y'));
     expect(graph.fault?.message).toBe('build DAG: edge references unknown node: x');
     expect(graph.predecessors('a')).toEqual(['r', 'b']);
     expect(graph.incoming('c')).toEqual([]);
     expect(graph.order).toEqual(['r', 'c']);
-    expect(WorkflowGraph.of(workflow('a b', 'a>b')).fault).toBeUndefined();
+    expect(WorkflowGraph.fromDefinition(workflow('a b', 'a>b')).fault).toBeUndefined();
   });
 
   test('sorts by the definition', () => {
-    const graph = WorkflowGraph.build(workflow('c a b', 'a>b'));
+    const graph = WorkflowGraph.buildValid(workflow('c a b', 'a>b'));
     expect(graph.asDefined([{ id: 'a' }, { id: 'b' }, { id: 'c' }])).toEqual([{ id: 'c' }, { id: 'a' }, { id: 'b' }]);
   });
 
@@ -83,7 +83,7 @@ describe('WorkflowGraph', () => {
           .filter(([from, to]) => from < to && to < size)
           .map(([from, to]) => ({ from: `n${from}`, to: `n${to}` }));
         const nodes = ids.toReversed().map((id) => ({ id, type: 'agent', config: {} }));
-        const { order } = WorkflowGraph.build({ name: 'wf', nodes, edges });
+        const { order } = WorkflowGraph.buildValid({ name: 'wf', nodes, edges });
         expect(order.toSorted()).toEqual(ids.toSorted());
         for (const { from, to } of edges) expect(order.indexOf(from)).toBeLessThan(order.indexOf(to));
       }),
@@ -93,7 +93,7 @@ describe('WorkflowGraph', () => {
 
 describe('the loops of a WorkflowGraph', () => {
   const bodies = (ids: string, edges: string) =>
-    WorkflowGraph.build(flowOf(ids, edges)).loops.map(({ from, to, index, body }) => [
+    WorkflowGraph.buildValid(flowOf(ids, edges)).loops.map(({ from, to, index, body }) => [
       from,
       to,
       index,
@@ -109,7 +109,7 @@ describe('the loops of a WorkflowGraph', () => {
   });
 
   test('are no part of what follows what', () => {
-    const graph = WorkflowGraph.build(flowOf('a b', 'a>b b>a@3'));
+    const graph = WorkflowGraph.buildValid(flowOf('a b', 'a>b b>a@3'));
     expect(graph.order).toEqual(['a', 'b']);
     expect(graph.incoming('a')).toEqual([]);
     expect(graph.resultNodes().map(({ id }) => id)).toEqual(['b']);
@@ -123,28 +123,31 @@ describe('the loops of a WorkflowGraph', () => {
     ['a b', 'a>b b>a@2 b>a@3', 'repeat some of the same nodes'],
     ['a b', 'a>b b>a c>a@2', 'edge references unknown node: c'],
   ])('of nodes "%s" with edges "%s" are refused where nobody could follow them', (ids, edges, text) => {
-    const graph = WorkflowGraph.of(flowOf(ids, edges));
+    const graph = WorkflowGraph.fromDefinition(flowOf(ids, edges));
     expect(graph.fault?.message).toMatch(/^build DAG: /);
     expect(graph.fault?.message).toContain(text);
     expect(graph.loops).toEqual([]);
   });
 
   test('name their edge in what is wrong with them', () => {
-    expect(WorkflowGraph.of(flowOf('a b', 'a>b a>b@2')).fault?.fault).toMatchObject({ code: 'INVALID_LOOP', edge: 1 });
+    expect(WorkflowGraph.fromDefinition(flowOf('a b', 'a>b a>b@2')).fault?.fault).toMatchObject({
+      code: 'INVALID_LOOP',
+      edge: 1,
+    });
   });
 });
 
 describe('a WorkflowGraph', () => {
   test('keeps edges with a condition beside others between the same nodes, each with its place', () => {
-    const graph = WorkflowGraph.build(flowOf('a b', 'a>b a>b a>b? a>b!'));
+    const graph = WorkflowGraph.buildValid(flowOf('a b', 'a>b a>b a>b? a>b!'));
     expect(graph.outgoing('a').map(({ index }) => index)).toEqual([0, 2, 3]);
     expect(graph.successors('a')).toEqual(['b']);
-    expect(graph.chooses('a')).toBe(true);
-    expect(graph.chooses('b')).toBe(false);
+    expect(graph.hasChoice('a')).toBe(true);
+    expect(graph.hasChoice('b')).toBe(false);
   });
 
   test('has what only a failure leads on from among its results', () => {
-    const graph = WorkflowGraph.build(flowOf('a b c', 'a>b b>c!'));
+    const graph = WorkflowGraph.buildValid(flowOf('a b c', 'a>b b>c!'));
     expect(graph.resultNodes().map(({ id }) => id)).toEqual(['b', 'c']);
   });
 
@@ -158,22 +161,26 @@ describe('a WorkflowGraph', () => {
     ['a deadline', flowOf('a', '', {}, { deadline: '1m' }), false],
     ['a wait', flowOf('a', '', { a: { type: 'wait' } }), false],
   ])('of %s is plain or not', (_what, definition, expected) => {
-    expect(WorkflowGraph.of(definition).isPlain).toBe(expected);
+    expect(WorkflowGraph.fromDefinition(definition).isPlain).toBe(expected);
   });
 
   test('knows the nodes that run at the end, which have no edges', () => {
     const onExit = [{ node: 'b' }];
-    expect([...WorkflowGraph.build(flowOf('a b', '', {}, { onExit })).exits]).toEqual([['b', 'always']]);
-    expect(WorkflowGraph.of(flowOf('a b', 'a>b', {}, { onExit })).fault?.fault.text).toBe('onExit node has an edge: b');
-    expect(WorkflowGraph.of(flowOf('a', '', {}, { onExit })).fault?.fault.text).toBe('onExit names unknown node: b');
+    expect([...WorkflowGraph.buildValid(flowOf('a b', '', {}, { onExit })).exits]).toEqual([['b', 'always']]);
+    expect(WorkflowGraph.fromDefinition(flowOf('a b', 'a>b', {}, { onExit })).fault?.fault.text).toBe(
+      'onExit node has an edge: b',
+    );
+    expect(WorkflowGraph.fromDefinition(flowOf('a', '', {}, { onExit })).fault?.fault.text).toBe(
+      'onExit names unknown node: b',
+    );
   });
 });
 
 describe('workflowProblems', () => {
   const nodeTypes = {
     names: ['agent'] as readonly string[],
-    keys: () => undefined,
-    problems: ({ id, type }: { id: string; type: string }) =>
+    configKeys: () => undefined,
+    findProblems: ({ id, type }: { id: string; type: string }) =>
       type === 'nope' ? [`no executor for node type "nope"`, `second of ${id}`] : [],
   } as unknown as NodeTypes;
   const problems = (definition: WorkflowDefinition) =>

@@ -48,7 +48,7 @@ export class WorkflowGraph {
     this.isPlain = isPlain(definition);
     this.exits = new Map(definition.onExit?.map(({ node, on = 'always' }) => [node, on]));
     const faults = [...this.addNodes(), ...this.addEdges(), ...this.exitFaults()];
-    this.order = this.sorted();
+    this.order = this.sortTopologically();
     if (this.order.length < this.vertices.size)
       faults.push({ code: 'CYCLE', text: 'cycle detected in workflow graph (excluding back-edges)' });
     const bodies = new LoopBodies(this, faults.length === 0 ? this.backEdges : []);
@@ -61,14 +61,14 @@ export class WorkflowGraph {
   }
 
   /** Builds the graph of a valid definition. @throws InvalidWorkflow */
-  static build(definition: WorkflowDefinition): WorkflowGraph {
+  static buildValid(definition: WorkflowDefinition): WorkflowGraph {
     const graph = new WorkflowGraph(definition);
     if (graph.fault) throw graph.fault;
     return graph;
   }
 
   /** Builds the graph of any definition, without invalid parts. Runs of an invalid definition need it as well. */
-  static of(definition: WorkflowDefinition): WorkflowGraph {
+  static fromDefinition(definition: WorkflowDefinition): WorkflowGraph {
     return new WorkflowGraph(definition);
   }
 
@@ -82,24 +82,24 @@ export class WorkflowGraph {
   }
 
   node(id: string): WorkflowNode {
-    return this.vertex(id).node;
+    return this.getVertex(id).node;
   }
 
   /** Returns the edges to a node, in the order of the definition. */
   incoming(id: string): readonly GraphEdge[] {
-    return this.vertex(id).incoming;
+    return this.getVertex(id).incoming;
   }
 
   /** Returns the edges from a node, in the order of the definition. */
   outgoing(id: string): readonly GraphEdge[] {
-    return this.vertex(id).outgoing;
+    return this.getVertex(id).outgoing;
   }
 
   /**
    * True if the edges from a node have to be decided: the node has `branch`, or an edge has a condition or an outcome.
    */
-  chooses(id: string): boolean {
-    const { node, outgoing } = this.vertex(id);
+  hasChoice(id: string): boolean {
+    const { node, outgoing } = this.getVertex(id);
     return node.branch !== undefined || !outgoing.every(({ edge }) => isUnconditional(edge));
   }
 
@@ -114,13 +114,13 @@ export class WorkflowGraph {
   }
 
   /** Returns the index of a node in the definition. */
-  place(id: string): number {
-    return this.vertex(id).place;
+  placeInDefinition(id: string): number {
+    return this.getVertex(id).place;
   }
 
   /** Sorts items with node ids by the order of those nodes in the definition. */
   asDefined<T extends { readonly id: string }>(nodes: Iterable<T>): T[] {
-    return [...nodes].sort((a, b) => this.vertex(a.id).place - this.vertex(b.id).place);
+    return [...nodes].sort((a, b) => this.getVertex(a.id).place - this.getVertex(b.id).place);
   }
 
   /**
@@ -136,7 +136,7 @@ export class WorkflowGraph {
     return this.results.has(id);
   }
 
-  private vertex(id: string): Vertex {
+  private getVertex(id: string): Vertex {
     const vertex = this.vertices.get(id);
     if (vertex === undefined) throw new RangeError(`The graph has no node "${id}"`);
     return vertex;
@@ -190,7 +190,7 @@ export class WorkflowGraph {
   }
 
   /** Sorts the nodes by Kahn's algorithm. */
-  private sorted(): string[] {
+  private sortTopologically(): string[] {
     const inDegrees = new Map([...this.vertices].map(([id, { incoming }]) => [id, incoming.length]));
     const order = [...inDegrees].filter(([, inDegree]) => inDegree === 0).map(([id]) => id);
     for (let next = 0; next < order.length; next++) {

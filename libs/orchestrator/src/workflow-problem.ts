@@ -1,4 +1,4 @@
-/** A problem of a definition: an `error`, or a `warning` about something that its author may not intend. */
+/** A problem of a definition: an `error`, or a `warningProblem` about something that its author may not intend. */
 export interface WorkflowProblem {
   severity: 'error' | 'warning';
   /** Kind of the problem, for programs. */
@@ -14,14 +14,14 @@ export interface WorkflowProblem {
   offset?: number;
 }
 
-type Place = Pick<WorkflowProblem, 'node' | 'edge' | 'offset'>;
+type ProblemPlace = Pick<WorkflowProblem, 'node' | 'edge' | 'offset'>;
 
 /** Returns a problem because of which a definition is rejected. */
-export function fault(code: string, path: string, detail: string, place: Place = {}): WorkflowProblem {
+export function errorProblem(code: string, path: string, detail: string, place: ProblemPlace = {}): WorkflowProblem {
   return { severity: 'error', code, detail, path, ...place };
 }
 
 /** Returns a problem that is reported to the author and does not prevent a save. */
-export function warning(code: string, path: string, detail: string, place: Place = {}): WorkflowProblem {
+export function warningProblem(code: string, path: string, detail: string, place: ProblemPlace = {}): WorkflowProblem {
   return { severity: 'warning', code, detail, path, ...place };
 }

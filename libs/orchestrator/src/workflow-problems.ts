@@ -1,18 +1,18 @@
 import type { NodeTypes } from '#libs/executor';
 import { SharedUse } from '#libs/expressions';
 import { isJsonObject, type JsonObject, textStart } from '#libs/protocol';
-import { configProblems } from './config-problems.js';
-import { branchProblems, edgeRuleProblems } from './edge-rules.js';
-import { expressionProblems } from './expressions/expression-problems.js';
-import { graphOf } from './graph-problems.js';
+import { findConfigProblems } from './config-problems.js';
+import { findBranchProblems, findEdgeProblems } from './edge-rules.js';
+import { findExpressionProblems } from './expressions/expression-problems.js';
+import { buildGraphOrProblems } from './graph-problems.js';
 import { nodeRuleProblems } from './node-rules.js';
-import { Reach } from './reach.js';
+import { PrecedenceIndex } from './reach.js';
 import { DEEPEST_RUN } from './run-levels.js';
 import { runRuleProblems } from './run-rules.js';
 import { inlineBody, readDefinition } from './sent-definition.js';
 import { unknownMembers } from './unknown-members.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
-import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { errorProblem, type WorkflowProblem } from './workflow-problem.js';
 import { workflowWarnings } from './workflow-warnings.js';
 
 /** Valid names of workflows and ids of nodes. */
@@ -28,7 +28,7 @@ const MOST_PROBLEMS = 100;
  * no errors.
  */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
-  return new DefinitionCheck(nodeTypes, definition.name).problems(definition);
+  return new DefinitionCheck(nodeTypes, definition.name).findProblems(definition);
 }
 
 /** Checks a definition and its inline definitions, which share the limits of expensive parts. */
@@ -41,20 +41,20 @@ class DefinitionCheck {
   ) {}
 
   /** @param depth number of definitions around it */
-  problems(definition: WorkflowDefinition, depth = 0): WorkflowProblem[] {
-    const graph = graphOf(definition);
-    const reach = Array.isArray(graph) ? undefined : new Reach(graph);
+  findProblems(definition: WorkflowDefinition, depth = 0): WorkflowProblem[] {
+    const graph = buildGraphOrProblems(definition);
+    const reach = Array.isArray(graph) ? undefined : new PrecedenceIndex(graph);
     const errors = [
       ...namingProblems(definition),
-      ...(Array.isArray(graph) ? graph : branchProblems(graph)),
-      ...configProblems(definition, this.nodeTypes, this.use),
+      ...(Array.isArray(graph) ? graph : findBranchProblems(graph)),
+      ...findConfigProblems(definition, this.nodeTypes, this.use),
       ...runRuleProblems(definition),
       ...nodeRuleProblems(definition, this.use),
-      ...edgeRuleProblems(definition),
-      ...expressionProblems(definition, reach, this.use),
+      ...findEdgeProblems(definition),
+      ...findExpressionProblems(definition, reach, this.use),
     ];
     const inner = [...definition.nodes.entries()].flatMap(([index, node]) =>
-      this.ofChild(index, node, definition.language, depth),
+      this.findChildProblems(index, node, definition.language, depth),
     );
     const found = [...errors, ...inner.filter(({ severity }) => severity === 'error')];
     if (found.length > 0 || Array.isArray(graph) || reach === undefined) return found.slice(0, MOST_PROBLEMS);
@@ -62,7 +62,7 @@ class DefinitionCheck {
   }
 
   /** Returns problems of the inline definition, or the reference, of a `workflow` node. */
-  private ofChild(
+  private findChildProblems(
     index: number,
     node: WorkflowNode,
     language: WorkflowDefinition['language'],
@@ -73,16 +73,16 @@ class DefinitionCheck {
     const said = `${type} node "${id}":`;
     if (type === 'workflow' && config['workflow'] === this.name) {
       const detail = `${said} workflow "${this.name}" would run itself again`;
-      return [fault('LOOP_DETECTED', `${path}.workflow`, detail, { node: id })];
+      return [errorProblem('LOOP_DETECTED', `${path}.workflow`, detail, { node: id })];
     }
     const body = inlineBody(node, language);
     if (body === undefined) return [];
     if (depth === DEEPEST_RUN) {
       const detail = `${said} at most ${DEEPEST_RUN} runs lie in each other below the first`;
-      return [fault('DEPTH_EXCEEDED', `${path}.body`, detail, { node: id })];
+      return [errorProblem('DEPTH_EXCEEDED', `${path}.body`, detail, { node: id })];
     }
     const read = readDefinition(body);
-    const problems = Array.isArray(read) ? read : this.problems(read, depth + 1);
+    const problems = Array.isArray(read) ? read : this.findProblems(read, depth + 1);
     const inner = [...problems, ...unknownMembers(body)].map((it) => ({
       severity: it.severity,
       code: it.code,
@@ -94,7 +94,7 @@ class DefinitionCheck {
     const given = config['inputs'];
     if (Array.isArray(read) || !isJsonObject(given)) return inner;
     const wrong = childInputProblems(read, given).map(({ code, path: member, detail }) =>
-      fault(code, `${path}.${member}`, `${said} ${detail}`, { node: id }),
+      errorProblem(code, `${path}.${member}`, `${said} ${detail}`, { node: id }),
     );
     return [...inner, ...wrong];
   }
@@ -111,18 +111,21 @@ export function childInputProblems(child: WorkflowDefinition, given: JsonObject)
   return [
     ...unknown.map((name) => {
       const shown = textStart(name, 64);
-      return fault('UNKNOWN_INPUT', `inputs.${shown}`, `inputs.${shown} is no input of what it runs`);
+      return errorProblem('UNKNOWN_INPUT', `inputs.${shown}`, `inputs.${shown} is no input of what it runs`);
     }),
-    ...missing.map(({ id }) => fault('MISSING_INPUT', `inputs.${id}`, `inputs.${id} is required by what it runs`)),
+    ...missing.map(({ id }) =>
+      errorProblem('MISSING_INPUT', `inputs.${id}`, `inputs.${id} is required by what it runs`),
+    ),
   ];
 }
 
 function namingProblems({ name, nodes }: WorkflowDefinition): WorkflowProblem[] {
   const problems: WorkflowProblem[] = [];
-  if (!WORKFLOW_NAME.test(name)) problems.push(fault('INVALID_NAME', 'name', `name ${NAME_RULE}`));
-  if (nodes.length === 0) problems.push(fault('NO_NODES', 'nodes', 'a workflow needs at least one node'));
+  if (!WORKFLOW_NAME.test(name)) problems.push(errorProblem('INVALID_NAME', 'name', `name ${NAME_RULE}`));
+  if (nodes.length === 0) problems.push(errorProblem('NO_NODES', 'nodes', 'a workflow needs at least one node'));
   for (const [index, { id }] of nodes.entries()) {
-    if (!WORKFLOW_NAME.test(id)) problems.push(fault('INVALID_NAME', `nodes[${index}].id`, `node id ${NAME_RULE}`));
+    if (!WORKFLOW_NAME.test(id))
+      problems.push(errorProblem('INVALID_NAME', `nodes[${index}].id`, `node id ${NAME_RULE}`));
   }
   return problems;
 }

@@ -33,7 +33,7 @@ describe('the nodes that run when a run is over', () => {
     const run = await everyCrash(DEFINITION, () => answering());
     expect(run.sent).toEqual(['a#1', 'b#1', 'always#1', 'good#1']);
     expect(run.payloads('run.ending')).toEqual([{ outcome: 'completed' }]);
-    expect(run.state.node('bad')).toMatchObject({ status: 'skipped', because: 'off' });
+    expect(run.state.getNode('bad')).toMatchObject({ status: 'skipped', because: 'off' });
     expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(run.task.artifacts?.map(({ artifactId }) => artifactId)).toEqual(['b']);
   });
@@ -54,7 +54,7 @@ describe('the nodes that run when a run is over', () => {
     const run = new DrivenRun(lists, answering());
     await run.start();
     expect(run.sent).toEqual(['always#1']);
-    expect(run.state.node('m')).toMatchObject({ status: 'canceled', attempts: 1 });
+    expect(run.state.getNode('m')).toMatchObject({ status: 'canceled', attempts: 1 });
     expect(run.task.status.state).toBe('TASK_STATE_FAILED');
   });
 
@@ -73,8 +73,8 @@ describe('the nodes that run when a run is over', () => {
       good: { onWait: { deadline: '1s', default: 'this' } },
     });
     const run = await everyCrash(definition, () => answering({ always: asks, good: asks }));
-    expect(run.state.node('good').failure).toMatchObject({ kind: 'refused', message: CANNOT_ASK });
-    expect(run.state.node('always')).toMatchObject({
+    expect(run.state.getNode('good').failure).toMatchObject({ kind: 'refused', message: CANNOT_ASK });
+    expect(run.state.getNode('always')).toMatchObject({
       status: 'completed',
       artifacts: [{ parts: [{ text: CANNOT_ASK }] }],
     });
@@ -104,7 +104,7 @@ describe('the nodes that run when a run is over', () => {
     expect(await whole).toBe('TASK_STATE_CANCELED');
     expect(run.sent).toEqual(['a#1', 'always#1']);
     expect(run.agents.cancels).toEqual([{ node: 'a', taskId: 'task-of-a' }]);
-    expect(run.state.node('always')).toMatchObject({ status: 'completed' });
+    expect(run.state.getNode('always')).toMatchObject({ status: 'completed' });
     expect(run.state.children).toMatchObject([{ node: 'a', outcome: 'acknowledged' }]);
   });
 
@@ -137,7 +137,7 @@ describe('the nodes that run when a run is over', () => {
       other.cancel();
       expect(await rest).toBe('TASK_STATE_CANCELED');
       expect(other.agents.cancels).toEqual([]);
-      expect(other.state.node('always')).toMatchObject({ status: 'completed' });
+      expect(other.state.getNode('always')).toMatchObject({ status: 'completed' });
     }
   });
 
@@ -230,7 +230,7 @@ describe('a question that nobody answers in time', () => {
     const [sent] = run.payloads('a2a.sending', 'a').slice(-1);
     expect(sent).toMatchObject({ taskId: 'task-of-a', answeredBy: 'deadline', parts: [part] });
     expect(run.agents.calls[0]?.request?.message).toMatchObject({ taskId: 'task-of-a', parts: [part] });
-    expect(run.state.node('a')).toMatchObject({ status: 'completed', artifacts: [{ parts: [part] }] });
+    expect(run.state.getNode('a')).toMatchObject({ status: 'completed', artifacts: [{ parts: [part] }] });
     expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
@@ -259,6 +259,6 @@ describe('a question that nobody answers in time', () => {
     const run = new DrivenRun(asking('no'), answering({ a: asks }));
     await run.start();
     await run.answer(userMessage([textPart('yes')]));
-    expect(run.state.node('a')).toMatchObject({ status: 'completed', artifacts: [{ parts: [{ text: 'yes' }] }] });
+    expect(run.state.getNode('a')).toMatchObject({ status: 'completed', artifacts: [{ parts: [{ text: 'yes' }] }] });
   });
 });

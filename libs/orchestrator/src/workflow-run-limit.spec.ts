@@ -111,7 +111,7 @@ describe('A run whose node fails while its agent may still wait', () => {
     jest.spyOn(Logger.prototype, 'error').mockReturnValue();
     const run = new DrivenRun(workflowOf('works', '', { language: 2 }), new FakeAgents());
     const turn = run.start();
-    jest.spyOn(RunRoom.prototype, 'receive').mockImplementationOnce(() => {
+    jest.spyOn(RunRoom.prototype, 'receiveReport').mockImplementationOnce(() => {
       throw new TypeError('internal');
     });
     (await run.agents.called('works')).task();

@@ -29,7 +29,7 @@ describe('a set node in a run', () => {
     const run = await everyCrash(definition, () => answering({ a: says({ n: 1 }) }));
     expect(run.sent).toEqual(['a#1', 'out#1']);
     const data = { n: 2, text: 'n is 1', deep: [{ x: '{"n":1}' }] };
-    expect(run.state.node('own').artifacts).toEqual([{ artifactId: 'own', name: 'own', parts: [dataPart(data)] }]);
+    expect(run.state.getNode('own').artifacts).toEqual([{ artifactId: 'own', name: 'own', parts: [dataPart(data)] }]);
     expect(run.steps.filter((step) => step.endsWith('own'))).toEqual(['node.started own', 'node.completed own']);
     expect(run.agents.calls.at(-1)?.text).toBe(JSON.stringify(data));
   });
@@ -80,7 +80,7 @@ describe('a wait node in a run', () => {
     const [waiting] = run.runEvents.filter(({ type }) => type === 'node.waiting');
     const until = Date.parse(String(waiting?.payload['until']));
     expect(Math.round((until - Date.parse(waiting?.timestamp ?? '')) / 1_000)).toBe(20);
-    expect(run.state.node('own').artifacts[0]?.parts).toEqual([textPart('a done')]);
+    expect(run.state.getNode('own').artifacts[0]?.parts).toEqual([textPart('a done')]);
     expect(run.agents.calls.at(-1)?.text).toBe('a done');
   });
 
@@ -120,6 +120,6 @@ describe('a wait node in a run', () => {
     await run.until('node.waiting own');
     run.cancel();
     expect(await whole).toBe('TASK_STATE_CANCELED');
-    expect(run.state.node('own')).toMatchObject({ status: 'canceled', cancelOutcome: 'not-started' });
+    expect(run.state.getNode('own')).toMatchObject({ status: 'canceled', cancelOutcome: 'not-started' });
   });
 });

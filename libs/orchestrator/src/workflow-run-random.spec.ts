@@ -78,7 +78,7 @@ describe('any run of any workflow', () => {
         const end = await playOut(run, { fate });
         expect(wrongWith(run, end)).toEqual([]);
         const { log } = run;
-        const state = RunState.of(definition, log.slice(0, cut));
+        const state = RunState.fromEvents(definition, log.slice(0, cut));
         for (const event of log.slice(cut)) state.apply(event);
         expect(outcomeOf({ definition, log })).toEqual(outcomeOf({ definition, log, state }));
       }),
@@ -95,7 +95,7 @@ describe('any run of any workflow', () => {
         const log = leftBehind(first.log, cut);
         first.shutDown();
         await first.latest.catch(() => undefined);
-        const before = RunState.of(definition, log);
+        const before = RunState.fromEvents(definition, log);
         const run = driven(definition, fate);
         void run.recover(log);
         const end = await playOut(run, { fate });

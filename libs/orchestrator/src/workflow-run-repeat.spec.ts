@@ -49,7 +49,7 @@ describe('a loop', () => {
     ]);
     expect(run.payloads('loop.ended')).toEqual([{ edge: 3, reason: 'exit_when', iterations: 3 }]);
     expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(run.state.node('draft')).toMatchObject({
+    expect(run.state.getNode('draft')).toMatchObject({
       instance: 'draft@3',
       artifacts: [{ parts: [{ text: 'draft 3' }] }],
     });
@@ -219,7 +219,7 @@ describe('a node for each entry of a list', () => {
     const run = await everyCrash(each(), () => answering({ list: list(3), m: failsAt() }));
     expect(run.sent).toEqual(['list#1', 'm[0]#1', 'm[1]#1', 'm[2]#1', 'out#1']);
     const results = ['<0: item 0>', '<1: item 1>', '<2: item 2>'];
-    expect(run.state.node('m').artifacts[0]?.parts).toEqual([dataPart(results)]);
+    expect(run.state.getNode('m').artifacts[0]?.parts).toEqual([dataPart(results)]);
     expect(run.payloads('each.started')).toEqual([{ items: ['item 0', 'item 1', 'item 2'] }]);
     expect(run.agents.calls.at(-1)?.text).toBe(JSON.stringify(results));
   });
@@ -242,12 +242,12 @@ describe('a node for each entry of a list', () => {
     await whole;
     expect(most).toBe(4);
     const results = Array.from({ length: 20 }, (_, index) => `${index}: item ${index}`);
-    expect(run.state.node('m').artifacts[0]?.parts).toEqual([dataPart(results)]);
+    expect(run.state.getNode('m').artifacts[0]?.parts).toEqual([dataPart(results)]);
   });
 
   test('completes at once where there are none', async () => {
     const run = await everyCrash(each(), () => answering({ list: list(0) }));
-    expect(run.state.node('m').artifacts[0]?.parts).toEqual([dataPart([])]);
+    expect(run.state.getNode('m').artifacts[0]?.parts).toEqual([dataPart([])]);
     expect(run.sent).toEqual(['list#1', 'out#1']);
   });
 
@@ -270,7 +270,7 @@ describe('a node for each entry of a list', () => {
 
   test('may collect what there is: null where one has failed', async () => {
     const run = await everyCrash(each({ onFailure: 'collect' }), () => answering({ list: list(3), m: failsAt(1) }));
-    expect(run.state.node('m').artifacts[0]?.parts).toEqual([dataPart(['<0: item 0>', null, '<2: item 2>'])]);
+    expect(run.state.getNode('m').artifacts[0]?.parts).toEqual([dataPart(['<0: item 0>', null, '<2: item 2>'])]);
     expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
@@ -307,7 +307,7 @@ describe('a node for each entry of a list', () => {
     });
     const run = await everyCrash(definition, () => answering({ list: list(2), m: failsAt(1) }), untilOver);
     expect(run.sent).toEqual(['list#1', 'm[0]#1', 'm[1]#1', 'm[1]#2', 'out#1']);
-    expect(run.state.node('m').artifacts[0]?.parts).toEqual([dataPart(['<0: item 0>', 'no item 1'])]);
+    expect(run.state.getNode('m').artifacts[0]?.parts).toEqual([dataPart(['<0: item 0>', 'no item 1'])]);
   });
 
   test('that fails may be handled', async () => {
@@ -334,13 +334,13 @@ describe('a node for each entry of a list', () => {
     const definition = looping(base, { 'm>m': { max_iterations: 2 } });
     const run = await everyCrash(definition, () => new FakeAgents((call) => call.complete(call.text ?? '')));
     expect(run.sent).toEqual(['m@1[0]#1', 'm@1[1]#1', 'm@2[0]#1', 'm@2[1]#1', 'out#1']);
-    expect(run.state.node('m').artifacts[0]?.parts).toEqual([dataPart(['2', '20'])]);
+    expect(run.state.getNode('m').artifacts[0]?.parts).toEqual([dataPart(['2', '20'])]);
   });
 
   test('may be a set, which nobody is called for', async () => {
     const definition = extended(each(), { m: { type: 'set', config: { values: { x: '${item}' } } } });
     const run = await everyCrash(definition, () => answering({ list: list(2) }));
     expect(run.sent).toEqual(['list#1', 'out#1']);
-    expect(run.state.node('m').artifacts[0]?.parts).toEqual([dataPart([{ x: 'item 0' }, { x: 'item 1' }])]);
+    expect(run.state.getNode('m').artifacts[0]?.parts).toEqual([dataPart([{ x: 'item 0' }, { x: 'item 1' }])]);
   });
 });

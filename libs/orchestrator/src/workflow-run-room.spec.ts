@@ -76,7 +76,7 @@ describe('a run for whose nodes there is not room', () => {
     (await run.agents.called('b')).task().status('TASK_STATE_INPUT_REQUIRED', 'which?').end();
     (await run.agents.called('c')).task();
     await settled();
-    expect(run.state.node('b').status).toBe('input-required');
+    expect(run.state.getNode('b').status).toBe('input-required');
     expect(run.work.nodes).toMatchObject({ atWork: 1, waitingNodes: 0 });
     run.cancel();
     await run.latest;
@@ -86,7 +86,7 @@ describe('a run for whose nodes there is not room', () => {
     const run = narrow(1, workflowOf('a b', ''));
     void run.start();
     const parked = await run.agents.called('a');
-    const note = runParked.note({ until: '2030-01-01T00:00:00.000Z' });
+    const note = runParked.createNote({ until: '2030-01-01T00:00:00.000Z' });
     parked.task().status('TASK_STATE_WORKING', undefined, runEventMetadata(note));
     const other = await run.agents.called('b');
     parked.status('TASK_STATE_WORKING', 'at work again');

@@ -69,7 +69,7 @@ describe('a run that has used more evaluation steps than its caller has', () => 
 
   test('does not wait where it evaluates nothing', async () => {
     const run = started(workflowOf('b c', 'b>c'), 1);
-    run.work.steps.join({ account: '0:', root: 'other' }).use(1e9);
+    run.work.steps.joinRun({ account: '0:', root: 'other' }).use(1e9);
     await run.latest;
     expect(run.state.status).toBe('completed');
   });

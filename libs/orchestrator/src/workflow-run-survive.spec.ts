@@ -59,8 +59,8 @@ describe('a node with retry', () => {
       { attempt: 1, failure: { kind: 'server-error', message: expect.stringContaining('HTTP 503'), node: 'ext' } },
       { attempt: 2 },
     ]);
-    expect(run.state.node('ext')).toMatchObject({ status: 'completed', attempts: 3 });
-    expect(run.state.node('ext').failure).toBeUndefined();
+    expect(run.state.getNode('ext')).toMatchObject({ status: 'completed', attempts: 3 });
+    expect(run.state.getNode('ext').failure).toBeUndefined();
     expect(run.steps.filter((step) => step.endsWith('ext'))).toEqual([
       ...['node.started ext', 'a2a.sending ext', 'node.retrying ext'],
       ...['node.started ext', 'a2a.sending ext', 'node.retrying ext'],
@@ -78,7 +78,7 @@ describe('a node with retry', () => {
     const run = await everyCrash(external({ retry }), () => answering({ ext: unavailable }), untilOver);
     expect(run.sent).toHaveLength(4);
     expect(run.state.error).toMatchObject({ kind: 'server-error', node: 'ext' });
-    expect(run.state.node('ext')).toMatchObject({ status: 'failed', attempts: 4 });
+    expect(run.state.getNode('ext')).toMatchObject({ status: 'failed', attempts: 4 });
   });
 
   test('waits as long as the agent asks, and the same in every process', async () => {
@@ -169,7 +169,7 @@ describe('a node with retry', () => {
     });
     const run = await runOf(definition, agents);
     expect(run.sent).toEqual(['ext#1', 'ext#2', 'out#1']);
-    expect(run.state.node('ext').artifacts[0]?.parts).toEqual([
+    expect(run.state.getNode('ext').artifacts[0]?.parts).toEqual([
       textPart('```json\n{"ok":1}\n```'),
       dataPart({ ok: 1 }),
     ]);
@@ -320,7 +320,7 @@ describe('a node with a timeout', () => {
     call.complete('late');
     (await run.agents.called('out')).complete('out');
     await whole;
-    expect(run.state.node('ext')).toMatchObject({ fallback: true, artifacts: [{ parts: [{ text: 'instead' }] }] });
+    expect(run.state.getNode('ext')).toMatchObject({ fallback: true, artifacts: [{ parts: [{ text: 'instead' }] }] });
   });
 });
 
@@ -353,13 +353,13 @@ describe('a node with a fallback', () => {
     expect(run.sent).toEqual(['in#1', 'a#1', 'out#1']);
     const parts = [{ text: 'sorry: failed hello' }, { data: { n: 2 } }];
     expect(run.payloads('node.completed', 'a')).toMatchObject([{ fallback: true, artifacts: [{ parts }] }]);
-    expect(run.state.node('a')).toMatchObject({ status: 'completed', fallback: true });
+    expect(run.state.getNode('a')).toMatchObject({ status: 'completed', fallback: true });
     expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   test('has none when it succeeds', async () => {
     const run = await runOf(definition, answering());
-    expect(run.state.node('a').fallback).toBeUndefined();
+    expect(run.state.getNode('a').fallback).toBeUndefined();
   });
 
   test('that cannot be filled fails with that', async () => {

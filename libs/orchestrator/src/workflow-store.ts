@@ -1,4 +1,4 @@
-import type { Premise } from '#libs/tasks';
+import type { RevisionPrecondition } from '#libs/tasks';
 import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 import type { ListedNode, WorkflowInterface, WorkflowListing } from './workflow-outline.js';
 
@@ -42,40 +42,43 @@ export abstract class WorkflowStore {
   /** Returns the store of a tenant, isolated from other tenants; the store itself is that of the tenant ''. */
   abstract inTenant(tenant: string): WorkflowStore;
   /**
-   * Returns a version that changes with every save and delete on any replica; earlier results of `list` are then
+   * Returns a version that changes with every save and delete on any replica; earlier results of `listRevisions` are then
    * outdated.
    */
-  abstract version(): Promise<string>;
+  abstract currentVersion(): Promise<string>;
   /** Returns newest revisions by name: at most `limit`, fewer if they are large, none after the last. */
-  abstract list(limit: number, afterName?: string): Promise<WorkflowRevision[]>;
+  abstract listRevisions(limit: number, afterName?: string): Promise<WorkflowRevision[]>;
   /** Returns a page of newest revisions by name, as texts that are not cached. */
-  abstract texts(page: TextPageRequest): Promise<TextPage>;
+  abstract listTexts(page: TextPageRequest): Promise<TextPage>;
   /** Returns the columns for the card of the service, by name; reads no definition. */
-  abstract published(): Promise<WorkflowListing[]>;
+  abstract listPublished(): Promise<WorkflowListing[]>;
   /** Returns the inputs and outputs of workflows, by name; reads no definition. */
-  abstract interfaces(): Promise<Map<string, WorkflowInterface>>;
+  abstract listInterfaces(): Promise<Map<string, WorkflowInterface>>;
   /** Returns workflows with their nodes, by name, after a name or from it on; reads no definition. */
-  abstract listed(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]>;
+  abstract listWithNodes(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]>;
   /** Returns the newest revision, or the given one (including those of deleted workflows). */
   abstract get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
   /**
    * Returns the revision that this process last read as the newest, if it is cached, with the condition under which it
    * still is.
    */
-  recent?(name: string): { revision: WorkflowRevision; premise: Premise } | undefined;
+  recentRevision?(name: string): { revision: WorkflowRevision; premise: RevisionPrecondition } | undefined;
   /** Returns workflows that contain a node of this id, by name; at most `limit`. */
   abstract withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]>;
   /**
    * Creates a workflow. Returns `undefined` if the name is taken.
    * @throws ProblemError 422 if the tenant's limit is reached
    */
-  abstract create(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined>;
+  abstract createWorkflow(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined>;
   /**
    * Saves the next revision. Returns `undefined` if the workflow does not exist, or its newest revision is none of
    * those given.
    * @throws ProblemError 422 if it is larger than the previous one, and the tenant's limit is reached
    */
-  abstract replace(definition: WorkflowDefinition, expected?: readonly string[]): Promise<WorkflowRevision | undefined>;
+  abstract replaceWorkflow(
+    definition: WorkflowDefinition,
+    expected?: readonly string[],
+  ): Promise<WorkflowRevision | undefined>;
   /** Deletes a workflow. Returns false if there is none whose newest revision is one of those given. */
   abstract delete(name: string, expected?: readonly string[]): Promise<boolean>;
   /**
@@ -83,11 +86,11 @@ export abstract class WorkflowStore {
    * meanwhile.
    * @param names of workflows that it may change; concurrent changes of them wait
    */
-  abstract atomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T>;
+  abstract runAtomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T>;
   /** Returns the names of existing workflows that were last saved under a mark. */
-  abstract marked(mark: string): Promise<string[]>;
+  abstract listMarked(mark: string): Promise<string[]>;
   /** Sets the mark under which a workflow was saved. */
-  abstract mark(name: string, mark: string): Promise<void>;
+  abstract markWorkflow(name: string, mark: string): Promise<void>;
   /**
    * Keeps a revision as long as a run that began with it, although there may be newer ones. Call it before the run is
    * created; a run that is not created within an hour keeps nothing.
@@ -95,5 +98,5 @@ export abstract class WorkflowStore {
    */
   abstract keepFor(runId: string, name: string, revision: string): Promise<boolean>;
   /** Returns the stored saves of a workflow, newest first; at most `limit`, older than a revision. */
-  abstract saves(name: string, limit: number, before?: string): Promise<WorkflowSave[]>;
+  abstract listSaves(name: string, limit: number, before?: string): Promise<WorkflowSave[]>;
 }

@@ -1,6 +1,6 @@
 import { inputsSchema, isRequired } from './api/inputs-schema.js';
 import { MOST_DEFINITION_BYTES, MOST_DESCRIPTION_BYTES } from './definition-limits.js';
-import { inlineRevision } from './inline-workflow.js';
+import { findInlineRevision } from './inline-workflow.js';
 import type { WorkflowNode, WorkflowRevision } from './workflow.js';
 import type { ListedNode, WorkflowInterface, WorkflowSummary } from './workflow-outline.js';
 
@@ -55,7 +55,7 @@ function listedNodes(revision: WorkflowRevision): ListedNode[] {
   const found = revision.definition.nodes.flatMap((node): ListedNode[] => {
     const description = writtenOf(node);
     const own = { id: node.id, type: node.type, ...(description && { description: briefDescription(description) }) };
-    const inner = node.type === 'workflow' ? inlineRevision(revision, node.id) : undefined;
+    const inner = node.type === 'workflow' ? findInlineRevision(revision, node.id) : undefined;
     return [own, ...(inner ? listedNodes(inner).map((it) => ({ ...it, id: `${node.id}.${it.id}` })) : [])];
   });
   return found.toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -3,29 +3,31 @@ import { expressionsIn } from '#libs/expressions';
 import { templateReferences, textStart } from '#libs/protocol';
 import { isOrdered } from './node-message.js';
 import { plainTexts, templateKey, templatesOf, valueKey } from './node-templates.js';
-import type { Reach } from './reach.js';
+import type { PrecedenceIndex } from './reach.js';
 import { userInputNode } from './run-inputs.js';
 import { templateProblems } from './template-problems.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
-import { warning, type WorkflowProblem } from './workflow-problem.js';
+import { warningProblem, type WorkflowProblem } from './workflow-problem.js';
 
 /** Returns the warnings about a definition without errors. */
 export function workflowWarnings(
   definition: WorkflowDefinition,
   graph: WorkflowGraph,
-  reach: Reach,
+  reach: PrecedenceIndex,
   nodeTypes: NodeTypes,
 ): WorkflowProblem[] {
   const nodes = [...definition.nodes.entries()];
   return [
     ...nodes.flatMap(([index, node]) => strangeKeys(index, node, nodeTypes)),
     ...nodes.flatMap(([index, node]) => ignoredKeys(index, node, graph)),
-    ...(definition.language === 2 || graph.isPlain ? [] : nodes.flatMap(([index, node]) => texts(index, node))),
-    ...nodes.flatMap(([index, node]) => literals(index, node, graph)),
+    ...(definition.language === 2 || graph.isPlain
+      ? []
+      : nodes.flatMap(([index, node]) => unevaluatedTexts(index, node))),
+    ...nodes.flatMap(([index, node]) => literalTemplates(index, node, graph)),
     ...(definition.language === 2 ? nodes.flatMap(([index, node]) => keywordIds(index, node)) : []),
-    ...nodes.flatMap(([index, node]) => loneliness(index, node, graph)),
-    ...nodes.flatMap(([index, node]) => silence(index, node, graph)),
+    ...nodes.flatMap(([index, node]) => unconnectedNode(index, node, graph)),
+    ...nodes.flatMap(([index, node]) => unaddressedNode(index, node, graph)),
     ...templateProblems(definition, graph, reach),
   ];
 }
@@ -35,13 +37,13 @@ const COMMON_KEY = 'description';
 const MOST_KEYS = 10;
 
 function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeTypes: NodeTypes): WorkflowProblem[] {
-  const known = nodeTypes.keys(type);
+  const known = nodeTypes.configKeys(type);
   if (known === undefined) return [];
   const strange = Object.keys(config).filter((key) => key !== COMMON_KEY && !known.includes(key));
   return strange.slice(0, MOST_KEYS).map((key) => {
     const shown = textStart(key, 64);
     const detail = `${type} node "${id}": unknown config key "${shown}" (known: ${[...known, COMMON_KEY].join(', ')})`;
-    return warning('UNKNOWN_CONFIG_KEY', `nodes[${index}].config.${shown}`, detail, { node: id });
+    return warningProblem('UNKNOWN_CONFIG_KEY', `nodes[${index}].config.${shown}`, detail, { node: id });
   });
 }
 
@@ -49,41 +51,48 @@ function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeType
 function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const { id, type, config, timeout, each, onWait } = node;
   const said = `${type} node "${id}":`;
-  const ignored = (path: string, detail: string): WorkflowProblem[] => [
-    warning('IGNORED_KEY', `nodes[${index}].${path}`, `${said} ${detail}`, { node: id }),
+  const ignoredKey = (path: string, detail: string): WorkflowProblem[] => [
+    warningProblem('IGNORED_KEY', `nodes[${index}].${path}`, `${said} ${detail}`, { node: id }),
   ];
   const { timeout: own } = config;
   return [
     ...(timeout !== undefined && own !== undefined && own !== null
-      ? ignored('config.timeout', 'config.timeout does nothing beside the timeout of the node')
+      ? ignoredKey('config.timeout', 'config.timeout does nothing beside the timeout of the node')
       : []),
     ...(timeout !== undefined && Object.hasOwn(UNTIMED_TYPES, type)
-      ? ignored('timeout', `timeout does nothing: ${UNTIMED_TYPES[type]}`)
+      ? ignoredKey('timeout', `timeout does nothing: ${UNTIMED_TYPES[type]}`)
       : []),
     ...(each?.minSuccess !== undefined && each.onFailure !== 'collect'
-      ? ignored('each.minSuccess', 'each.minSuccess does nothing without "onFailure": "collect"')
+      ? ignoredKey('each.minSuccess', 'each.minSuccess does nothing without "onFailure": "collect"')
       : []),
-    ...(onWait !== undefined && SILENT_TYPES.has(type) ? ignored('onWait', 'onWait does nothing: it never asks') : []),
+    ...(onWait !== undefined && SILENT_TYPES.has(type)
+      ? ignoredKey('onWait', 'onWait does nothing: it never asks')
+      : []),
     ...(onWait !== undefined && graph.exits.has(id)
-      ? ignored('onWait', 'onWait does nothing: nodes of onExit cannot ask')
+      ? ignoredKey('onWait', 'onWait does nothing: nodes of onExit cannot ask')
       : []),
   ];
 }
 
 /** Warns of expressions in texts whose language does not evaluate them. */
-function texts(index: number, node: WorkflowNode): WorkflowProblem[] {
+function unevaluatedTexts(index: number, node: WorkflowNode): WorkflowProblem[] {
   const said = `${node.type} node "${node.id}":`;
   const found = templatesOf(node).filter(({ text }) => !expressionsIn(text).next().done);
   return found.slice(0, MOST_KEYS).map(({ path, text }) =>
-    warning('NOT_EVALUATED', `nodes[${index}].${path}`, `${said} \${…} in ${path} is text without "language": 2`, {
-      node: node.id,
-      offset: text.indexOf('${'),
-    }),
+    warningProblem(
+      'NOT_EVALUATED',
+      `nodes[${index}].${path}`,
+      `${said} \${…} in ${path} is text without "language": 2`,
+      {
+        node: node.id,
+        offset: text.indexOf('${'),
+      },
+    ),
   );
 }
 
 /** Warns of the first expression or reference in each text that is not a template. */
-function literals(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+function literalTemplates(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const { id, type } = node;
   return plainTexts(node).flatMap(({ path, text }) => {
     const isExpression = graph.definition.language === 2 && !expressionsIn(text).next().done;
@@ -95,7 +104,7 @@ function literals(index: number, node: WorkflowNode, graph: WorkflowGraph): Work
     const [first] = found.toSorted((one, other) => one.offset - other.offset);
     if (first === undefined) return [];
     const detail = `${type} node "${id}": ${first.written} in ${path} stays as it is written: it is no template`;
-    return [warning('NOT_EVALUATED', `nodes[${index}].${path}`, detail, { node: id, offset: first.offset })];
+    return [warningProblem('NOT_EVALUATED', `nodes[${index}].${path}`, detail, { node: id, offset: first.offset })];
   });
 }
 
@@ -106,7 +115,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
 function keywordIds(index: number, { id, type }: WorkflowNode): WorkflowProblem[] {
   if (type !== 'input' || !KEYWORDS.has(id)) return [];
   const detail = `input node "${id}": expressions name it inputs["${id}"]; inputs.${id} is a syntax error`;
-  return [warning('KEYWORD_ID', `nodes[${index}].id`, detail, { node: id })];
+  return [warningProblem('KEYWORD_ID', `nodes[${index}].id`, detail, { node: id })];
 }
 
 /** Node types without a timeout, each with the reason. */
@@ -120,23 +129,23 @@ const UNTIMED_TYPES: Readonly<Record<string, string>> = {
 const SILENT_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'tool', 'set', 'wait']);
 
 /** Warns of a node without edges in a workflow with several nodes. */
-function loneliness(index: number, { id, type }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+function unconnectedNode(index: number, { id, type }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const alone = graph.incoming(id).length === 0 && graph.outgoing(id).length === 0;
   if (!alone || graph.order.length === 1 || graph.exits.has(id)) return [];
   const detail = `${type} node "${id}" is connected to no other node`;
-  return [warning('UNCONNECTED', `nodes[${index}]`, detail, { node: id })];
+  return [warningProblem('UNCONNECTED', `nodes[${index}]`, detail, { node: id })];
 }
 
 /** Node types whose work needs no Message, or more than its text. */
 const UNADDRESSED_TYPES: ReadonlySet<string> = new Set(['input', 'tool', 'set', 'wait']);
 
 /** Warns of a node that is sent no content: in a workflow with `input` nodes, the caller's text goes only to these. */
-function silence(index: number, { id, type, config }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+function unaddressedNode(index: number, { id, type, config }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   if (UNADDRESSED_TYPES.has(type) || graph.incoming(id).length > 0 || !graph.hasInputs) return [];
   const text = config[templateKey(type)];
   if ((typeof text === 'string' && text !== '') || config[valueKey(type)] !== undefined) return [];
   if (graph.loops.some(({ to }) => to === id)) return [];
   const sent = isOrdered(type) ? `"Execute node ${id}"` : 'an empty text';
   const detail = `${type} node "${id}" has neither a ${templateKey(type)} nor a node before it: it is sent ${sent}`;
-  return [warning('NO_MESSAGE', `nodes[${index}]`, detail, { node: id })];
+  return [warningProblem('NO_MESSAGE', `nodes[${index}]`, detail, { node: id })];
 }

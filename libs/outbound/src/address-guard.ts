@@ -35,13 +35,13 @@ export class AddressGuard {
   }
 
   /** True if a connection for `host:port` may go to `address`, one of the addresses that the host resolves to. */
-  permits(host: string, port: number, address: string): boolean {
+  permitsAddress(host: string, port: number, address: string): boolean {
     const name = bareHost(host);
     if (this.hosts.has(name) || this.origins.has(originKey(name, port))) return true;
     const plain = address.split('%', 1).join();
     // The library also accepts octal numbers, short forms and single numbers as addresses.
     if (isIP(address) === 0 || !ipaddr.isValid(plain)) return false;
-    const reached = destination(ipaddr.parse(plain));
+    const reached = packetDestination(ipaddr.parse(plain));
     if (this.ranges.check(reached.toString(), reached.kind())) return true;
     const range = reached.range();
     if (range === 'loopback') return this.policy.loopback;
@@ -80,7 +80,7 @@ const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 const CARRIERS = ['::ffff:0:0/96', '::/96', '64:ff9b::/96'].map((it) => ipaddr.IPv6.parseCIDR(it));
 
 /** Returns the address that receives packets sent to an address. */
-function destination(address: Address): Address {
+function packetDestination(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6)) return address;
   const range = address.range();
   if (range === 'unspecified' || range === 'loopback') return address;

@@ -5,7 +5,7 @@ const strict = new AddressGuard({ allow: [], loopback: false });
 const local = new AddressGuard({ allow: [], loopback: true });
 
 function permits(address: string, guard = strict): boolean {
-  return guard.permits('agent.example', 443, address);
+  return guard.permitsAddress('agent.example', 443, address);
 }
 
 /** Each row: a range that is refused from its first to its last address, and its neighbours that are not refused. */

@@ -9,7 +9,7 @@ export function isDecoded(coding: string): coding is keyof typeof DECODERS {
 }
 
 /** Decodes a body; returns it unchanged if the content coding is unknown. */
-export function decoded(body: AsyncIterable<Uint8Array>, coding: string): Readable {
+export function decodeBody(body: AsyncIterable<Uint8Array>, coding: string): Readable {
   const source = Readable.from(body, { objectMode: false });
   const name = coding.toLowerCase();
   if (!isDecoded(name)) return source;

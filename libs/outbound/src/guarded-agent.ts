@@ -39,7 +39,7 @@ function guardedConnector(guard: AddressGuard, timeout: number): buildConnector.
   return (target, callback) => {
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
     const host = bareHost(target.hostname);
-    if (isIP(host) !== 0 && !guard.permits(host, port, host)) return callback(refusal(host), null);
+    if (isIP(host) !== 0 && !guard.permitsAddress(host, port, host)) return callback(addressRefusal(host), null);
     let connect = connectors.get(port);
     if (!connect)
       connectors.set(port, (connect = buildConnector({ timeout, allowH2: false, lookup: guardedLookup(guard, port) })));
@@ -54,15 +54,15 @@ function guardedLookup(guard: AddressGuard, port: number): LookupFunction {
   return (hostname, options, callback) => {
     dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
-      const permitted = addresses.filter(({ address }) => guard.permits(hostname, port, address));
-      if (permitted.length === 0) return callback(refusal(hostname), '', 0);
+      const permitted = addresses.filter(({ address }) => guard.permitsAddress(hostname, port, address));
+      if (permitted.length === 0) return callback(addressRefusal(hostname), '', 0);
       if (options.all) (callback as (error: null, addresses: LookupAddress[]) => void)(null, permitted);
       else callback(null, permitted[0]!.address, permitted[0]!.family);
     });
   };
 }
 
-function refusal(host: string): OutboundRefusedError {
+function addressRefusal(host: string): OutboundRefusedError {
   return new OutboundRefusedError(
     `Calls to ${host} are not allowed: its address is not public (see OUTBOUND_ALLOW)`,
     'address',

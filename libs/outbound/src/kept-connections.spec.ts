@@ -83,7 +83,7 @@ describe('a connection that is kept', () => {
 
   async function callOne(id: string): Promise<string> {
     const call = { url: new URL(peer.url), method: 'POST', headers: { 'x-id': id }, body: '{}' } as const;
-    return (await http.request(call)).text(1_000);
+    return (await http.request(call)).readText(1_000);
   }
 
   it('is not used again when its peer may be about to close it', async () => {

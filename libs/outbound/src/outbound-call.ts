@@ -33,14 +33,14 @@ export interface OutboundTimes {
 export interface OutboundAnswer {
   readonly status: number;
   /** Returns a header by its lower-case name; several values are joined by commas. */
-  header(name: string): string | undefined;
+  getHeader(name: string): string | undefined;
   /**
    * Reads the whole body as UTF-8.
    * @throws OutboundTooLongError beyond `maxBytes`, counted after decoding
    */
-  text(maxBytes: number): Promise<string>;
+  readText(maxBytes: number): Promise<string>;
   /** Yields the body piece by piece as it arrives. Stopping before its end closes the connection. */
-  pieces(): AsyncIterable<Uint8Array>;
+  readPieces(): AsyncIterable<Uint8Array>;
   /** Discards the body unread. */
-  discard(): void;
+  discardBody(): void;
 }

@@ -25,7 +25,7 @@ export class OutboundDeadlines {
   }
 
   /** Converts an error of undici to the one that callers see. */
-  failure(error: unknown): unknown {
+  translateError(error: unknown): unknown {
     if (this.caller?.aborted) return this.caller.reason;
     if (this.total?.aborted) return new OutboundTimeoutError('total', { cause: error });
     if (!types.isNativeError(error) || error.name.startsWith('Outbound')) return error;

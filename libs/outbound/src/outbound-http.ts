@@ -16,7 +16,7 @@ import { ReceivedAnswer } from './received-answer.js';
 export type OutboundFetch = (input: string | URL | Request, init?: OutboundInit) => Promise<Response>;
 export type OutboundRequester = (call: OutboundCall) => Promise<OutboundAnswer>;
 
-interface Exchange {
+interface OutboundExchange {
   answer: ReceivedAnswer;
   url: URL;
   redirected: boolean;
@@ -79,21 +79,22 @@ export class OutboundHttp implements OutboundClient {
     this.guard = this.newGuard();
     this.ownGuard = this.newGuard();
     for (const url of [config.internalUrl, config.publicUrl]) if (url !== undefined) this.ownGuard.allowOrigin(url);
-    this.others = this.connections(this.guard);
-    this.own = this.connections(this.ownGuard);
+    this.others = this.createConnections(this.guard);
+    this.own = this.createConnections(this.ownGuard);
   }
 
   /** Equivalent of the global `fetch`, at a fraction of its CPU time. */
-  readonly fetch: OutboundFetch = (input, init) => this.timed(fetchOver(this.others.plain, input, init));
+  readonly fetch: OutboundFetch = (input, init) => this.timeCall(fetchOver(this.others.plain, input, init));
 
   /** `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale ones are revalidated. Bodies to 2 MiB. */
-  readonly cachedFetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.others.caching, input, init));
+  readonly cachedFetch: OutboundFetch = (input, init) =>
+    this.countRefusals(fetchOver(this.others.caching, input, init));
 
   /** Applies the rules of `fetch` without Fetch API objects: for thousands of calls. */
-  readonly request: OutboundRequester = (call) => this.timed(requestOver(this.others.plain, call));
+  readonly request: OutboundRequester = (call) => this.timeCall(requestOver(this.others.plain, call));
 
   /** `request` through the cache of `cachedFetch`. */
-  readonly cachedRequest: OutboundRequester = (call) => this.counted(requestOver(this.others.caching, call));
+  readonly cachedRequest: OutboundRequester = (call) => this.countRefusals(requestOver(this.others.caching, call));
 
   /** Returns until when the cache alone answers a GET with these headers (names in lower case); 0 if it does not. */
   readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
@@ -101,11 +102,11 @@ export class OutboundHttp implements OutboundClient {
   /**
    * Returns a `fetch` that may also reach one private address that the operator configured, such as a model endpoint.
    */
-  trusting(url: string): OutboundFetch {
+  trustingFetch(url: string): OutboundFetch {
     const guard = this.newGuard();
     guard.allowOrigin(url);
-    const agent = this.agent(guard);
-    return (input, init) => this.timed(fetchOver(agent, input, init));
+    const agent = this.createDispatcher(guard);
+    return (input, init) => this.timeCall(fetchOver(agent, input, init));
   }
 
   /**
@@ -114,14 +115,14 @@ export class OutboundHttp implements OutboundClient {
    * local.
    */
   reachingSelf(isOwn: (url: string) => boolean): OutboundClient {
-    const to = (url: string): Connections => (isOwn(url) ? this.own : this.others);
+    const connectionsTo = (url: string): Connections => (isOwn(url) ? this.own : this.others);
     const hrefOf = (input: string | URL | Request): string =>
       new URL(input instanceof Request ? input.url : input).href;
     return {
-      fetch: (input, init) => this.timed(fetchOver(to(hrefOf(input)).plain, input, init)),
-      cachedFetch: (input, init) => this.counted(fetchOver(to(hrefOf(input)).caching, input, init)),
-      request: (call) => this.timed(requestOver(to(call.url.href).plain, call)),
-      cachedRequest: (call) => this.counted(requestOver(to(call.url.href).caching, call)),
+      fetch: (input, init) => this.timeCall(fetchOver(connectionsTo(hrefOf(input)).plain, input, init)),
+      cachedFetch: (input, init) => this.countRefusals(fetchOver(connectionsTo(hrefOf(input)).caching, input, init)),
+      request: (call) => this.timeCall(requestOver(connectionsTo(call.url.href).plain, call)),
+      cachedRequest: (call) => this.countRefusals(requestOver(connectionsTo(call.url.href).caching, call)),
       freshUntil: this.freshUntil,
     };
   }
@@ -134,7 +135,7 @@ export class OutboundHttp implements OutboundClient {
     const host = bareHost(url.hostname);
     const local = host === 'localhost' || host.endsWith('.localhost');
     if (!local && isIP(host) === 0) return true;
-    return this.guard.permits(host, Number(url.port || defaultPort(url.protocol)), local ? '127.0.0.1' : host);
+    return this.guard.permitsAddress(host, Number(url.port || defaultPort(url.protocol)), local ? '127.0.0.1' : host);
   }
 
   /** Permits `reachingSelf` to call this service, once its address is known. */
@@ -148,17 +149,17 @@ export class OutboundHttp implements OutboundClient {
     await Promise.all([...this.open].map((agent) => agent.destroy()));
   }
 
-  private timed<T>(outcome: Promise<T>): Promise<T> {
+  private timeCall<T>(outcome: Promise<T>): Promise<T> {
     const begun = performance.now();
-    const took = (): void => this.took((performance.now() - begun) / 1000);
-    outcome.then(took, (error: unknown) => {
+    const reportDuration = (): void => this.took((performance.now() - begun) / 1000);
+    outcome.then(reportDuration, (error: unknown) => {
       if (error instanceof OutboundRefusedError) this.refused(error.refusal);
-      else took();
+      else reportDuration();
     });
     return outcome;
   }
 
-  private counted<T>(outcome: Promise<T>): Promise<T> {
+  private countRefusals<T>(outcome: Promise<T>): Promise<T> {
     outcome.catch((error: unknown) => {
       if (error instanceof OutboundRefusedError) this.refused(error.refusal);
     });
@@ -174,43 +175,46 @@ export class OutboundHttp implements OutboundClient {
     return new AddressGuard({ allow, loopback: auth.mode === 'none' && isLoopbackHost(host) });
   }
 
-  private connections(guard: AddressGuard): Connections {
-    return { plain: this.agent(guard), caching: this.agent(guard, MAX_CACHED_BODY).compose(this.cached.layer) };
+  private createConnections(guard: AddressGuard): Connections {
+    return {
+      plain: this.createDispatcher(guard),
+      caching: this.createDispatcher(guard, MAX_CACHED_BODY).compose(this.cached.layer),
+    };
   }
 
-  private agent(guard: AddressGuard, maxResponseSize?: number): Dispatcher {
-    const make = (): Agent => guardedAgent(guard, { connectTimeoutMs: CONNECT_TIMEOUT_MS, maxResponseSize });
-    return renewedConnections(this.standstills, this.open, make);
+  private createDispatcher(guard: AddressGuard, maxResponseSize?: number): Dispatcher {
+    const makeAgent = (): Agent => guardedAgent(guard, { connectTimeoutMs: CONNECT_TIMEOUT_MS, maxResponseSize });
+    return renewedConnections(this.standstills, this.open, makeAgent);
   }
 }
 
 async function fetchOver(agent: Dispatcher, input: string | URL | Request, init: OutboundInit = {}): Promise<Response> {
-  const { answer, ...context } = await exchange(agent, await toOutboundRequest(input, init), init);
+  const { answer, ...context } = await exchangeCall(agent, await toOutboundRequest(input, init), init);
   return toResponse(answer, context);
 }
 
 async function requestOver(agent: Dispatcher, call: OutboundCall): Promise<OutboundAnswer> {
-  return (await exchange(agent, { ...call, redirect: call.redirect ?? 'follow' }, call)).answer;
+  return (await exchangeCall(agent, { ...call, redirect: call.redirect ?? 'follow' }, call)).answer;
 }
 
-async function exchange(agent: Dispatcher, call: OutboundRequest, times: OutboundTimes): Promise<Exchange> {
+async function exchangeCall(agent: Dispatcher, call: OutboundRequest, times: OutboundTimes): Promise<OutboundExchange> {
   let current = call;
   for (let redirects = 0; ; redirects += 1) {
     const limits = new OutboundDeadlines(current.signal, times);
-    const answer = await send(agent, current, limits);
+    const answer = await dispatchCall(agent, current, limits);
     const target = redirectTarget(current, answer);
     if (target === undefined || current.redirect === 'manual')
       return { answer, url: current.url, redirected: redirects > 0 };
-    answer.drain();
+    answer.drainUnread();
     if (current.redirect === 'error')
       throw new OutboundRefusedError('The call was redirected, which its caller forbids', 'redirect');
     if (redirects === MAX_REDIRECTS)
       throw new OutboundRefusedError(`The call was redirected more than ${MAX_REDIRECTS} times`, 'redirect');
-    current = redirected(current, target);
+    current = redirectedCall(current, target);
   }
 }
 
-function send(agent: Dispatcher, call: OutboundRequest, limits: OutboundDeadlines): Promise<ReceivedAnswer> {
+function dispatchCall(agent: Dispatcher, call: OutboundRequest, limits: OutboundDeadlines): Promise<ReceivedAnswer> {
   const { url } = call;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new OutboundRefusedError(`Calls over ${url.protocol} are not allowed`, 'scheme');
@@ -242,7 +246,7 @@ function redirectTarget(call: OutboundRequest, answer: ReceivedAnswer): URL | un
 }
 
 /** Returns the redirected call, without credentials if the origin differs. */
-function redirected(call: OutboundRequest, target: URL): OutboundRequest {
+function redirectedCall(call: OutboundRequest, target: URL): OutboundRequest {
   if (target.origin === call.url.origin) return { ...call, url: target };
   const headers = Object.fromEntries(
     Object.entries(call.headers).filter(([name]) => !['authorization', 'cookie', 'x-api-key', 'host'].includes(name)),

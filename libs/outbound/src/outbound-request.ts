@@ -14,7 +14,7 @@ export interface OutboundRequest {
 /** Converts the arguments of a `fetch`; common ones (a URL, a plain object, a string body) take a fast path. */
 export async function toOutboundRequest(input: string | URL | Request, init: RequestInit): Promise<OutboundRequest> {
   if (input instanceof Request || !isSimpleBody(init.body))
-    return fromRequest(new Request(input, streaming(init)), init);
+    return fromRequest(new Request(input, withDuplex(init)), init);
   const headers = headersOf(init.headers);
   const body = init.body ?? undefined;
   if (body instanceof URLSearchParams) headers['content-type'] ??= 'application/x-www-form-urlencoded;charset=UTF-8';
@@ -52,7 +52,7 @@ function isGenerator(body: NonNullable<RequestInit['body']>): body is AsyncGener
 }
 
 /** Adds `duplex`, which `fetch` requires for stream bodies and older callers omit. */
-function streaming(init: RequestInit): RequestInit {
+function withDuplex(init: RequestInit): RequestInit {
   return init.body instanceof ReadableStream ? { duplex: 'half', ...init } : init;
 }
 

@@ -36,26 +36,26 @@ export async function toResponse(answer: ReceivedAnswer, { url, redirected }: An
 
 async function bodyOf(answer: ReceivedAnswer): Promise<WebBody> {
   if (WITHOUT_BODY.has(answer.status)) {
-    answer.drain();
+    answer.drainUnread();
     return null;
   }
-  const length = answer.header('content-length');
+  const length = answer.getHeader('content-length');
   const isShort = length !== undefined && Number(length) <= READ_AT_ONCE;
-  if (isShort && answer.status < 300 && answer.header('content-encoding') === undefined)
-    return (await answer.content(READ_AT_ONCE)) as Uint8Array<ArrayBuffer>;
+  if (isShort && answer.status < 300 && answer.getHeader('content-encoding') === undefined)
+    return (await answer.readContent(READ_AT_ONCE)) as Uint8Array<ArrayBuffer>;
   return streamOf(answer);
 }
 
 /** Converts an answer to a stream. Canceling it closes the connection at once, even during a read. */
 function streamOf(answer: ReceivedAnswer): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const pieces = answer.pieces()[Symbol.asyncIterator]();
+  const pieces = answer.readPieces()[Symbol.asyncIterator]();
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> => {
     const next = await pieces.next();
     if (next.done) controller.close();
     else controller.enqueue(next.value as Uint8Array<ArrayBuffer>);
   };
   const cancel = (): void => {
-    answer.discard();
+    answer.discardBody();
     pieces.return?.().catch(() => undefined);
   };
   return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { OutboundDeadlines } from './outbound-deadlines.js';
-import { decoded } from './content-coding.js';
+import { decodeBody } from './content-coding.js';
 import type { OutboundAnswer } from './outbound-call.js';
 import { OutboundTooLongError } from './outbound-errors.js';
 
@@ -29,46 +29,46 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
 
   constructor(private readonly limits: OutboundDeadlines) {
     this.head = this.headCame.promise;
-    limits.signal?.addEventListener('abort', this.abort, { once: true });
+    limits.signal?.addEventListener('abort', this.abortCall, { once: true });
   }
 
-  header(name: string): string | undefined {
+  getHeader(name: string): string | undefined {
     const value = this.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  async text(maxBytes: number): Promise<string> {
-    return (await this.content(maxBytes)).toString();
+  async readText(maxBytes: number): Promise<string> {
+    return (await this.readContent(maxBytes)).toString();
   }
 
   /** Reads the whole body in one piece. */
-  async content(maxBytes: number): Promise<Buffer> {
-    if (this.header('content-encoding') !== undefined) return this.decodedContent(maxBytes);
+  async readContent(maxBytes: number): Promise<Buffer> {
+    if (this.getHeader('content-encoding') !== undefined) return this.decodedContent(maxBytes);
     this.reading = 'all';
     this.controller?.resume();
-    while (!this.ended && this.bytes <= maxBytes) await this.change();
+    while (!this.ended && this.bytes <= maxBytes) await this.waitForChange();
     if (this.failure !== undefined) throw this.failure;
     if (this.bytes > maxBytes) throw this.tooLong(maxBytes);
     return this.unread.length === 1 ? this.unread[0]! : Buffer.concat(this.unread, this.bytes);
   }
 
-  pieces(): AsyncIterable<Uint8Array> {
-    return this.header('content-encoding') === undefined ? this.raw() : this.decoded();
+  readPieces(): AsyncIterable<Uint8Array> {
+    return this.getHeader('content-encoding') === undefined ? this.readRaw() : this.readDecoded();
   }
 
-  discard(): void {
-    this.abort();
+  discardBody(): void {
+    this.abortCall();
   }
 
   /** Drains a short body unread, so that its connection can be reused. */
-  drain(): void {
+  drainUnread(): void {
     this.reading = 'drained';
     this.controller?.resume();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.limits.signal?.aborted) this.abort();
+    if (this.limits.signal?.aborted) this.abortCall();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
@@ -82,43 +82,43 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     this.bytes += piece.byteLength;
     if (this.reading !== 'drained') this.unread.push(piece);
     if (this.bytes > MAX_UNREAD_BYTES) {
-      if (this.reading === 'drained') return this.abort();
+      if (this.reading === 'drained') return this.abortCall();
       if (this.reading !== 'all') controller.pause();
     }
     this.wake?.();
   }
 
   onResponseEnd(): void {
-    this.end();
+    this.finishBody();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.failure = this.limits.failure(error) as Error;
+    this.failure = this.limits.translateError(error) as Error;
     this.headCame.reject(this.failure);
-    this.end();
+    this.finishBody();
   }
 
-  private end(): void {
+  private finishBody(): void {
     this.ended = true;
-    this.limits.signal?.removeEventListener('abort', this.abort);
+    this.limits.signal?.removeEventListener('abort', this.abortCall);
     this.wake?.();
   }
 
-  private readonly abort = (): void => {
+  private readonly abortCall = (): void => {
     if (!this.ended) this.controller?.abort(new Error('The call was given up', { cause: this.limits.signal?.reason }));
   };
 
   private tooLong(maxBytes: number): OutboundTooLongError {
-    this.abort();
+    this.abortCall();
     return new OutboundTooLongError(maxBytes);
   }
 
-  private change(): Promise<void> {
+  private waitForChange(): Promise<void> {
     return new Promise((resolve) => (this.wake = resolve));
   }
 
   /** Yields the body as received; `bytes` counts what waits to be read. */
-  private async *raw(): AsyncGenerator<Buffer> {
+  private async *readRaw(): AsyncGenerator<Buffer> {
     this.reading = 'in pieces';
     try {
       for (;;) {
@@ -130,25 +130,25 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
         if (this.unread.length > 0) continue;
         if (this.failure !== undefined) throw this.failure;
         if (this.ended) return;
-        await this.change();
+        await this.waitForChange();
       }
     } finally {
-      this.abort();
+      this.abortCall();
     }
   }
 
-  private async *decoded(): AsyncGenerator<Buffer> {
+  private async *readDecoded(): AsyncGenerator<Buffer> {
     try {
-      yield* decoded(this.raw(), this.header('content-encoding') ?? '') as AsyncIterable<Buffer>;
+      yield* decodeBody(this.readRaw(), this.getHeader('content-encoding') ?? '') as AsyncIterable<Buffer>;
     } catch (error) {
-      throw this.limits.failure(error);
+      throw this.limits.translateError(error);
     }
   }
 
   private async decodedContent(maxBytes: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     let bytes = 0;
-    for await (const piece of this.decoded()) {
+    for await (const piece of this.readDecoded()) {
       bytes += piece.byteLength;
       if (bytes > maxBytes) throw this.tooLong(maxBytes);
       pieces.push(piece);

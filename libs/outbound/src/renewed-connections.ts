@@ -15,10 +15,10 @@ export class StandstillWatch {
   private beatAt = performance.now();
   private standstills = 0;
   private isOver = false;
-  private readonly timer = setInterval(() => this.count(), BEAT_MS).unref();
+  private readonly timer = setInterval(() => this.countStandstills(), BEAT_MS).unref();
 
   /** Returns the number of standstills so far, even if no timer has run since the last. */
-  count(): number {
+  countStandstills(): number {
     const now = performance.now();
     if (!this.isOver && now - this.beatAt > STANDSTILL_MS) this.standstills += 1;
     this.beatAt = now;
@@ -41,9 +41,9 @@ export function renewedConnections(watch: StandstillWatch, open: Set<Agent>, mak
   const first = make();
   open.add(first);
   let current = first;
-  let seen = watch.count();
+  let seen = watch.countStandstills();
   return first.compose(() => (request, handler) => {
-    const standstills = watch.count();
+    const standstills = watch.countStandstills();
     if (standstills !== seen) {
       seen = standstills;
       const old = current;

@@ -6,7 +6,7 @@ export { probeDatabase } from './database/database-probe.js';
 export { Database } from './database/database.js';
 export { classifyWriteFailure, mayBeCommitted, mayBreakSession, StatementNotSent } from './database/failed-write.js';
 export { type MigrationClass, takeMigrationLock, tryMigrationLock } from './database/migrate.js';
-export { isDatabaseAway, sqlState, throughOutage, untilReached } from './database/outage.js';
+export { isDatabaseAway, sqlState, retryWhileDatabaseDown, retryWhileUnreachable } from './database/outage.js';
 export { SharedReads } from './database/shared-reads.js';
 export { inTransaction } from './database/transaction.js';
 export { ScramClient } from './database/scram-client.js';

@@ -59,7 +59,7 @@ export class PostgresModule {
 
 async function beginReplicaLife(database: Database, metrics: Metrics): Promise<ReplicaLife> {
   const life = new ReplicaLife(database);
-  await life.begin();
+  await life.beginLife();
   metrics.gauge('parley_replicas', 'Living replicas, as this one knows them', [], () => life.peers + 1);
   return life;
 }
@@ -74,11 +74,11 @@ async function openSignals(
 ): Promise<ReplicaSignals> {
   const signals = new ChannelSignals(await openWire(config, database), life, metrics);
   // Signals are optional, so requests are accepted without them.
-  readiness.mention('signals', () => signals.trouble);
+  readiness.addRemark('signals', () => signals.trouble);
   // This order matters: a replica that receives the departure signal must find this one gone.
-  shutdown.register('sessions', async () => {
-    await life.end();
-    await signals.end();
+  shutdown.registerStep('sessions', async () => {
+    await life.endLife();
+    await signals.endSignals();
   });
   return signals;
 }

@@ -36,9 +36,9 @@ describe('AgentReferences', () => {
     ['workflows/w/nodes/n', 'http://own/a2a/workflows/w/nodes/n', true],
     ['HTTP://agents.example/', 'HTTP://agents.example', false],
   ])('%s is called at %s', async (reference, url, own) => {
-    const called = references.called(reference, 't', GOES_ON);
+    const called = references.callTarget(reference, 't', GOES_ON);
     expect(called.own).toBe(own);
-    expect(await called.target()).toEqual({ url, calledAgent: url.replace('http://own/a2a/', '') });
+    expect(await called.findTarget()).toEqual({ url, calledAgent: url.replace('http://own/a2a/', '') });
   });
 
   it.each([
@@ -70,17 +70,17 @@ describe('AgentReferences', () => {
 
   it('an agent is called in the revision that is asked for, also where the newest one has none', async () => {
     const [removed, r1] = ['workflows/w/nodes/removed', 'r1'];
-    const called = references.called(removed, 't', GOES_ON, r1);
-    expect(await called.target()).toMatchObject({ calledAgent: removed });
-    await expect(references.called(removed, 't', GOES_ON).target()).rejects.toThrow('not found');
+    const called = references.callTarget(removed, 't', GOES_ON, r1);
+    expect(await called.findTarget()).toMatchObject({ calledAgent: removed });
+    await expect(references.callTarget(removed, 't', GOES_ON).findTarget()).rejects.toThrow('not found');
     await expect(references.refuseUnknown([['requester', removed, r1]], 't')).resolves.toBeUndefined();
     await expect(references.refuseUnknown([['requester', removed]], 't')).rejects.toThrow('requester: not found');
   });
 
   it('an agent that is gone fails the call, and not the look at whose it is', async () => {
-    const called = references.called('nobody', 't', GOES_ON);
+    const called = references.callTarget('nobody', 't', GOES_ON);
     expect(called.own).toBe(true);
-    await expect(called.target()).rejects.toThrow(NOBODY);
+    await expect(called.findTarget()).rejects.toThrow(NOBODY);
   });
 
   it('an agent is looked up again while the database is away, until nobody calls any more', async () => {
@@ -92,11 +92,11 @@ describe('AgentReferences', () => {
       return { path };
     };
     const modules = { get: () => ({ inTenant: () => ({ resolve }) }) } as unknown as ModuleRef;
-    const called = new AgentReferences(modules, address).called('w', 't', GOES_ON);
-    expect(await called.target()).toMatchObject({ calledAgent: 'workflows/w' });
+    const called = new AgentReferences(modules, address).callTarget('w', 't', GOES_ON);
+    expect(await called.findTarget()).toMatchObject({ calledAgent: 'workflows/w' });
     expect(times).toBe(2);
-    const over = new AgentReferences(modules, address).called('w', 't', AbortSignal.abort(new Error('over')));
-    await expect(over.target()).rejects.toThrow('over');
+    const over = new AgentReferences(modules, address).callTarget('w', 't', AbortSignal.abort(new Error('over')));
+    await expect(over.findTarget()).rejects.toThrow('over');
   });
 
   it('each field at fault is named, and one that is left out is none', async () => {

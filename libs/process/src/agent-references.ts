@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AgentCatalog, calledAgentOf, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
-import { untilReached } from '#libs/postgres';
-import { A2AError, shownUrl, textStart, urlProblem, withoutTrailing } from '#libs/protocol';
+import { retryWhileUnreachable } from '#libs/postgres';
+import { A2AError, redactedUrl, textStart, urlProblem, withoutTrailing } from '#libs/protocol';
 import type { CalledAgent } from './process-calls.js';
 
 /**
@@ -28,7 +28,7 @@ export class AgentReferences {
    * @param revision revision in which an agent is looked up by its path; the newest unless set
    * @throws UnknownAgent
    */
-  async resolve(reference: string, tenant: string, revision?: string): Promise<string> {
+  async resolveReference(reference: string, tenant: string, revision?: string): Promise<string> {
     if (isUrl(reference)) {
       if (!URL.canParse(reference)) throw new UnknownAgent('the URL is not valid', 'AGENT_NOT_FOUND');
       const problem = urlProblem(reference);
@@ -36,18 +36,18 @@ export class AgentReferences {
       return withoutTrailing(reference, '/');
     }
     const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
-    if (path === '') throw nobody(reference);
-    if (path.includes('/')) return (await this.agents(tenant).resolve(path, revision)).path;
-    return this.named(path, tenant);
+    if (path === '') throw unknownReference(reference);
+    if (path.includes('/')) return (await this.tenantCatalog(tenant).resolveAgent(path, revision)).path;
+    return this.resolveName(path, tenant);
   }
 
   /**
    * Returns an agent of this service by its name or its path.
    * @throws UnknownAgent if there is none, and for every URL
    */
-  async served(reference: string, tenant: string): Promise<ServedAgent> {
-    if (isUrl(reference)) throw nobody(reference);
-    return this.agents(tenant).resolve(await this.resolve(reference, tenant));
+  async findServedAgent(reference: string, tenant: string): Promise<ServedAgent> {
+    if (isUrl(reference)) throw unknownReference(reference);
+    return this.tenantCatalog(tenant).resolveAgent(await this.resolveReference(reference, tenant));
   }
 
   /** True if a reference names an agent of this service, by its name, its path or its URL. */
@@ -59,7 +59,7 @@ export class AgentReferences {
   /** True if two references name the same agent: by its name, path, URL or card URL, local agents included. */
   async areSame(one: string, other: string, tenant: string): Promise<boolean> {
     if (one === other) return true;
-    const [first, second] = await Promise.all([this.identity(one, tenant), this.identity(other, tenant)]);
+    const [first, second] = await Promise.all([this.findIdentity(one, tenant), this.findIdentity(other, tenant)]);
     return first === second;
   }
 
@@ -68,23 +68,23 @@ export class AgentReferences {
    * @param signal signal of the calling execution
    * @param revision revision in which an agent is looked up by its path; the newest unless set
    */
-  called(
+  callTarget(
     reference: string,
     tenant: string,
     signal: AbortSignal,
     revision?: string,
-  ): Pick<CalledAgent, 'own' | 'target'> {
-    const target = async (): Promise<{ url: string; calledAgent: string }> => {
-      const calledAgent = await untilReached(() => this.resolve(reference, tenant, revision), signal);
+  ): Pick<CalledAgent, 'own' | 'findTarget'> {
+    const findTarget = async (): Promise<{ url: string; calledAgent: string }> => {
+      const calledAgent = await retryWhileUnreachable(() => this.resolveReference(reference, tenant, revision), signal);
       const url = isUrl(calledAgent) ? calledAgent : `${this.address.internalUrl}/a2a/${calledAgent}`;
       return { url, calledAgent };
     };
-    return { own: !isUrl(reference), target };
+    return { own: !isUrl(reference), findTarget };
   }
 
   /** Returns the target of calls to an agent that is part of the service itself. */
-  builtIn(path: string): Pick<CalledAgent, 'own' | 'target'> {
-    return { own: true, target: () => ({ url: `${this.address.internalUrl}/a2a/${path}`, calledAgent: path }) };
+  builtIn(path: string): Pick<CalledAgent, 'own' | 'findTarget'> {
+    return { own: true, findTarget: () => ({ url: `${this.address.internalUrl}/a2a/${path}`, calledAgent: path }) };
   }
 
   /**
@@ -108,7 +108,7 @@ export class AgentReferences {
   /** Returns why a reference names no callable agent, or `undefined` if it names one. */
   async problemOf(reference: string, tenant: string, revision?: string): Promise<string | undefined> {
     try {
-      await this.resolve(reference, tenant, revision);
+      await this.resolveReference(reference, tenant, revision);
       return undefined;
     } catch (error) {
       if (error instanceof UnknownAgent) return error.message;
@@ -120,13 +120,13 @@ export class AgentReferences {
    * Returns a key of an existing agent that is equal for all references to it; for an unknown agent the reference
    * itself.
    */
-  private async identity(reference: string, tenant: string): Promise<string> {
+  private async findIdentity(reference: string, tenant: string): Promise<string> {
     try {
-      const found = await this.resolve(reference, tenant);
+      const found = await this.resolveReference(reference, tenant);
       if (!isUrl(found)) return found;
       const url = calledAgentOf(new URL(found).href);
       const path = this.address.ownPath(url);
-      return path === undefined ? url : (await this.agents(tenant).resolve(path)).path;
+      return path === undefined ? url : (await this.tenantCatalog(tenant).resolveAgent(path)).path;
     } catch (error) {
       if (error instanceof UnknownAgent) return reference;
       throw error;
@@ -134,23 +134,23 @@ export class AgentReferences {
   }
 
   /** Resolves a name. A workflow takes precedence over a node. */
-  private async named(name: string, tenant: string): Promise<string> {
-    if (!NAME.test(name)) throw nobody(name);
+  private async resolveName(name: string, tenant: string): Promise<string> {
+    if (!NAME.test(name)) throw unknownReference(name);
     try {
-      return (await this.agents(tenant).resolve(`workflows/${name}`)).path;
+      return (await this.tenantCatalog(tenant).resolveAgent(`workflows/${name}`)).path;
     } catch (error) {
       if (!(error instanceof UnknownAgent)) throw error;
     }
     try {
-      return (await this.agents(tenant).resolve(`nodes/${name}`)).path;
+      return (await this.tenantCatalog(tenant).resolveAgent(`nodes/${name}`)).path;
     } catch (error) {
-      if (error instanceof UnknownAgent && error.reason === 'NODE_NOT_FOUND') throw nobody(name);
+      if (error instanceof UnknownAgent && error.reason === 'NODE_NOT_FOUND') throw unknownReference(name);
       throw error;
     }
   }
 
   /** Returns the tenant's catalog, looked up lazily: the catalog depends on node types, and those on this class. */
-  private agents(tenant: string): AgentCatalog {
+  private tenantCatalog(tenant: string): AgentCatalog {
     this.catalog ??= this.modules.get<AgentCatalog>(AgentCatalog, { strict: false });
     return this.catalog.inTenant(tenant);
   }
@@ -160,6 +160,6 @@ function isUrl(reference: string): boolean {
   return /^https?:/i.test(reference);
 }
 
-function nobody(reference: string): UnknownAgent {
-  return new UnknownAgent(`there is no agent "${textStart(shownUrl(reference), 200)}"`, 'AGENT_NOT_FOUND');
+function unknownReference(reference: string): UnknownAgent {
+  return new UnknownAgent(`there is no agent "${textStart(redactedUrl(reference), 200)}"`, 'AGENT_NOT_FOUND');
 }

@@ -57,20 +57,20 @@ export interface TalkWait {
 /** Lets an agent start a conversation with another one. Its Task belongs to an agent of this service. */
 export abstract class AgentTalks {
   /** Returns the target of calls that start conversations. */
-  abstract called(): Pick<CalledAgent, 'own' | 'target'>;
+  abstract conversationTarget(): Pick<CalledAgent, 'own' | 'findTarget'>;
 
   /** Returns the Message that starts a conversation, without its source. */
-  abstract message(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message;
+  abstract requestMessage(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message;
 
   /**
    * Returns the Message with its source, signed for its owner. The conversation shows the origin. The requester
    * receives the newest earlier texts before turn 0, up to a size limit.
    */
-  abstract informed(message: Message, source: TalkSource, scope: TaskScope): Message;
+  abstract withSource(message: Message, source: TalkSource, scope: TaskScope): Message;
 
   /**
    * Waits for a conversation, whichever replica executes it. The same log gives the same result.
    * @throws the signal's reason
    */
-  abstract outcome(conversationId: string, wait: TalkWait): Promise<TalkOutcome>;
+  abstract awaitOutcome(conversationId: string, wait: TalkWait): Promise<TalkOutcome>;
 }

@@ -1,4 +1,4 @@
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import type { TaskStore } from '#libs/tasks';
 
 /** Task ids by the reference of the call that created them. */
@@ -13,28 +13,28 @@ export interface EarlierTaskSources {
 
 /** Tasks that earlier executions of a process created and its log does not name, as known at the first lookup. */
 export class EarlierTasks {
-  private readonly own: Finding;
-  private readonly elsewhere: Finding;
+  private readonly own: SharedRead;
+  private readonly elsewhere: SharedRead;
 
   constructor({ tasks, remembered }: EarlierTaskSources, taskId: string) {
-    this.own = new Finding(async (signal) => {
-      const children = await throughOutage(() => tasks.recordedChildren(taskId), signal);
+    this.own = new SharedRead(async (signal) => {
+      const children = await retryWhileDatabaseDown(() => tasks.recordedChildren(taskId), signal);
       return children.map((it) => [it.parentReference ?? '', it.taskId]);
     });
-    this.elsewhere = new Finding(async (signal) => remembered?.(signal) ?? []);
+    this.elsewhere = new SharedRead(async (signal) => remembered?.(signal) ?? []);
   }
 
   /**
    * Returns the Task of a call. Agents elsewhere are looked up only if it is not a Task of this service.
    * @throws the signal's reason, or the error of the read, which the next call retries
    */
-  async find(reference: string, signal: AbortSignal): Promise<string | undefined> {
-    return (await this.own.made(signal)).get(reference) ?? (await this.elsewhere.made(signal)).get(reference);
+  async findTask(reference: string, signal: AbortSignal): Promise<string | undefined> {
+    return (await this.own.readOnce(signal)).get(reference) ?? (await this.elsewhere.readOnce(signal)).get(reference);
   }
 }
 
 /** Read that happens once, unless it fails. */
-class Finding {
+class SharedRead {
   private underWay: { found: Promise<ReadonlyMap<string, string>>; signal: AbortSignal } | undefined;
 
   constructor(private readonly read: (signal: AbortSignal) => Promise<TasksByReference>) {}
@@ -42,24 +42,24 @@ class Finding {
   /**
    * Returns the result, waiting for a read in progress. Reads again if only the other caller's signal ended that one.
    */
-  async made(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    const reading = (this.underWay ??= { found: this.first(signal), signal });
+  async readOnce(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const reading = (this.underWay ??= { found: this.readFirst(signal), signal });
     try {
       return await reading.found;
     } catch (error) {
       if (this.underWay === reading) this.underWay = undefined;
       if (!reading.signal.aborted || signal.aborted) throw error;
-      return this.made(signal);
+      return this.readOnce(signal);
     }
   }
 
-  private async first(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    return new Map(await Promise.race([this.read(signal), aborted(signal)]));
+  private async readFirst(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    return new Map(await Promise.race([this.read(signal), rejectWhenAborted(signal)]));
   }
 }
 
 /** Rejects when the signal aborts: a running statement does not observe it. */
-async function aborted(signal: AbortSignal): Promise<never> {
+async function rejectWhenAborted(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   throw signal.reason;
 }

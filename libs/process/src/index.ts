@@ -5,13 +5,13 @@ export { type ProcessListing } from './api/process-page.js';
 export { type ProcessEvents, ProcessStreams } from './api/process-streams.js';
 export {
   DEFINITION_GONE,
-  hasEnded,
+  endedProcessError,
   type ProcessCall,
   Processes,
   type ProcessKind,
   unknownProcess,
 } from './api/processes.js';
-export { Inbox } from './inbox.js';
-export { Process, type ProcessState, type Steps } from './process.js';
+export { AsyncQueue } from './inbox.js';
+export { DurableExecution, type ProcessState, type Steps } from './process.js';
 export { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessServices } from './process-calls.js';
 export { linksOf, ProcessExecutor, type ProcessStart } from './process-executor.js';

@@ -42,7 +42,7 @@ class Execution {
       call: { scope: ANONYMOUS_SCOPE, agent: 'processes', extensions: [], baseUrl: 'http://own' },
       signal: this.controller.signal,
       flush: async () => undefined,
-      prove: async () => undefined,
+      assertClaimHeld: async () => undefined,
     } as unknown as RequestContext;
     this.calls = new ProcessCalls(
       { directory, tasks: { recordedChildren }, chains: new CallChains(Buffer.from('a secret')) },
@@ -51,7 +51,7 @@ class Execution {
   }
 
   called(fields: Partial<CalledAgent> = {}): CalledAgent {
-    return { reference: 'step#1', own: false, target: () => ({ url: this.agent.url }), ...fields };
+    return { reference: 'step#1', own: false, findTarget: () => ({ url: this.agent.url }), ...fields };
   }
 
   planned(fields: Partial<PlannedCall> = {}): PlannedCall {
@@ -66,15 +66,15 @@ class Execution {
   }
 
   async made(fields: Partial<PlannedCall> = {}): Promise<string | undefined> {
-    const call = await this.calls.open(this.planned(fields));
+    const call = await this.calls.openCall(this.planned(fields));
     await follow(call);
     return call.outcome.answer.artifacts[0]?.parts[0]?.text;
   }
 
   /** A call that goes on, whose agent has told of its Task. */
   async under(fields: Partial<PlannedCall> = {}): Promise<{ taskId: string; rest: Promise<void> }> {
-    const call = await this.calls.open(this.planned(fields));
-    const run = call.run();
+    const call = await this.calls.openCall(this.planned(fields));
+    const run = call.runCall();
     await run.next();
     const rest = async (): Promise<void> => {
       while (!(await run.next()).done);
@@ -88,7 +88,7 @@ class Execution {
 }
 
 async function follow(call: AgentCall): Promise<void> {
-  const run = call.run();
+  const run = call.runCall();
   while (!(await run.next()).done);
 }
 
@@ -120,7 +120,7 @@ describe('ProcessCalls', () => {
 
     it('begins with it where this execution decided on it', async () => {
       const one = new Execution(agent);
-      one.calls.announce('step#1');
+      one.calls.announceCall('step#1');
       expect(await timesOf(one)).toEqual([HOUR]);
     });
 
@@ -155,7 +155,7 @@ describe('ProcessCalls', () => {
   describe('a call', () => {
     it('that this execution decided on is made, without a look for an earlier one', async () => {
       const one = new Execution(agent, { 'step#1': 'none of this call' });
-      one.calls.announce('step#1');
+      one.calls.announceCall('step#1');
       expect(await one.made({ seen: 'nor this' })).toBe('ok');
       expect([one.lookups, one.admitted]).toEqual([0, 1]);
       expect(agent.sends.map(({ message }) => message?.messageId)).toEqual([MESSAGE]);
@@ -169,7 +169,7 @@ describe('ProcessCalls', () => {
     ])('whose Task %s is gone on with, and costs nothing again', async (_what, known) => {
       agent.always(answers('of the first'));
       const first = new Execution(agent);
-      const call = await first.calls.open(first.planned());
+      const call = await first.calls.openCall(first.planned());
       await follow(call);
       const {
         seen,
@@ -187,9 +187,9 @@ describe('ProcessCalls', () => {
     it('of an agent of ours is found without a look at those elsewhere', async () => {
       const taskId = await left();
       const one = new Execution(agent, { 'step#1': taskId }, { 'other#1': 'task' });
-      expect(await one.calls.find(one.called())).toBe(taskId);
+      expect(await one.calls.findTaskId(one.called())).toBe(taskId);
       expect(one.looksElsewhere).toBe(0);
-      expect(await one.calls.find(one.called({ reference: 'other#1' }))).toBe('task');
+      expect(await one.calls.findTaskId(one.called({ reference: 'other#1' }))).toBe('task');
       expect([one.lookups, one.looksElsewhere]).toEqual([1, 1]);
     });
 
@@ -211,7 +211,7 @@ describe('ProcessCalls', () => {
       const { taskId, rest } = await one.under();
       const ended = rest.catch((error: unknown) => error);
       one.cancel();
-      expect(await one.calls.cancel(one.called())).toEqual({ taskId, outcome: 'acknowledged' });
+      expect(await one.calls.cancelCall(one.called())).toEqual({ taskId, outcome: 'acknowledged' });
       expect(await ended).toBeInstanceOf(TaskCanceled);
       expect(agent.cancels).toEqual([taskId]);
     });
@@ -220,29 +220,29 @@ describe('ProcessCalls', () => {
       const taskId = await left();
       const second = new Execution(agent, { 'step#1': taskId });
       second.cancel();
-      expect(await second.calls.cancel(second.called({ own: true }))).toEqual({ taskId, outcome: 'acknowledged' });
+      expect(await second.calls.cancelCall(second.called({ own: true }))).toEqual({ taskId, outcome: 'acknowledged' });
       expect(agent.cancels).toEqual([taskId]);
     });
 
     it('of a call that was only decided on finds nothing to cancel', async () => {
       const one = new Execution(agent);
-      one.calls.announce('step#1');
-      expect(await one.calls.cancel(one.called())).toEqual({ outcome: 'not-started' });
+      one.calls.announceCall('step#1');
+      expect(await one.calls.cancelCall(one.called())).toEqual({ outcome: 'not-started' });
       expect([one.lookups, agent.calls.length]).toEqual([0, 0]);
     });
 
     it('of a call that may have been made and is not to be found says so', async () => {
       const unknown = new Execution(agent);
-      expect(await unknown.calls.cancel(unknown.called())).toEqual({ outcome: 'unknown' });
-      expect(await unknown.calls.cancel(unknown.called({ own: true }))).toEqual({ outcome: 'not-started' });
+      expect(await unknown.calls.cancelCall(unknown.called())).toEqual({ outcome: 'unknown' });
+      expect(await unknown.calls.cancelCall(unknown.called({ own: true }))).toEqual({ outcome: 'not-started' });
       const blind = new Execution(agent, new TypeError('a fault'));
-      expect(await blind.calls.cancel(blind.called({ own: true }))).toEqual({ outcome: 'unknown' });
+      expect(await blind.calls.cancelCall(blind.called({ own: true }))).toEqual({ outcome: 'unknown' });
     });
 
     it('of an agent that is nowhere any more comes out as unreachable', async () => {
       const one = new Execution(agent);
       const nowhere = one.called({
-        target: () => {
+        findTarget: () => {
           throw new Error('no such agent');
         },
       });

@@ -28,7 +28,7 @@ interface CallingProcess {
 }
 
 /** Agent that a process calls, and the purpose of the call: the same in every execution. */
-export interface CalledAgent extends Pick<AgentCallSpec, 'target' | 'own'> {
+export interface CalledAgent extends Pick<AgentCallSpec, 'findTarget' | 'own'> {
   /** Name of the call within the process; the agent's Task is found by it. */
   reference: string;
   /** Id of the agent's Task, if the log has it. */
@@ -89,7 +89,7 @@ export class ProcessCalls {
   }
 
   /** Announces a call, with an event that this execution has yet to yield: no earlier execution made it. */
-  announce(reference: string): void {
+  announceCall(reference: string): void {
     this.announced.set(reference, performance.now());
   }
 
@@ -99,9 +99,9 @@ export class ProcessCalls {
   }
 
   /** Opens a call to run, or the remainder of it. @throws the signal's reason */
-  async open(planned: PlannedCall): Promise<AgentCall> {
+  async openCall(planned: PlannedCall): Promise<AgentCall> {
     const { reference } = planned;
-    const call = this.callOf(planned, await this.known(planned));
+    const call = this.createCall(planned, await this.findKnownTask(planned));
     this.calls.set(reference, call);
     return call;
   }
@@ -113,10 +113,10 @@ export class ProcessCalls {
   }
 
   /** Returns the Task of a call, if known. Never throws. */
-  async find({ reference, seen }: Pick<CalledAgent, 'reference' | 'seen'>): Promise<string | undefined> {
+  async findTaskId({ reference, seen }: Pick<CalledAgent, 'reference' | 'seen'>): Promise<string | undefined> {
     const known = this.calls.get(reference)?.taskId ?? seen;
     if (known !== undefined || this.announced.has(reference)) return known;
-    return this.earlier.find(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
+    return this.earlier.findTask(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
   }
 
   /** Returns the Task of an open call, if known. */
@@ -137,14 +137,15 @@ export class ProcessCalls {
   }
 
   /** Gives up a call and cancels its Task, whichever execution created it. Never throws. */
-  async cancel(called: CalledAgent): Promise<CanceledCall> {
+  async cancelCall(called: CalledAgent): Promise<CanceledCall> {
     const { reference, own, seen } = called;
     const [open, isNew] = [this.calls.get(reference), this.announced.has(reference)];
     this.close(reference);
-    const canceled = await open?.cancel();
+    const canceled = await open?.cancelCall();
     if (canceled?.taskId !== undefined) return canceled;
     try {
-      const taskId = seen ?? (isNew ? undefined : await this.earlier.find(reference, AbortSignal.timeout(FINDING_MS)));
+      const taskId =
+        seen ?? (isNew ? undefined : await this.earlier.findTask(reference, AbortSignal.timeout(FINDING_MS)));
       if (taskId !== undefined) return { taskId, outcome: await this.cancelTask(called, taskId) };
     } catch {
       return { outcome: 'unknown' };
@@ -157,20 +158,20 @@ export class ProcessCalls {
   /** Cancels a Task of an agent to which no call is open. Never throws. */
   async cancelTask(called: CalledAgent, taskId: string): Promise<CancelOutcome> {
     try {
-      const { url } = await called.target();
-      return await cancelTask(this.services.directory, url, taskId, this.identity(called));
+      const { url } = await called.findTarget();
+      return await cancelTask(this.services.directory, url, taskId, this.callIdentity(called));
     } catch {
       return 'unreachable';
     }
   }
 
-  private callOf(planned: PlannedCall, known: string | undefined): AgentCall {
+  private createCall(planned: PlannedCall, known: string | undefined): AgentCall {
     const { context, links, agent = context.call.agent } = this.process;
     const { reference, identity: _identity, seen: _seen, callsNobody, staysHere, admit, since, ...spec } = planned;
     const announcedAt = this.announced.get(reference);
     return new AgentCall(this.services.directory, {
       ...spec,
-      identity: this.identity(planned),
+      identity: this.callIdentity(planned),
       signal: context.signal,
       by: {
         context,
@@ -185,12 +186,12 @@ export class ProcessCalls {
     });
   }
 
-  private async known({ reference, seen, request }: PlannedCall): Promise<string | undefined> {
+  private async findKnownTask({ reference, seen, request }: PlannedCall): Promise<string | undefined> {
     if (this.announced.has(reference)) return undefined;
-    return seen ?? request.message.taskId ?? this.earlier.find(reference, this.process.context.signal);
+    return seen ?? request.message.taskId ?? this.earlier.findTask(reference, this.process.context.signal);
   }
 
-  private identity({ reference, identity }: CalledAgent): CallIdentity {
+  private callIdentity({ reference, identity }: CalledAgent): CallIdentity {
     const { taskId, token, call } = this.process.context;
     // Last, so that nothing overrides them: the journal keeps only the order of each caller's Tasks (ADR 7).
     return { ...identity, scope: call.scope, parent: { taskId, reference, token } };

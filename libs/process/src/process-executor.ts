@@ -9,7 +9,7 @@ import {
 } from '#libs/executor';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import type { Process, ProcessState } from './process.js';
+import type { DurableExecution, ProcessState } from './process.js';
 
 /** Start of an execution of a process. */
 export interface ProcessStart {
@@ -31,24 +31,26 @@ export abstract class ProcessExecutor extends AgentExecutor {
   override readonly cancelGrace: number = 10_000;
 
   override taskMetadata(request: SendMessageRequest, call: AcceptingCall): JsonObject {
-    return { ...this.about(request, call), ...chainMetadata(chainOf(request)) };
+    return { ...this.describeRequest(request, call), ...chainMetadata(chainOf(request)) };
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
-    const process = await this.open(context);
-    yield* process.events();
+    const process = await this.openProcess(context);
+    yield* process.runToEnd();
   }
 
   /** Creates the process of an execution, here from its whole log. */
-  protected async open(context: RequestContext): Promise<Process<ProcessState>> {
-    const log = await context.log();
-    return this.begin({ context, log, links: linksOf(log[0]) });
+  protected async openProcess(context: RequestContext): Promise<DurableExecution<ProcessState>> {
+    const log = await context.readTaskLog();
+    return this.beginProcess({ context, log, links: linksOf(log[0]) });
   }
 
   /** Returns the metadata that the Task stores of its request: everything that a later execution needs. */
-  protected abstract about(request: SendMessageRequest, call: AcceptingCall): JsonObject;
+  protected abstract describeRequest(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
-  protected abstract begin(start: ProcessStart): Process<ProcessState> | Promise<Process<ProcessState>>;
+  protected abstract beginProcess(
+    start: ProcessStart,
+  ): DurableExecution<ProcessState> | Promise<DurableExecution<ProcessState>>;
 }
 
 /** Returns the calls that led to a process, from the first event of its log. */

@@ -9,7 +9,7 @@ import {
   userMessage,
 } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, applyTaskEvent, type TaskEvent } from '#libs/tasks';
-import { Process } from './process.js';
+import { DurableExecution } from './process.js';
 import { ProcessExecutor, type ProcessStart } from './process-executor.js';
 
 const REFERENCE = { taskId: 'count-1', contextId: 'context-1' };
@@ -27,7 +27,7 @@ class Count {
 }
 
 /** Counts to what is wanted, and waits; ends at four. */
-class Counting extends Process<Count> {
+class Counting extends DurableExecution<Count> {
   protected override readonly calls = { abort: () => this.options.onClose?.() };
 
   constructor(
@@ -44,22 +44,22 @@ class Counting extends Process<Count> {
     return [this.ended(counted < 4 ? 'TASK_STATE_INPUT_REQUIRED' : 'TASK_STATE_COMPLETED')];
   }
 
-  protected override *cancel() {
-    yield this.step({ stopped: true });
+  protected override *endCanceled() {
+    yield this.recordMetadata({ stopped: true });
     yield this.ended('TASK_STATE_CANCELED');
   }
 
-  protected override fail(error: unknown) {
-    return this.options.forgives ? [this.ended('TASK_STATE_COMPLETED')] : super.fail(error);
+  protected override endFailed(error: unknown) {
+    return this.options.forgives ? [this.ended('TASK_STATE_COMPLETED')] : super.endFailed(error);
   }
 
   private async *count() {
     await this.options.work?.(this.state.counted);
-    yield this.step({ counted: this.state.counted + 1 });
+    yield this.recordMetadata({ counted: this.state.counted + 1 });
   }
 
   private ended(state: TaskState): TaskEvent {
-    return this.record(statusUpdate(this.context, state));
+    return this.recordEvent(statusUpdate(this.context, state));
   }
 }
 
@@ -77,11 +77,11 @@ class CountingExecutor extends ProcessExecutor {
     super();
   }
 
-  protected override about({ message }: SendMessageRequest): JsonObject {
+  protected override describeRequest({ message }: SendMessageRequest): JsonObject {
     return { about: message.messageId };
   }
 
-  protected override begin(start: ProcessStart): Counting {
+  protected override beginProcess(start: ProcessStart): Counting {
     this.starts.push(start);
     const state = new Count();
     for (const event of start.log) state.apply(event);
@@ -111,7 +111,7 @@ class Driven {
       ...REFERENCE,
       call: { scope: ANONYMOUS_SCOPE, agent: 'counts', extensions: [], baseUrl: 'http://own' },
       signal,
-      log: async () => [...this.log],
+      readTaskLog: async () => [...this.log],
     } as unknown as RequestContext;
     for await (const event of this.executor.execute(context)) this.log.push(event);
     return this.log.slice(before);
@@ -122,7 +122,7 @@ class Driven {
   }
 }
 
-const CALL_CHAINS = new CallChains(Buffer.from('a secret')).extended([], {
+const CALL_CHAINS = new CallChains(Buffer.from('a secret')).extendChain([], {
   task: 'run-1',
   caller: 'w',
   callee: 'counts',

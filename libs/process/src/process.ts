@@ -15,7 +15,7 @@ export interface ProcessState {
  * Execution of a durable process, from the end of its log. The folded log alone determines the next step, whichever
  * execution wrote it: the loop runs that step, yields its events, and repeats.
  */
-export abstract class Process<State extends ProcessState> {
+export abstract class DurableExecution<State extends ProcessState> {
   private over = false;
 
   /** @param state fold of the log so far */
@@ -31,7 +31,7 @@ export abstract class Process<State extends ProcessState> {
    * Runs steps until an event ends the turn. @throws the reason of an interruption, after which another execution
    * continues
    */
-  async *events(): AsyncGenerator<TaskEvent, void, undefined> {
+  async *runToEnd(): AsyncGenerator<TaskEvent, void, undefined> {
     const { signal } = this.context;
     try {
       while (!this.over) {
@@ -39,9 +39,9 @@ export abstract class Process<State extends ProcessState> {
         yield* this.next();
       }
     } catch (error) {
-      if (signal.reason instanceof TaskCanceled) yield* this.cancel();
+      if (signal.reason instanceof TaskCanceled) yield* this.endCanceled();
       else if (signal.aborted) throw error;
-      else yield* this.fail(error);
+      else yield* this.endFailed(error);
     } finally {
       // A fault, or a limit of the Task, ends it without an event of this process.
       if ((!this.over || this.context.isRefused?.()) && !signal.aborted) await this.endCalls().catch(() => undefined);
@@ -56,10 +56,10 @@ export abstract class Process<State extends ProcessState> {
   protected abstract next(): Steps;
 
   /** Stops the work in progress, and ends the Task as canceled. */
-  protected abstract cancel(): Steps;
+  protected abstract endCanceled(): Steps;
 
   /** Ends the Task after an internal fault: FAILED, with a generic sentence unless a process overrides it. */
-  protected fail(error: unknown): Steps {
+  protected endFailed(error: unknown): Steps {
     throw error;
   }
 
@@ -69,14 +69,14 @@ export abstract class Process<State extends ProcessState> {
   }
 
   /** Folds an event into the state. The caller has to yield it. */
-  protected record(event: TaskEvent): TaskEvent {
+  protected recordEvent(event: TaskEvent): TaskEvent {
     this.state.apply(event);
     this.over = endsTurn(event);
     return event;
   }
 
   /** Records an event that carries metadata alone. */
-  protected step(metadata: JsonObject): TaskEvent {
-    return this.record(statusUpdate(this.context, 'TASK_STATE_WORKING', undefined, metadata));
+  protected recordMetadata(metadata: JsonObject): TaskEvent {
+    return this.recordEvent(statusUpdate(this.context, 'TASK_STATE_WORKING', undefined, metadata));
   }
 }

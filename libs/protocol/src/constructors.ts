@@ -13,7 +13,7 @@ export interface TaskReference {
 
 /** Creates a Message from a caller. Text becomes one text Part. */
 export function userMessage(content: string | Part[], fields: Partial<Omit<Message, 'role' | 'parts'>> = {}): Message {
-  return { messageId: fields.messageId ?? randomId(), ...fields, role: 'ROLE_USER', parts: partsOf(content) };
+  return { messageId: fields.messageId ?? randomId(), ...fields, role: 'ROLE_USER', parts: toParts(content) };
 }
 
 /** Creates a Message from the agent that works on the Task. Text becomes one text Part. */
@@ -23,7 +23,7 @@ export function agentMessage(reference: TaskReference, content: string | Part[],
     contextId: reference.contextId,
     taskId: reference.taskId,
     role: 'ROLE_AGENT',
-    parts: partsOf(content),
+    parts: toParts(content),
     ...(metadata && { metadata }),
   };
 }
@@ -75,6 +75,6 @@ export function artifactUpdate(
   };
 }
 
-function partsOf(content: string | Part[]): Part[] {
+function toParts(content: string | Part[]): Part[] {
   return typeof content === 'string' ? [textPart(content)] : content;
 }

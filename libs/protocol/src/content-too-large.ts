@@ -6,7 +6,7 @@ export class ContentTooLarge extends Error {
    * @param what the content, as the subject of a sentence
    * @param variable the variable that sets the limit, in characters
    */
-  static of(what: string, limit: number, variable: string): ContentTooLarge {
+  static beyondLimit(what: string, limit: number, variable: string): ContentTooLarge {
     return new ContentTooLarge(`${what} has more than ${limit} characters (${variable})`);
   }
 }

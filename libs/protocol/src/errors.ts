@@ -112,7 +112,7 @@ export class A2AError extends Error {
   /**
    * Returns the error's details as ProtoJSON `Any` objects: ErrorInfo, then BadRequest if there are field violations.
    */
-  details(): JsonObject[] {
+  toDetails(): JsonObject[] {
     const info: JsonObject = {
       '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
       reason: this.detailReason ?? this.reason,

@@ -47,7 +47,7 @@ export type {
   TaskPushNotificationConfig,
 } from './requests.js';
 export { readTimestamp } from './rfc-3339.js';
-export { timeOf, timestampNow } from './timestamp.js';
+export { dateOfTimestamp, timestampNow } from './timestamp.js';
 export { derivedId } from './derived-id.js';
 export { randomDigits, randomId } from './random-id.js';
 export type {
@@ -112,7 +112,7 @@ export {
   hasUserinfo,
   LONGEST_URL,
   NO_USERINFO,
-  shownUrl,
+  redactedUrl,
   TOO_LONG_URL,
   urlProblem,
   withoutUserinfo,

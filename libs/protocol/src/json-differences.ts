@@ -28,16 +28,16 @@ export function* jsonDifferences(
   const [before, after] = [membersOf(from), membersOf(to)];
   if (before && after) {
     for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      yield* jsonDifferences(before[name], after[name], `${path}/${segment(name)}`);
+      yield* jsonDifferences(before[name], after[name], `${path}/${pointerSegment(name)}`);
     }
     return;
   }
   if (from !== undefined && to !== undefined && canonicalJson(from) === canonicalJson(to)) return;
   const kind = from === undefined ? 'added' : to === undefined ? 'removed' : 'changed';
-  yield { path, kind, ...shown('before', from), ...shown('after', to) };
+  yield { path, kind, ...shownValue('before', from), ...shownValue('after', to) };
 }
 
-function shown(name: 'before' | 'after', value: JsonValue | undefined): Partial<JsonDifference> {
+function shownValue(name: 'before' | 'after', value: JsonValue | undefined): Partial<JsonDifference> {
   return value === undefined || JSON.stringify(value).length > MAX_VALUE ? {} : { [name]: value };
 }
 
@@ -53,7 +53,7 @@ function membersOf(value: JsonValue | undefined): JsonObject | undefined {
   return Object.fromEntries(value.map((item, place) => [unique ? names[place] : String(place), item]));
 }
 
-function segment(name: string): string {
+function pointerSegment(name: string): string {
   const escaped = name.replaceAll('~', '~0').replaceAll('/', '~1');
   return textStart(escaped.replaceAll(/[^\x20-\x7e]/g, '?'), MAX_SEGMENT);
 }

@@ -19,7 +19,7 @@ export interface ValueEnd {
  */
 export function endOfJsonValue(text: string, start: number): ValueEnd {
   const scan = new ValueScan(text, start);
-  while (scan.step()) {
+  while (scan.readToken()) {
     if (scan.isOver) return { end: scan.at, isWhole: true };
   }
   return { end: Math.max(scan.at, start + 1), isWhole: false };
@@ -40,62 +40,62 @@ class ValueScan {
   }
 
   /** Reads the next token. @returns false if it is not valid JSON */
-  step(): boolean {
+  readToken(): boolean {
     while (isSpace(this.text.charCodeAt(this.at))) this.at += 1;
     const next = this.text.charCodeAt(this.at);
     switch (this.expected) {
       case 'value':
-        return this.value(next);
+        return this.readValue(next);
       case 'value or end':
-        return this.closes(next) || this.value(next);
+        return this.closeContainer(next) || this.readValue(next);
       case 'name':
-        return next === QUOTE && this.string('colon');
+        return next === QUOTE && this.skipString('colon');
       case 'name or end':
-        return this.closes(next) || (next === QUOTE && this.string('colon'));
+        return this.closeContainer(next) || (next === QUOTE && this.skipString('colon'));
       case 'colon':
-        return next === COLON && this.pass(1, 'value');
+        return next === COLON && this.skipCharacters(1, 'value');
       case 'comma or end':
-        return this.closes(next) || (next === COMMA && this.pass(1, this.afterComma()));
+        return this.closeContainer(next) || (next === COMMA && this.skipCharacters(1, this.afterComma()));
     }
   }
 
-  private value(next: number): boolean {
-    if (next === OBJECT) return this.open(OBJECT_END, 'name or end');
-    if (next === LIST) return this.open(LIST_END, 'value or end');
-    if (next === QUOTE) return this.string('comma or end');
-    if (isOfNumber(next)) return this.number();
+  private readValue(next: number): boolean {
+    if (next === OBJECT) return this.openContainer(OBJECT_END, 'name or end');
+    if (next === LIST) return this.openContainer(LIST_END, 'value or end');
+    if (next === QUOTE) return this.skipString('comma or end');
+    if (isOfNumber(next)) return this.skipNumber();
     const literal = LITERALS.find((it) => this.text.startsWith(it, this.at));
-    return literal !== undefined && this.pass(literal.length, 'comma or end');
+    return literal !== undefined && this.skipCharacters(literal.length, 'comma or end');
   }
 
   private afterComma(): Expected {
     return this.due.at(-1) === OBJECT_END ? 'name' : 'value';
   }
 
-  private open(closing: number, expected: Expected): boolean {
+  private openContainer(closing: number, expected: Expected): boolean {
     this.due.push(closing);
-    return this.pass(1, expected);
+    return this.skipCharacters(1, expected);
   }
 
-  private closes(next: number): boolean {
+  private closeContainer(next: number): boolean {
     if (next !== this.due.at(-1)) return false;
     this.due.pop();
-    return this.pass(1, 'comma or end');
+    return this.skipCharacters(1, 'comma or end');
   }
 
-  private string(expected: Expected): boolean {
+  private skipString(expected: Expected): boolean {
     this.at = endOfJsonString(this.text, this.at) + 1;
     this.expected = expected;
     return this.at <= this.text.length;
   }
 
-  private number(): boolean {
+  private skipNumber(): boolean {
     while (isOfNumber(this.text.charCodeAt(this.at))) this.at += 1;
     this.expected = 'comma or end';
     return true;
   }
 
-  private pass(length: number, expected: Expected): boolean {
+  private skipCharacters(length: number, expected: Expected): boolean {
     this.at += length;
     this.expected = expected;
     return true;

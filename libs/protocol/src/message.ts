@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './json.js';
 
-export type Role = 'ROLE_USER' | 'ROLE_AGENT';
+export type MessageRole = 'ROLE_USER' | 'ROLE_AGENT';
 
 /**
  * A piece of content (A2A 1.0, section 4.1.6). Exactly one of `text`, `raw` (base64), `url` and `data` is present.
@@ -20,7 +20,7 @@ export interface Message {
   messageId: string;
   contextId?: string;
   taskId?: string;
-  role: Role;
+  role: MessageRole;
   parts: Part[];
   metadata?: JsonObject;
   extensions?: string[];

@@ -23,11 +23,11 @@ export function partKind(part: Part): string {
  */
 export function describedPart(part: Part): string {
   const { text, raw, url, data, filename } = part;
-  const words = (...said: (string | undefined)[]): string => `[${said.filter(Boolean).join(', ')}]`;
-  if (text !== undefined) return words('text', `${text.length} characters`);
-  if (!isFilePart(part)) return words('data', `${JSON.stringify(data ?? null).length} characters`);
+  const formatWords = (...said: (string | undefined)[]): string => `[${said.filter(Boolean).join(', ')}]`;
+  if (text !== undefined) return formatWords('text', `${text.length} characters`);
+  if (!isFilePart(part)) return formatWords('data', `${JSON.stringify(data ?? null).length} characters`);
   const name = filename === undefined ? 'file' : `file ${oneLine(filename)}`;
-  return words(name, oneLine(partKind(part)), raw === undefined ? oneLine(url ?? '') : `${sizeOf(raw)} bytes`);
+  return formatWords(name, oneLine(partKind(part)), raw === undefined ? oneLine(url ?? '') : `${sizeOf(raw)} bytes`);
 }
 
 /** Replaces the bytes of a Part with their number (`size`). */
@@ -74,7 +74,7 @@ export function mergedTexts(parts: readonly Part[]): Part[] {
   const merged: Part[] = [];
   let row: string[] = [];
   let members = '';
-  const close = (): void => {
+  const closeRow = (): void => {
     const last = merged.at(-1);
     if (last && row.length > 1) merged[merged.length - 1] = { ...last, text: row.join('') };
     row = [];
@@ -86,12 +86,12 @@ export function mergedTexts(parts: readonly Part[]): Part[] {
       row.push(text);
       continue;
     }
-    close();
+    closeRow();
     merged.push(part);
     if (text !== undefined) row = [text];
     members = own;
   }
-  close();
+  closeRow();
   return merged;
 }
 

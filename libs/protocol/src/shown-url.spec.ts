@@ -1,4 +1,4 @@
-import { hasUserinfo, shownUrl, withoutUserinfo } from './shown-url.js';
+import { hasUserinfo, redactedUrl, withoutUserinfo } from './shown-url.js';
 
 describe('a URL that is shown', () => {
   it.each([
@@ -7,7 +7,7 @@ describe('a URL that is shown', () => {
     ['http://agent/@me?a=b@c', 'http://agent/@me?a=b@c', 'http://agent/@me'],
     ['workflows/w', 'workflows/w', 'workflows/w'],
   ])('%s keeps where it leads', (url, reported, logged) => {
-    expect([hasUserinfo(url), withoutUserinfo(url), shownUrl(url)]).toEqual([false, reported, logged]);
+    expect([hasUserinfo(url), withoutUserinfo(url), redactedUrl(url)]).toEqual([false, reported, logged]);
   });
 
   it.each([
@@ -21,6 +21,6 @@ describe('a URL that is shown', () => {
     ['http://user:pw@a b/', 'http://a b/'],
     ['ftp://user:pw@agent/', 'ftp://agent/'],
   ])('%s loses who calls', (url, shown) => {
-    expect([hasUserinfo(url), withoutUserinfo(url), shownUrl(`${url}?k=secret`)]).toEqual([true, shown, shown]);
+    expect([hasUserinfo(url), withoutUserinfo(url), redactedUrl(`${url}?k=secret`)]).toEqual([true, shown, shown]);
   });
 });

@@ -43,7 +43,7 @@ export function withoutUserinfo(url: string): string {
 /**
  * Returns a URL as shown in logs and errors: without user name, password, query and fragment, which may hold secrets.
  */
-export function shownUrl(url: string): string {
+export function redactedUrl(url: string): string {
   return briefText(textBefore(withoutUserinfo(url), '?#'), LONGEST_URL);
 }
 

@@ -15,12 +15,12 @@ export type TemplateResolver = (id: string, suffix: readonly string[]) => string
  * @throws ContentTooLarge beyond the budget, before the text is built
  */
 export function renderTemplate(text: string, resolve: TemplateResolver, budget = new TextBudget()): string {
-  budget.spend(text.length);
+  budget.spendCharacters(text.length);
   return text.replace(REFERENCE, (written, path: string) => {
     const [id = '', ...suffix] = path.split('.');
     const value = resolve(id, suffix);
     if (value === undefined) return written;
-    budget.spend(value.length - written.length);
+    budget.spendCharacters(value.length - written.length);
     return value;
   });
 }

@@ -14,8 +14,8 @@ export class TextBudget {
   }
 
   /** Spends characters. @throws ContentTooLarge beyond the limit */
-  spend(characters: number): void {
+  spendCharacters(characters: number): void {
     this.left -= characters;
-    if (this.left < 0) throw ContentTooLarge.of('the rendered text', this.limit, 'RENDERED_TEXT_LIMIT');
+    if (this.left < 0) throw ContentTooLarge.beyondLimit('the rendered text', this.limit, 'RENDERED_TEXT_LIMIT');
   }
 }

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { timeOf, timestampNow } from './timestamp.js';
+import { dateOfTimestamp, timestampNow } from './timestamp.js';
 
 describe('timestampNow', () => {
   afterEach(() => void jest.restoreAllMocks());
@@ -17,8 +17,8 @@ describe('timestampNow', () => {
 describe('timeOf', () => {
   it('is when a timestamp was, whether it was the last one or not', () => {
     const now = timestampNow();
-    expect([timeOf(now), timeOf(now)]).toEqual([new Date(now), new Date(now)]);
-    expect(timeOf('2026-02-28T23:59:59.999Z').getTime()).toBe(Date.UTC(2026, 1, 28, 23, 59, 59, 999));
-    expect(timeOf('no time').getTime()).toBeNaN();
+    expect([dateOfTimestamp(now), dateOfTimestamp(now)]).toEqual([new Date(now), new Date(now)]);
+    expect(dateOfTimestamp('2026-02-28T23:59:59.999Z').getTime()).toBe(Date.UTC(2026, 1, 28, 23, 59, 59, 999));
+    expect(dateOfTimestamp('no time').getTime()).toBeNaN();
   });
 });

@@ -21,7 +21,7 @@ export function timestampNow(): string {
  * Parses a timestamp. The last one formatted by this process need not be parsed. The Date is shared and must not be
  * changed.
  */
-export function timeOf(timestamp: string): Date {
+export function dateOfTimestamp(timestamp: string): Date {
   if (timestamp !== written) return new Date(timestamp);
   if (time.getTime() !== writtenAt) time = new Date(writtenAt);
   return time;

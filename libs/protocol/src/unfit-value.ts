@@ -28,12 +28,12 @@ export function tooDeep(deepest: number): UnfitJson {
  * @param deepest maximum nesting of lists and objects
  */
 export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | undefined {
-  const way: Level[] = [];
+  const way: NestingLevel[] = [];
   let at = value;
   for (;;) {
     if (way.length > deepest) return tooDeep(deepest);
     if (typeof at === 'number' && !Number.isFinite(at))
-      return new UnfitJson('infinite', pathOf(way), 'must be a finite number');
+      return new UnfitJson('infinite', levelPath(way), 'must be a finite number');
     if (typeof at === 'object' && at !== null) way.push(levelOf(at));
     let level = way.at(-1);
     while (level !== undefined && level.read === level.values.length) {
@@ -47,17 +47,17 @@ export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | unde
 }
 
 /** Object or list on the way to the current value. Names are read only when a problem is found. */
-interface Level {
+interface NestingLevel {
   readonly container: object;
   readonly values: readonly unknown[];
   read: number;
 }
 
-function levelOf(container: object): Level {
+function levelOf(container: object): NestingLevel {
   return { container, values: Array.isArray(container) ? container : Object.values(container), read: 0 };
 }
 
-function pathOf(way: readonly Level[]): string {
+function levelPath(way: readonly NestingLevel[]): string {
   let path = '';
   for (const { container, read } of way) {
     if (path.length > LONGEST_PATH) break;

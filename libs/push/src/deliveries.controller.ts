@@ -18,7 +18,7 @@ export class DeliveriesController {
   @ApiOkResponse({ type: DeliveryPageView })
   @ApiProblem(400, 'A parameter is malformed.')
   listDeliveries(@Query() query: DeliveriesQuery, @Scope() scope: TaskScope): Promise<DeliveryPageView> {
-    return this.ledger.page(scope, query);
+    return this.ledger.listPage(scope, query);
   }
 
   @Post(':id/redeliver')
@@ -30,6 +30,6 @@ export class DeliveriesController {
   @ApiProblem(404, 'delivery not found')
   @ApiProblem(409, 'Its config was deleted.')
   redeliverNotification(@Param('id') id: string, @Scope() scope: TaskScope): Promise<DeliveryView> {
-    return this.ledger.redeliver(scope, id);
+    return this.ledger.sendAgain(scope, id);
   }
 }

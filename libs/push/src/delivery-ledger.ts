@@ -19,7 +19,7 @@ export class DeliveryLedger {
   ) {}
 
   /** Lists deliveries, newest first. */
-  async page(scope: TaskScope, query: DeliveriesQuery): Promise<DeliveryPageView> {
+  async listPage(scope: TaskScope, query: DeliveriesQuery): Promise<DeliveryPageView> {
     const { taskId, status, before, pageSize } = query;
     const values = [
       scope.tenant,
@@ -31,11 +31,11 @@ export class DeliveryLedger {
       before?.sequence ?? null,
       pageSize + 1,
     ];
-    const { rows } = await this.database.reads.query<DeliveryRow>(scope, { text: PAGE, values });
+    const { rows } = await this.database.reads.queryInTurn<DeliveryRow>(scope, { text: PAGE, values });
     const page = rows.slice(0, pageSize);
     const last = page.at(-1);
     return {
-      deliveries: page.map(shown),
+      deliveries: page.map(toDeliveryView),
       nextPageToken:
         last && rows.length > pageSize
           ? tokenAfter({ createdAt: last.position, pushId: last.push_id, sequence: last.sequence })
@@ -48,17 +48,17 @@ export class DeliveryLedger {
    * is disabled.
    * @throws A2AError with status 404 for an unknown delivery, 409 if its config was deleted
    */
-  async redeliver(scope: TaskScope, id: string): Promise<DeliveryView> {
+  async sendAgain(scope: TaskScope, id: string): Promise<DeliveryView> {
     const named = readNotificationId(id);
-    const row = named && (await this.find(scope, named.pushId, named.sequence));
+    const row = named && (await this.findDelivery(scope, named.pushId, named.sequence));
     if (!row) throw new A2AError('TASK_NOT_FOUND', { message: 'delivery not found' });
     if (row.deleted) throw new A2AError('INVALID_REQUEST', { message: 'Its config was deleted', status: 409 });
     if (row.status === 'delivered') await this.repeats.add(named);
     else await this.store.retryNow(named.pushId);
-    return shown((await this.find(scope, named.pushId, named.sequence)) ?? row);
+    return toDeliveryView((await this.findDelivery(scope, named.pushId, named.sequence)) ?? row);
   }
 
-  private async find(scope: TaskScope, pushId: string, sequence: number): Promise<DeliveryRow | undefined> {
+  private async findDelivery(scope: TaskScope, pushId: string, sequence: number): Promise<DeliveryRow | undefined> {
     const { rows } = await this.database.pool.query<DeliveryRow>(ONE, [scope.tenant, scope.owner, pushId, sequence]);
     return rows[0];
   }
@@ -82,7 +82,7 @@ interface DeliveryRow {
   position: string;
 }
 
-function shown(row: DeliveryRow): DeliveryView {
+function toDeliveryView(row: DeliveryRow): DeliveryView {
   const { status, last_status, last_error, next_attempt_at } = row;
   const url = new URL(row.url);
   const reason = row.deleted ? 'It was deleted' : row.disabled_reason;

@@ -18,13 +18,13 @@ export class DeliveryStore {
   ) {}
 
   /** Returns the config in any turn; `undefined` if it is deleted. */
-  async config(pushId: string): Promise<DueConfig | undefined> {
+  async findConfig(pushId: string): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>(CONFIG, [pushId]);
     return rows[0];
   }
 
   /** Records that the receiver accepted an event. @returns true if the turn continues */
-  async delivered(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<boolean> {
+  async recordDelivered(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(DELIVERED, [
       ...ledgerValues(config, sequence, outcome, 'delivered'),
       config.turn,
@@ -33,13 +33,13 @@ export class DeliveryStore {
   }
 
   /** Records that the receiver did not accept an event: the config waits for its next attempt. */
-  async failed(config: DueConfig, sequence: number, outcome: AttemptOutcome, next: Date): Promise<void> {
+  async recordFailed(config: DueConfig, sequence: number, outcome: AttemptOutcome, next: Date): Promise<void> {
     const values = [...ledgerValues(config, sequence, outcome, 'pending'), config.turn, this.database.timeThere(next)];
     await this.database.pool.query(FAILED, values);
   }
 
   /** Disables a config for this reason: nothing more is sent to it. */
-  async disabled(config: DueConfig, sequence: number, outcome: AttemptOutcome, reason: string): Promise<void> {
+  async disableConfig(config: DueConfig, sequence: number, outcome: AttemptOutcome, reason: string): Promise<void> {
     const values = [...ledgerValues(config, sequence, outcome, 'failed'), config.turn, reason];
     await this.database.pool.query(DISABLED, values);
   }
@@ -80,7 +80,7 @@ export class DeliveryStore {
   }
 
   /** Records another attempt at an event that was delivered already. */
-  async repeated(config: DueConfig, sequence: number, { status, error }: AttemptOutcome): Promise<void> {
+  async recordRepeated(config: DueConfig, sequence: number, { status, error }: AttemptOutcome): Promise<void> {
     await this.database.pool.query(REPEATED, [config.pushId, sequence, status ?? null, error ?? null]);
   }
 }

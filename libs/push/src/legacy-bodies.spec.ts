@@ -19,7 +19,7 @@ beforeEach(() => {
   characters = {};
   reads = [];
   bodies = new LegacyBodies({
-    events: (taskId, after, limit) => {
+    readEvents: (taskId, after, limit) => {
       reads.push([after, limit]);
       const json = 'x'.repeat(characters[taskId] ?? 0);
       return Promise.resolve(EVENTS.slice(after, after + limit).map((event) => ({ ...event, json })));
@@ -32,7 +32,7 @@ async function at(sequence: number, taskId = 't'): Promise<string> {
     kind,
     status,
     artifacts = [],
-  } = JSON.parse(await bodies.of({ taskId, sequence })) as {
+  } = JSON.parse(await bodies.renderBody({ taskId, sequence })) as {
     kind: string;
     status: { state: string };
     artifacts?: { parts: { text: string }[] }[];

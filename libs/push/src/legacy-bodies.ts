@@ -1,7 +1,7 @@
 import { isTerminalState, writeV03Task } from '#libs/protocol';
 import { type RecordedEvent, TaskFold, type TaskStore } from '#libs/tasks';
 
-interface Place {
+interface FoldedTask {
   fold: TaskFold;
   sequence: number;
   /** Number of characters of the folded events. */
@@ -23,20 +23,20 @@ const MOST_CHARACTERS = 16 * 1024 * 1024;
  */
 export class LegacyBodies {
   /** Cached states, the most recently used last. */
-  private readonly places = new Map<string, Place>();
+  private readonly places = new Map<string, FoldedTask>();
   private characters = 0;
 
-  constructor(private readonly tasks: Pick<TaskStore, 'events'>) {}
+  constructor(private readonly tasks: Pick<TaskStore, 'readEvents'>) {}
 
-  async of({ taskId, sequence }: Pick<RecordedEvent, 'taskId' | 'sequence'>): Promise<string> {
+  async renderBody({ taskId, sequence }: Pick<RecordedEvent, 'taskId' | 'sequence'>): Promise<string> {
     // Removed from the cache: two configs of one Task must not apply the same events to one fold.
-    const kept = this.taken(taskId);
-    const place = await this.advanced(kept && kept.sequence <= sequence ? kept : undefined, taskId, sequence);
-    this.keep(taskId, place);
-    return JSON.stringify(writeV03Task(place.fold.task()));
+    const kept = this.takeOut(taskId);
+    const place = await this.advanceTo(kept && kept.sequence <= sequence ? kept : undefined, taskId, sequence);
+    this.keepPlace(taskId, place);
+    return JSON.stringify(writeV03Task(place.fold.toTask()));
   }
 
-  private taken(taskId: string): Place | undefined {
+  private takeOut(taskId: string): FoldedTask | undefined {
     const place = this.places.get(taskId);
     if (!place) return undefined;
     this.places.delete(taskId);
@@ -45,22 +45,22 @@ export class LegacyBodies {
   }
 
   /** Caches a state until its Task has ended. A single state is kept whatever its size. */
-  private keep(taskId: string, place: Place): void {
-    this.taken(taskId);
+  private keepPlace(taskId: string, place: FoldedTask): void {
+    this.takeOut(taskId);
     if (isTerminalState(place.fold.state)) return;
     this.places.set(taskId, place);
     this.characters += place.characters;
     for (const oldest of this.places.keys()) {
       if (oldest === taskId || (this.places.size <= MOST_KEPT && this.characters <= MOST_CHARACTERS)) return;
-      this.taken(oldest);
+      this.takeOut(oldest);
     }
   }
 
-  private async advanced(from: Place | undefined, taskId: string, sequence: number): Promise<Place> {
+  private async advanceTo(from: FoldedTask | undefined, taskId: string, sequence: number): Promise<FoldedTask> {
     let place = from;
     for (let at = from?.sequence ?? 0; at < sequence; at = place.sequence) {
-      const events = await this.tasks.events(taskId, at, Math.min(PAGE, sequence - at));
-      for (const next of events) place = applied(place, next);
+      const events = await this.tasks.readEvents(taskId, at, Math.min(PAGE, sequence - at));
+      for (const next of events) place = applyEvent(place, next);
       if (!place || place.sequence === at) throw new Error(`The log of task ${taskId} ends before ${sequence}`);
     }
     if (!place) throw new Error(`There is no event ${sequence} of task ${taskId}`);
@@ -68,8 +68,8 @@ export class LegacyBodies {
   }
 }
 
-function applied(place: Place | undefined, { event, sequence, json }: RecordedEvent): Place {
-  if (!place) return { fold: TaskFold.begin(event), sequence, characters: json.length };
-  place.fold.apply(event);
+function applyEvent(place: FoldedTask | undefined, { event, sequence, json }: RecordedEvent): FoldedTask {
+  if (!place) return { fold: TaskFold.beginTask(event), sequence, characters: json.length };
+  place.fold.applyEvent(event);
   return { fold: place.fold, sequence, characters: place.characters + json.length };
 }

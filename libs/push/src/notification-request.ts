@@ -53,7 +53,7 @@ export function notificationHeaders(
     'content-type': contentType,
     [NOTIFICATION_ID]: id,
     ...(token !== undefined && { [NOTIFICATION_TOKEN]: token }),
-    ...(scheme !== null && credentials !== undefined && { authorization: authorization(scheme, credentials) }),
+    ...(scheme !== null && credentials !== undefined && { authorization: authorizationHeader(scheme, credentials) }),
   };
 }
 
@@ -61,7 +61,7 @@ export function notificationHeaders(
  * Returns the `Authorization` value. Credentials are sent as configured; those of Basic may also be configured as
  * `user:password`.
  */
-function authorization(scheme: string, credentials: string): string {
+function authorizationHeader(scheme: string, credentials: string): string {
   const plain = scheme.toLowerCase() === 'basic' && credentials.includes(':');
   return `${scheme} ${plain ? Buffer.from(credentials).toString('base64') : credentials}`;
 }

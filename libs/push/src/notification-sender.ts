@@ -8,7 +8,7 @@ import { isLegacyConfig, NOTIFICATION_SIGNATURE, notificationHeaders, notificati
 import { NotificationSigner } from './notification-signer.js';
 import { PushSecretBox } from './push-secrets.js';
 import { TaskTraces } from './task-traces.js';
-import { answered, type AttemptOutcome, unanswered } from './retry-plan.js';
+import { outcomeOfAnswer, type AttemptOutcome, outcomeOfError } from './retry-plan.js';
 
 const UNREADABLE: AttemptOutcome = { delivered: false, error: 'unreadable' };
 
@@ -34,26 +34,31 @@ export class NotificationSender {
    * internal error.
    * @param totalMs maximum duration of the attempt, in milliseconds
    */
-  async send(config: DueConfig, event: RecordedEvent, totalMs: number, signal: AbortSignal): Promise<AttemptOutcome> {
+  async sendNotification(
+    config: DueConfig,
+    event: RecordedEvent,
+    totalMs: number,
+    signal: AbortSignal,
+  ): Promise<AttemptOutcome> {
     const secrets = this.secrets.openIfReadable(config);
     if (secrets === undefined) return UNREADABLE;
-    const legacyBody = isLegacyConfig(config) ? await this.legacy.of(event) : undefined;
+    const legacyBody = isLegacyConfig(config) ? await this.legacy.renderBody(event) : undefined;
     const notification = notificationOf(config, event, legacyBody);
-    const signature = await this.signer.sign(notification, config.url);
+    const signature = await this.signer.signNotification(notification, config.url);
     const headers = {
       ...notificationHeaders(config, secrets, notification),
       [NOTIFICATION_SIGNATURE]: signature,
-      ...(await this.traces.headers(event)),
+      ...(await this.traces.traceHeadersOf(event)),
     };
     const url = new URL(config.url);
     const { body } = notification;
     try {
       const answer = await this.outbound.request({ url, method: 'POST', headers, body, signal, totalMs });
-      answer.discard();
-      return answered(answer.status, answer.header('retry-after'));
+      answer.discardBody();
+      return outcomeOfAnswer(answer.status, answer.getHeader('retry-after'));
     } catch (error) {
       signal.throwIfAborted();
-      return unanswered(error);
+      return outcomeOfError(error);
     }
   }
 }

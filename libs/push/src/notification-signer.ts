@@ -20,8 +20,8 @@ export class NotificationSigner {
   constructor(private readonly keys: SigningKeys) {}
 
   /** Signs a notification. @param receiver URL of the webhook in its config */
-  async sign({ id, body }: Pick<Notification, 'id' | 'body'>, receiver: string): Promise<string> {
-    const { kid, key } = await this.keys.signing();
+  async signNotification({ id, body }: Pick<Notification, 'id' | 'body'>, receiver: string): Promise<string> {
+    const { kid, key } = await this.keys.getSigningKey();
     const iat = Math.floor(Date.now() / 1000);
     const said = { jti: id, nid: id, aud: receiver, iat, exp: iat + VALID_SECONDS };
     const header = { alg: 'ES256', typ: SIGNATURE_TYPES.notification, kid, ...said };

@@ -29,7 +29,7 @@ beforeEach(() => {
     { makeDue: async () => undefined, announceDue: () => undefined } as never,
     jobs as unknown as Jobs,
     {} as never,
-    { seal: () => null } as never,
+    { sealSecrets: () => null } as never,
     { purgeWith: () => undefined } as never,
   );
 });

@@ -25,7 +25,7 @@ export const MAX_CONFIGS = 10;
  */
 const ONCE_MORE_MS = 10_000;
 
-interface TaskRow {
+interface PushedTaskRow {
   state: TaskState;
   last_sequence: number;
 }
@@ -52,13 +52,13 @@ export class PostgresPushConfigs extends PushConfigs {
       WHERE push_repeat.push_id = push_config.push_id AND push_config.task_id = ANY($1::text[])`);
     retention.purgeWith('DELETE FROM push_delivery WHERE task_id = ANY($1::text[])');
     retention.purgeWith('DELETE FROM push_config WHERE task_id = ANY($1::text[])');
-    jobs.register(REGISTER, {
+    jobs.registerHandler(REGISTER, {
       read: readRegistration,
       run: (job) => this.registerOnce(openRegistration(job, this.secrets)).catch(refusedForGood),
     });
   }
 
-  check(config: TaskPushNotificationConfig, field = ''): CheckedPushConfig {
+  checkConfig(config: TaskPushNotificationConfig, field = ''): CheckedPushConfig {
     const problems = pushConfigProblems(config, (url) => this.outbound.mayPermit(url));
     if (problems.length > 0) {
       const prefix = field === '' ? '' : `${field}.`;
@@ -72,7 +72,7 @@ export class PostgresPushConfigs extends PushConfigs {
     await refuseTooMany(this.database.pool, taskId, config.id);
   }
 
-  async register(registration: PushRegistration): Promise<ShownPushConfig> {
+  async registerConfig(registration: PushRegistration): Promise<ShownPushConfig> {
     const { taskId, scope, config } = registration;
     await inTransaction(this.database, async (client) => {
       const task = await lockTask(client, taskId, scope);
@@ -88,7 +88,7 @@ export class PostgresPushConfigs extends PushConfigs {
 
   async registerOnce(registration: PushRegistration): Promise<void> {
     const known = await this.database.pool.query(KNOWN, [registration.taskId, registration.config.id]);
-    if (known.rowCount === 0) await this.register(registration);
+    if (known.rowCount === 0) await this.registerConfig(registration);
   }
 
   registrationJob(registration: PushRegistration & { after: number }): Job {
@@ -100,10 +100,10 @@ export class PostgresPushConfigs extends PushConfigs {
   }
 
   async get(taskId: string, id: string): Promise<ShownPushConfig | undefined> {
-    return (await this.list(taskId)).find((config) => config.id === id);
+    return (await this.listConfigs(taskId)).find((config) => config.id === id);
   }
 
-  async list(taskId: string): Promise<ShownPushConfig[]> {
+  async listConfigs(taskId: string): Promise<ShownPushConfig[]> {
     const { rows } = await this.database.pool.query<ConfigRow>(LIST, [taskId]);
     return rows.map(({ config_id: id, url, scheme }) =>
       shownConfig(taskId, { id, url, ...(scheme !== null && { authentication: { scheme } }) }),
@@ -117,7 +117,7 @@ export class PostgresPushConfigs extends PushConfigs {
   private valuesOf({ taskId, scope, config, wireVersion }: PushRegistration, after: number): unknown[] {
     const { id: configId, url, token, authentication } = config;
     const { tenant, owner } = scope;
-    const sealed = this.secrets.seal({ taskId, configId }, { token, credentials: authentication?.credentials });
+    const sealed = this.secrets.sealSecrets({ taskId, configId }, { token, credentials: authentication?.credentials });
     const scheme = authentication?.scheme ?? null;
     const { origin } = new URL(url);
     return [randomUUID(), taskId, configId, tenant, owner, url, scheme, sealed, wireVersion, after, origin];
@@ -134,14 +134,14 @@ function refusedForGood(error: unknown): never {
 }
 
 /** Locks the Task until the commit. Events committed before are counted; later events see the config. */
-async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: TaskScope): Promise<TaskRow> {
-  const { rows } = await client.query<TaskRow>(LOCK_TASK, [taskId, tenant, owner]);
+async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: TaskScope): Promise<PushedTaskRow> {
+  const { rows } = await client.query<PushedTaskRow>(LOCK_TASK, [taskId, tenant, owner]);
   if (!rows[0]) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
   return rows[0];
 }
 
 /** Returns the last event that is not notified. For an ended Task that is the event before its final state. */
-function beginningOf({ state, last_sequence: last }: TaskRow): number {
+function beginningOf({ state, last_sequence: last }: PushedTaskRow): number {
   return isTerminalState(state) ? last - 1 : last;
 }
 

@@ -32,7 +32,7 @@ export abstract class PushConfigs {
    * @param field path of the config in its request, `''` for the request itself
    * @throws A2AError INVALID_PARAMS with one violation per field at fault
    */
-  abstract check(config: TaskPushNotificationConfig, field?: string): CheckedPushConfig;
+  abstract checkConfig(config: TaskPushNotificationConfig, field?: string): CheckedPushConfig;
 
   /**
    * Refuses a config if the Task has the maximum number.
@@ -45,7 +45,7 @@ export abstract class PushConfigs {
    * position, even if it was disabled.
    * @throws A2AError TASK_NOT_FOUND; INVALID_PARAMS if the Task has the maximum number of configs
    */
-  abstract register(registration: PushRegistration): Promise<ShownPushConfig>;
+  abstract registerConfig(registration: PushRegistration): Promise<ShownPushConfig>;
 
   /**
    * Registers a config unless the Task ever had one with that id: a config that was replaced or deleted meanwhile stays
@@ -63,7 +63,7 @@ export abstract class PushConfigs {
   abstract get(taskId: string, id: string): Promise<ShownPushConfig | undefined>;
 
   /** Lists the configs of a Task, oldest first. */
-  abstract list(taskId: string): Promise<ShownPushConfig[]>;
+  abstract listConfigs(taskId: string): Promise<ShownPushConfig[]>;
 
   /** Deletes a config: no attempt begins afterwards. An unknown id is ignored. */
   abstract delete(taskId: string, id: string): Promise<void>;

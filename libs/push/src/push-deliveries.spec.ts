@@ -217,19 +217,19 @@ function work(signal = new AbortController().signal): Promise<void> {
   };
   const deliveries = new PushDeliveries(
     metrics as unknown as Metrics,
-    { next: async () => waiting.shift() } as unknown as PushQueues,
+    { takeNextConfig: async () => waiting.shift() } as unknown as PushQueues,
     fakeRepeats() as unknown as PushRepeats,
     fakeStore() as unknown as DeliveryStore,
     tasks as unknown as TaskStore,
     sender as unknown as NotificationSender,
   );
-  return deliveries.work(lane, 10_000, signal);
+  return deliveries.workLane(lane, 10_000, signal);
 }
 
 function fakeRepeats(): Partial<PushRepeats> {
   return {
-    next: async () => repeats.shift(),
-    done: async ({ number }) => {
+    takeNextRepeat: async () => repeats.shift(),
+    forgetRepeat: async ({ number }) => {
       reported.push(`done ${number}`);
     },
   };
@@ -237,14 +237,14 @@ function fakeRepeats(): Partial<PushRepeats> {
 
 function fakeStore(): Partial<DeliveryStore> {
   return {
-    delivered: async (_config, sequence) => {
+    recordDelivered: async (_config, sequence) => {
       reported.push(`delivered ${sequence}`);
       return true;
     },
-    failed: async (_config, sequence, _outcome, next) => {
+    recordFailed: async (_config, sequence, _outcome, next) => {
       reported.push(`failed ${sequence} in ${Math.round(next.getTime() - Date.now())}`);
     },
-    disabled: async (_config, sequence, _outcome, reason) => {
+    disableConfig: async (_config, sequence, _outcome, reason) => {
       reported.push(`disabled ${sequence}: ${reason}`);
     },
     putBack: async (given, until) => {
@@ -252,8 +252,8 @@ function fakeStore(): Partial<DeliveryStore> {
       reported.push(`put back ${given.pushId}${pause}`);
       if (until === undefined) waiting.push(given);
     },
-    config: async (pushId) => (pushId === 'p' ? config : undefined),
-    repeated: async (_config, sequence) => {
+    findConfig: async (pushId) => (pushId === 'p' ? config : undefined),
+    recordRepeated: async (_config, sequence) => {
       reported.push(`repeated ${sequence}`);
     },
     backOff: async () => {

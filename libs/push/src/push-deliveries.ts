@@ -60,12 +60,12 @@ export class PushDeliveries {
    * Works in a lane until its queue has nothing due, its turn is over, or its receiver gave no answer; records the
    * receiver's behavior in the lane. Rejects with the signal's reason, or if the database is unreachable.
    */
-  async work(lane: PushLane, attemptMs: number, signal: AbortSignal): Promise<void> {
+  async workLane(lane: PushLane, attemptMs: number, signal: AbortSignal): Promise<void> {
     const turn = { lane, until: Date.now() + TURN_MS, attemptMs, signal };
     if (!(await this.sendRepeats(turn))) return;
     do {
       signal.throwIfAborted();
-      const config = await this.queues.next(lane);
+      const config = await this.queues.takeNextConfig(lane);
       if (!config) return;
       await this.workOff(turn, config);
     } while (lane.failures === 0 && Date.now() < turn.until);
@@ -73,7 +73,7 @@ export class PushDeliveries {
 
   private async workOff(turn: LaneTurn, config: DueConfig): Promise<void> {
     try {
-      await this.deliver(turn, config);
+      await this.deliverEvents(turn, config);
     } catch (error) {
       turn.signal.throwIfAborted();
       // Configs of the same receiver do not wait for this one. If the database is unreachable, this fails as well, and
@@ -87,24 +87,26 @@ export class PushDeliveries {
     }
   }
 
-  private async deliver(turn: LaneTurn, first: DueConfig): Promise<void> {
+  private async deliverEvents(turn: LaneTurn, first: DueConfig): Promise<void> {
     let config = first;
     let sent = false;
-    const events = await this.tasks.events(config.taskId, config.deliveredSequence, PAGE);
+    const events = await this.tasks.readEvents(config.taskId, config.deliveredSequence, PAGE);
     for (const event of events) {
       if (sent && Date.now() > turn.until) break;
-      const outcome = await this.attempt(turn, () => this.sender.send(config, event, turn.attemptMs, turn.signal));
+      const outcome = await this.attemptSend(turn, () =>
+        this.sender.sendNotification(config, event, turn.attemptMs, turn.signal),
+      );
       sent = true;
-      if (!outcome.delivered) return this.fail(config, event.sequence, outcome);
+      if (!outcome.delivered) return this.recordFailure(config, event.sequence, outcome);
       this.attempts.inc({ outcome: 'delivered' });
-      if (!(await this.store.delivered(config, event.sequence, outcome))) return;
+      if (!(await this.store.recordDelivered(config, event.sequence, outcome))) return;
       config = { ...config, deliveredSequence: event.sequence, attempts: 0 };
     }
     if (!(await this.store.backOff(config))) await this.store.putBack(config);
   }
 
   /** Makes an attempt, and records the receiver's behavior. */
-  private async attempt({ lane }: LaneTurn, send: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> {
+  private async attemptSend({ lane }: LaneTurn, send: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> {
     const from = performance.now();
     const outcome = await send();
     if (outcome.error === 'refused' || outcome.error === 'unreadable') return outcome;
@@ -113,17 +115,17 @@ export class PushDeliveries {
     return outcome;
   }
 
-  private async fail(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<void> {
+  private async recordFailure(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<void> {
     const attempts = config.attempts + 1;
     const reason = finalReason(outcome, attempts);
     const { taskId, pushId } = config;
     if (reason === undefined) {
       this.attempts.inc({ outcome: 'retried' });
-      return this.store.failed(config, sequence, outcome, new Date(Date.now() + pauseAfter(attempts, outcome)));
+      return this.store.recordFailed(config, sequence, outcome, new Date(Date.now() + pauseAfter(attempts, outcome)));
     }
     this.attempts.inc({ outcome: 'disabled' });
     this.logger.warn({ taskId, pushId, sequence, reason }, 'A push notification config was disabled');
-    await this.store.disabled(config, sequence, outcome, reason);
+    await this.store.disableConfig(config, sequence, outcome, reason);
   }
 
   /**
@@ -133,17 +135,19 @@ export class PushDeliveries {
   private async sendRepeats(turn: LaneTurn): Promise<boolean> {
     for (;;) {
       turn.signal.throwIfAborted();
-      const repeat = await this.repeats.next(turn.lane);
+      const repeat = await this.repeats.takeNextRepeat(turn.lane);
       if (!repeat) return true;
       const { pushId, sequence } = repeat;
-      const config = await this.store.config(pushId);
-      const [event] = config ? await this.tasks.events(config.taskId, sequence - 1, 1) : [];
+      const config = await this.store.findConfig(pushId);
+      const [event] = config ? await this.tasks.readEvents(config.taskId, sequence - 1, 1) : [];
       if (config && event) {
-        const outcome = await this.attempt(turn, () => this.sender.send(config, event, turn.attemptMs, turn.signal));
+        const outcome = await this.attemptSend(turn, () =>
+          this.sender.sendNotification(config, event, turn.attemptMs, turn.signal),
+        );
         this.attempts.inc({ outcome: outcome.delivered ? 'delivered' : 'failed' });
-        await this.store.repeated(config, sequence, outcome);
+        await this.store.recordRepeated(config, sequence, outcome);
       }
-      await this.repeats.done(repeat);
+      await this.repeats.forgetRepeat(repeat);
       if (turn.lane.failures > 0 || Date.now() > turn.until) return false;
     }
   }

@@ -12,7 +12,7 @@ let underWay: Map<string, () => void>;
 let attemptMs: Map<string, number>;
 let leaves: string[];
 let leaveFailures: number;
-type Step = Parameters<Shutdown['register']>[1];
+type Step = Parameters<Shutdown['registerStep']>[1];
 
 let steps: Step[];
 let dispatcher: PushDispatcher;
@@ -35,33 +35,33 @@ afterEach(async () => {
 
 it('leaves places for other callers, however many receivers of one caller hang', async () => {
   addQueues('attacker', 300);
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(underWay.size).toBe(UNPROVEN_OF_A_CALLER);
   addQueues('victim', 1);
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect([...underWay.keys()].at(-1)).toBe('http://victim-0.test');
 });
 
 it('leaves places for other callers, although the receivers that hang now answered before', async () => {
   addQueues('attacker', 300, { answered: true });
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(underWay.size).toBe(PLACES_OF_A_CALLER);
   addQueues('victim', 1);
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(underWay.has('http://victim-0.test')).toBe(true);
 });
 
 it('leaves places for other tenants, however many owners of one tenant have receivers that hang', async () => {
   for (let owner = 0; owner < 20; owner += 1) addQueues(`attacker${owner}`, 30, { tenant: 'attackers' });
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(underWay.size).toBe(UNPROVEN_OF_A_TENANT);
   addQueues('victim', 1, { tenant: 'victims' });
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(underWay.has('http://victim-0.test')).toBe(true);
 });
@@ -69,7 +69,7 @@ it('leaves places for other tenants, however many owners of one tenant have rece
 it('calls the receivers of a caller that answer while its others hang', async () => {
   addQueues('mixed', 100);
   addQueues('mixed', 3, { answered: true, name: 'good' });
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect([...underWay.keys()].filter((it) => it.includes('good'))).toHaveLength(3);
   expect(underWay.size).toBe(UNPROVEN_OF_A_CALLER + 3);
@@ -77,7 +77,7 @@ it('calls the receivers of a caller that answer while its others hang', async ()
 
 it('gives callers their turns one after the other', async () => {
   for (const owner of ['a', 'b', 'c']) addQueues(owner, 5, { answered: true });
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(
     [...underWay.keys()]
@@ -91,7 +91,7 @@ it('never works in more lanes than it has places, and takes the next as soon as 
   for (let owner = 0; owner < 30; owner += 1) {
     addQueues(`o${owner}`, 4, { answered: true, tenant: `t${owner % 10}` });
   }
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(underWay.size).toBe(PLACES);
   const [first, end] = [...underWay][0]!;
@@ -104,7 +104,7 @@ it('never works in more lanes than it has places, and takes the next as soon as 
 it('gives an attempt less time where its receiver hung before and others of its caller wait', async () => {
   addQueues('calm', 1, { failures: 3 });
   addQueues('crowd', 100, { failures: 3 });
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(attemptMs.get('http://calm-0.test')).toBe(10_000);
   expect([...attemptMs.values()].filter((ms) => ms === 3_000).length).toBeGreaterThan(0);
@@ -113,7 +113,7 @@ it('gives an attempt less time where its receiver hung before and others of its 
 it('ends a lane although the database is away for a moment', async () => {
   leaveFailures = 2;
   addQueues('a', 1);
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   underWay.get('http://a-0.test')!();
   await until(() => leaves.length === 1);
@@ -123,7 +123,7 @@ it('ends a lane although the database is away for a moment', async () => {
 it('begins nothing more once the process stops', async () => {
   void steps[0]!({ signal: new AbortController().signal });
   addQueues('a', 1);
-  dispatcher.look();
+  dispatcher.lookForDue();
   await settled();
   expect(underWay.size).toBe(0);
 });
@@ -181,13 +181,13 @@ function fakeQueues(): Partial<PushQueues> {
       const last = queues.at(-1);
       return { queues, ...(last && { last }) };
     },
-    enter: async (found: readonly PushQueue[]) =>
+    openLanes: async (found: readonly PushQueue[]) =>
       found.map(({ receiver }) => {
         const queue = due.get(receiver)!;
         due.delete(receiver);
         return { ...queue, number: 0, holder: receiver };
       }),
-    leave: async ({ receiver }) => {
+    endLane: async ({ receiver }) => {
       if (leaveFailures-- > 0) throw Object.assign(new Error('away'), { code: '57P01' });
       leaves.push(receiver);
     },

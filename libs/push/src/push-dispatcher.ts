@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { isDatabaseAway, throughOutage } from '#libs/postgres';
+import { isDatabaseAway, retryWhileDatabaseDown } from '#libs/postgres';
 import { Shutdown } from '#libs/service';
 import { PushDeliveries } from './push-deliveries.js';
 import { PushPlaces } from './push-places.js';
@@ -47,19 +47,19 @@ export class PushDispatcher implements OnApplicationBootstrap {
     private readonly deliveries: PushDeliveries,
     shutdown: Shutdown,
   ) {
-    shutdown.register('intake', () => this.drain());
-    shutdown.register('executions', ({ signal }) => this.stop(signal));
+    shutdown.registerStep('intake', () => this.stopIntake());
+    shutdown.registerStep('executions', ({ signal }) => this.stop(signal));
   }
 
   onApplicationBootstrap(): void {
-    this.queues.onDue(() => this.look());
-    this.look();
-    this.timer = setInterval(() => this.look(), LOOK_MS);
+    this.queues.onDue(() => this.lookForDue());
+    this.lookForDue();
+    this.timer = setInterval(() => this.lookForDue(), LOOK_MS);
     this.timer.unref();
   }
 
   /** Searches for due queues now, or once more after the current search. */
-  look(): void {
+  lookForDue(): void {
     this.again = true;
     this.looking ??= this.lookUntilDone().finally(() => (this.looking = undefined));
   }
@@ -83,7 +83,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     let [after, begun]: [PushCaller | undefined, number] = [undefined, 0];
     while (!this.places.isFull && !this.stopped) {
       const { queues, last } = await this.queues.findDue(after);
-      begun += await this.enter(inTurns(queues));
+      begun += await this.enterQueues(inTurns(queues));
       if (last === undefined && begun === 0) return;
       if (last === undefined) begun = 0;
       after = last;
@@ -91,63 +91,63 @@ export class PushDispatcher implements OnApplicationBootstrap {
   }
 
   /** Begins lanes for the queues. @returns the number of lanes that began */
-  private async enter(queues: readonly DueQueue[]): Promise<number> {
+  private async enterQueues(queues: readonly DueQueue[]): Promise<number> {
     const admitted = queues.filter((queue) => {
       const hasRoom = this.places.hasRoom(queue);
-      if (hasRoom) this.places.take(queue);
+      if (hasRoom) this.places.takePlace(queue);
       return hasRoom;
     });
     const lanes =
       admitted.length === 0
         ? []
-        : await this.queues.enter(admitted).catch((error: unknown) => {
+        : await this.queues.openLanes(admitted).catch((error: unknown) => {
             for (const queue of admitted) this.places.giveBack(queue);
             throw error;
           });
-    const places = new Map(admitted.map((queue) => [keyOf(queue), queue]));
+    const places = new Map(admitted.map((queue) => [queueKey(queue), queue]));
     for (const lane of lanes) {
-      this.begin(lane, places.get(keyOf(lane))!);
-      places.delete(keyOf(lane));
+      this.beginLane(lane, places.get(queueKey(lane))!);
+      places.delete(queueKey(lane));
     }
     for (const place of places.values()) this.places.giveBack(place);
     return lanes.length;
   }
 
-  private begin(lane: PushLane, place: DueQueue): void {
+  private beginLane(lane: PushLane, place: DueQueue): void {
     const attemptMs = lane.failures > 0 && this.places.isCrowded(place) ? CROWDED_ATTEMPT_MS : ATTEMPT_MS;
-    const work = this.work(lane, attemptMs).finally(() => {
+    const work = this.runLane(lane, attemptMs).finally(() => {
       this.lanes.delete(lane.holder);
       this.places.giveBack(place);
-      this.look();
+      this.lookForDue();
     });
     this.lanes.set(lane.holder, work);
   }
 
   /** Works in a lane until its end. Never rejects. */
-  private async work(lane: PushLane, attemptMs: number): Promise<void> {
+  private async runLane(lane: PushLane, attemptMs: number): Promise<void> {
     const { signal } = this.cut;
     try {
-      await this.deliveries.work(lane, attemptMs, signal);
+      await this.deliveries.workLane(lane, attemptMs, signal);
     } catch (error) {
       if (!signal.aborted)
         this.logger.warn({ err: error, receiver: lane.receiver }, 'A lane of webhooks was cut short');
     }
     // Other processes free what this one holds only once it is gone.
-    await throughOutage(() => this.queues.leave(lane), signal).catch((error: unknown) => {
+    await retryWhileDatabaseDown(() => this.queues.endLane(lane), signal).catch((error: unknown) => {
       if (!signal.aborted) this.logger.error({ err: error, receiver: lane.receiver }, 'A lane of webhooks did not end');
     });
   }
 
-  private drain(): void {
+  private stopIntake(): void {
     this.stopped = true;
     clearInterval(this.timer);
   }
 
   /** Lets attempts finish until the signal aborts; other replicas continue the rest. */
   private async stop(signal: AbortSignal): Promise<void> {
-    this.drain();
+    this.stopIntake();
     const ended = Promise.all([this.looking, ...this.lanes.values()]);
-    await Promise.race([ended, aborted(signal)]);
+    await Promise.race([ended, untilAborted(signal)]);
     this.cut.abort(new Error('This process stops'));
     await Promise.race([ended, delay(LOOK_MS, undefined, { ref: false })]);
     await this.queues.freeOwnLanes().catch(() => undefined);
@@ -161,11 +161,11 @@ function inTurns(queues: readonly DueQueue[]): DueQueue[] {
   return Array.from({ length: longest }, (_, turn) => ofCallers.flatMap((its) => its[turn] ?? [])).flat();
 }
 
-function keyOf({ tenant, owner, receiver }: DueQueue): string {
+function queueKey({ tenant, owner, receiver }: DueQueue): string {
   return JSON.stringify([tenant, owner, receiver]);
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -11,16 +11,16 @@ import { readServePayload, SERVE } from './serve-job.js';
 @Injectable()
 export class PushJobs {
   constructor(jobs: Jobs, store: DeliveryStore, queues: PushQueues, repeats: PushRepeats) {
-    jobs.register(DELIVER, {
+    jobs.registerHandler(DELIVER, {
       purpose: 'push',
       read: readDeliverPayload,
       run: ({ pushId, turn }) => store.takeOver(pushId, turn),
     });
-    jobs.register(SERVE, {
+    jobs.registerHandler(SERVE, {
       purpose: 'push',
       read: readServePayload,
       run: ({ receiver, holder }) => queues.takeOverLane(receiver, holder),
     });
-    jobs.register(REDELIVER, { purpose: 'push', read: readRedelivery, run: (repeat) => repeats.add(repeat) });
+    jobs.registerHandler(REDELIVER, { purpose: 'push', read: readRedelivery, run: (repeat) => repeats.add(repeat) });
   }
 }

@@ -58,22 +58,22 @@ export class PushPlaces {
   }
 
   /** Takes a place; give it back with the same user. */
-  take(user: PlaceUser): void {
-    this.change(user, 1);
+  takePlace(user: PlaceUser): void {
+    this.changeUse(user, 1);
   }
 
   giveBack(user: PlaceUser): void {
-    this.change(user, -1);
+    this.changeUse(user, -1);
   }
 
-  private change(user: PlaceUser, by: 1 | -1): void {
+  private changeUse(user: PlaceUser, by: 1 | -1): void {
     const { total, caller, tenant } = this.usesOf(user);
     for (const use of [total, caller, tenant]) {
       use.all += by;
       if (!user.answered) use.unproven += by;
     }
-    keep(this.callers, callerKey(user), caller);
-    keep(this.tenants, user.tenant, tenant);
+    keepUse(this.callers, callerKey(user), caller);
+    keepUse(this.tenants, user.tenant, tenant);
   }
 
   private usesOf(user: Pick<PlaceUser, 'tenant' | 'owner'>): Record<'total' | 'caller' | 'tenant', Use> {
@@ -85,7 +85,7 @@ export class PushPlaces {
   }
 }
 
-function keep(uses: Map<string, Use>, key: string, use: Use): void {
+function keepUse(uses: Map<string, Use>, key: string, use: Use): void {
   if (use.all > 0) uses.set(key, use);
   else uses.delete(key);
 }

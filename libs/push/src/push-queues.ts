@@ -103,7 +103,7 @@ export class PushQueues {
    * Begins a lane for each of these queues that is still due and whose receiver has a free lane. Queues without a free
    * lane are due again a second later.
    */
-  async enter(found: readonly PushQueue[]): Promise<PushLane[]> {
+  async openLanes(found: readonly PushQueue[]): Promise<PushLane[]> {
     return inTransaction(this.database, async (client) => {
       const due = await this.lockDue(client, found);
       const lanes: PushLane[] = [];
@@ -140,7 +140,7 @@ export class PushQueues {
   }
 
   /** Takes the due config that has waited longest; `undefined` if none is due. */
-  async next({ tenant, owner, receiver, number, holder }: PushLane): Promise<DueConfig | undefined> {
+  async takeNextConfig({ tenant, owner, receiver, number, holder }: PushLane): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>({
       name: 'push-next',
       text: NEXT,
@@ -150,7 +150,7 @@ export class PushQueues {
   }
 
   /** Ends a lane, and reschedules its queue: after a pause if its receiver gave no answer. */
-  async leave(lane: PushLane): Promise<void> {
+  async endLane(lane: PushLane): Promise<void> {
     const { tenant, owner, receiver, failures, answered, holder } = lane;
     const pause = failures > 0 ? backOffAfter(failures) : 0;
     await inTransaction(this.database, async (client) => {
@@ -308,7 +308,7 @@ const freeLanes = (which: string, before = ''): string => `
 
 const LIVENESS = livenessCheckBy('$1');
 
-const FREE_DEAD = freeLanes(`replica_id IN (${LIVENESS.gone('ARRAY[$2]')})`, `${LIVENESS.withs},`);
+const FREE_DEAD = freeLanes(`replica_id IN (${LIVENESS.selectGone('ARRAY[$2]')})`, `${LIVENESS.withs},`);
 
 /** Lanes of an earlier version belong to a job instead of a replica. */
 const LOST = `replica_id IS NOT NULL AND (

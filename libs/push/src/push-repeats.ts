@@ -28,7 +28,7 @@ export class PushRepeats {
   }
 
   /** Takes the oldest repeat of a lane's queue; `undefined` if there is none. */
-  async next({ tenant, owner, receiver, holder }: PushLane): Promise<TakenRepeat | undefined> {
+  async takeNextRepeat({ tenant, owner, receiver, holder }: PushLane): Promise<TakenRepeat | undefined> {
     const { rows } = await this.database.pool.query<TakenRepeat>({
       name: 'push-repeat',
       text: NEXT,
@@ -38,7 +38,7 @@ export class PushRepeats {
   }
 
   /** Removes a repeat that was sent. */
-  async done({ number }: TakenRepeat): Promise<void> {
+  async forgetRepeat({ number }: TakenRepeat): Promise<void> {
     await this.database.pool.query('DELETE FROM push_repeat WHERE number = $1', [number]);
   }
 }

@@ -18,11 +18,11 @@ export class PushRevival {
     private readonly queues: PushQueues,
     jobs: Jobs,
   ) {
-    jobs.register(REVIVE.name, { purpose: 'push', read: () => undefined, run: () => this.revive() });
-    jobs.every(REVIVE);
+    jobs.registerHandler(REVIVE.name, { purpose: 'push', read: () => undefined, run: () => this.reviveDeliveries() });
+    jobs.scheduleCron(REVIVE);
   }
 
-  async revive(): Promise<void> {
+  async reviveDeliveries(): Promise<void> {
     const { rows } = await this.database.pool.query<{ lost: number }>(FREE_LOST);
     const earlier = await this.database.pool.query(TAKE_OVER_LOST);
     await this.makeWaitingDue();

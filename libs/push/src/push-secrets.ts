@@ -26,21 +26,21 @@ export class PushSecretBox {
   constructor(private readonly box: SecretBox) {}
 
   /** Seals the secrets; returns `null` if there are none. */
-  seal({ taskId, configId }: ConfigPlace, { token, credentials }: PushSecrets): string | null {
+  sealSecrets({ taskId, configId }: ConfigPlace, { token, credentials }: PushSecrets): string | null {
     if (token === undefined && credentials === undefined) return null;
-    return this.box.seal(JSON.stringify({ token, credentials }), placeOf(taskId, configId));
+    return this.box.seal(JSON.stringify({ token, credentials }), configPlace(taskId, configId));
   }
 
   /** Opens the secrets. @throws UnreadableSecret */
-  open({ taskId, configId, sealed, token, credentials }: KeptSecrets): PushSecrets {
-    if (sealed !== null) return JSON.parse(this.box.open(sealed, placeOf(taskId, configId))) as PushSecrets;
+  openSecrets({ taskId, configId, sealed, token, credentials }: KeptSecrets): PushSecrets {
+    if (sealed !== null) return JSON.parse(this.box.open(sealed, configPlace(taskId, configId))) as PushSecrets;
     return { ...(token !== null && { token }), ...(credentials !== null && { credentials }) };
   }
 
   /** Opens the secrets; returns `undefined` if no key opens them. */
   openIfReadable(kept: KeptSecrets): PushSecrets | undefined {
     try {
-      return this.open(kept);
+      return this.openSecrets(kept);
     } catch (error) {
       if (error instanceof UnreadableSecret) return undefined;
       throw error;
@@ -48,6 +48,6 @@ export class PushSecretBox {
   }
 }
 
-function placeOf(taskId: string, configId: string): string[] {
+function configPlace(taskId: string, configId: string): string[] {
   return ['push_config', taskId, configId];
 }

@@ -28,7 +28,7 @@ export class PushWaker {
     private readonly queues: PushQueues,
     jobs: Jobs,
   ) {
-    jobs.register(WAKE, {
+    jobs.registerHandler(WAKE, {
       purpose: 'push',
       read: () => undefined,
       run: (_payload, { signal }) => this.wakeAll(signal),
@@ -51,12 +51,12 @@ export class PushWaker {
   wakePortion(last?: PushCaller): Promise<PushCaller | undefined> {
     return inTransaction(this.database, async (client) => {
       const tasks = await takePortion(client, last);
-      if (tasks.length > 0) await this.wake(client, [...new Set(tasks.map(({ taskId }) => taskId))]);
+      if (tasks.length > 0) await this.wakeTasks(client, [...new Set(tasks.map(({ taskId }) => taskId))]);
       return tasks.at(-1);
     });
   }
 
-  private async wake(client: ClientBase, taskIds: readonly string[]): Promise<void> {
+  private async wakeTasks(client: ClientBase, taskIds: readonly string[]): Promise<void> {
     // A separate statement: it waits for lanes that are about to find nothing left and hold the config. The next
     // statement sees their changes.
     await client.query(LOCK, [taskIds]);

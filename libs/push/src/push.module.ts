@@ -21,12 +21,12 @@ import { SealSecretsJob } from './seal-secrets-job.js';
 @Module({})
 export class PushModule {
   /** Includes the management API of deliveries. @param imports modules that provide TaskStore and TaskRetention */
-  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return { ...PushModule.alone(...imports), controllers: [DeliveriesController] };
+  static withApi(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+    return { ...PushModule.withoutApi(...imports), controllers: [DeliveriesController] };
   }
 
   /** Includes the notifications without an API. @param imports modules that provide TaskStore and TaskRetention */
-  static alone(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+  static withoutApi(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: PushModule,
       imports,

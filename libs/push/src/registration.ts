@@ -21,7 +21,7 @@ export function readRegistration(payload: unknown): KeptRegistration {
 export function sealedRegistration(registration: PushRegistration, secrets: PushSecretBox): Record<string, unknown> {
   const { taskId, config } = registration;
   const { id, url, token, authentication } = config;
-  const sealed = secrets.seal({ taskId, configId: id }, { token, credentials: authentication?.credentials });
+  const sealed = secrets.sealSecrets({ taskId, configId: id }, { token, credentials: authentication?.credentials });
   const noted: CheckedPushConfig = {
     id,
     url,
@@ -38,7 +38,7 @@ export function openRegistration(
   if (!sealed) return registration;
   const { taskId, config } = registration;
   const place = { taskId, configId: config.id, sealed, token: null, credentials: null };
-  const { token, credentials } = secrets.open(place);
+  const { token, credentials } = secrets.openSecrets(place);
   const { authentication } = config;
   return {
     ...registration,

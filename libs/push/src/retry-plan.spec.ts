@@ -5,13 +5,13 @@ import {
   OutboundTimeoutError,
 } from '#libs/outbound';
 import {
-  answered,
+  outcomeOfAnswer,
   finalReason,
   isUnanswered,
   MAX_ATTEMPTS,
   pauseAfter,
   backOffAfter,
-  unanswered,
+  outcomeOfError,
 } from './retry-plan.js';
 
 const NO_LUCK = (): number => 0;
@@ -19,11 +19,11 @@ const HOUR = 3_600_000;
 
 describe('what came of an attempt', () => {
   it.each([200, 202, 204, 299])('%s is a delivery', (status) => {
-    expect(answered(status, undefined)).toEqual({ delivered: true, status });
+    expect(outcomeOfAnswer(status, undefined)).toEqual({ delivered: true, status });
   });
 
   it.each([199, 301, 302, 307, 400, 404, 410, 500, 503])('%s is none', (status) => {
-    expect(answered(status, undefined)).toEqual({ delivered: false, status });
+    expect(outcomeOfAnswer(status, undefined)).toEqual({ delivered: false, status });
   });
 
   it.each([
@@ -32,28 +32,28 @@ describe('what came of an attempt', () => {
     [new OutboundInterruptedError('x'), 'interrupted'],
     [new OutboundRefusedError('x', 'address'), 'refused'],
   ])('%p is told by its class', (error, kind) => {
-    expect(unanswered(error)).toEqual({ delivered: false, error: kind });
+    expect(outcomeOfError(error)).toEqual({ delivered: false, error: kind });
   });
 
   it('of a fault of ours is that fault', () => {
-    expect(() => unanswered(new TypeError('ours'))).toThrow('ours');
+    expect(() => outcomeOfError(new TypeError('ours'))).toThrow('ours');
   });
 });
 
 describe('the pauses', () => {
   it('double from a second to half an hour', () => {
-    const full = (attempts: number) => pauseAfter(attempts, answered(503, undefined), () => 1);
+    const full = (attempts: number) => pauseAfter(attempts, outcomeOfAnswer(503, undefined), () => 1);
     expect([1, 2, 3, 4, 11, 12, 19].map(full)).toEqual([1e3, 2e3, 4e3, 8e3, 1_024e3, 1_800e3, 1_800e3]);
   });
 
   it('are a quarter shorter at most', () => {
-    expect(pauseAfter(4, answered(503, undefined), NO_LUCK)).toBe(6_000);
+    expect(pauseAfter(4, outcomeOfAnswer(503, undefined), NO_LUCK)).toBe(6_000);
   });
 
   it('add up to hours', () => {
     let sum = 0;
     for (let attempts = 1; attempts < MAX_ATTEMPTS; attempts += 1) {
-      sum += pauseAfter(attempts, answered(503, undefined), NO_LUCK);
+      sum += pauseAfter(attempts, outcomeOfAnswer(503, undefined), NO_LUCK);
     }
     expect(sum).toBeGreaterThan(3 * HOUR);
     expect(sum).toBeLessThan(6 * HOUR);
@@ -65,24 +65,26 @@ describe('the pauses', () => {
     ['0', 750],
     ['Fri, 31 Dec 1999 23:59:59 GMT', 750],
   ])('honour Retry-After: %s', (header, pause) => {
-    expect(pauseAfter(1, answered(503, header), NO_LUCK)).toBe(pause);
+    expect(pauseAfter(1, outcomeOfAnswer(503, header), NO_LUCK)).toBe(pause);
   });
 
   it('honour Retry-After as a time', () => {
     const time = new Date(Date.now() + 600_000).toUTCString();
-    expect(pauseAfter(1, answered(429, time), NO_LUCK)).toBeGreaterThan(500_000);
+    expect(pauseAfter(1, outcomeOfAnswer(429, time), NO_LUCK)).toBeGreaterThan(500_000);
   });
 });
 
 describe('the end', () => {
   it('comes at once with 410, and with an address that is refused', () => {
-    expect(finalReason(answered(410, undefined), 1)).toMatch(/410/);
+    expect(finalReason(outcomeOfAnswer(410, undefined), 1)).toMatch(/410/);
     expect(finalReason({ delivered: false, error: 'refused' }, 1)).toMatch(/address/);
   });
 
   it('comes with the last attempt, and says what that failed with', () => {
-    expect(finalReason(answered(503, undefined), MAX_ATTEMPTS - 1)).toBeUndefined();
-    expect(finalReason(answered(503, undefined), MAX_ATTEMPTS)).toBe('20 attempts failed, the last one with 503');
+    expect(finalReason(outcomeOfAnswer(503, undefined), MAX_ATTEMPTS - 1)).toBeUndefined();
+    expect(finalReason(outcomeOfAnswer(503, undefined), MAX_ATTEMPTS)).toBe(
+      '20 attempts failed, the last one with 503',
+    );
     const timeout = { delivered: false, error: 'timeout' };
     expect(finalReason(timeout, MAX_ATTEMPTS)).toBe('20 attempts failed, the last one with a timeout error');
   });

@@ -27,14 +27,14 @@ export interface AttemptOutcome {
   retryAfterMs?: number;
 }
 
-export function answered(status: number, retryAfter: string | undefined): AttemptOutcome {
+export function outcomeOfAnswer(status: number, retryAfter: string | undefined): AttemptOutcome {
   if (status >= 200 && status < 300) return { delivered: true, status };
   const retryAfterMs = requestedPause(retryAfter);
   return { delivered: false, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 /** Returns the outcome of an error of the outbound client. @throws the error itself if it is an internal error */
-export function unanswered(error: unknown): AttemptOutcome {
+export function outcomeOfError(error: unknown): AttemptOutcome {
   if (error instanceof OutboundRefusedError) return { delivered: false, error: 'refused' };
   if (error instanceof OutboundConnectError) return { delivered: false, error: 'connect' };
   if (error instanceof OutboundTimeoutError) return { delivered: false, error: 'timeout' };

@@ -23,8 +23,8 @@ function replica(keys: readonly Buffer[]) {
   let handler: JobHandler<unknown> | undefined;
   let sealed = 0;
   const jobs = {
-    register: (_name: string, registered: JobHandler<unknown>) => (handler = registered),
-    enqueue: async (wanted: readonly Job[]) => void enqueued.push(...wanted),
+    registerHandler: (_name: string, registered: JobHandler<unknown>) => (handler = registered),
+    enqueueJobs: async (wanted: readonly Job[]) => void enqueued.push(...wanted),
   } as unknown as Jobs;
   const database = { pool: { query: async () => ({ rows: [] }) } } as unknown as Database;
   const signing = { sealAnew: async () => void (sealed += 1) } as unknown as SigningKeys;

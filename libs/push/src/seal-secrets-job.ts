@@ -26,18 +26,18 @@ export class SealSecretsJob implements OnApplicationBootstrap {
     private readonly secrets: PushSecretBox,
     private readonly signing: SigningKeys,
   ) {
-    jobs.register(SEAL, {
+    jobs.registerHandler(SEAL, {
       purpose: 'upkeep',
       read: readSealing,
-      run: (sealing, { signal }) => this.run(sealing, signal),
+      run: (sealing, { signal }) => this.sealConfigs(sealing, signal),
     });
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.jobs.enqueue([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
+    await this.jobs.enqueueJobs([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
   }
 
-  private async run(sealing: Sealing, signal: AbortSignal): Promise<void> {
+  private async sealConfigs(sealing: Sealing, signal: AbortSignal): Promise<void> {
     expectKey(sealing, this.box);
     await this.signing.sealAnew();
     let unreadable = 0;
@@ -55,7 +55,7 @@ export class SealSecretsJob implements OnApplicationBootstrap {
   private async sealOne(row: Row): Promise<boolean> {
     const secrets = this.secrets.openIfReadable(row);
     if (secrets === undefined) return false;
-    const sealed = this.secrets.seal(row, secrets);
+    const sealed = this.secrets.sealSecrets(row, secrets);
     await this.database.pool.query(SEALED, [row.pushId, sealed, row.sealed, row.token, row.credentials]);
     return true;
   }

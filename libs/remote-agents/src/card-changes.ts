@@ -28,7 +28,7 @@ const SIGNIFICANT = new Set([
 /** Returns the changes from one card to another, sorted by path. */
 export function cardChanges(from: CardContent, to: CardContent): CardChange[] {
   if (from.hash === '' || to.hash === '') return wholeChange(from, to);
-  const changes = [...jsonDifferences(from.content, to.content)].map(weighed);
+  const changes = [...jsonDifferences(from.content, to.content)].map(weighChange);
   const reported = changes.toSorted((a, b) => Number(b.significant) - Number(a.significant)).slice(0, MAX_CHANGES);
   return reported.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
@@ -42,6 +42,6 @@ function wholeChange(from: CardContent, to: CardContent): CardChange[] {
   return [{ path: '', kind: to.hash === '' ? 'removed' : 'added', significant: true }];
 }
 
-function weighed({ path, kind, ...values }: JsonDifference): CardChange {
+function weighChange({ path, kind, ...values }: JsonDifference): CardChange {
   return { path, kind, significant: SIGNIFICANT.has(path.split('/')[1] ?? ''), ...values };
 }

@@ -26,10 +26,10 @@ describe('the keys that cards name', () => {
       fetches.push(String(input));
       return status === 200 ? Response.json({ keys: [publicKey], ...more }) : new Response('', { status });
     };
-    keys = new CardKeys({ fetch, trusting: () => fetch } as Pick<OutboundHttp, 'fetch' | 'trusting'>, []);
+    keys = new CardKeys({ fetch, trustingFetch: () => fetch } as Pick<OutboundHttp, 'fetch' | 'trustingFetch'>, []);
   });
 
-  const source = (name: string): KeySource => keys.sources(`${ORIGIN}/${name}`, CARD)[0]!;
+  const source = (name: string): KeySource => keys.findSources(`${ORIGIN}/${name}`, CARD)[0]!;
 
   async function keyOf(name: string, kid = 'k'): Promise<unknown> {
     const jws = await new FlattenedSign(Buffer.from('x'))

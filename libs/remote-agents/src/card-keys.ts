@@ -37,13 +37,13 @@ export class CardKeys {
   private readonly named = new LRUCache<string, { source: KeySource }>({ max: 1_000, maxSize: MOST_KEPT_BYTES });
   private readonly fetch: OutboundFetch;
 
-  constructor(http: Pick<OutboundHttp, 'fetch' | 'trusting'>, trustedUrls: readonly string[]) {
+  constructor(http: Pick<OutboundHttp, 'fetch' | 'trustingFetch'>, trustedUrls: readonly string[]) {
     this.fetch = http.fetch;
     // Sets named by the operator may be in a private network.
     this.trusted = trustedUrls.map((url) => ({
       url,
       trust: 'operator',
-      key: keySet(url, http.trusting(url), () => undefined),
+      key: keySet(url, http.trustingFetch(url), () => undefined),
     }));
   }
 
@@ -52,7 +52,7 @@ export class CardKeys {
    * @param jku URL of the set that the signature's protected header names
    * @param cardUrl URL that the card was read from
    */
-  sources(jku: string | undefined, cardUrl: string): readonly KeySource[] {
+  findSources(jku: string | undefined, cardUrl: string): readonly KeySource[] {
     if (jku === undefined || !isAtOrigin(jku, cardUrl)) return this.trusted;
     if (this.trusted.some(({ url }) => url === jku)) return this.trusted;
     return [...this.trusted, this.ofCard(jku)];
@@ -61,9 +61,9 @@ export class CardKeys {
   private ofCard(url: string): KeySource {
     const kept = this.named.get(url);
     if (kept) return kept.source;
-    const source: KeySource = { url, trust: 'origin', key: keySet(url, this.fetch, (bytes) => weigh(bytes)) };
+    const source: KeySource = { url, trust: 'origin', key: keySet(url, this.fetch, (bytes) => setWeight(bytes)) };
     let largest = 0;
-    const weigh = (bytes: number): void => {
+    const setWeight = (bytes: number): void => {
       // An invalid answer leaves the previous set in memory.
       largest = Math.max(largest, bytes);
       if (this.named.peek(url)?.source !== source) return;
@@ -83,13 +83,13 @@ function isAtOrigin(jku: string, cardUrl: string): boolean {
 /** Creates the key resolver of a JWK Set. @param onRead called with the size in bytes of a fetched set */
 function keySet(url: string, fetch: OutboundFetch, onRead: (bytes: number) => void): FlattenedVerifyGetKey {
   return createRemoteJWKSet(new URL(url), {
-    [customFetch]: bounded(fetch, onRead) as typeof globalThis.fetch,
+    [customFetch]: boundedFetch(fetch, onRead) as typeof globalThis.fetch,
     timeoutDuration: TIMEOUT_MS,
   });
 }
 
 /** Limits the size of a set of keys; a longer answer is not read to its end. */
-function bounded(fetch: OutboundFetch, onRead: (bytes: number) => void): OutboundFetch {
+function boundedFetch(fetch: OutboundFetch, onRead: (bytes: number) => void): OutboundFetch {
   return async (input, init) => {
     const { status, body } = await fetch(input, init);
     const pieces: Uint8Array[] = [];

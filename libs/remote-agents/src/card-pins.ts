@@ -43,28 +43,28 @@ const FORGOTTEN_AT_ONCE = 500;
 export class CardPins {
   constructor(private readonly database: Database) {}
 
-  async find(tenant: string, url: string): Promise<CardPin | undefined> {
-    const { rows } = await this.database.pool.query<PinRow>(FIND, [tenant, url]);
+  async findPin(tenant: string, url: string): Promise<CardPin | undefined> {
+    const { rows } = await this.database.pool.query<CardPinRow>(FIND, [tenant, url]);
     return rows[0] && pinOf(rows[0]);
   }
 
   /** Pins a card unless one is pinned already. @returns the pinned card */
-  async pin(tenant: string, url: string, { hash, name, card }: SeenCard): Promise<CardPin> {
-    await this.database.pool.query(PIN, [tenant, url, hash, name, json(card)]);
-    const pin = await this.find(tenant, url);
+  async pinCard(tenant: string, url: string, { hash, name, card }: SeenCard): Promise<CardPin> {
+    await this.database.pool.query(PIN, [tenant, url, hash, name, cardJson(card)]);
+    const pin = await this.findPin(tenant, url);
     if (!pin) throw new Error('A pinned card vanished while it was kept');
     return pin;
   }
 
   /** Records a change. @returns true if the change is new; `undefined` if the pin has moved meanwhile */
-  async note(pin: CardPin, change: SeenChange): Promise<boolean | undefined> {
+  async noteChange(pin: CardPin, change: SeenChange): Promise<boolean | undefined> {
     const { hash, name, card, changes, significant, accepted } = change;
     const statement = accepted ? MOVE : WAIT;
     const { rows } = await this.database.pool.query<{ is_new: boolean }>(statement, [
       pin.id,
       pin.hash,
       hash,
-      json(card),
+      cardJson(card),
       significant,
       JSON.stringify(changes),
       name,
@@ -88,7 +88,7 @@ export class CardPins {
    * Deletes the pins of agents not called since a time, except those with a change that waits for acceptance.
    * @returns the number deleted; stops early if the signal aborts
    */
-  async forget(unseenSince: Date, signal: AbortSignal): Promise<number> {
+  async forgetUnused(unseenSince: Date, signal: AbortSignal): Promise<number> {
     let forgotten = 0;
     for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !signal.aborted; forgotten += gone) {
       gone = (await this.database.pool.query(FORGET, [unseenSince, FORGOTTEN_AT_ONCE])).rowCount ?? 0;
@@ -97,7 +97,7 @@ export class CardPins {
   }
 }
 
-interface PinRow {
+interface CardPinRow {
   id: string;
   url: string;
   hash: string;
@@ -106,12 +106,12 @@ interface PinRow {
   changes: CardChange[] | null;
 }
 
-function pinOf({ id, url, hash, card, seen_hash: seen, changes }: PinRow): CardPin {
+function pinOf({ id, url, hash, card, seen_hash: seen, changes }: CardPinRow): CardPin {
   const paths = (changes ?? []).filter((it) => it.significant).map(({ path }) => path);
   return { id, url, hash, card, ...(seen !== null && { pending: { hash: seen, paths } }) };
 }
 
-function json(card: JsonObject | null): string | null {
+function cardJson(card: JsonObject | null): string | null {
   return card && JSON.stringify(card);
 }
 
@@ -138,7 +138,7 @@ const FORGET = `
  * Returns a statement that updates the pin and records the change. If the pin has moved, nothing is written. A change
  * that is already recorded counts one more time.
  */
-function noting(pin: string, acceptedAt: string): string {
+function notingStatement(pin: string, acceptedAt: string): string {
   return `
   WITH pin AS (${pin} RETURNING id)
   INSERT INTO callee_card_change AS change (card_id, from_hash, to_hash, significant, changes, accepted_at)
@@ -148,11 +148,11 @@ function noting(pin: string, acceptedAt: string): string {
   RETURNING change.times = 1 AS is_new`;
 }
 
-const WAIT = noting(
+const WAIT = notingStatement(
   `UPDATE callee_card SET seen_hash = $3, seen_card = $4, seen_name = $7, last_seen_at = now() WHERE id = $1 AND hash = $2`,
   'NULL',
 );
-const MOVE = noting(
+const MOVE = notingStatement(
   `UPDATE callee_card SET hash = $3, card = $4, name = $7, seen_hash = NULL, seen_name = NULL, seen_card = NULL, last_seen_at = now()
    WHERE id = $1 AND hash = $2`,
   'now()',

@@ -18,17 +18,17 @@ export class CardPurgeJob {
   ) {
     const { retentionMs } = cards;
     if (retentionMs === undefined) return;
-    jobs.register(NAME, {
+    jobs.registerHandler(NAME, {
       purpose: 'upkeep',
       read: () => undefined,
-      run: (_payload, { signal }) => this.run(retentionMs, signal),
+      run: (_payload, { signal }) => this.purgeCards(retentionMs, signal),
     });
-    jobs.every({ name: NAME, match: EVERY_NIGHT });
+    jobs.scheduleCron({ name: NAME, match: EVERY_NIGHT });
   }
 
-  private async run(retentionMs: number, signal: AbortSignal): Promise<void> {
+  private async purgeCards(retentionMs: number, signal: AbortSignal): Promise<void> {
     const unseenSince = new Date(Date.now() - retentionMs);
-    const cards = await this.pins.forget(unseenSince, signal);
+    const cards = await this.pins.forgetUnused(unseenSince, signal);
     if (cards > 0) this.logger.log({ cards, unseenSince }, 'Forgot the cards of agents that are not called any more');
     signal.throwIfAborted();
   }

@@ -177,7 +177,7 @@ async function sign(content: string, header: object = {}, { privateKey }: Pair =
 function verified(json: JsonObject, sources: KeySource[] = [trusted(publicKey)]): Promise<CardSignatureReport> {
   const text = JSON.stringify(json);
   const received: ReceivedCard = { url: 'http://a/card', text, card: readAgentCard(text)! };
-  return new CardSignatures({ sources: () => sources }).verify(received);
+  return new CardSignatures({ findSources: () => sources }).verifyCard(received);
 }
 
 function trusted(key: JWK): KeySource {

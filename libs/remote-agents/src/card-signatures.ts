@@ -39,22 +39,26 @@ const MAX_SIGNATURES = 8;
 
 /** Verifies the signatures of agents' cards. */
 export class CardSignatures {
-  constructor(private readonly keys: Pick<CardKeys, 'sources'>) {}
+  constructor(private readonly keys: Pick<CardKeys, 'findSources'>) {}
 
   /** Verifies the signatures of a card. Never rejects. */
-  async verify(received: ReceivedCard): Promise<CardSignatureReport> {
+  async verifyCard(received: ReceivedCard): Promise<CardSignatureReport> {
     const json = JSON.parse(received.text) as JsonObject;
     const given = Array.isArray(json['signatures']) ? json['signatures'].slice(0, MAX_SIGNATURES) : [];
     if (given.length === 0) return { state: 'unsigned', signatures: [] };
     const texts = signedTexts(received, json);
-    const signatures = await Promise.all(given.map((it) => this.one(it, texts, received.url)));
+    const signatures = await Promise.all(given.map((it) => this.verifySignature(it, texts, received.url)));
     const states = signatures.map(({ state }) => state);
     const state = (['valid', 'invalid'] as const).find((it) => states.includes(it)) ?? 'untrusted';
     const mayPass = state === 'untrusted' && signatures.some(({ reason }) => reason === FAILURES.unreachable.reason);
     return { state, signatures, ...(mayPass && { mayPass }) };
   }
 
-  private async one(signature: unknown, texts: readonly string[], cardUrl: string): Promise<SignatureReport> {
+  private async verifySignature(
+    signature: unknown,
+    texts: readonly string[],
+    cardUrl: string,
+  ): Promise<SignatureReport> {
     const jws = readSignature(signature);
     if (!jws) return { state: 'invalid', reason: 'is not a JWS with a protected header' };
     const { header, parts } = jws;
@@ -67,8 +71,8 @@ export class CardSignatures {
       };
     }
     if (kid === undefined) return { ...header, state: 'invalid', reason: 'names no key' };
-    let outcome: Outcome = 'no key';
-    for (const source of this.keys.sources(jku, cardUrl)) {
+    let outcome: VerificationOutcome = 'no key';
+    for (const source of this.keys.findSources(jku, cardUrl)) {
       const tried = await verifyOver(texts, parts, source);
       if (tried === 'valid') return { ...header, state: 'valid', trust: source.trust };
       if (tried !== 'no key' && outcome !== 'wrong') outcome = tried;
@@ -77,9 +81,9 @@ export class CardSignatures {
   }
 }
 
-type Outcome = 'no key' | 'unreachable' | 'wrong';
+type VerificationOutcome = 'no key' | 'unreachable' | 'wrong';
 
-const FAILURES: Record<Outcome, Pick<SignatureReport, 'state' | 'reason'>> = {
+const FAILURES: Record<VerificationOutcome, Pick<SignatureReport, 'state' | 'reason'>> = {
   'no key': {
     state: 'untrusted',
     reason: 'names a key that is neither trusted nor published at the origin of the card',
@@ -102,7 +106,7 @@ function readSignature(value: unknown): Jws | undefined {
     const { alg, kid, jku, crit, typ } = decodeProtectedHeader({ protected: head });
     if (crit !== undefined || typ === SIGNATURE_TYPES.notification) return undefined;
     return {
-      header: { ...text('alg', alg), ...text('kid', kid), ...text('jku', jku) },
+      header: { ...shortMember('alg', alg), ...shortMember('kid', kid), ...shortMember('jku', jku) },
       parts: { protected: head, signature },
     };
   } catch {
@@ -110,7 +114,7 @@ function readSignature(value: unknown): Jws | undefined {
   }
 }
 
-function text(name: string, value: unknown): Record<string, string> {
+function shortMember(name: string, value: unknown): Record<string, string> {
   return typeof value === 'string' && value.length <= 2_000 ? { [name]: value } : {};
 }
 
@@ -136,7 +140,7 @@ async function verifyOver(
   texts: readonly string[],
   parts: Jws['parts'],
   { key }: KeySource,
-): Promise<Outcome | 'valid'> {
+): Promise<VerificationOutcome | 'valid'> {
   for (const content of texts) {
     const payload = Buffer.from(content).toString('base64url');
     try {

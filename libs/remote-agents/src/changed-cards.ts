@@ -14,18 +14,18 @@ export class ChangedCards {
   }
 
   @OnFact('card.changed')
-  count({ policy, blocked }: FactPayloads['card.changed']): void {
+  countChange({ policy, blocked }: FactPayloads['card.changed']): void {
     this.changed.inc({ policy, blocked: String(blocked) });
   }
 
   @OnFact('card.changed')
-  log({ url, paths, policy, significant }: FactPayloads['card.changed']): void {
+  logChange({ url, paths, policy, significant }: FactPayloads['card.changed']): void {
     if (significant && policy !== 'allow') this.logger.warn({ url, paths, policy }, "An agent's card has changed");
     else this.logger.log({ url, paths }, "An agent's card has changed");
   }
 
   @OnFact('card.changed')
-  audit({ url, tenant, policy, blocked }: FactPayloads['card.changed']): void {
+  auditChange({ url, tenant, policy, blocked }: FactPayloads['card.changed']): void {
     this.auditLogger.log({ card: { url, tenant, policy, blocked } }, 'The card of an agent has changed');
   }
 }

@@ -68,25 +68,25 @@ export class RemoteAgentCards {
   }
 
   /** Returns a page of cards, sorted by URL. */
-  async page(tenant: string, { status, after, pageSize }: CardsQuery): Promise<RemoteAgentCardPage> {
+  async listCards(tenant: string, { status, after, pageSize }: CardsQuery): Promise<RemoteAgentCardPage> {
     const { rows } = await this.database.pool.query<CardRow>(LIST, [
       tenant,
       status ?? null,
       after ?? null,
       pageSize + 1,
     ]);
-    const cards = rows.slice(0, pageSize).map((row) => this.shown(row));
+    const cards = rows.slice(0, pageSize).map((row) => this.toListedCard(row));
     const last = rows.length > pageSize ? cards.at(-1) : undefined;
     return { cards, nextPageToken: last ? Buffer.from(last.url).toString('base64url') : '' };
   }
 
   /** Returns a card with its content and changes. @throws ProblemError 404 */
-  async detail(tenant: string, id: string): Promise<RemoteAgentCardDetail> {
-    const row = UUID.test(id) ? await this.row(tenant, id) : undefined;
+  async getDetail(tenant: string, id: string): Promise<RemoteAgentCardDetail> {
+    const row = UUID.test(id) ? await this.findRow(tenant, id) : undefined;
     if (!row) throw new ProblemError(404, 'There is no such card');
     const { rows } = await this.database.pool.query<ChangeRow>(CHANGES, [id]);
     return {
-      ...this.shown(row),
+      ...this.toListedCard(row),
       card: row.card,
       ...(row.seen_hash !== null && { seenCard: row.seen_card }),
       changes: rows.map(changeOf),
@@ -98,27 +98,27 @@ export class RemoteAgentCards {
    * @param hash hash of the card to accept; absent: any
    * @throws ProblemError 404; 409 if no card, or another one, waits for acceptance
    */
-  async accept(tenant: string, id: string, by: string, hash?: string): Promise<RemoteAgentCardDetail> {
-    await this.detail(tenant, id);
+  async acceptCard(tenant: string, id: string, by: string, hash?: string): Promise<RemoteAgentCardDetail> {
+    await this.getDetail(tenant, id);
     const { rowCount } = await this.database.pool.query(ACCEPT, [tenant, id, by, hash ?? null]);
     if (!rowCount) {
       throw new ProblemError(409, 'No such change waits to be accepted: the agent may have changed its card again');
     }
-    return this.detail(tenant, id);
+    return this.getDetail(tenant, id);
   }
 
   /** Finds the card of the agent at a URL, for a preview. */
-  async at(tenant: string, url: string): Promise<RemoteAgentCard | undefined> {
+  async findCardAt(tenant: string, url: string): Promise<RemoteAgentCard | undefined> {
     const { rows } = await this.database.pool.query<CardRow>(AT, [tenant, url]);
-    return rows[0] && this.shown(rows[0]);
+    return rows[0] && this.toListedCard(rows[0]);
   }
 
-  private async row(tenant: string, id: string): Promise<DetailRow | undefined> {
+  private async findRow(tenant: string, id: string): Promise<DetailRow | undefined> {
     const { rows } = await this.database.pool.query<DetailRow>(ONE, [tenant, id]);
     return rows[0];
   }
 
-  private shown(row: CardRow): RemoteAgentCard {
+  private toListedCard(row: CardRow): RemoteAgentCard {
     const changed = row.seen_hash !== null;
     return {
       id: row.id,
@@ -130,7 +130,7 @@ export class RemoteAgentCards {
       ...(row.seen_hash !== null && { seenHash: row.seen_hash }),
       firstSeenAt: row.first_seen_at.toISOString(),
       lastSeenAt: row.last_seen_at.toISOString(),
-      ...acceptance(row),
+      ...toAcceptance(row),
     };
   }
 }
@@ -174,11 +174,11 @@ function changeOf(row: ChangeRow): RecordedChange {
     times: row.times,
     firstSeenAt: row.first_seen_at.toISOString(),
     lastSeenAt: row.last_seen_at.toISOString(),
-    ...acceptance(row),
+    ...toAcceptance(row),
   };
 }
 
-function acceptance({ accepted_at: at, accepted_by: by }: Acceptance): { acceptedAt?: string; acceptedBy?: string } {
+function toAcceptance({ accepted_at: at, accepted_by: by }: Acceptance): { acceptedAt?: string; acceptedBy?: string } {
   return { ...(at && { acceptedAt: at.toISOString() }), ...(by !== null && { acceptedBy: by }) };
 }
 

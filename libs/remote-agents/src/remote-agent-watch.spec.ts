@@ -27,7 +27,7 @@ function received(name = 'a'): ReceivedCard {
 function watch(options: Partial<RemoteAgentWatchOptions>): RemoteAgentWatch {
   return new RemoteAgentWatch({
     config: { ...CARDS, changes: 'block' },
-    signatures: { verify: async (): Promise<CardSignatureReport> => ({ state: 'unsigned', signatures: [] }) },
+    signatures: { verifyCard: async (): Promise<CardSignatureReport> => ({ state: 'unsigned', signatures: [] }) },
     pins: {} as CardPins,
     metrics: new Metrics(),
     facts: { emit: () => undefined },
@@ -57,17 +57,17 @@ describe('CARD_CHANGE_POLICY=block', () => {
   it('a call waits while the database is away, and goes on', async () => {
     const away = pins(1);
     const { signal } = new AbortController();
-    await watch({ pins: away }).admit(AGENT, received(), { signal });
+    await watch({ pins: away }).admitCard(AGENT, received(), { signal });
     expect(away.asked).toBe(2);
   });
 
   it('waits no longer than the call', async () => {
     const call = new AbortController();
     const away = pins(Infinity);
-    const waiting = watch({ pins: away }).admit(AGENT, received(), { signal: call.signal });
+    const waiting = watch({ pins: away }).admitCard(AGENT, received(), { signal: call.signal });
     call.abort(new Error('nobody waits any more'));
     await expect(waiting).rejects.toThrow('nobody waits any more');
-    await expect(watch({ pins: away }).admit(AGENT, received(), {})).rejects.toBe(AWAY);
+    await expect(watch({ pins: away }).admitCard(AGENT, received(), {})).rejects.toBe(AWAY);
   });
 });
 
@@ -78,8 +78,11 @@ describe('CARD_SIGNATURES=require', () => {
   ])('a card that cannot be told to be signed is refused: %s', async (kind, mayPass) => {
     const reason = 'names a key of some kind';
     const report: CardSignatureReport = { state: 'untrusted', signatures: [{ state: 'untrusted', reason }], mayPass };
-    const strict = watch({ config: { ...CARDS, signatures: 'require' }, signatures: { verify: async () => report } });
-    await expect(strict.admit(AGENT, received(), {})).rejects.toMatchObject({
+    const strict = watch({
+      config: { ...CARDS, signatures: 'require' },
+      signatures: { verifyCard: async () => report },
+    });
+    await expect(strict.admitCard(AGENT, received(), {})).rejects.toMatchObject({
       kind,
       message: `the agent card is not signed as required: its signature ${reason}`,
     });
@@ -107,17 +110,17 @@ describe('A card that was let pass', () => {
   it('is compared once, although it is read again for each call', async () => {
     const compared = pins();
     const watching = watch({ pins: compared });
-    await watching.admit(AGENT, received(), {});
-    expect(watching.admit(AGENT, received(), {})).toBeUndefined();
+    await watching.admitCard(AGENT, received(), {});
+    expect(watching.admitCard(AGENT, received(), {})).toBeUndefined();
     expect(compared.asked).toBe(1);
   });
 
   it('is compared again where its text or its place is another one', async () => {
     const compared = pins();
     const watching = watch({ pins: compared, config: { ...CARDS, changes: 'allow' } });
-    await watching.admit(AGENT, received(), {});
-    await watching.admit(AGENT, received('b'), {});
-    await watching.admit(AGENT, { ...received('b'), url: `${AGENT}/other` }, {});
+    await watching.admitCard(AGENT, received(), {});
+    await watching.admitCard(AGENT, received('b'), {});
+    await watching.admitCard(AGENT, { ...received('b'), url: `${AGENT}/other` }, {});
     expect(compared.asked).toBe(3);
   });
 });
@@ -131,23 +134,23 @@ describe('The pinned card of an agent', () => {
       asked.push(place);
       return { id: '1', url: AGENT, hash: 'h', card: kept };
     };
-    return { asked, find } as unknown as CardPins & { asked: string[][] };
+    return { asked, findPin: find } as unknown as CardPins & { asked: string[][] };
   }
 
   it('is found without the agent, by tenant and place', async () => {
     const pins = pinsOf(card);
     const scope = { tenant: 't', owner: 'o' };
-    expect(await watch({ pins }).pinned(`${AGENT}/.well-known/agent-card.json`, { scope })).toEqual(card);
+    expect(await watch({ pins }).findPinnedCard(`${AGENT}/.well-known/agent-card.json`, { scope })).toEqual(card);
     expect(pins.asked).toEqual([['t', AGENT]]);
-    expect(await watch({ pins: pinsOf(null) }).pinned(AGENT, {})).toBeUndefined();
-    expect(await watch({ isOwn: () => true }).pinned(AGENT, {})).toBeUndefined();
+    expect(await watch({ pins: pinsOf(null) }).findPinnedCard(AGENT, {})).toBeUndefined();
+    expect(await watch({ isOwn: () => true }).findPinnedCard(AGENT, {})).toBeUndefined();
   });
 
   it('is of use under CARD_SIGNATURES=require only if it is signed', async () => {
     const config: CardConfig = { ...CARDS, signatures: 'require' };
-    expect(await watch({ pins: pinsOf(card), config }).pinned(AGENT, {})).toBeUndefined();
-    const signatures = { verify: async (): Promise<CardSignatureReport> => ({ state: 'valid', signatures: [] }) };
-    expect(await watch({ pins: pinsOf(card), config, signatures }).pinned(AGENT, {})).toEqual(card);
+    expect(await watch({ pins: pinsOf(card), config }).findPinnedCard(AGENT, {})).toBeUndefined();
+    const signatures = { verifyCard: async (): Promise<CardSignatureReport> => ({ state: 'valid', signatures: [] }) };
+    expect(await watch({ pins: pinsOf(card), config, signatures }).findPinnedCard(AGENT, {})).toEqual(card);
   });
 });
 
@@ -163,8 +166,8 @@ describe('A card that has changed', () => {
   ] as const)('is one fact under %s where it is new (%s), and blocked: %s', async (changes, isNew, blocked) => {
     const emitted: unknown[] = [];
     const facts = { emit: (...fact: unknown[]) => void emitted.push(fact) };
-    const pins = { find: async () => pinned, note: async () => isNew } as unknown as CardPins;
-    const call = watch({ config: { ...CARDS, changes }, pins, facts }).admit(AGENT, received(), {});
+    const pins = { findPin: async () => pinned, noteChange: async () => isNew } as unknown as CardPins;
+    const call = watch({ config: { ...CARDS, changes }, pins, facts }).admitCard(AGENT, received(), {});
     const refusal = await Promise.resolve(call).catch(({ kind }: { kind: string }) => kind);
     expect(refusal).toBe(changes === 'block' ? 'changed-card' : undefined);
     const fact = { url: AGENT, tenant: '', paths: ['/name'], policy: changes, significant: true, blocked };
@@ -177,8 +180,8 @@ describe('A card that has changed', () => {
   ])('is no fact %s', async (_when, note) => {
     const emitted: unknown[] = [];
     const facts = { emit: (...fact: unknown[]) => void emitted.push(fact) };
-    const pins = { find: async () => pinned, note } as unknown as CardPins;
-    const call = watch({ config: { ...CARDS, changes: 'allow' }, pins, facts }).admit(AGENT, received(), {});
+    const pins = { findPin: async () => pinned, noteChange: note } as unknown as CardPins;
+    const call = watch({ config: { ...CARDS, changes: 'allow' }, pins, facts }).admitCard(AGENT, received(), {});
     await Promise.resolve(call).catch(() => undefined);
     expect(emitted).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { AgentCallError, type CallOptions, CardGuard, readAgentCard, type ReceivedCard } from '#libs/a2a-client';
-import { untilReached } from '#libs/postgres';
-import { type JsonObject, LONGEST_URL, shownUrl, textStart, TOO_LONG_URL } from '#libs/protocol';
+import { AgentCallError, type AgentCallOptions, CardGuard, readAgentCard, type ReceivedCard } from '#libs/a2a-client';
+import { retryWhileUnreachable } from '#libs/postgres';
+import { type JsonObject, LONGEST_URL, redactedUrl, textStart, TOO_LONG_URL } from '#libs/protocol';
 import type { CardConfig, Facts, Metrics } from '#libs/service';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
@@ -13,7 +13,7 @@ import type { CardSignatureReport, CardSignatures } from './card-signatures.js';
 
 export interface RemoteAgentWatchOptions {
   config: CardConfig;
-  signatures: Pick<CardSignatures, 'verify'>;
+  signatures: Pick<CardSignatures, 'verifyCard'>;
   pins: CardPins;
   metrics: Metrics;
   facts: Pick<Facts, 'emit'>;
@@ -64,10 +64,10 @@ export class RemoteAgentWatch extends CardGuard {
     );
   }
 
-  override admit(
+  override admitCard(
     agentUrl: string,
     received: ReceivedCard | undefined,
-    { scope, signal }: Pick<CallOptions, 'scope' | 'signal'>,
+    { scope, signal }: Pick<AgentCallOptions, 'scope' | 'signal'>,
   ): Promise<void> | undefined {
     if (this.options.isOwn(agentUrl)) return undefined;
     const tenant = scope?.tenant ?? '';
@@ -81,7 +81,7 @@ export class RemoteAgentWatch extends CardGuard {
     }
     // Even a refused card counts as a change: the next one, including a return to the previous one, is recorded.
     this.admitted.delete(key);
-    return this.examine(tenant, agentPlace(agentUrl), received, signal).then((pin) => {
+    return this.examineCard(tenant, agentPlace(agentUrl), received, signal).then((pin) => {
       const kept = pin && { id: pin.id, hash: pin.hash, url: pin.url };
       this.admitted.set(key, { digest, pin: kept, seenAt: Date.now() });
     });
@@ -95,11 +95,14 @@ export class RemoteAgentWatch extends CardGuard {
     return digest;
   }
 
-  override async pinned(agentUrl: string, { scope }: Pick<CallOptions, 'scope'>): Promise<JsonObject | undefined> {
+  override async findPinnedCard(
+    agentUrl: string,
+    { scope }: Pick<AgentCallOptions, 'scope'>,
+  ): Promise<JsonObject | undefined> {
     const { isOwn, pins, config } = this.options;
     if (isOwn(agentUrl)) return undefined;
     const url = agentPlace(agentUrl);
-    const card = (await pins.find(scope?.tenant ?? '', url))?.card ?? undefined;
+    const card = (await pins.findPin(scope?.tenant ?? '', url))?.card ?? undefined;
     if (card === undefined || config.signatures !== 'require') return card;
     // The card may have been pinned before signatures were required.
     const text = JSON.stringify(card);
@@ -112,7 +115,7 @@ export class RemoteAgentWatch extends CardGuard {
    * @param signal the call's; under the policy `block` it waits for an unreachable database
    * @throws AgentCallError
    */
-  private async examine(
+  private async examineCard(
     tenant: string,
     url: string,
     received: ReceivedCard | undefined,
@@ -122,13 +125,13 @@ export class RemoteAgentWatch extends CardGuard {
     if (url.length > LONGEST_URL) throw new AgentCallError('refused', `the URL ${TOO_LONG_URL}`);
     await this.checkSignatures(url, received);
     const blocks = this.options.config.changes === 'block';
-    const compared = () => this.compare(tenant, url, received);
+    const compareCard = () => this.compareWithPin(tenant, url, received);
     try {
-      return await (blocks && signal ? untilReached(compared, signal) : compared());
+      return await (blocks && signal ? retryWhileUnreachable(compareCard, signal) : compareCard());
     } catch (error) {
       if (error instanceof AgentCallError || blocks) throw error;
       this.logger.warn(
-        { err: error, url: shownUrl(url) },
+        { err: error, url: redactedUrl(url) },
         "An agent's card could not be compared with the one that is pinned",
       );
       return undefined;
@@ -152,50 +155,54 @@ export class RemoteAgentWatch extends CardGuard {
   }
 
   private async signatureProblem(url: string, received: ReceivedCard): Promise<SignatureProblem | undefined> {
-    const { state, signatures, mayPass } = await this.options.signatures.verify(received);
+    const { state, signatures, mayPass } = await this.options.signatures.verifyCard(received);
     this.signatureCount.inc({ state });
     if (state === 'valid') return undefined;
     if (state === 'unsigned') return { text: 'it has no signature' };
     const reasons = signatures.flatMap(({ reason }) => reason ?? []);
-    this.logger.warn({ url: shownUrl(url), state, signatures }, 'No signature of an agent card is valid');
+    this.logger.warn({ url: redactedUrl(url), state, signatures }, 'No signature of an agent card is valid');
     return { text: `its signature ${[...new Set(reasons)].join('; ')}`, ...(mayPass && { mayPass }) };
   }
 
   /** Compares a card with the pinned one, and again while other replicas move the pin. */
-  private async compare(tenant: string, url: string, received: ReceivedCard | undefined): Promise<CardPin | undefined> {
+  private async compareWithPin(
+    tenant: string,
+    url: string,
+    received: ReceivedCard | undefined,
+  ): Promise<CardPin | undefined> {
     const { pins } = this.options;
     const seen = received ? cardContent(received) : NO_CARD;
     const card = received ? (JSON.parse(received.text) as JsonObject) : null;
-    const shown = { hash: seen.hash, name: nameOf(card), card };
+    const shown = { hash: seen.hash, name: printableName(card), card };
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const pin = (await pins.find(tenant, url)) ?? (received && (await pins.pin(tenant, url, shown)));
+      const pin = (await pins.findPin(tenant, url)) ?? (received && (await pins.pinCard(tenant, url, shown)));
       if (!pin) return undefined;
       if (pin.hash === seen.hash) {
         await pins.seenAgain(pin);
         return pin;
       }
-      if (pin.pending?.hash === seen.hash) return this.follow(pin, pin.pending.paths);
+      if (pin.pending?.hash === seen.hash) return this.enforcePolicy(pin, pin.pending.paths);
       const changes = cardChanges(keptContent(pin.card), seen);
       const significant = isSignificant(changes);
       const accepted = !significant || this.options.config.changes === 'allow';
       const change: SeenChange = { ...shown, changes, significant, accepted };
-      const isNew = await pins.note(pin, change);
+      const isNew = await pins.noteChange(pin, change);
       if (isNew === undefined) continue;
-      if (isNew) this.report(tenant, url, change);
+      if (isNew) this.reportChange(tenant, url, change);
       if (accepted) return { ...pin, hash: seen.hash, card };
-      return this.follow(
+      return this.enforcePolicy(
         pin,
         changes.filter((it) => it.significant).map(({ path }) => path),
       );
     }
-    throw new Error(`The card of ${shownUrl(url)} is changing too often to be compared`);
+    throw new Error(`The card of ${redactedUrl(url)} is changing too often to be compared`);
   }
 
   /**
    * Applies the policy to a change that has not been accepted. @throws AgentCallError `changed-card` under the policy
    * `block`
    */
-  private follow(pin: CardPin, paths: readonly string[]): CardPin | undefined {
+  private enforcePolicy(pin: CardPin, paths: readonly string[]): CardPin | undefined {
     if (this.options.config.changes !== 'block') return undefined;
     this.changeCount.inc({ outcome: 'refused' });
     const shown = paths.slice(0, SHOWN_PATHS).map((path) => path || 'the whole card');
@@ -204,13 +211,13 @@ export class RemoteAgentWatch extends CardGuard {
     throw new AgentCallError('changed-card', `${text}: card ${pin.id}`);
   }
 
-  private report(tenant: string, url: string, { changes, significant }: SeenChange): void {
+  private reportChange(tenant: string, url: string, { changes, significant }: SeenChange): void {
     const policy = this.options.config.changes;
     const outcome = !significant ? 'minor' : { allow: 'allowed', warn: 'warned', block: 'blocked' }[policy];
     this.changeCount.inc({ outcome });
     const paths = changes.map(({ path }) => path);
     const blocked = outcome === 'blocked';
-    this.options.facts.emit('card.changed', { url: shownUrl(url), tenant, paths, policy, significant, blocked });
+    this.options.facts.emit('card.changed', { url: redactedUrl(url), tenant, paths, policy, significant, blocked });
   }
 
   /** Records that a pin is in use. If it was deleted or replaced meanwhile, the next call examines the card again. */
@@ -222,13 +229,13 @@ export class RemoteAgentWatch extends CardGuard {
       if (!isPinned && this.admitted.get(key) === known) this.admitted.delete(key);
     });
     noted.catch((error: unknown) => {
-      this.logger.warn({ err: error, url: shownUrl(pin.url) }, 'That a card was seen could not be written down');
+      this.logger.warn({ err: error, url: redactedUrl(pin.url) }, 'That a card was seen could not be written down');
     });
   }
 }
 
 /** Returns the printable name of a card, for lists. */
-function nameOf(card: JsonObject | null): string {
+function printableName(card: JsonObject | null): string {
   const name = card?.['name'];
   return typeof name === 'string' ? textStart(name.replaceAll(/\p{Cc}/gu, ' '), MAX_NAME) : '';
 }

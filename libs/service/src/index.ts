@@ -14,7 +14,7 @@ export {
   type McpServerEntry,
 } from './config/mcp-config.js';
 export { Readiness } from './health/readiness.js';
-export { type Caller, CallerTurns, NoTurnInTime, type TurnLimits } from './load/caller-turns.js';
+export { type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from './load/caller-turns.js';
 export { COSTLY_BODY, LoopShares } from './load/loop-shares.js';
 export { FREE, type WorkTurn, WorkTurns } from './load/work-turns.js';
 export { logConsole } from './logging/console-lines.js';
@@ -30,7 +30,7 @@ export {
 } from './memory/content-rooms.js';
 export { type AnswerListener, type AnswerPlace, ReceivedAnswers, TooManyAnswers } from './memory/received-answers.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';
-export { type Passing, PassingMap, PassingSet } from './memory/passing-map.js';
+export { type ShortLivedItem, ShortLivedMap, ShortLivedSet } from './memory/passing-map.js';
 export { BoundedLabel } from './metrics/bounded-label.js';
 export { Metrics } from './metrics/metrics.js';
 export { ServiceModule } from './service.module.js';

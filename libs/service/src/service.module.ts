@@ -34,7 +34,7 @@ export class ServiceModule {
       useFactory: (inFlight: InFlight, turns: WorkTurns) =>
         new ReceivedAnswers({
           isFull: (whose) => inFlight.isFull(InFlight.accountOf(whose)),
-          turnOf: (whose) => turns.of(whose.owner === '' ? undefined : InFlight.accountOf(whose)),
+          turnOf: (whose) => turns.createTurn(whose.owner === '' ? undefined : InFlight.accountOf(whose)),
         }),
     };
     const memory = [InFlight, received, ContentRooms];

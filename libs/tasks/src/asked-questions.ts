@@ -13,12 +13,12 @@ export class AskedQuestions {
   }
 
   @OnFact('question.asked')
-  count({ state }: FactPayloads['question.asked']): void {
+  countQuestion({ state }: FactPayloads['question.asked']): void {
     this.asked.inc({ state });
   }
 
   @OnFact('question.asked')
-  log({ taskId, agent, state }: FactPayloads['question.asked']): void {
+  logQuestion({ taskId, agent, state }: FactPayloads['question.asked']): void {
     this.logger.debug({ taskId, agent, state }, 'A task asks');
   }
 }

@@ -53,12 +53,12 @@ export class BatchRecovery {
     private readonly entries: readonly JournalEntry[],
     private readonly cause?: unknown,
   ) {
-    const settle = (entry: JournalEntry, outcome: WriteOutcome): void => void this.outcomes.set(entry, outcome);
-    this.repeated = new RepeatedWrite(store, settle, cause !== undefined && mayBeCommitted(cause));
+    const recordOutcome = (entry: JournalEntry, outcome: WriteOutcome): void => void this.outcomes.set(entry, outcome);
+    this.repeated = new RepeatedWrite(store, recordOutcome, cause !== undefined && mayBeCommitted(cause));
   }
 
   /** Resolves with the outcomes of the entries, in their order. Never rejects. */
-  async run(): Promise<BatchOutcome[]> {
+  async recoverBatch(): Promise<BatchOutcome[]> {
     const cause = this.cause ?? (await this.tryTogether());
     if (cause !== undefined) await this.writeAgain(cause);
     this.reportSetAside();
@@ -74,7 +74,7 @@ export class BatchRecovery {
     let [failure, failures] = [cause as unknown, 1];
     for (;;) {
       if (isOfBatch(failure, failures)) {
-        failure = await this.divide(failure);
+        failure = await this.divideBatch(failure);
         if (failure === undefined) return;
         failures = 0;
       }
@@ -100,21 +100,21 @@ export class BatchRecovery {
     const ready: JournalEntry[] = [];
     for (const entry of entries) {
       if (this.outcomes.has(entry)) continue;
-      if (this.aside.blocks(entry)) this.addAside(entry);
+      if (this.aside.isBlocked(entry)) this.addAside(entry);
       else ready.push(entry);
     }
-    if (ready.length > 0) await this.repeated.write(ready);
+    if (ready.length > 0) await this.repeated.writeRepeated(ready);
   }
 
   /** @returns the error that left entries unsettled; `undefined` if all are settled */
-  private async divide(cause: unknown): Promise<unknown> {
+  private async divideBatch(cause: unknown): Promise<unknown> {
     const divided = new DividedWrite(
       (entries) => this.tryWrite(entries),
       (entry, error) => this.failAlone(entry, error),
       MOST_IN_A_ROW * 4 ** this.rounds++,
     );
     try {
-      await divided.write(this.rest, cause);
+      await divided.writeDivided(this.rest, cause);
       return undefined;
     } catch (error) {
       return error;
@@ -122,7 +122,7 @@ export class BatchRecovery {
   }
 
   private async failAlone(entry: JournalEntry, cause: unknown): Promise<void> {
-    if (classifyWriteFailure(cause) === 'refused') this.fail(entry, cause);
+    if (classifyWriteFailure(cause) === 'refused') this.failEntry(entry, cause);
     else if (mayBreakSession(cause)) await this.tryAlone(entry, cause);
     else this.setAsideFor(entry, cause);
   }
@@ -140,10 +140,10 @@ export class BatchRecovery {
         tries += 1;
       }
     }
-    this.fail(entry, new EventNotWritable(failure));
+    this.failEntry(entry, new EventNotWritable(failure));
   }
 
-  private fail(entry: JournalEntry, cause: unknown): void {
+  private failEntry(entry: JournalEntry, cause: unknown): void {
     this.logger.error({ err: cause, taskId: entry.taskId }, 'A task event could not be written');
     this.outcomes.set(entry, { failed: cause });
   }
@@ -167,7 +167,7 @@ export class BatchRecovery {
   }
 
   private takesWrites(): Promise<boolean> {
-    return this.store.probe().then(
+    return this.store.probeWrite().then(
       () => true,
       () => false,
     );

@@ -28,17 +28,17 @@ describe('BinaryArray', () => {
       '0190-'.repeat(10),
     ];
     const array = new BinaryArray('text');
-    for (const text of texts) array.text(text);
+    for (const text of texts) array.addText(text);
     expect(elements(array.toBuffer()).map(String)).toEqual(texts);
   });
 
   it('holds integers of 32 bits, and refuses what is none', () => {
     const integers = [0, -1, 255, 256, 2 ** 31 - 1, -(2 ** 31)];
     const array = new BinaryArray('integer');
-    for (const integer of integers) array.integer(integer);
+    for (const integer of integers) array.addInteger(integer);
     expect(elements(array.toBuffer()).map((it) => it?.readInt32BE(0))).toEqual(integers);
     for (const other of [2 ** 31, -(2 ** 31) - 1, 0.5, Number.NaN]) {
-      expect(() => array.integer(other)).toThrow(`${other} is no integer of 32 bits`);
+      expect(() => array.addInteger(other)).toThrow(`${other} is no integer of 32 bits`);
     }
   });
 
@@ -47,8 +47,8 @@ describe('BinaryArray', () => {
       (it) => new Date(it),
     );
     const array = new BinaryArray('timestamp');
-    for (const time of times) array.timestamp(time);
-    array.null();
+    for (const time of times) array.addTimestamp(time);
+    array.addNull();
     const expected = times.map((time) => BigInt(time.getTime() - Date.UTC(2000)) * 1000n);
     expect(elements(array.toBuffer()).map((it) => it && it.readBigInt64BE(0))).toEqual([...expected, null]);
   });

@@ -7,4 +7,4 @@ export class ClaimLost extends Error {
 }
 
 /** Error of a Task that was not created or read because its premise may no longer hold. Nothing was recorded. */
-export class PremiseFailed extends ClaimLost {}
+export class PreconditionFailed extends ClaimLost {}

@@ -18,9 +18,9 @@ beforeEach(() => {
 afterEach(() => stop.abort());
 
 it('misses nothing for two followers that begin at once', async () => {
-  const first = feed.follow(FROM_THE_START, stop.signal);
+  const first = feed.followCommits(FROM_THE_START, stop.signal);
   const one = first.next();
-  const second = feed.follow(FROM_THE_START, stop.signal);
+  const second = feed.followCommits(FROM_THE_START, stop.signal);
   const other = second.next();
   await log.answerPosition();
   await log.whenReadToEnd();
@@ -29,7 +29,7 @@ it('misses nothing for two followers that begin at once', async () => {
   await log.answerPosition();
   await log.whenReadToEnd();
   log.commit();
-  feed.committed();
+  feed.announceCommit();
   expect(positionOf(await one)).toBe(1n);
   expect(positionOf(await first.next())).toBe(2n);
   expect(positionOf(await other)).toBe(1n);
@@ -37,38 +37,38 @@ it('misses nothing for two followers that begin at once', async () => {
 });
 
 it('begins anew where the position could not be read', async () => {
-  const failed = feed.follow(FROM_THE_START, stop.signal).next();
+  const failed = feed.followCommits(FROM_THE_START, stop.signal).next();
   await log.answerPosition(new Error('no connection'));
   await expect(failed).rejects.toThrow('no connection');
-  const next = feed.follow(FROM_THE_START, stop.signal).next();
+  const next = feed.followCommits(FROM_THE_START, stop.signal).next();
   await log.answerPosition();
   await log.whenReadToEnd();
   log.commit();
-  feed.committed();
+  feed.announceCommit();
   expect(positionOf(await next)).toBe(1n);
 });
 
 it('gives a follower that comes after the last one left what is committed from then on', async () => {
   const left = new AbortController();
-  const gone = feed.follow(FROM_THE_START, left.signal).next();
+  const gone = feed.followCommits(FROM_THE_START, left.signal).next();
   left.abort();
   await log.answerPosition();
   expect((await gone).done).toBe(true);
   log.commit();
-  const next = feed.follow(FROM_THE_START, stop.signal);
+  const next = feed.followCommits(FROM_THE_START, stop.signal);
   const first = next.next();
   await log.answerPosition();
   expect(positionOf(await first)).toBe(1n);
   const second = next.next();
   await log.whenReadToEnd();
   log.commit();
-  feed.committed();
+  feed.announceCommit();
   expect(positionOf(await second)).toBe(2n);
 });
 
 it('holds a few megabytes for a follower that does not take them, or one commit, and lets it read by itself', async () => {
   log.bytes = 100 * 1024 * 1024;
-  const commits = feed.follow(FROM_THE_START, stop.signal);
+  const commits = feed.followCommits(FROM_THE_START, stop.signal);
   const first = commits.next();
   await log.answerPosition();
   await log.whenReadToEnd();
@@ -88,7 +88,7 @@ it('holds a few megabytes for a follower that does not take them, or one commit,
 
 it('reads what many have missed from one place once for all of them', async () => {
   for (let commits = 0; commits < 3; commits += 1) log.commit();
-  const many = Array.from({ length: 50 }, () => feed.follow(FROM_THE_START, stop.signal));
+  const many = Array.from({ length: 50 }, () => feed.followCommits(FROM_THE_START, stop.signal));
   const first = many.map((commits) => commits.next());
   await log.answerPosition();
   expect((await Promise.all(first)).map(positionOf)).toEqual(many.map(() => 1n));
@@ -98,41 +98,41 @@ it('reads what many have missed from one place once for all of them', async () =
 });
 
 it('misses nothing where the page that it shares was asked for before it began, and was empty', async () => {
-  const one = feed.follow(FROM_THE_START, stop.signal);
+  const one = feed.followCommits(FROM_THE_START, stop.signal);
   const first = one.next();
   log.holdReads();
   await log.answerPosition();
   // The first follower's read has ended in the database, and is not answered yet.
   log.commit();
-  const other = feed.follow(FROM_THE_START, stop.signal).next();
+  const other = feed.followCommits(FROM_THE_START, stop.signal).next();
   await turns();
   log.releaseReads();
   expect(positionOf(await other)).toBe(1n);
-  feed.committed();
+  feed.announceCommit();
   expect(positionOf(await first)).toBe(1n);
 });
 
 it('takes a turn of its caller for each page and for what has come since', async () => {
-  const turn = { next: jest.fn(async () => undefined), charge: jest.fn() };
+  const turn = { awaitTurn: jest.fn(async () => undefined), chargeTime: jest.fn() };
   log.commit();
-  const commits = feed.follow(FROM_THE_START, stop.signal, turn);
+  const commits = feed.followCommits(FROM_THE_START, stop.signal, turn);
   const first = commits.next();
   await log.answerPosition();
   expect(positionOf(await first)).toBe(1n);
-  expect(turn.next).toHaveBeenCalledTimes(1);
-  expect(turn.charge).toHaveBeenCalledTimes(1);
+  expect(turn.awaitTurn).toHaveBeenCalledTimes(1);
+  expect(turn.chargeTime).toHaveBeenCalledTimes(1);
   const second = commits.next();
   await log.whenReadToEnd();
-  const before = turn.next.mock.calls.length;
+  const before = turn.awaitTurn.mock.calls.length;
   await commit();
   expect(positionOf(await second)).toBe(2n);
-  expect(turn.next.mock.calls.length).toBe(before + 1);
+  expect(turn.awaitTurn.mock.calls.length).toBe(before + 1);
 });
 
 /** Commits something that the feed has read then. */
 async function commit(): Promise<void> {
   log.commit();
-  feed.committed();
+  feed.announceCommit();
   await log.whenReadToEnd();
 }
 
@@ -180,12 +180,12 @@ class HeldLog extends CommitLog {
     await turns();
   }
 
-  override async position(): Promise<{ position: CommitPosition; at: Date }> {
+  override async readPosition(): Promise<{ position: CommitPosition; at: Date }> {
     const position = await new Promise<CommitPosition>((resolve, reject) => this.asked.push({ resolve, reject }));
     return { position, at: new Date(0) };
   }
 
-  override async read(after: CommitPosition): Promise<Commit[]> {
+  override async readCommits(after: CommitPosition): Promise<Commit[]> {
     const commits: Commit[] = [];
     const from = after.get(WRITER) ?? 0n;
     this.readFrom.push(from);
@@ -197,7 +197,7 @@ class HeldLog extends CommitLog {
     return commits;
   }
 
-  override async forget(): Promise<void> {}
+  override async forgetCommits(): Promise<void> {}
 }
 
 /** Whatever was to happen without an answer from outside has happened. */

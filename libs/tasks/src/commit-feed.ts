@@ -47,49 +47,49 @@ export class CommitFeed implements OnModuleDestroy {
     @Optional() private readonly signals?: ReplicaSignals,
     @Optional() @Inject(COMMIT_POLL_MS) private readonly pollMs = 1000,
   ) {
-    const look = (): void => this.look();
-    this.others = signals?.subscribe(COMMITTED, { wake: look, catchUp: look });
+    const readAgain = (): void => this.requestRead();
+    this.others = signals?.subscribeTopic(COMMITTED, { wakeFor: readAgain, catchUp: readAgain });
   }
 
   /** Signals a commit of this process and wakes the followers here. */
   @OnEvent(TASKS_COMMITTED)
-  committed(): void {
-    this.signals?.send(COMMITTED, NO_KEY);
-    if (this.followers.size > 0) this.look();
+  announceCommit(): void {
+    this.signals?.sendSignal(COMMITTED, NO_KEY);
+    if (this.followers.size > 0) this.requestRead();
   }
 
   /** Returns the position that everything committed so far lies before, and the database's time of it. */
-  position(): Promise<{ position: CommitPosition; at: Date }> {
-    return this.log.position();
+  readPosition(): Promise<{ position: CommitPosition; at: Date }> {
+    return this.log.readPosition();
   }
 
   /** Yields every commit after a position exactly once, those of one Task in order. Ends when the signal aborts. */
-  async *follow(after: CommitPosition, signal: AbortSignal, turn: WorkTurn = FREE): AsyncGenerator<Commit> {
+  async *followCommits(after: CommitPosition, signal: AbortSignal, turn: WorkTurn = FREE): AsyncGenerator<Commit> {
     const seen = new Map(after);
     const follower = new CommitFollower(signal);
-    this.register(follower);
+    this.addFollower(follower);
     try {
       while (!signal.aborted) {
         // Commits are held from now on, so that none is lost between the last page and the live commits.
-        follower.begin();
-        await this.begun();
-        for await (const page of this.missed(seen, turn, signal)) {
-          for (const commit of page) if (take(seen, commit)) yield commit;
+        follower.startHolding();
+        await this.ensureStartKnown();
+        for await (const page of this.readMissedPages(seen, turn, signal)) {
+          for (const commit of page) if (markSeen(seen, commit)) yield commit;
           if (signal.aborted) return;
         }
         for (let ofTurn = 0; follower.isLive && !signal.aborted; ofTurn += 1) {
-          if (ofTurn % PAGE === 0) await turn.next(signal);
+          if (ofTurn % PAGE === 0) await turn.awaitTurn(signal);
           const commit = follower.next();
           if (commit) {
-            if (take(seen, commit)) yield commit;
+            if (markSeen(seen, commit)) yield commit;
           } else {
-            await follower.woken();
+            await follower.waitForCommit();
             ofTurn = -1;
           }
         }
       }
     } finally {
-      this.unregister(follower);
+      this.removeFollower(follower);
     }
   }
 
@@ -101,41 +101,41 @@ export class CommitFeed implements OnModuleDestroy {
    * Yields what a follower has missed, page by page in its caller's turns. The caller is charged for pages that no
    * other follower has just read.
    */
-  private missed(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
-    return this.pages(seen, async (limit) => {
-      await turn.next(signal);
+  private readMissedPages(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
+    return this.readPages(seen, async (limit) => {
+      await turn.awaitTurn(signal);
       let isOwn = false;
       const page = await this.recent.get([...seen].join(), () => {
         isOwn = true;
-        return this.read(seen, limit, turn);
+        return this.readAndCharge(seen, limit, turn);
       });
       // A query from before this follower started may miss commits that came since.
-      return page.length > 0 || isOwn ? page : this.read(seen, limit, turn);
+      return page.length > 0 || isOwn ? page : this.readAndCharge(seen, limit, turn);
     });
   }
 
-  private async read(after: CommitPosition, limit: number, turn: WorkTurn): Promise<Commit[]> {
+  private async readAndCharge(after: CommitPosition, limit: number, turn: WorkTurn): Promise<Commit[]> {
     const page = await this.readLog(after, limit);
-    turn.charge(costOf(page));
+    turn.chargeTime(costOf(page));
     return page;
   }
 
   private async readLog(after: CommitPosition, limit: number): Promise<Commit[]> {
-    return (await this.log.read(after, limit)).map((commit) => this.shared.of(commit));
+    return (await this.log.readCommits(after, limit)).map((commit) => this.shared.shareCommit(commit));
   }
 
-  private register(follower: CommitFollower): void {
+  private addFollower(follower: CommitFollower): void {
     this.followers.add(follower);
     if (this.followers.size > 1) return;
-    this.others?.watch(NO_KEY);
-    this.poll = setInterval(() => this.look(), this.pollMs).unref();
+    this.others?.watchKey(NO_KEY);
+    this.poll = setInterval(() => this.requestRead(), this.pollMs).unref();
   }
 
   /**
    * Ensures that the start position is known, from which commits are held for followers. A failed lookup is not kept.
    */
-  private async begun(): Promise<void> {
-    const reached = (this.reached ??= this.log.position().then(({ position }) => new Map(position)));
+  private async ensureStartKnown(): Promise<void> {
+    const reached = (this.reached ??= this.log.readPosition().then(({ position }) => new Map(position)));
     try {
       await reached;
     } catch (error) {
@@ -144,15 +144,15 @@ export class CommitFeed implements OnModuleDestroy {
     }
   }
 
-  private unregister(follower: CommitFollower): void {
+  private removeFollower(follower: CommitFollower): void {
     this.followers.delete(follower);
     if (this.followers.size > 0) return;
-    this.others?.unwatch(NO_KEY);
+    this.others?.unwatchKey(NO_KEY);
     clearInterval(this.poll);
     this.reached = undefined;
   }
 
-  private look(): void {
+  private requestRead(): void {
     this.behind = true;
     if (!this.reading) void this.readOn();
   }
@@ -175,16 +175,16 @@ export class CommitFeed implements OnModuleDestroy {
   private async readToEnd(): Promise<void> {
     const reached = await this.reached;
     if (!reached) return;
-    for await (const page of this.pages(reached)) {
+    for await (const page of this.readPages(reached)) {
       for (const commit of page) {
         reached.set(commit.writer, commit.position);
-        for (const follower of this.followers) follower.hold(commit);
+        for (const follower of this.followers) follower.holdCommit(commit);
       }
     }
   }
 
   /** Yields the pages after a position until there are no more. The reader must advance the position. */
-  private async *pages(
+  private async *readPages(
     after: CommitPosition,
     read = (limit: number) => this.readLog(after, limit),
   ): AsyncGenerator<Commit[]> {
@@ -204,7 +204,7 @@ function costOf(page: readonly Commit[]): number {
 }
 
 /** Marks a commit as seen. @returns false if it was already */
-function take(seen: Map<string, bigint>, { writer, position }: Commit): boolean {
+function markSeen(seen: Map<string, bigint>, { writer, position }: Commit): boolean {
   if (position <= (seen.get(writer) ?? 0n)) return false;
   seen.set(writer, position);
   return true;

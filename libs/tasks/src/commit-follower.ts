@@ -13,7 +13,7 @@ export class CommitFollower {
   private resolve: () => void = () => undefined;
 
   constructor(signal: AbortSignal) {
-    signal.addEventListener('abort', () => this.wake(), { once: true });
+    signal.addEventListener('abort', () => this.wakeReader(), { once: true });
   }
 
   /** True if live commits are held for it; otherwise it reads the log. */
@@ -22,11 +22,11 @@ export class CommitFollower {
   }
 
   /** Holds live commits from now on. */
-  begin(): void {
+  startHolding(): void {
     this.live = true;
   }
 
-  hold(commit: Commit): void {
+  holdCommit(commit: Commit): void {
     if (!this.live) return;
     const isRoom = this.held.length < MOST_HELD && this.bytes + commit.bytes <= MOST_HELD_BYTES;
     if (isRoom || this.held.length === 0) {
@@ -37,7 +37,7 @@ export class CommitFollower {
       this.bytes = 0;
       this.live = false;
     }
-    this.wake();
+    this.wakeReader();
   }
 
   /** Takes the oldest held commit. */
@@ -48,12 +48,12 @@ export class CommitFollower {
   }
 
   /** Resolves when a commit has arrived since the last call, or the signal has aborted. */
-  async woken(): Promise<void> {
+  async waitForCommit(): Promise<void> {
     if (!this.rung) await new Promise<void>((done) => (this.resolve = done));
     this.rung = false;
   }
 
-  private wake(): void {
+  private wakeReader(): void {
     this.rung = true;
     this.resolve();
   }

@@ -11,10 +11,10 @@ const EVERY_HOUR = '17 * * * *';
 export class CommitForgetJob {
   constructor(jobs: Jobs, log: CommitLog, counts: TaskCounts) {
     const run = async (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> => {
-      await log.forget(new Date(Date.now() - COMMITS_KEPT_MS), signal);
-      await counts.merge(signal);
+      await log.forgetCommits(new Date(Date.now() - COMMITS_KEPT_MS), signal);
+      await counts.mergeCounts(signal);
     };
-    jobs.register(NAME, { purpose: 'upkeep', read: () => undefined, run });
-    jobs.every({ name: NAME, match: EVERY_HOUR });
+    jobs.registerHandler(NAME, { purpose: 'upkeep', read: () => undefined, run });
+    jobs.scheduleCron({ name: NAME, match: EVERY_HOUR });
   }
 }

@@ -33,16 +33,16 @@ export interface Commit {
  */
 export abstract class CommitLog {
   /** Returns the position that everything committed so far lies before, and the database's time of it. */
-  abstract position(): Promise<{ position: CommitPosition; at: Date }>;
+  abstract readPosition(): Promise<{ position: CommitPosition; at: Date }>;
 
   /**
    * Returns about `limit` commits after a position at most, oldest first: about a megabyte, or a single commit. Empty
    * if there are none.
    */
-  abstract read(after: CommitPosition, limit: number): Promise<Commit[]>;
+  abstract readCommits(after: CommitPosition, limit: number): Promise<Commit[]>;
 
   /** Deletes commits made before a time. Older positions must not be read from afterwards. */
-  abstract forget(before: Date, signal: AbortSignal): Promise<void>;
+  abstract forgetCommits(before: Date, signal: AbortSignal): Promise<void>;
 }
 
 /** Milliseconds for which commits are kept. A reader may be away for that long without missing any. */

@@ -9,8 +9,8 @@ const EVERY_MINUTE = '* * * * *';
 @Injectable()
 export class CountFoldingJob {
   constructor(jobs: Jobs, counts: TaskCounts) {
-    const run = (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> => counts.fold(signal);
-    jobs.register(NAME, { read: () => undefined, run });
-    jobs.every({ name: NAME, match: EVERY_MINUTE });
+    const run = (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> => counts.foldCounts(signal);
+    jobs.registerHandler(NAME, { read: () => undefined, run });
+    jobs.scheduleCron({ name: NAME, match: EVERY_MINUTE });
   }
 }

@@ -21,12 +21,12 @@ export class CountFolding {
    * Schedules the folding of a writer's differences. After a failure they are folded after the next commit, or by
    * `foldAll`.
    */
-  schedule(writer: string): void {
+  scheduleFold(writer: string): void {
     this.timer ??= setTimeout(() => void this.foldNow(writer), FOLD_AFTER_MS).unref();
   }
 
   /** Folds the differences of a writer; stops when the signal aborts. */
-  async fold(writer: string, signal?: AbortSignal): Promise<void> {
+  async foldWriter(writer: string, signal?: AbortSignal): Promise<void> {
     for (let folded = FOLDED_AT_ONCE; folded === FOLDED_AT_ONCE && !signal?.aborted;) {
       const { rows } = await this.pool.query<{ folded: number }>({
         name: 'fold-counts',
@@ -40,11 +40,11 @@ export class CountFolding {
   /** Folds the differences of all writers; stops when the signal aborts. */
   async foldAll(signal?: AbortSignal): Promise<void> {
     const { rows } = await this.pool.query<{ writer: string }>(UNFOLDED);
-    for (const { writer } of rows) await this.fold(writer, signal);
+    for (const { writer } of rows) await this.foldWriter(writer, signal);
   }
 
   private async foldNow(writer: string): Promise<void> {
-    await this.fold(writer).catch(() => undefined);
+    await this.foldWriter(writer).catch(() => undefined);
     this.timer = undefined;
   }
 }

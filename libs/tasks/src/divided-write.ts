@@ -40,11 +40,11 @@ export class DividedWrite {
    * @param cause the error with which all of them failed together
    * @throws NothingWritable if the server takes no writes, or too many statements failed in a row
    */
-  async write(entries: readonly JournalEntry[], cause: unknown): Promise<void> {
-    await this.divide(groupByFamily(entries), cause);
+  async writeDivided(entries: readonly JournalEntry[], cause: unknown): Promise<void> {
+    await this.divideFamilies(groupByFamily(entries), cause);
   }
 
-  private async divide(families: readonly (readonly JournalEntry[])[], cause: unknown): Promise<void> {
+  private async divideFamilies(families: readonly (readonly JournalEntry[])[], cause: unknown): Promise<void> {
     const [first] = families;
     if (families.length > 1) {
       const middle = families.length >> 1;
@@ -63,7 +63,7 @@ export class DividedWrite {
       if (error instanceof NothingWritable) throw error;
       this.failedInARow += 1;
       if (this.failedInARow > this.mostInARow) throw new NothingWritable(error);
-      await this.divide(families, error);
+      await this.divideFamilies(families, error);
     }
   }
 }

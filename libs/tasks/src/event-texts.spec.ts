@@ -103,7 +103,7 @@ describe('EventTexts', () => {
         const texts = new EventTexts(reference);
         const events = all.map((it, index): RecordedEvent => {
           const event = eventOf(reference, it);
-          return { taskId, sequence: index + 1, event, ...texts.of(event) };
+          return { taskId, sequence: index + 1, event, ...texts.serializeEvent(event) };
         });
         for (const { event, json } of events) expect(json).toBe(JSON.stringify(toStreamResponse(event)));
         const rows = toLogRows({
@@ -125,9 +125,11 @@ describe('EventTexts', () => {
   it('leave out what every event of the Task says, and leave what is large as it is', () => {
     const reference = { taskId: '01900000-0000-7000-8000-000000000001', contextId: 'a context of ours' };
     const texts = new EventTexts(reference);
-    expect(texts.of(statusUpdate(reference, 'TASK_STATE_WORKING')).row).toMatch(/^.[\d:.TZ-]{24}"}}}$/);
-    expect(texts.of(statusUpdate(reference, 'TASK_STATE_COMPLETED', 'done')).row).not.toMatch(/0190|a context/);
+    expect(texts.serializeEvent(statusUpdate(reference, 'TASK_STATE_WORKING')).row).toMatch(/^.[\d:.TZ-]{24}"}}}$/);
+    expect(texts.serializeEvent(statusUpdate(reference, 'TASK_STATE_COMPLETED', 'done')).row).not.toMatch(
+      /0190|a context/,
+    );
     const large = artifactUpdate(reference, { artifactId: 'a', parts: [{ text: 'x'.repeat(3_000) }] });
-    expect(texts.of(large)).toEqual({ json: JSON.stringify(large) });
+    expect(texts.serializeEvent(large)).toEqual({ json: JSON.stringify(large) });
   });
 });

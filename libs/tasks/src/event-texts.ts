@@ -44,38 +44,38 @@ export class EventTexts {
     if (isPlain(taskId) && isPlain(contextId)) this.beginnings = beginningsOf(reference);
   }
 
-  of(event: TaskEvent): EventText {
-    return this.short(event) ?? { json: JSON.stringify(toStreamResponse(event)) };
+  serializeEvent(event: TaskEvent): EventText {
+    return this.serializeShortened(event) ?? { json: JSON.stringify(toStreamResponse(event)) };
   }
 
-  private short(event: TaskEvent): EventText | undefined {
-    if (!this.beginnings || !this.concerns(event)) return undefined;
-    if ('artifactUpdate' in event) return this.ofArtifact(event.artifactUpdate, this.beginnings);
-    if ('statusUpdate' in event && !event.received) return this.ofStatus(event.statusUpdate, this.beginnings);
+  private serializeShortened(event: TaskEvent): EventText | undefined {
+    if (!this.beginnings || !this.belongsToTask(event)) return undefined;
+    if ('artifactUpdate' in event) return this.artifactText(event.artifactUpdate, this.beginnings);
+    if ('statusUpdate' in event && !event.received) return this.statusText(event.statusUpdate, this.beginnings);
     return undefined;
   }
 
-  private ofStatus(update: TaskStatusUpdateEvent, [working, other]: Beginnings): EventText | undefined {
+  private statusText(update: TaskStatusUpdateEvent, [working, other]: Beginnings): EventText | undefined {
     const { state } = update.status;
     if (!STATES.has(state)) return undefined;
     const beside = membersAfter(update, 'taskId', 'contextId', 'status');
     const own = beside === undefined ? undefined : membersAfter(update.status, 'state');
     if (own === undefined || beside === undefined) return undefined;
     if (state === 'TASK_STATE_WORKING' && own.slice(0, TIME_FOLLOWS.length) === TIME_FOLLOWS) {
-      return this.text(working, `${own.slice(TIME_FOLLOWS.length)}}`, beside);
+      return this.composeText(working, `${own.slice(TIME_FOLLOWS.length)}}`, beside);
     }
-    return this.text(other, `${state.slice(STATE_PREFIX)}"${own}}`, beside);
+    return this.composeText(other, `${state.slice(STATE_PREFIX)}"${own}}`, beside);
   }
 
-  private ofArtifact(update: TaskArtifactUpdateEvent, [, , beginning]: Beginnings): EventText | undefined {
+  private artifactText(update: TaskArtifactUpdateEvent, [, , beginning]: Beginnings): EventText | undefined {
     const beside = membersAfter(update, 'taskId', 'contextId', 'artifact');
     // Checked first: an Artifact can be large and must not be serialized twice.
     if (beside === undefined || !beginsWithId(update.artifact)) return undefined;
-    return this.text(beginning, JSON.stringify(update.artifact).slice(ARTIFACT_BEGINS.length), beside);
+    return this.composeText(beginning, JSON.stringify(update.artifact).slice(ARTIFACT_BEGINS.length), beside);
   }
 
   /** @param beside contains the note of the event, if any */
-  private text([mark, beginning]: Phrase, own: string, beside: string): EventText {
+  private composeText([mark, beginning]: Phrase, own: string, beside: string): EventText {
     const json = `${beginning}${own}${beside}}}`;
     if (json.length > MOST_CHARACTERS) return { json };
     const said = beside === '' ? own : own + withoutNote(beside);
@@ -83,7 +83,7 @@ export class EventTexts {
     return { json, row: `${mark}${row}}}` };
   }
 
-  private concerns(event: TaskEvent): boolean {
+  private belongsToTask(event: TaskEvent): boolean {
     if ('task' in event) return false;
     const { taskId, contextId } = 'artifactUpdate' in event ? event.artifactUpdate : event.statusUpdate;
     return taskId === this.reference.taskId && contextId === this.reference.contextId;

@@ -14,7 +14,7 @@ export interface FairCut {
   readonly rest: number;
 }
 
-interface Account {
+interface FairAccount {
   waiting: number;
   share: number;
   taken: number;
@@ -30,7 +30,7 @@ interface Account {
  *   by one event.
  */
 export function fairCut(sources: Iterable<ChargedSource>, limit: number): FairCut {
-  const accounts = new Map<string, Account>();
+  const accounts = new Map<string, FairAccount>();
   const all = [...sources].filter(({ waitingEvents }) => waitingEvents.length > 0);
   let [first, last, sum] = [Number.POSITIVE_INFINITY, 0, 0];
   for (const { account, waitingEvents } of all) {
@@ -39,20 +39,20 @@ export function fairCut(sources: Iterable<ChargedSource>, limit: number): FairCu
     first = Math.min(first, waitingEvents[0]!.mark);
     last = Math.max(last, waitingEvents.at(-1)!.mark);
   }
-  share(accounts, limit);
+  assignShares(accounts, limit);
   for (const { waiting } of accounts.values()) sum += waiting;
-  const taken = all.length === 0 ? 0 : take(all, accounts, first, last);
+  const taken = all.length === 0 ? 0 : takeInOrder(all, accounts, first, last);
   return { upTo: marksOf(accounts), rest: sum - taken };
 }
 
-function accountIn(accounts: Map<string, Account>, name: string): Account {
+function accountIn(accounts: Map<string, FairAccount>, name: string): FairAccount {
   let account = accounts.get(name);
   if (!account) accounts.set(name, (account = { waiting: 0, share: 0, taken: 0, upTo: 0, isFull: false }));
   return account;
 }
 
 /** Assigns each account an equal part of the room that smaller accounts leave. */
-function share(accounts: ReadonlyMap<string, Account>, limit: number): void {
+function assignShares(accounts: ReadonlyMap<string, FairAccount>, limit: number): void {
   const byNeed = [...accounts.values()].sort((a, b) => a.waiting - b.waiting);
   let room = limit;
   byNeed.forEach((account, index) => {
@@ -62,14 +62,14 @@ function share(accounts: ReadonlyMap<string, Account>, limit: number): void {
 }
 
 /** Takes events of all sources in the order of their marks, without sorting. @returns the bytes taken */
-function take(
+function takeInOrder(
   sources: readonly ChargedSource[],
-  accounts: ReadonlyMap<string, Account>,
+  accounts: ReadonlyMap<string, FairAccount>,
   first: number,
   last: number,
 ): number {
   const [owners, bytesOf] = [
-    Array.from<Account | undefined>({ length: last - first + 1 }),
+    Array.from<FairAccount | undefined>({ length: last - first + 1 }),
     new Float64Array(last - first + 1),
   ];
   for (const { account, waitingEvents } of sources) {
@@ -92,6 +92,6 @@ function take(
   return taken;
 }
 
-function marksOf(accounts: ReadonlyMap<string, Account>): Map<string, number> {
+function marksOf(accounts: ReadonlyMap<string, FairAccount>): Map<string, number> {
   return new Map([...accounts].map(([name, { upTo }]) => [name, upTo]));
 }

@@ -24,7 +24,7 @@ interface Load {
 
 /** Cache of folds, by Task id. */
 interface FoldCache {
-  take(taskId: string): unknown;
+  takeFold(taskId: string): unknown;
   clear(): void;
 }
 
@@ -60,24 +60,24 @@ export class FoldMemory {
   }
 
   /** Adds a cache, for as long as the process lives. */
-  attach(cache: FoldCache): void {
+  attachCache(cache: FoldCache): void {
     this.caches.push(cache);
   }
 
   /** Evicts all folds if the process needs its memory for work in flight. */
-  relieve(): void {
+  relieveMemory(): void {
     if (this.total > 0 && this.inFlight.isFull()) for (const cache of this.caches) cache.clear();
   }
 
   /** Evicts the folds of Tasks that no longer exist. */
-  forget(taskIds: readonly string[]): void {
-    for (const cache of this.caches) for (const taskId of taskIds) cache.take(taskId);
+  forgetTasks(taskIds: readonly string[]): void {
+    for (const cache of this.caches) for (const taskId of taskIds) cache.takeFold(taskId);
   }
 
   /** Makes room for a fold and counts it until it is released. Returns `undefined` if the fold must not be kept. */
-  hold(owner: InFlightOwner, weight: number, evict: () => void): HeldFold | undefined {
+  holdFold(owner: InFlightOwner, weight: number, evict: () => void): HeldFold | undefined {
     const account = InFlight.accountOf(owner);
-    this.relieve();
+    this.relieveMemory();
     if (this.inFlight.isFull(account)) {
       for (const fold of this.holders.get(account)?.folds ?? []) fold.evict();
       return undefined;
@@ -88,14 +88,14 @@ export class FoldMemory {
     this.holders.delete(account);
     this.holders.set(account, holder);
     holder.folds.add(held);
-    this.count(account, holder, weight);
+    this.countWeight(account, holder, weight);
     return held;
   }
 
   /** Releases the room of a fold. */
-  release(held: HeldFold): void {
+  releaseFold(held: HeldFold): void {
     const holder = this.holders.get(held.account);
-    if (holder?.folds.delete(held)) this.count(held.account, holder, -held.weight);
+    if (holder?.folds.delete(held)) this.countWeight(held.account, holder, -held.weight);
   }
 
   private makeRoom(account: string, tenant: string, weight: number): boolean {
@@ -104,14 +104,14 @@ export class FoldMemory {
     for (;;) {
       const isTenantFull = (this.tenants.get(tenant) ?? 0) + weight > room;
       if (!isTenantFull && this.total + weight <= this.most) return true;
-      const [oldest] = this.heaviest(account, tenant, weight, isTenantFull)?.folds ?? [];
+      const [oldest] = this.findHeaviest(account, tenant, weight, isTenantFull)?.folds ?? [];
       if (!oldest) return false;
       oldest.evict();
     }
   }
 
   /** Returns the caller with the most folds, including the one to be kept; among equals the least recently served. */
-  private heaviest(account: string, tenant: string, more: number, inTenant: boolean): Holder | undefined {
+  private findHeaviest(account: string, tenant: string, more: number, inTenant: boolean): Holder | undefined {
     const loadOf = (name: string, own: number): Load => ({
       tenant: (this.tenants.get(name) ?? 0) + (name === tenant ? more : 0),
       own,
@@ -127,7 +127,7 @@ export class FoldMemory {
     return isMore(loadOf(tenant, (own?.weight ?? 0) + more), most) ? own : found;
   }
 
-  private count(account: string, holder: Holder, weight: number): void {
+  private countWeight(account: string, holder: Holder, weight: number): void {
     this.total += weight;
     holder.weight += weight;
     if (holder.folds.size === 0) this.holders.delete(account);

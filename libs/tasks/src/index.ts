@@ -16,7 +16,7 @@ export {
   type KeyedRequest,
   type LogAdmission,
   type PageAdmission,
-  type Premise,
+  type RevisionPrecondition,
   type StoredTask,
   type RenewedClaims,
   type TaskClaim,
@@ -36,7 +36,7 @@ export { TaskMetrics } from './task-metrics.js';
 export { TaskJournal } from './task-journal.js';
 export { TaskFeed } from './task-feed.js';
 export type { TaskFollower } from './task-follower.js';
-export { ClaimLost, PremiseFailed } from './claim-lost.js';
+export { ClaimLost, PreconditionFailed } from './claim-lost.js';
 export { TaskRecording } from './task-recording.js';
 export { TaskRecorder } from './task-recorder.js';
 export { COMMITS_KEPT_MS, type Commit, type CommitPosition, type CommittedEvent } from './commit-log.js';

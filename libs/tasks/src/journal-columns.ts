@@ -3,7 +3,7 @@ import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { BinaryArray } from './binary-array.js';
 import type { LogRow } from './log-row.js';
 import { eventBytes } from './log-size.js';
-import type { Idempotency, JournalEntry, Premise, TaskHeader } from './task-store.js';
+import type { Idempotency, JournalEntry, RevisionPrecondition, TaskHeader } from './task-store.js';
 
 // The columns are in the order of the statements' parameters.
 export const LOG_COLUMNS = { taskId: 'text', sequence: 'integer', events: 'text', artifact: 'boolean' } as const;
@@ -96,10 +96,10 @@ export type Columns<T> = { [name in keyof T]: BinaryArray };
 export function logColumns(rows: readonly LogRow[]): Columns<typeof LOG_COLUMNS> {
   const columns = newColumns(LOG_COLUMNS);
   for (const { taskId, sequence, events, artifact } of rows) {
-    columns.taskId.text(taskId);
-    columns.sequence.integer(sequence);
-    columns.events.text(events);
-    columns.artifact.boolean(artifact);
+    columns.taskId.addText(taskId);
+    columns.sequence.addInteger(sequence);
+    columns.events.addText(events);
+    columns.artifact.addBoolean(artifact);
   }
   return columns;
 }
@@ -108,7 +108,7 @@ export function logColumns(rows: readonly LogRow[]): Columns<typeof LOG_COLUMNS>
 export function createdRow(entry: JournalEntry, create: NonNullable<JournalEntry['create']>): CreatedValue[] {
   const { header, replicaId } = create;
   const settled = isSettled(entry);
-  const bytes = bytesOf(entry);
+  const bytes = addedBytes(entry);
   return [
     header.taskId,
     header.contextId,
@@ -140,23 +140,23 @@ export function continuedColumns(batch: readonly JournalEntry[]): Columns<typeof
   const columns = newColumns(CONTINUED_COLUMNS);
   for (const entry of batch) {
     if (entry.create) continue;
-    columns.taskId.text(entry.taskId);
-    columns.token.text(entry.token);
-    columns.after.integer(entry.after);
-    columns.lastSequence.integer(entry.after + entry.events.length);
-    columns.state.text(entry.state);
-    columns.updatedAt.timestamp(entry.updatedAt);
-    columns.settled.boolean(isSettled(entry));
-    const bytes = bytesOf(entry);
-    columns.logBytes.integer(bytes.log);
-    columns.artifactBytes.integer(bytes.artifacts);
+    columns.taskId.addText(entry.taskId);
+    columns.token.addText(entry.token);
+    columns.after.addInteger(entry.after);
+    columns.lastSequence.addInteger(entry.after + entry.events.length);
+    columns.state.addText(entry.state);
+    columns.updatedAt.addTimestamp(entry.updatedAt);
+    columns.settled.addBoolean(isSettled(entry));
+    const bytes = addedBytes(entry);
+    columns.logBytes.addInteger(bytes.log);
+    columns.artifactBytes.addInteger(bytes.artifacts);
     columns.wakeAt.add(entry.wakeAt);
   }
   return columns;
 }
 
 /** Returns the bytes that the events add to the log, and those of Artifacts among them. */
-function bytesOf({ events }: JournalEntry): { log: number; artifacts: number } {
+function addedBytes({ events }: JournalEntry): { log: number; artifacts: number } {
   let [log, artifacts] = [0, 0];
   for (const { event, json } of events) {
     const bytes = eventBytes(event, json);
@@ -172,7 +172,7 @@ export interface Keyed {
   sequence: number;
 }
 
-export function keyOf({ create, keyed, after }: JournalEntry): Keyed | undefined {
+export function keyedEntry({ create, keyed, after }: JournalEntry): Keyed | undefined {
   if (keyed) return { ...keyed, sequence: after + 1 };
   return create?.idempotency && { header: create.header, idempotency: create.idempotency, sequence: after + 1 };
 }
@@ -180,13 +180,13 @@ export function keyOf({ create, keyed, after }: JournalEntry): Keyed | undefined
 export function keyColumns(keys: readonly Keyed[]): Columns<typeof KEY_COLUMNS> {
   const columns = newColumns(KEY_COLUMNS);
   for (const { header, idempotency, sequence } of keys) {
-    columns.taskId.text(header.taskId);
-    columns.tenant.text(header.tenant);
-    columns.owner.text(header.owner);
-    columns.agent.text(header.agent);
-    columns.key.text(idempotency.key);
-    columns.fingerprint.text(idempotency.fingerprint);
-    columns.sequence.integer(sequence);
+    columns.taskId.addText(header.taskId);
+    columns.tenant.addText(header.tenant);
+    columns.owner.addText(header.owner);
+    columns.agent.addText(header.agent);
+    columns.key.addText(idempotency.key);
+    columns.fingerprint.addText(idempotency.fingerprint);
+    columns.sequence.addInteger(sequence);
   }
   return columns;
 }
@@ -204,9 +204,9 @@ export function childColumns(entries: readonly JournalEntry[]): Columns<typeof C
     for (let above = parentIn(made, caller); above?.header.parentTaskId !== undefined; above = parentIn(made, above)) {
       caller = above;
     }
-    columns.taskId.text(taskId);
-    columns.parentTaskId.text(caller.header.parentTaskId ?? '');
-    columns.holder.text(caller.parentToken ?? caller.replicaId);
+    columns.taskId.addText(taskId);
+    columns.parentTaskId.addText(caller.header.parentTaskId ?? '');
+    columns.holder.addText(caller.parentToken ?? caller.replicaId);
   }
   return columns;
 }
@@ -218,25 +218,25 @@ function parentIn(made: ReadonlyMap<string, Creation>, { header }: Creation): Cr
 }
 
 /** Returns the premise of a single new Task. */
-export function premiseRow({ tenant, name, version }: Premise): string[] {
+export function premiseRow({ tenant, name, version }: RevisionPrecondition): string[] {
   return [tenant, name, version];
 }
 
 export function premiseColumns(entries: readonly JournalEntry[]): Columns<typeof PREMISE_COLUMNS> {
   const columns = newColumns(PREMISE_COLUMNS);
-  const positions = new Map<Premise, number>();
+  const positions = new Map<RevisionPrecondition, number>();
   for (const { taskId, create } of entries) {
     if (!create?.premise) continue;
     const { tenant, name, version } = create.premise;
     let position = positions.get(create.premise);
     if (position === undefined) {
       positions.set(create.premise, (position = positions.size + 1));
-      columns.tenant.text(tenant);
-      columns.name.text(name);
-      columns.version.text(version);
+      columns.tenant.addText(tenant);
+      columns.name.addText(name);
+      columns.version.addText(version);
     }
-    columns.taskId.text(taskId);
-    columns.position.integer(position);
+    columns.taskId.addText(taskId);
+    columns.position.addInteger(position);
   }
   return columns;
 }
@@ -248,14 +248,14 @@ export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB
     for (const job of jobs) {
       // The queue rejects a key that occurs twice in one statement: the later job replaces the earlier one.
       if (job.key !== undefined && newest.get(job.key) !== job) continue;
-      columns.taskId.text(taskId);
-      columns.name.text(job.name);
-      columns.payload.text(JSON.stringify(job.payload));
-      columns.key.optional(job.key);
+      columns.taskId.addText(taskId);
+      columns.name.addText(job.name);
+      columns.payload.addText(JSON.stringify(job.payload));
+      columns.key.addOptionalText(job.key);
       columns.runAt.add(job.runAt);
       columns.maxAttempts.add(job.maxAttempts);
       columns.priority.add(job.priority);
-      columns.caller.optional(job.caller && callerFlag(job.caller));
+      columns.caller.addOptionalText(job.caller && callerFlag(job.caller));
     }
   }
   return columns;
@@ -265,10 +265,10 @@ export function snapshotColumns(entries: readonly JournalEntry[]): Columns<typeo
   const columns = newColumns(SNAPSHOT_COLUMNS);
   for (const { taskId, after, events, snapshot } of entries) {
     if (!snapshot) continue;
-    columns.taskId.text(taskId);
-    columns.sequence.integer(after + events.length);
-    columns.task.text(snapshot.task);
-    columns.artifacts.optional(snapshot.artifacts);
+    columns.taskId.addText(taskId);
+    columns.sequence.addInteger(after + events.length);
+    columns.task.addText(snapshot.task);
+    columns.artifacts.addOptionalText(snapshot.artifacts);
   }
   return columns;
 }
@@ -280,14 +280,14 @@ export function questionColumns(entries: readonly JournalEntry[]): Columns<typeo
     if (!asked) continue;
     const { header, questions } = asked;
     for (const question of questions.length > 0 ? questions : [undefined]) {
-      columns.taskId.text(taskId);
-      columns.key.optional(question?.key);
-      columns.tenant.text(header.tenant);
-      columns.owner.text(header.owner);
-      columns.agent.text(header.agent);
-      columns.assignee.optional(question?.assignee);
+      columns.taskId.addText(taskId);
+      columns.key.addOptionalText(question?.key);
+      columns.tenant.addText(header.tenant);
+      columns.owner.addText(header.owner);
+      columns.agent.addText(header.agent);
+      columns.assignee.addOptionalText(question?.assignee);
       columns.since.add(question?.since);
-      columns.body.optional(question && JSON.stringify(question.body));
+      columns.body.addOptionalText(question && JSON.stringify(question.body));
     }
   }
   return columns;
@@ -297,10 +297,10 @@ export function fileColumns(entries: readonly JournalEntry[]): Columns<typeof FI
   const columns = newColumns(FILE_COLUMNS);
   for (const { taskId, named } of entries) {
     for (const fileId of named?.files ?? []) {
-      columns.taskId.text(taskId);
-      columns.fileId.text(fileId);
-      columns.tenant.text(named!.scope.tenant);
-      columns.owner.text(named!.scope.owner);
+      columns.taskId.addText(taskId);
+      columns.fileId.addText(fileId);
+      columns.tenant.addText(named!.scope.tenant);
+      columns.owner.addText(named!.scope.owner);
     }
   }
   return columns;

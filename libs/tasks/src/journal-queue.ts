@@ -17,9 +17,9 @@ export interface JournalSource {
    * Returns the waiting events, all or up to a mark, as one entry; `undefined` if there are none. Called once per
    * batch.
    */
-  drain(upTo?: number): JournalEntry | undefined;
+  drainEntry(upTo?: number): JournalEntry | undefined;
   /** Reports that the entry returned by `drainEntry` is durable, or fenced and lost. */
-  settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
+  settleEntry(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
 }
 
 /**
@@ -69,16 +69,16 @@ export class JournalQueue {
    * account gets an equal share, oldest events first. A batch never skips an earlier event of an account, since a later
    * event may depend on it.
    */
-  take(limit: number): Map<JournalSource, JournalEntry> {
+  takeBatch(limit: number): Map<JournalSource, JournalEntry> {
     const most = this.waiting > limit * OF_SHARED && this.isShared ? limit * OF_SHARED : limit;
     const cut = this.waiting > most ? fairCut(this.sources, most) : undefined;
     const upTo = cut && cut.rest > 0 ? cut.upTo : undefined;
     const batch = new Map<JournalSource, JournalEntry>();
     const { sources } = this;
-    // A new Set: see PassingMap for what a reused one would retain.
+    // A new Set: see ShortLivedMap for what a reused one would retain.
     this.sources = new Set();
     for (const source of sources) {
-      const entry = source.drain(upTo && (upTo.get(source.account) ?? 0));
+      const entry = source.drainEntry(upTo && (upTo.get(source.account) ?? 0));
       if (entry) batch.set(source, entry);
       if (source.waitingEvents.length > 0) this.sources.add(source);
     }

@@ -33,8 +33,8 @@ it('sends a batch once the one before it is written, and builds it meanwhile', a
   const first = Promise.withResolvers<string>();
   const prepared: string[] = [];
   const answers = [
-    journal.commit(batch('one', first.promise, prepared)),
-    journal.commit(batch('two', Promise.resolve('second'), prepared)),
+    journal.commitStatement(batch('one', first.promise, prepared)),
+    journal.commitStatement(batch('two', Promise.resolve('second'), prepared)),
   ];
   await new Promise(setImmediate);
   expect({ prepared, sent: sessions[0]?.sent }).toEqual({ prepared: ['one at 1', 'two at 2'], sent: ['one'] });
@@ -47,9 +47,9 @@ it('reads behind the batches that came before, written or not', async () => {
   const { sessions, journal } = fakeDatabase();
   const ends = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   const writing = Promise.allSettled(
-    ends.map(({ promise }, index) => journal.commit(batch(`batch ${index}`, promise))),
+    ends.map(({ promise }, index) => journal.commitStatement(batch(`batch ${index}`, promise))),
   );
-  const read = journal.run(async (client) => send(client, 'read'));
+  const read = journal.runStatement(async (client) => send(client, 'read'));
   await new Promise(setImmediate);
   expect(sessions[0]?.sent).toEqual(['batch 0']);
   ends[0]!.resolve('written');
@@ -65,16 +65,16 @@ it('sends no batch behind one that failed, though the session lives, and the nex
   const { sessions, journal } = fakeDatabase();
   const first = Promise.withResolvers<string>();
   const ends = Promise.allSettled([
-    journal.commit(batch('one', first.promise)),
-    journal.commit(batch('two', Promise.resolve('second'))),
-    journal.commit(batch('three', Promise.resolve('third'))),
+    journal.commitStatement(batch('one', first.promise)),
+    journal.commitStatement(batch('two', Promise.resolve('second'))),
+    journal.commitStatement(batch('three', Promise.resolve('third'))),
   ]);
   await new Promise(setImmediate);
   const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' });
   first.reject(deadlock);
   const notSent = { status: 'rejected', reason: expect.any(StatementNotSent) };
   expect(await ends).toEqual([{ status: 'rejected', reason: deadlock }, notSent, notSent]);
-  expect(await journal.commit(batch('again', Promise.resolve('written')))).toBe('written');
+  expect(await journal.commitStatement(batch('again', Promise.resolve('written')))).toBe('written');
   expect(sessions).toEqual([
     { sent: ['one'], destroyed: true },
     { sent: ['again'], destroyed: false },
@@ -83,10 +83,10 @@ it('sends no batch behind one that failed, though the session lives, and the nex
 
 it('sends no batch behind one that could not be built', async () => {
   const { sessions, journal } = fakeDatabase();
-  const large = journal.commit(() => {
+  const large = journal.commitStatement(() => {
     throw new RangeError('A batch of too many bytes');
   });
-  const next = journal.commit(batch('two', Promise.resolve('second')));
+  const next = journal.commitStatement(batch('two', Promise.resolve('second')));
   expect(await Promise.allSettled([large, next])).toMatchObject([
     { reason: { name: 'RangeError' } },
     { reason: { name: 'StatementNotSent' } },

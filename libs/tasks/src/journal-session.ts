@@ -5,7 +5,7 @@ import { WRITER_SETTING } from './journal-sql.js';
 import { JOURNAL_SETTINGS } from './journal-statement.js';
 
 /** Session that batches are being written on, and their number. */
-interface OpenSession {
+interface OpenJournalSession {
   client: Promise<PoolClient>;
   writers: number;
   isBroken: boolean;
@@ -27,7 +27,7 @@ export class JournalSession {
   readonly pool: Pool;
   /** Name of this process in the commit log. */
   readonly writer = randomBytes(6).toString('base64url');
-  private open: OpenSession | undefined;
+  private open: OpenJournalSession | undefined;
   private next = 0n;
   /** Lowest position whose statement failed since the last session began. */
   private lowestInDoubt: bigint | undefined;
@@ -43,8 +43,8 @@ export class JournalSession {
   }
 
   /** Runs a statement after those that were sent before. */
-  run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
-    return this.use(async (client, { answered }) => {
+  runStatement<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
+    return this.useSession(async (client, { answered }) => {
       await answered;
       return statement(client);
     });
@@ -55,8 +55,8 @@ export class JournalSession {
    * @param prepare builds the statement while earlier ones run
    * @throws StatementNotSent if an earlier one failed
    */
-  commit<T>(prepare: (position: string) => (client: PoolClient) => Promise<T>): Promise<T> {
-    return this.use(async (client, session) => {
+  commitStatement<T>(prepare: (position: string) => (client: PoolClient) => Promise<T>): Promise<T> {
+    return this.useSession(async (client, session) => {
       const position = this.next;
       this.next += 1n;
       const before = session.answered;
@@ -78,12 +78,12 @@ export class JournalSession {
   }
 
   /** Commits a write like that of a batch, which changes nothing. Resolves if batches can be written at the moment. */
-  async probe(): Promise<void> {
+  async probeWrite(): Promise<void> {
     await this.pool.query(PROBE);
   }
 
-  private async use<T>(work: (client: PoolClient, session: OpenSession) => Promise<T>): Promise<T> {
-    this.open ??= { client: this.begin(), writers: 0, isBroken: false, answered: Promise.resolve() };
+  private async useSession<T>(work: (client: PoolClient, session: OpenJournalSession) => Promise<T>): Promise<T> {
+    this.open ??= { client: this.connectSession(), writers: 0, isBroken: false, answered: Promise.resolve() };
     const session = this.open;
     session.writers += 1;
     try {
@@ -93,14 +93,14 @@ export class JournalSession {
       throw error;
     } finally {
       session.writers -= 1;
-      if (session.writers === 0) this.leave(session);
+      if (session.writers === 0) this.releaseSession(session);
     }
   }
 
-  private async begin(): Promise<PoolClient> {
+  private async connectSession(): Promise<PoolClient> {
     const client = await this.pool.connect();
     try {
-      await this.announce(client);
+      await this.announceWriter(client);
       return client;
     } catch (error) {
       client.release(true);
@@ -108,7 +108,7 @@ export class JournalSession {
     }
   }
 
-  private async announce(client: PoolClient): Promise<void> {
+  private async announceWriter(client: PoolClient): Promise<void> {
     if (this.announced.has(client)) return;
     const from = this.lowestInDoubt?.toString();
     const { rows } = await client.query<{ position: string }>(ANNOUNCE, [from, (this.next - 1n).toString()]);
@@ -119,7 +119,7 @@ export class JournalSession {
   }
 
   /** Returns the session to its pool. The next batch gets the same one, unless it broke. */
-  private leave(session: OpenSession): void {
+  private releaseSession(session: OpenJournalSession): void {
     this.open = undefined;
     session.client.then(
       (client) => client.release(session.isBroken),

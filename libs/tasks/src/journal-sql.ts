@@ -57,24 +57,24 @@ export function batchText({
   const conditions = [
     keyed && newUnderKey(from.keys),
     children && OF_A_HOLDER,
-    premises && (one ? HOLDS(from.premises) : ON_WHAT_HOLDS),
+    premises && (one ? premiseHoldsSql(from.premises) : ON_WHAT_HOLDS),
   ];
   const made = conditions.filter(Boolean).join(' AND ');
   const moved = [keyed && movedUnderKey(from.keys), children && AFTER_THE_PARENTS].filter(Boolean);
   const parts = [
-    ...(keyed ? [KEPT(from.keys)] : []),
-    ...(children ? [HELD_PARENTS(from.children)] : []),
-    ...(premises && !one ? [FAILED_PREMISES(from.premises)] : []),
+    ...(keyed ? [keptKeysSql(from.keys)] : []),
+    ...(children ? [heldParentsSql(from.children)] : []),
+    ...(premises && !one ? [failedPremisesSql(from.premises)] : []),
     `created AS (${CREATED}${one ? ONE : MANY}${made && ` WHERE ${made}`}${MADE})`,
     ...(continued ? [`continued AS (${CONTINUED}${moved.map((it) => ` AND ${it}`).join('')}${MOVED})`] : []),
     `written AS (${WRITTEN}${continued ? ` UNION ALL ${ALSO_CONTINUED}` : ''})`,
     `logged AS (${one ? LOGGED_ONE : LOGGED})`,
-    COMMITTED(from.position),
-    REPORTED(from.position),
-    ...(snapshots ? [FOLDED(from.snapshots)] : []),
-    ...(questions ? [ASKED(from.questions)] : []),
-    ...(files ? [USED(from.files)] : []),
-    ...(jobs ? [QUEUED(from.jobs)] : []),
+    committedSql(from.position),
+    reportedSql(from.position),
+    ...(snapshots ? [snapshotsSql(from.snapshots)] : []),
+    ...(questions ? [questionsSql(from.questions)] : []),
+    ...(files ? [usedFilesSql(from.files)] : []),
+    ...(jobs ? [queuedJobsSql(from.jobs)] : []),
   ];
   return `WITH ${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
 }
@@ -136,7 +136,7 @@ const LOGGED_ONE = `
 
 // Batches of a writer are written one after the other, so the commit with the smaller position is always visible first,
 // which no sequence or clock guarantees (see JournalSession for broken sessions).
-const COMMITTED = (at: number): string => `
+const committedSql = (at: number): string => `
 committed AS (
   INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
   SELECT current_setting('${WRITER_SETTING}'), $${at}::bigint, array_agg(task_id), array_agg(after),
@@ -145,7 +145,7 @@ committed AS (
 )`;
 
 // Replicas of the previous version read the newest position here. Without such replicas no row is updated.
-const REPORTED = (at: number): string => `
+const reportedSql = (at: number): string => `
 reported AS (
   INSERT INTO task_writer (writer, position)
   SELECT current_setting('${WRITER_SETTING}'), $${at}::bigint
@@ -157,7 +157,7 @@ reported AS (
 // Message is not accepted, as if they were fenced. A follow-up stores its key only while its claim holds: the row is
 // locked first, so that it still holds when it is written. All statements store keys in the same order, so two with the
 // same keys never deadlock.
-const KEPT = (at: number): string => `
+const keptKeysSql = (at: number): string => `
 held AS (
   SELECT task.task_id
   FROM task JOIN unnest($21::text[], $22::text[], $23::int[]) AS entry (task_id, token, after) USING (task_id)
@@ -186,7 +186,7 @@ const movedUnderKey = (at: number): string =>
 // A child is created only while its parent has the claim of the calling execution, which the same process may have lost
 // and regained, or is new itself. The parent's row stays locked until the commit, so a replica that adopts the parent
 // either sees the child or prevents its creation.
-const HELD_PARENTS = (at: number): string => `
+const heldParentsSql = (at: number): string => `
 called AS MATERIALIZED (
   SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[]) AS call (task_id, parent_id, holder)
 ),
@@ -207,7 +207,7 @@ const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TR
 
 // A save of another revision is answered after its commit, so this statement sees every revision that a caller could
 // know of.
-const FAILED_PREMISES = (at: number): string => `
+const failedPremisesSql = (at: number): string => `
 outdated AS MATERIALIZED (
   SELECT position
   FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[]) WITH ORDINALITY
@@ -220,7 +220,7 @@ failed AS MATERIALIZED (
   WHERE (position IN (SELECT position FROM outdated)) IS TRUE
 )`;
 
-const HOLDS = (at: number): string => `EXISTS (SELECT FROM workflow_newest AS newest
+const premiseHoldsSql = (at: number): string => `EXISTS (SELECT FROM workflow_newest AS newest
   WHERE newest.tenant = $${at} AND newest.name = $${at + 1} AND newest.version = $${at + 2})`;
 
 const ON_WHAT_HOLDS = '(fresh.task_id IN (SELECT task_id FROM failed)) IS NOT TRUE';
@@ -228,7 +228,7 @@ const ON_WHAT_HOLDS = '(fresh.task_id IN (SELECT task_id FROM failed)) IS NOT TR
 // A row that this statement has updated can no longer be locked by it.
 const AFTER_THE_PARENTS = '(SELECT count(*) FROM parents) >= 0';
 
-const FOLDED = (at: number): string => `
+const snapshotsSql = (at: number): string => `
 folded AS (
   INSERT INTO task_snapshot (task_id, sequence, task, artifacts)
   SELECT * FROM unnest($${at}::text[], $${at + 1}::int[], $${at + 2}::json[], $${at + 3}::json[]) AS settled (task_id)
@@ -239,7 +239,7 @@ folded AS (
 
 // Rows of unchanged open questions are not touched, so an answer to one of many costs only its change. A row without a
 // key asks nothing: it names a Task whose rows are settled.
-const ASKED = (at: number): string => `
+const questionsSql = (at: number): string => `
 asked AS MATERIALIZED (
   SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[], $${at + 3}::text[], $${at + 4}::text[],
                        $${at + 5}::text[], $${at + 6}::timestamptz[], $${at + 7}::json[])
@@ -264,7 +264,7 @@ settled AS (
 
 // The locks make a delete of such a file wait for this commit (see FileStore). No batch waits for a file that is being
 // deleted: its use is written without a lock, and counts if the delete rolls back. Files of other owners are ignored.
-const USED = (at: number): string => `
+const usedFilesSql = (at: number): string => `
 locked AS MATERIALIZED (
   SELECT FROM file WHERE id = ANY ($${at + 1}::text[]) FOR KEY SHARE SKIP LOCKED
 ),
@@ -282,7 +282,7 @@ used AS (
 )`;
 
 // Only jobs of Tasks that were written.
-const QUEUED = (at: number): string => `
+const queuedJobsSql = (at: number): string => `
 queued AS MATERIALIZED (${enqueueForCallersFrom(`(
   SELECT name, payload, key, run_at, max_attempts, priority, caller
   FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::json[], $${at + 3}::text[], $${at + 4}::timestamptz[],

@@ -8,7 +8,7 @@ import {
   fileColumns,
   jobColumns,
   keyColumns,
-  keyOf,
+  keyedEntry,
   logColumns,
   premiseColumns,
   premiseRow,
@@ -63,35 +63,35 @@ export function batchStatement(batch: readonly JournalEntry[], position: string)
   const shape = shapeOf(batch, rows.length);
   const values = [
     ...(shape.one ? valuesOf(rows[0]!) : buffersOf(logColumns(rows))),
-    ...tasks(batch, shape),
-    ...(shape.keyed ? buffersOf(keyColumns(batch.flatMap((entry) => keyOf(entry) ?? []))) : []),
+    ...taskValues(batch, shape),
+    ...(shape.keyed ? buffersOf(keyColumns(batch.flatMap((entry) => keyedEntry(entry) ?? []))) : []),
     ...(shape.children ? buffersOf(childColumns(batch)) : []),
     ...(shape.jobs ? buffersOf(jobColumns(batch)) : []),
     ...(shape.snapshots ? buffersOf(snapshotColumns(batch)) : []),
     ...(shape.questions ? buffersOf(questionColumns(batch)) : []),
-    ...(shape.premises ? premises(batch, shape) : []),
+    ...(shape.premises ? premiseValues(batch, shape) : []),
     ...(shape.files ? buffersOf(fileColumns(batch)) : []),
     position,
   ];
   const bytes = values.reduce<number>((sum, value) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0);
   if (bytes > MOST_BYTES) throw new RangeError(`A batch of ${bytes} bytes is more than one statement takes`);
-  return { ...named(shape), values };
+  return { ...namedStatement(shape), values };
 }
 
 function valuesOf({ taskId, sequence, events, artifact }: LogRow): unknown[] {
   return [taskId, sequence, events, artifact];
 }
 
-function tasks(batch: readonly JournalEntry[], shape: BatchShape): unknown[] {
-  return [...created(batch, shape), ...(shape.continued ? buffersOf(continuedColumns(batch)) : [])];
+function taskValues(batch: readonly JournalEntry[], shape: BatchShape): unknown[] {
+  return [...createdValues(batch, shape), ...(shape.continued ? buffersOf(continuedColumns(batch)) : [])];
 }
 
-function created(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {
+function createdValues(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {
   const rows = batch.flatMap((entry) => (entry.create ? [createdRow(entry, entry.create)] : []));
   return one ? rows[0]! : buffersOf(createdColumns(rows));
 }
 
-function premises(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {
+function premiseValues(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {
   const premise = batch[0]?.create?.premise;
   return one && premise ? premiseRow(premise) : buffersOf(premiseColumns(batch));
 }
@@ -126,7 +126,7 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
   return shape;
 }
 
-function named(shape: BatchShape): { name: string; text: string } {
+function namedStatement(shape: BatchShape): { name: string; text: string } {
   const kinds = (Object.keys(shape) as (keyof BatchShape)[]).filter((kind) => shape[kind]);
   const name = ['journal', ...kinds].join('-');
   let text = texts.get(name);

@@ -5,7 +5,7 @@ import { SetAsideRetry } from './set-aside-retry.js';
 import type { JournalEntry, TaskStore } from './task-store.js';
 
 /** Outcomes of a batch. `troubled` is true if it needed more than one attempt. */
-interface Written {
+interface WrittenBatch {
   outcomes: BatchOutcome[];
   troubled: boolean;
 }
@@ -43,7 +43,7 @@ export class JournalWriter {
    * Writes a batch. Never rejects.
    * @param before resolves when the previous batch is settled, with true if it needed more than one attempt
    */
-  async write(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<Written> {
+  async writeEntries(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<WrittenBatch> {
     const { promise, resolve: sent } = Promise.withResolvers<void>();
     const inTurn = this.sent;
     this.sent = promise;
@@ -59,9 +59,9 @@ export class JournalWriter {
     return { outcomes: entries.map((entry) => blocked.get(entry) ?? outcomes.shift()!), troubled };
   }
 
-  private async writeReady(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<Written> {
+  private async writeReady(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<WrittenBatch> {
     try {
-      const outcomes = entries.length > 0 ? await this.store.write(entries) : [];
+      const outcomes = entries.length > 0 ? await this.store.writeBatch(entries) : [];
       const troubled = await before;
       return troubled ? await this.rewriteFenced(entries, outcomes) : { outcomes, troubled };
     } catch (error) {
@@ -73,7 +73,7 @@ export class JournalWriter {
   private setBlockedAside(entries: readonly JournalEntry[]): Map<JournalEntry, BatchOutcome> {
     const blocked = new Map<JournalEntry, BatchOutcome>();
     if (this.aside.size === 0) return blocked;
-    for (const entry of entries) if (this.aside.blocks(entry)) blocked.set(entry, { later: this.aside.add(entry) });
+    for (const entry of entries) if (this.aside.isBlocked(entry)) blocked.set(entry, { later: this.aside.add(entry) });
     return blocked;
   }
 
@@ -85,7 +85,7 @@ export class JournalWriter {
     this.inTrouble += 1;
     try {
       await before;
-      return await this.recover(entries, cause);
+      return await this.recoverEntries(entries, cause);
     } finally {
       this.inTrouble -= 1;
     }
@@ -95,12 +95,15 @@ export class JournalWriter {
    * Rewrites fenced entries. The previous batch was not written when they arrived, and what they continue may exist
    * now. The next batch waits.
    */
-  private async rewriteFenced(entries: readonly JournalEntry[], outcomes: readonly BatchOutcome[]): Promise<Written> {
+  private async rewriteFenced(
+    entries: readonly JournalEntry[],
+    outcomes: readonly BatchOutcome[],
+  ): Promise<WrittenBatch> {
     const fenced = entries.filter((_entry, index) => outcomes[index] === 'fenced');
     if (fenced.length === 0) return { outcomes: [...outcomes], troubled: false };
     this.inTrouble += 1;
     try {
-      const rewritten = await this.recover(fenced);
+      const rewritten = await this.recoverEntries(fenced);
       const all = outcomes.map((outcome) => (outcome === 'fenced' ? rewritten.shift()! : outcome));
       return { outcomes: all, troubled: true };
     } finally {
@@ -108,9 +111,9 @@ export class JournalWriter {
     }
   }
 
-  private async recover(entries: readonly JournalEntry[], cause?: unknown): Promise<BatchOutcome[]> {
-    const outcomes = await new BatchRecovery(this.store, this.logger, this.aside, entries, cause).run();
-    this.retry.schedule();
+  private async recoverEntries(entries: readonly JournalEntry[], cause?: unknown): Promise<BatchOutcome[]> {
+    const outcomes = await new BatchRecovery(this.store, this.logger, this.aside, entries, cause).recoverBatch();
+    this.retry.scheduleRetry();
     return outcomes;
   }
 }

@@ -22,40 +22,40 @@ export class JournalWrites implements EntryWrites {
     this.folding = new CountFolding(database);
   }
 
-  async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+  async writeBatch(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     refuseDoubles(batch);
-    const timed = batch.map((entry) => this.timed(entry));
-    const { rows } = await this.session.commit((position) => {
+    const timed = batch.map((entry) => this.withDatabaseTimes(entry));
+    const { rows } = await this.session.commitStatement((position) => {
       const statement = batchStatement(timed, position);
       return (client) => answerOf(client, statement);
     });
-    this.folding.schedule(this.session.writer);
+    this.folding.scheduleFold(this.session.writer);
     const written = new Set(rows.map((row) => row.task_id));
     return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
   }
 
-  recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
-    return this.run((client) => eventsOver(client, taskId, afterSequence, limit));
+  readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    return this.runStatement((client) => eventsOver(client, taskId, afterSequence, limit));
   }
 
   /** Runs a statement after the batches that were sent before. */
-  run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
-    return this.session.run(statement);
+  runStatement<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
+    return this.session.runStatement(statement);
   }
 
-  probe(): Promise<void> {
-    return this.session.probe();
+  probeWrite(): Promise<void> {
+    return this.session.probeWrite();
   }
 
   /** Returns the entry with its times converted to the database's clock, which wakes and jobs use. */
-  private timed(entry: JournalEntry): JournalEntry {
+  private withDatabaseTimes(entry: JournalEntry): JournalEntry {
     const { wakeAt, jobs } = entry;
     if (wakeAt === undefined && jobs === undefined) return entry;
-    const there = (at: Date): Date => this.database.timeThere(at);
+    const toDatabaseTime = (at: Date): Date => this.database.timeThere(at);
     return {
       ...entry,
-      ...(wakeAt && { wakeAt: there(wakeAt) }),
-      ...(jobs && { jobs: jobs.map((job) => (job.runAt ? { ...job, runAt: there(job.runAt) } : job)) }),
+      ...(wakeAt && { wakeAt: toDatabaseTime(wakeAt) }),
+      ...(jobs && { jobs: jobs.map((job) => (job.runAt ? { ...job, runAt: toDatabaseTime(job.runAt) } : job)) }),
     };
   }
 }
@@ -71,7 +71,7 @@ function refuseDoubles(batch: readonly JournalEntry[]): void {
   if (taskIds.size < batch.length) throw new TypeError('A Task occurs twice in a batch');
 }
 
-/** Returns the result of `client.query`. An async function would make V8 retain the batch for long (see PassingMap). */
+/** Returns the result of `client.query`. An async function would make V8 retain the batch for long (see ShortLivedMap). */
 function answerOf(client: PoolClient, statement: QueryConfig): Promise<QueryResult<{ task_id: string }>> {
   return new Promise((resolve, reject) => {
     client.query<{ task_id: string }>(statement, (error, result) => (error ? reject(error) : resolve(result)));

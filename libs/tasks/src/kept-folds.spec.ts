@@ -18,7 +18,7 @@ function filled(...kept: Kept[]): { folds: KeptFolds<string>; memory: FoldMemory
 
 function keep(folds: KeptFolds<string>, ...kept: Kept[]): void {
   for (const [taskId, tenant, weight, owner] of kept)
-    folds.keep({ taskId, ...caller(tenant, owner) }, weight, fold(taskId));
+    folds.keepFold({ taskId, ...caller(tenant, owner) }, weight, fold(taskId));
 }
 
 const left = (folds: KeptFolds<string>, ...taskIds: string[]) => taskIds.filter((id) => folds.get(id));
@@ -33,8 +33,8 @@ describe('The folds that a replica keeps', () => {
   it('have one owner: what was taken out is not there for anybody else', () => {
     const { folds, memory } = filled(['a', '', 10]);
     expect(folds.get('a')).toEqual(fold('a'));
-    expect(folds.take('a')).toEqual(fold('a'));
-    expect([folds.take('a'), folds.get('a'), memory.weight]).toEqual([undefined, undefined, 0]);
+    expect(folds.takeFold('a')).toEqual(fold('a'));
+    expect([folds.takeFold('a'), folds.get('a'), memory.weight]).toEqual([undefined, undefined, 0]);
   });
 
   it('are bounded together: among callers with as much, those that were kept longest ago go first', () => {
@@ -83,7 +83,7 @@ describe('The folds that a replica keeps', () => {
     keep(others, ['a', '', 30]);
     expect([left(folds, 'a', 'b'), memory.weight]).toEqual([['b'], 40]);
     keep(others, ['b', '', 5]);
-    memory.forget(['b']);
+    memory.forgetTasks(['b']);
     expect([left(folds, 'a', 'b'), left(others, 'a', 'b'), memory.weight]).toEqual([[], ['a'], 30]);
   });
 

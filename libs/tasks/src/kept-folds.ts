@@ -18,7 +18,7 @@ export class KeptFolds<State> {
   private readonly folds = new Map<string, { fold: KeptFold<State>; held: HeldFold }>();
 
   constructor(private readonly memory = new FoldMemory()) {
-    memory.attach(this);
+    memory.attachCache(this);
   }
 
   get size(): number {
@@ -27,28 +27,28 @@ export class KeptFolds<State> {
 
   /** Returns the fold of a Task without removing it. */
   get(taskId: string): KeptFold<State> | undefined {
-    this.memory.relieve();
+    this.memory.relieveMemory();
     return this.folds.get(taskId)?.fold;
   }
 
   /** Removes the fold of a Task and returns it. */
-  take(taskId: string): KeptFold<State> | undefined {
+  takeFold(taskId: string): KeptFold<State> | undefined {
     const found = this.folds.get(taskId);
     if (!found) return undefined;
     this.folds.delete(taskId);
-    this.memory.release(found.held);
+    this.memory.releaseFold(found.held);
     return found.fold;
   }
 
   /** Stores the fold of a Task, replacing the previous one, if there is room. */
-  keep(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, weight: number, fold: KeptFold<State>): void {
-    this.take(of.taskId);
-    const held = this.memory.hold(of, weight, () => this.take(of.taskId));
+  keepFold(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, weight: number, fold: KeptFold<State>): void {
+    this.takeFold(of.taskId);
+    const held = this.memory.holdFold(of, weight, () => this.takeFold(of.taskId));
     if (held) this.folds.set(of.taskId, { fold, held });
   }
 
   /** Drops all folds. */
   clear(): void {
-    for (const taskId of this.folds.keys()) this.take(taskId);
+    for (const taskId of this.folds.keys()) this.takeFold(taskId);
   }
 }

@@ -53,13 +53,13 @@ class Log {
 
   task() {
     const [first, ...later] = this.events;
-    const fold = TaskFold.begin(first!);
-    for (const event of later) fold.apply(event);
-    return fold.task();
+    const fold = TaskFold.beginTask(first!);
+    for (const event of later) fold.applyEvent(event);
+    return fold.toTask();
   }
 
   keep(bytes: number, header = this.header()): Promise<void> {
-    return this.tasks.keep({ header, task: this.task(), bytes });
+    return this.tasks.keepTask({ header, task: this.task(), bytes });
   }
 
   private recorded(): RecordedEvent[] {
@@ -76,7 +76,7 @@ describe('Tasks that wait, as they were folded last', () => {
     for (const question of ['second?', 'third?', 'fourth?']) {
       log.ask(question);
       log.reads.length = 0;
-      const forward = await log.tasks.forward(log.header());
+      const forward = await log.tasks.foldForward(log.header());
       expect(forward?.task).toEqual(log.task());
       expect(forward?.bytes).toBeGreaterThan(LONG);
       expect(log.reads).toEqual([3]);
@@ -86,7 +86,7 @@ describe('Tasks that wait, as they were folded last', () => {
   it('are what they were where nothing is new', async () => {
     const log = new Log();
     await log.keep(LONG);
-    expect((await log.tasks.forward(log.header()))?.task).toEqual(log.task());
+    expect((await log.tasks.foldForward(log.header()))?.task).toEqual(log.task());
   });
 
   it('are folded forward page by page, by the bytes of what is new and not by the number of its events', async () => {
@@ -95,13 +95,13 @@ describe('Tasks that wait, as they were folded last', () => {
     for (let turn = 0; turn < 10; turn += 1) log.ask(`${turn} ${'?'.repeat(LONG)}`);
     log.reads.length = 0;
     const header = { ...log.header(), size: { log: LONG + 20 * LONG, artifacts: 0 } };
-    expect((await log.tasks.forward(header))?.task).toEqual(log.task());
+    expect((await log.tasks.foldForward(header))?.task).toEqual(log.task());
     // Ten events of a megabyte, and the one before them that proves their place.
     expect(log.reads).toEqual([11, 11]);
     log.ask('x'.repeat(2_000_000));
     log.reads.length = 0;
     const one = { ...log.header(), size: { log: 30 * LONG + 4_000_000, artifacts: 0 } };
-    expect((await log.tasks.forward(one))?.task).toEqual(log.task());
+    expect((await log.tasks.foldForward(one))?.task).toEqual(log.task());
     expect(log.reads).toEqual([2, 2]);
   });
 
@@ -112,29 +112,29 @@ describe('Tasks that wait, as they were folded last', () => {
     const before = log.memory.weight;
     expect(before).toBeGreaterThan(40_000);
     log.askData();
-    await log.tasks.forward(log.header());
+    await log.tasks.foldForward(log.header());
     expect(log.memory.weight - before).toBeGreaterThan(40_000);
     log.receive();
-    await log.tasks.forward(log.header());
+    await log.tasks.foldForward(log.header());
     expect(log.memory.weight - before).toBeGreaterThan(80_000);
   });
 
   it('are forgotten with the Tasks that are purged', async () => {
     const log = new Log();
     await log.keep(LONG);
-    log.memory.forget(['another', 't']);
+    log.memory.forgetTasks(['another', 't']);
     expect(log.memory.weight).toBe(0);
-    expect(await log.tasks.forward(log.header())).toBeUndefined();
+    expect(await log.tasks.foldForward(log.header())).toBeUndefined();
   });
 
   it('give out what later turns do not change', async () => {
     const log = new Log();
     await log.keep(LONG);
     log.ask('second?');
-    const before = await log.tasks.forward(log.header());
+    const before = await log.tasks.foldForward(log.header());
     const text = JSON.stringify(before);
     log.ask('third?');
-    await log.tasks.forward(log.header());
+    await log.tasks.foldForward(log.header());
     expect(JSON.stringify(before)).toBe(text);
   });
 
@@ -158,14 +158,14 @@ describe('Tasks that wait, as they were folded last', () => {
     [
       'they were dropped',
       (log) => {
-        log.tasks.drop('t');
+        log.tasks.dropTask('t');
         return log.header();
       },
     ],
   ])('are not used where %s', async (_why, change) => {
     const log = new Log();
     await log.keep(LONG);
-    expect(await log.tasks.forward(await change(log))).toBeUndefined();
+    expect(await log.tasks.foldForward(await change(log))).toBeUndefined();
   });
 
   it.each([
@@ -174,6 +174,6 @@ describe('Tasks that wait, as they were folded last', () => {
   ])('are none %s', async (_which, bytes, state) => {
     const log = new Log();
     await log.keep(bytes, log.header(state));
-    expect(await log.tasks.forward(log.header())).toBeUndefined();
+    expect(await log.tasks.foldForward(log.header())).toBeUndefined();
   });
 });

@@ -25,7 +25,7 @@ export interface WeighedTask {
 }
 
 /** Reads at most `limit` events of a log after a sequence. */
-type ReadEvents = (taskId: string, after: number, limit: number) => Promise<readonly RecordedEvent[]>;
+type ReadTaskEvents = (taskId: string, after: number, limit: number) => Promise<readonly RecordedEvent[]>;
 
 /**
  * Waiting Tasks with long logs, as this replica folded them last, so that a claim folds only new events. Each use
@@ -33,7 +33,7 @@ type ReadEvents = (taskId: string, after: number, limit: number) => Promise<read
  */
 export class KeptTasks {
   constructor(
-    private readonly events: ReadEvents,
+    private readonly events: ReadTaskEvents,
     private readonly kept: KeptFolds<WeighedTask>,
   ) {}
 
@@ -41,43 +41,43 @@ export class KeptTasks {
    * Returns the Task at `header.lastSequence`; `undefined` if the log has to be folded from the start. New events are
    * read and folded page by page.
    */
-  async forward(header: TaskHeader): Promise<StoredTask | undefined> {
+  async foldForward(header: TaskHeader): Promise<StoredTask | undefined> {
     const found = this.kept.get(header.taskId);
     if (!found) return undefined;
     const { state } = found;
-    const read = (after: number, limit: number) => this.events(header.taskId, after, limit);
+    const readOwnEvents = (after: number, limit: number) => this.events(header.taskId, after, limit);
     const page = pageEvents(header, found.place, state.bytes);
-    const fold = TaskFold.from(state.task);
+    const fold = TaskFold.fromTask(state.task);
     let { place } = found;
     let { bytes, weight } = state;
     do {
-      const later = await eventsAfter(read, place, Math.min(place.sequence + page, header.lastSequence));
+      const later = await eventsAfter(readOwnEvents, place, Math.min(place.sequence + page, header.lastSequence));
       if (!later) return undefined;
       for (const { event, json } of later) {
-        fold.apply(event);
+        fold.applyEvent(event);
         bytes += eventBytes(event, json);
         weight += heapBytes(event);
       }
       place = later.length > 0 ? placeOfEvent(later.at(-1)!) : place;
     } while (place.sequence < header.lastSequence);
-    const task = fold.task();
-    this.kept.keep(header, weight, { state: { task, bytes, weight }, place });
+    const task = fold.toTask();
+    this.kept.keepFold(header, weight, { state: { task, bytes, weight }, place });
     return { header, task, bytes: header.size?.log ?? bytes };
   }
 
   /** Stores a Task that was folded up to `header.lastSequence`, if it waits and its log is long. */
-  async keep({ header, task, bytes = 0 }: StoredTask): Promise<void> {
+  async keepTask({ header, task, bytes = 0 }: StoredTask): Promise<void> {
     const { taskId, lastSequence, state } = header;
     if (bytes < SHORT_LOG || !isWaitingState(state)) return;
     const [last] = await this.events(taskId, lastSequence - 1, 1);
     if (last?.sequence !== lastSequence) return;
     const weight = await weightOf(task);
-    this.kept.keep(header, weight, { state: { task, bytes, weight }, place: placeOfEvent(last) });
+    this.kept.keepFold(header, weight, { state: { task, bytes, weight }, place: placeOfEvent(last) });
   }
 
   /** Drops a Task that no longer waits. */
-  drop(taskId: string): void {
-    this.kept.take(taskId);
+  dropTask(taskId: string): void {
+    this.kept.takeFold(taskId);
   }
 }
 

@@ -43,7 +43,7 @@ const PHRASES: readonly Phrase[] = [...beginningsOf({ taskId: TASK_ID, contextId
  * Replaces the beginning of an event and of its note by their marks. An id of control characters, which could match
  * across a mark, never matches a beginning: JSON escapes it.
  */
-export function shortened(text: string, beginnings: readonly Phrase[]): string {
+export function shortenEvent(text: string, beginnings: readonly Phrase[]): string {
   for (const [mark, beginning] of beginnings) {
     // Comparing a slice takes a tenth of the time of `startsWith`.
     if (text.slice(0, beginning.length) === beginning) return mark + withoutNote(text.slice(beginning.length));
@@ -56,11 +56,11 @@ export function withoutNote(text: string): string {
 }
 
 export function withoutIds(text: string, { taskId, contextId }: LogReference): string {
-  return leftOut(leftOut(text, taskId, TASK_ID), contextId, CONTEXT_ID);
+  return replaceId(replaceId(text, taskId, TASK_ID), contextId, CONTEXT_ID);
 }
 
 /** Restores everything that was omitted from a text. */
-export function whole(text: string, { taskId, contextId }: LogReference): string {
+export function restoreText(text: string, { taskId, contextId }: LogReference): string {
   let all = text;
   for (const [mark, phrase] of PHRASES) all = all.split(mark).join(phrase);
   // In reverse order: an id of control characters would be mistaken for the mark that replaced it.
@@ -68,7 +68,7 @@ export function whole(text: string, { taskId, contextId }: LogReference): string
 }
 
 /** Replaces an id like `replaceAll`, in a quarter of its time. */
-function leftOut(text: string, id: string, mark: string): string {
+function replaceId(text: string, id: string, mark: string): string {
   if (id.length < SHORTEST_ID) return text;
   let [kept, from] = ['', 0];
   for (let at = text.indexOf(id); at >= 0; at = text.indexOf(id, from)) {

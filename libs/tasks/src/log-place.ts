@@ -16,14 +16,14 @@ export function placeOfEvent({ sequence, json }: Pick<RecordedEvent, 'sequence' 
 }
 
 /** Reads at most `limit` events after a sequence. */
-type ReadEvents = (afterSequence: number, limit: number) => Promise<readonly RecordedEvent[]>;
+type ReadLogEvents = (afterSequence: number, limit: number) => Promise<readonly RecordedEvent[]>;
 
 /**
  * Reads the events after a place, up to `lastSequence`, and verifies the event at the place. Returns `undefined` if the
  * log has a different event there, or ends before `lastSequence`, as the log of a purged Task does.
  */
 export async function eventsAfter(
-  read: ReadEvents,
+  read: ReadLogEvents,
   place: LogPlace,
   lastSequence: number,
 ): Promise<readonly RecordedEvent[] | undefined> {

@@ -5,8 +5,8 @@ import {
   type LogReference,
   MOST_CHARACTERS,
   RECEIVED,
-  shortened,
-  whole,
+  shortenEvent,
+  restoreText,
   withoutIds,
 } from './log-phrases.js';
 import type { RecordedEvent, TaskEvent } from './task-event.js';
@@ -60,7 +60,7 @@ function rowText(reference: LogReference, { event, json }: RecordedEvent): strin
   const received = 'statusUpdate' in event ? event.received : undefined;
   const text = received ? json + RECEIVED + JSON.stringify(received) : json;
   if (text.length > MOST_CHARACTERS) return text;
-  return withoutIds('task' in event ? text : shortened(text, beginningsOf(reference)), reference);
+  return withoutIds('task' in event ? text : shortenEvent(text, beginningsOf(reference)), reference);
 }
 
 /**
@@ -75,7 +75,7 @@ export function toEvents(reference: LogReference, text: string, last?: number): 
 
 /** Splits the text of a row or log into events: each is an event's JSON, followed by its received Message, if any. */
 export function eventTexts(reference: LogReference, text: string): string[] {
-  return whole(text, reference).split(EVENT_END);
+  return restoreText(text, reference).split(EVENT_END);
 }
 
 /** Parses an event from its text. */

@@ -9,33 +9,33 @@ const failed = statusUpdate(REFERENCE, 'TASK_STATE_FAILED');
 
 describe('LogSize', () => {
   it('limits one event', () => {
-    expect(() => new LogSize(LIMITS, 0).check(working, 1_000_001)).toThrow('at most 1000000 bytes (EVENT_LIMIT)');
+    expect(() => new LogSize(LIMITS, 0).checkEvent(working, 1_000_001)).toThrow('at most 1000000 bytes (EVENT_LIMIT)');
   });
 
   it('limits an Artifact by the sum of its chunks; what replaces it begins anew', () => {
     const size = new LogSize(LIMITS, 0);
-    size.take(chunk('a'), 150_000);
-    size.take(chunk('b'), 150_000);
-    expect(() => size.check(chunk('a', true), 60_000)).toThrow('at most 200000 bytes (ARTIFACT_LIMIT)');
-    expect(() => size.check(chunk('a'), 60_000)).not.toThrow();
-    expect(() => size.check(chunk('c', true), 60_000)).not.toThrow();
+    size.countEvent(chunk('a'), 150_000);
+    size.countEvent(chunk('b'), 150_000);
+    expect(() => size.checkEvent(chunk('a', true), 60_000)).toThrow('at most 200000 bytes (ARTIFACT_LIMIT)');
+    expect(() => size.checkEvent(chunk('a'), 60_000)).not.toThrow();
+    expect(() => size.checkEvent(chunk('c', true), 60_000)).not.toThrow();
   });
 
   it('limits the log, with what it held before', () => {
     const size = new LogSize(LIMITS, 400_000);
-    size.take(working, 50_000);
-    expect(() => size.check(working, 50_000)).not.toThrow();
-    expect(() => size.check(working, 50_001)).toThrow('at most 500000 bytes (TASK_LIMIT)');
+    size.countEvent(working, 50_000);
+    expect(() => size.checkEvent(working, 50_000)).not.toThrow();
+    expect(() => size.checkEvent(working, 50_001)).toThrow('at most 500000 bytes (TASK_LIMIT)');
   });
 
   it('leaves room for a few words and the end', () => {
     const size = new LogSize(LIMITS, 500_000);
-    expect(() => size.check(working, 10_000)).not.toThrow();
-    expect(() => size.check(failed, 60_000)).not.toThrow();
-    expect(() => size.check(failed, 70_000)).toThrow('TASK_LIMIT');
-    size.take(working, 60_000);
-    expect(() => size.check(working, 10_000)).toThrow('TASK_LIMIT');
-    expect(() => size.check(failed, 10_000)).not.toThrow();
+    expect(() => size.checkEvent(working, 10_000)).not.toThrow();
+    expect(() => size.checkEvent(failed, 60_000)).not.toThrow();
+    expect(() => size.checkEvent(failed, 70_000)).toThrow('TASK_LIMIT');
+    size.countEvent(working, 60_000);
+    expect(() => size.checkEvent(working, 10_000)).toThrow('TASK_LIMIT');
+    expect(() => size.checkEvent(failed, 10_000)).not.toThrow();
   });
 
   it('counts the Message that an event answers to', () => {

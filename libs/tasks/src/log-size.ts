@@ -44,7 +44,7 @@ export class LogSize {
    * Checks an event of the given size. @throws TaskLimitExceeded if it is too large in itself, for the log, or for its
    * Artifact
    */
-  check(event: TaskEvent, bytes: number): void {
+  checkEvent(event: TaskEvent, bytes: number): void {
     const { limits } = this;
     if (bytes > limits.event) throw TaskLimitExceeded.ofEvent(limits.event);
     if (this.bytes + bytes > limits.log && !this.isLastWord(event, bytes)) throw TaskLimitExceeded.ofLog(limits.log);
@@ -53,7 +53,7 @@ export class LogSize {
   }
 
   /** Counts an event that was added to the log. */
-  take(event: TaskEvent, bytes: number): void {
+  countEvent(event: TaskEvent, bytes: number): void {
     this.bytes += bytes;
     if (!('artifactUpdate' in event)) return;
     const { artifactId } = event.artifactUpdate.artifact;
@@ -62,7 +62,7 @@ export class LogSize {
 
   private isLastWord(event: TaskEvent, bytes: number): boolean {
     if (bytes <= FEW_WORDS && this.bytes + bytes <= this.limits.log + END_ROOM) return true;
-    return bytes <= END_ROOM && ends(event);
+    return bytes <= END_ROOM && endsTask(event);
   }
 
   private artifactAfter({ artifactUpdate }: Extract<TaskEvent, { artifactUpdate: unknown }>, bytes: number): number {
@@ -71,7 +71,7 @@ export class LogSize {
   }
 }
 
-function ends(event: TaskEvent): boolean {
+function endsTask(event: TaskEvent): boolean {
   return 'statusUpdate' in event && isTerminalState(event.statusUpdate.status.state);
 }
 

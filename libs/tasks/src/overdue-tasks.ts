@@ -4,7 +4,7 @@ import { ENDED } from './cancel-wish.js';
 /** Maximum number of callers with parked Tasks per lookup, if there are more overdue Tasks than it may return. */
 const CALLERS_AT_ONCE = 64;
 
-interface Caller {
+interface OverdueCaller {
   tenant: string;
   owner: string;
 }
@@ -15,7 +15,7 @@ interface Caller {
  */
 export class OverdueTasks {
   /** Caller that had the last turn; `undefined` before the first turn, and after a full round. */
-  private last: Caller | undefined;
+  private last: OverdueCaller | undefined;
 
   constructor(private readonly sessions: Pool) {}
 
@@ -24,7 +24,7 @@ export class OverdueTasks {
    * @param except Tasks to leave out
    * @returns at most `limit` ids
    */
-  async find(byMs: number, limit: number, except: readonly string[]): Promise<string[]> {
+  async findOverdue(byMs: number, limit: number, except: readonly string[]): Promise<string[]> {
     const { rows } = await this.sessions.query<{ task_id: string }>({
       name: 'tasks-overdue',
       text: OLDEST,
@@ -38,7 +38,7 @@ export class OverdueTasks {
 
   private async findInTurn(byMs: number, limit: number, except: readonly string[]): Promise<string[]> {
     const { last } = this;
-    const { rows } = await this.sessions.query<Caller & { task_id: string | null }>({
+    const { rows } = await this.sessions.query<OverdueCaller & { task_id: string | null }>({
       name: last ? 'tasks-overdue-after' : 'tasks-overdue-first',
       text: inTurnStatement(last ? '(tenant, owner) > ($4, $5)' : 'true'),
       values: [byMs, CALLERS_AT_ONCE, except, ...(last ? [last.tenant, last.owner] : [])],

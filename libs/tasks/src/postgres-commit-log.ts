@@ -21,7 +21,7 @@ export class PostgresCommitLog extends CommitLog {
     this.pool = database.tunedPool('commits', 2, READ_SETTINGS);
   }
 
-  async position(): Promise<{ position: CommitPosition; at: Date }> {
+  async readPosition(): Promise<{ position: CommitPosition; at: Date }> {
     const { rows } = await this.pool.query<{ writer: string | null; position: string | null; at: Date }>(POSITION);
     const held = rows.flatMap(({ writer, position }) =>
       writer === null ? [] : [[writer, BigInt(position!)] as const],
@@ -29,7 +29,7 @@ export class PostgresCommitLog extends CommitLog {
     return { position: new Map(held), at: rows[0]!.at };
   }
 
-  async read(after: CommitPosition, limit: number): Promise<Commit[]> {
+  async readCommits(after: CommitPosition, limit: number): Promise<Commit[]> {
     const { rows } = await this.pool.query<CommitRow>({
       name: 'commits',
       text: READ,
@@ -37,14 +37,14 @@ export class PostgresCommitLog extends CommitLog {
     });
     const merged = mergeByTime(rows, limit);
     if (merged.length === 0) return [];
-    const [logged, headers] = await Promise.all([this.logged(merged), this.headers(merged)]);
+    const [logged, headers] = await Promise.all([this.readLoggedRows(merged), this.readHeaders(merged)]);
     const page = merged.slice(0, logged.find(({ text }) => text === null)?.commit);
     const events = eventsOf(logged, headers);
-    const bytes = bytesOf(logged);
+    const bytes = bytesByCommit(logged);
     return page.map((row, index) => toCommit(row, bytes.get(index) ?? 0, events, headers));
   }
 
-  async forget(before: Date, signal: AbortSignal): Promise<void> {
+  async forgetCommits(before: Date, signal: AbortSignal): Promise<void> {
     const { rows } = await this.pool.query<{ writer: string; position: string }>(
       'SELECT writer, position::text FROM task_writer',
     );
@@ -56,7 +56,7 @@ export class PostgresCommitLog extends CommitLog {
     }
   }
 
-  private async logged(commits: readonly CommitRow[]): Promise<LoggedRow[]> {
+  private async readLoggedRows(commits: readonly CommitRow[]): Promise<LoggedRow[]> {
     const { rows } = await this.pool.query<LoggedRow>({
       name: 'commit-events',
       text: EVENTS,
@@ -71,7 +71,7 @@ export class PostgresCommitLog extends CommitLog {
     return rows;
   }
 
-  private async headers(commits: readonly CommitRow[]): Promise<Map<string, TaskHeader>> {
+  private async readHeaders(commits: readonly CommitRow[]): Promise<Map<string, TaskHeader>> {
     const { rows } = await this.pool.query<HeaderRow>({
       name: 'commit-headers',
       text: `SELECT ${HEADER_COLUMNS} FROM task WHERE task_id = ANY($1::text[])`,
@@ -132,7 +132,7 @@ function eventsOf(rows: readonly LoggedRow[], headers: Map<string, TaskHeader>):
 }
 
 /** Returns the bytes by index of the commit. */
-function bytesOf(rows: readonly LoggedRow[]): Map<number, number> {
+function bytesByCommit(rows: readonly LoggedRow[]): Map<number, number> {
   const found = new Map<number, number>();
   for (const { commit, bytes } of rows) found.set(commit, (found.get(commit) ?? 0) + bytes);
   return found;

@@ -22,7 +22,7 @@ import {
   type KeyedRequest,
   type LogAdmission,
   type PageAdmission,
-  type Premise,
+  type RevisionPrecondition,
   type RenewedClaims,
   type StoredTask,
   type TaskClaim,
@@ -64,8 +64,8 @@ export class PostgresTaskStore extends TaskStore {
     this.journal = new JournalWrites(database, 'journal');
     const retries = new JournalWrites(database, 'journal-retries');
     this.rewrites = {
-      write: (batch) => this.writeOn(retries, batch),
-      recorded: (taskId, after, limit) => retries.recorded(taskId, after, limit),
+      writeBatch: (batch) => this.writeOn(retries, batch),
+      readRecordedEvents: (taskId, after, limit) => retries.readRecordedEvents(taskId, after, limit),
     };
     this.small = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
     this.late = new OverdueTasks(this.small);
@@ -83,34 +83,34 @@ export class PostgresTaskStore extends TaskStore {
     return this.rewrites;
   }
 
-  write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+  writeBatch(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     return this.writeOn(this.journal, batch);
   }
 
   private async writeOn(writes: EntryWrites, batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    const outcomes = await writes.write(batch);
-    this.reader.ended(batch.flatMap(({ taskId, state }) => (isTerminalState(state) ? taskId : [])));
+    const outcomes = await writes.writeBatch(batch);
+    this.reader.dropEnded(batch.flatMap(({ taskId, state }) => (isTerminalState(state) ? taskId : [])));
     return outcomes;
   }
 
-  probe(): Promise<void> {
-    return this.journal.probe();
+  probeWrite(): Promise<void> {
+    return this.journal.probeWrite();
   }
 
-  load(
+  loadTask(
     taskId: string,
     scope?: TaskScope,
     admission?: LogAdmission,
-    premise?: Premise,
+    premise?: RevisionPrecondition,
   ): Promise<StoredTask | undefined> {
-    return this.reader.load(taskId, scope, admission, premise);
+    return this.reader.loadTask(taskId, scope, admission, premise);
   }
 
-  log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
-    return this.reader.log(taskId, scope, premise);
+  readLog(taskId: string, scope?: TaskScope, premise?: RevisionPrecondition): Promise<TaskLog | undefined> {
+    return this.reader.readLog(taskId, scope, premise);
   }
 
-  async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
+  async readHeader(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
     const result = await this.pool.query<HeaderRow>({
       name: 'task-header',
       text: `SELECT ${HEADER_COLUMNS} FROM task
@@ -120,36 +120,36 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows[0] && toHeader(result.rows[0]);
   }
 
-  events(taskId: string, afterSequence: number, limit: number, reader?: TaskScope): Promise<RecordedEvent[]> {
-    const read = (): Promise<RecordedEvent[]> => eventsOver(this.pool, taskId, afterSequence, limit);
-    return reader ? this.database.reads.inTurn(reader, read) : read();
+  readEvents(taskId: string, afterSequence: number, limit: number, reader?: TaskScope): Promise<RecordedEvent[]> {
+    const readDirectly = (): Promise<RecordedEvent[]> => eventsOver(this.pool, taskId, afterSequence, limit);
+    return reader ? this.database.reads.inTurn(reader, readDirectly) : readDirectly();
   }
 
   /**
    * Reads in the journal's session, after the batches that were sent before. A pooler may route the pool of plain
    * queries to a standby.
    */
-  override recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
-    return this.journal.recorded(taskId, afterSequence, limit);
+  override readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    return this.journal.readRecordedEvents(taskId, afterSequence, limit);
   }
 
-  list(query: TaskQuery): Promise<StoredTask[]> {
-    return this.reader.list(query);
+  findTasks(query: TaskQuery): Promise<StoredTask[]> {
+    return this.reader.findTasks(query);
   }
 
-  page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
-    return this.reader.page(query, admission);
+  readPage(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
+    return this.reader.readPage(query, admission);
   }
 
   completedBefore(taskId: string, limit: number): Promise<TaskHeader[]> {
     return completedBefore(this.pool, taskId, limit);
   }
 
-  count(filter: TaskFilter): Promise<number> {
-    return this.counts.of(filter);
+  countTasks(filter: TaskFilter): Promise<number> {
+    return this.counts.countTasks(filter);
   }
 
-  async claim(
+  async claimTask(
     taskId: string,
     replicaId: string,
     token: string,
@@ -157,11 +157,11 @@ export class PostgresTaskStore extends TaskStore {
   ): Promise<StoredTask | undefined> {
     try {
       const header = await this.claimHeader(taskId, replicaId, token, only);
-      return header && (await this.reader.claimed(header));
+      return header && (await this.reader.loadClaimed(header));
     } catch (error) {
       // Also if the claim itself failed: perhaps only its answer was lost. If the release fails too, `listClaims` shows
       // the claim.
-      await this.release({ taskId, token }).catch(() => undefined);
+      await this.releaseClaim({ taskId, token }).catch(() => undefined);
       throw error;
     }
   }
@@ -183,18 +183,18 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows[0] && toHeader(result.rows[0]);
   }
 
-  overdue(byMs: number, limit: number, except: readonly string[] = []): Promise<string[]> {
-    return this.late.find(byMs, limit, except);
+  findOverdue(byMs: number, limit: number, except: readonly string[] = []): Promise<string[]> {
+    return this.late.findOverdue(byMs, limit, except);
   }
 
-  async adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]> {
+  async adoptTasks(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]> {
     if (fromReplicaIds.length === 0) return [];
     const values = [replicaId, `${randomUUID()}/`, fromReplicaIds, limit];
     const result = await this.pool.query<{ task_id: string; claim_token: string }>(ADOPT, values);
     return result.rows.map((row) => ({ taskId: row.task_id, token: row.claim_token }));
   }
 
-  async claims(replicaId: string): Promise<TaskClaim[]> {
+  async listClaims(replicaId: string): Promise<TaskClaim[]> {
     const result = await this.small.query<{ task_id: string; claim_token: string }>({
       name: 'claims',
       text: 'SELECT task_id, claim_token FROM task WHERE replica_id = $1',
@@ -203,7 +203,7 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows.map((row) => ({ taskId: row.task_id, token: row.claim_token }));
   }
 
-  async holds({ taskId, token }: TaskClaim): Promise<boolean> {
+  async isClaimHeld({ taskId, token }: TaskClaim): Promise<boolean> {
     const { rowCount } = await this.proofs.query({
       name: 'claim-holds',
       text: 'SELECT FROM task WHERE task_id = $1 AND claim_token = $2',
@@ -212,14 +212,14 @@ export class PostgresTaskStore extends TaskStore {
     return rowCount === 1;
   }
 
-  async renew(claims: readonly TaskClaim[]): Promise<RenewedClaims> {
+  async renewClaims(claims: readonly TaskClaim[]): Promise<RenewedClaims> {
     const values = [`${randomUUID()}/`, claims.map(({ taskId }) => taskId), claims.map(({ token }) => token)];
     const { rows } = await this.pool.query<RenewalRow>(RENEW, values);
     const renewed = rows.flatMap(({ task_id: taskId, renewed_token: token }) => (token ? { taskId, token } : []));
     return { renewed, lost: rows.flatMap(({ task_id: taskId, is_lost: isLost }) => (isLost ? taskId : [])) };
   }
 
-  async claimants(among?: readonly string[]): Promise<string[]> {
+  async listClaimants(among?: readonly string[]): Promise<string[]> {
     if (among?.length === 0) return [];
     const statement = among
       ? { name: 'claimants-among', text: CLAIMANTS_AMONG, values: [among] }
@@ -228,7 +228,7 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows.map((row) => row.replica_id);
   }
 
-  async release(claim: TaskClaim): Promise<void> {
+  async releaseClaim(claim: TaskClaim): Promise<void> {
     await this.pool.query(RELEASE, [claim.taskId, claim.token]);
   }
 
@@ -245,7 +245,7 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows.map((row) => row.task_id);
   }
 
-  async keyed(scope: TaskScope, agent: string, key: string): Promise<KeyedRequest | undefined> {
+  async findKeyedRequest(scope: TaskScope, agent: string, key: string): Promise<KeyedRequest | undefined> {
     const result = await this.pool.query<{ task_id: string; fingerprint: string; sequence: number }>(
       'SELECT task_id, fingerprint, sequence FROM task_key WHERE tenant = $1 AND owner = $2 AND agent = $3 AND key = $4',
       [scope.tenant, scope.owner, agent, key],
@@ -254,7 +254,7 @@ export class PostgresTaskStore extends TaskStore {
     return row && { taskId: row.task_id, fingerprint: row.fingerprint, sequence: row.sequence };
   }
 
-  children(parentTaskId: string): Promise<TaskHeader[]> {
+  listChildren(parentTaskId: string): Promise<TaskHeader[]> {
     return childrenOver(this.pool, [parentTaskId]);
   }
 
@@ -263,11 +263,11 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   private async readRecorded(parents: readonly string[]): Promise<Map<string, TaskHeader[]>> {
-    const found = await this.journal.run((client) => childrenOver(client, parents));
+    const found = await this.journal.runStatement((client) => childrenOver(client, parents));
     return Map.groupBy(found, ({ parentTaskId = '' }) => parentTaskId);
   }
 
-  async headers(taskIds: readonly string[]): Promise<Map<string, TaskHeader>> {
+  async readHeaders(taskIds: readonly string[]): Promise<Map<string, TaskHeader>> {
     const result = await this.pool.query<HeaderRow>({
       name: 'task-headers',
       text: `SELECT ${HEADER_COLUMNS} FROM task WHERE task_id = ANY($1::text[])`,
@@ -296,7 +296,7 @@ const LIVENESS = livenessCheckBy('$1');
 /** SKIP LOCKED: replicas that adopt at the same time share the work instead of waiting for each other. */
 const ADOPT = `
   WITH ${LIVENESS.withs},
-  gone AS MATERIALIZED (${LIVENESS.gone('$3::text[]')}),
+  gone AS MATERIALIZED (${LIVENESS.selectGone('$3::text[]')}),
   orphan AS (
     SELECT task_id FROM task WHERE replica_id = ANY (ARRAY(SELECT id FROM gone))
     ORDER BY task_id LIMIT $4 FOR UPDATE SKIP LOCKED

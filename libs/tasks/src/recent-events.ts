@@ -30,13 +30,13 @@ export class RecentEvents {
       tail.events.push(event);
       tail.characters += event.json.length;
     }
-    while (tail.events.length > MAX_EVENTS_PER_TASK || tail.characters > MAX_CHARACTERS_PER_TASK) shorten(tail);
+    while (tail.events.length > MAX_EVENTS_PER_TASK || tail.characters > MAX_CHARACTERS_PER_TASK) dropOlderHalf(tail);
     tail.last = last.sequence;
-    (settles(last) ? this.settled : this.open).put(last.taskId, tail);
+    (settlesTask(last) ? this.settled : this.open).put(last.taskId, tail);
   }
 
   /** Starts the tail of a Task that this process writes from now on, whose log ends at the sequence. */
-  begin(taskId: string, last: number): void {
+  openTail(taskId: string, last: number): void {
     const known = this.open.get(taskId);
     if (known && known.last >= last) return;
     this.close(taskId);
@@ -44,8 +44,8 @@ export class RecentEvents {
   }
 
   /** Returns the events after a sequence if the first of them is here; `undefined`: ask the store. */
-  after(taskId: string, sequence: number): readonly RecordedEvent[] | undefined {
-    const events = this.tail(taskId)?.events;
+  findAfter(taskId: string, sequence: number): readonly RecordedEvent[] | undefined {
+    const events = this.findTail(taskId)?.events;
     const first = events?.[0];
     if (!events || !first || first.sequence > sequence + 1) return undefined;
     const rest = events.slice(sequence + 1 - first.sequence);
@@ -65,11 +65,11 @@ export class RecentEvents {
 
   /** Drops the tail of a Task that another process writes now. */
   close(taskId: string): void {
-    this.open.take(taskId);
-    this.settled.take(taskId);
+    this.open.takeTail(taskId);
+    this.settled.takeTail(taskId);
   }
 
-  private tail(taskId: string): Tail | undefined {
+  private findTail(taskId: string): Tail | undefined {
     return this.open.get(taskId) ?? this.settled.get(taskId);
   }
 
@@ -77,7 +77,7 @@ export class RecentEvents {
    * Removes and returns the tail to extend. A tail has no gaps: if another process wrote in between, a new one begins.
    */
   private tailFor([first]: readonly RecordedEvent[]): Tail {
-    const known = first && (this.open.take(first.taskId) ?? this.settled.take(first.taskId));
+    const known = first && (this.open.takeTail(first.taskId) ?? this.settled.takeTail(first.taskId));
     if (known && known.last === first.sequence - 1) return known;
     return { last: 0, events: [], characters: 0 };
   }
@@ -101,10 +101,10 @@ class TailsByAge {
   put(taskId: string, tail: Tail): void {
     this.tails.set(taskId, tail);
     this.characters += tail.characters;
-    if (this.characters > this.capacity) this.evict();
+    if (this.characters > this.capacity) this.evictOldest();
   }
 
-  take(taskId: string): Tail | undefined {
+  takeTail(taskId: string): Tail | undefined {
     const tail = this.tails.get(taskId);
     if (!tail) return undefined;
     this.tails.delete(taskId);
@@ -112,10 +112,10 @@ class TailsByAge {
     return tail;
   }
 
-  private evict(): void {
+  private evictOldest(): void {
     for (const taskId of this.tails.keys()) {
       if (this.characters <= this.capacity) return;
-      this.take(taskId);
+      this.takeTail(taskId);
     }
   }
 }
@@ -139,7 +139,7 @@ class PassingTails {
     this.turnLater();
   }
 
-  take(taskId: string): Tail | undefined {
+  takeTail(taskId: string): Tail | undefined {
     const tail = this.get(taskId);
     this.fresh.delete(taskId);
     this.passing.delete(taskId);
@@ -159,12 +159,12 @@ class PassingTails {
 }
 
 /** Drops half of the events at once, since shifting an array is expensive. */
-function shorten(tail: Tail): void {
+function dropOlderHalf(tail: Tail): void {
   const gone = tail.events.splice(0, Math.ceil(tail.events.length / 2));
   tail.characters -= gone.reduce((sum, event) => sum + event.json.length, 0);
 }
 
-function settles({ event }: RecordedEvent): boolean {
+function settlesTask({ event }: RecordedEvent): boolean {
   if (!('statusUpdate' in event)) return false;
   const { state } = event.statusUpdate.status;
   return isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;

@@ -36,15 +36,15 @@ export class RecentPages {
     const page = { commits: read(), bytes: 0, readAt: this.now() };
     this.pages.set(place, page);
     page.commits.then(
-      (commits) => this.keep(place, page, commits),
-      () => this.forget(place, page),
+      (commits) => this.keepPage(place, page, commits),
+      () => this.forgetPage(place, page),
     );
     return page.commits;
   }
 
-  private keep(place: string, page: RecentPage, commits: readonly Commit[]): void {
+  private keepPage(place: string, page: RecentPage, commits: readonly Commit[]): void {
     if (this.pages.get(place) !== page) return;
-    if (commits.length === 0) return this.forget(place, page);
+    if (commits.length === 0) return this.forgetPage(place, page);
     page.bytes = commits.reduce((sum, { bytes }) => sum + bytes, place.length);
     this.bytes += page.bytes;
     this.forgetOld();
@@ -54,11 +54,11 @@ export class RecentPages {
     const oldest = this.now() - FRESH_MS;
     for (const [place, page] of this.pages) {
       if (page.readAt > oldest && this.pages.size <= MOST_PAGES && this.bytes <= MOST_BYTES) return;
-      this.forget(place, page);
+      this.forgetPage(place, page);
     }
   }
 
-  private forget(place: string, page: RecentPage): void {
+  private forgetPage(place: string, page: RecentPage): void {
     if (this.pages.get(place) !== page) return;
     this.pages.delete(place);
     this.bytes -= page.bytes;

@@ -17,7 +17,7 @@ function setUp(): { inFlight: InFlight; bytes: RecordedBytes; record(it: Recorde
   const memory = { inFlightBytes: 1e9, callerInFlightBytes: 1e9 };
   const inFlight = new InFlight({ memory } as never, new Metrics());
   const bytes = new RecordedBytes(inFlight, OWNER);
-  return { inFlight, bytes, record: (it) => bytes.recorded(eventBytes(it.event, it.json)) };
+  return { inFlight, bytes, record: (it) => bytes.addRecorded(eventBytes(it.event, it.json)) };
 }
 
 describe('RecordedBytes', () => {
@@ -26,12 +26,12 @@ describe('RecordedBytes', () => {
     const events = [event('x'.repeat(100_000)), event('ä'.repeat(100_000)), event()];
     events.forEach(record);
     expect(bytes.waiting).toBeGreaterThan(200_000);
-    bytes.written(events);
+    bytes.settleWritten(events);
     expect(bytes.waiting).toBe(0);
     // The Messages stay with the Task.
     expect(inFlight.total).toBeGreaterThan(100_000);
     expect(inFlight.total).toBeLessThan(101_000);
-    bytes.release();
+    bytes.releaseAll();
     expect(inFlight.total).toBe(0);
   });
 
@@ -39,8 +39,8 @@ describe('RecordedBytes', () => {
     const { inFlight, bytes, record } = setUp();
     const late = event('x'.repeat(1000));
     record(late);
-    bytes.release();
-    bytes.written([late]);
+    bytes.releaseAll();
+    bytes.settleWritten([late]);
     expect([bytes.waiting, inFlight.total]).toEqual([0, 0]);
   });
 });

@@ -30,13 +30,13 @@ export class RecordedBytes {
     return this.notDurable;
   }
 
-  recorded(bytes: number): void {
+  addRecorded(bytes: number): void {
     this.notDurable += bytes;
-    this.inFlight.add(this.account, bytes);
+    this.inFlight.addBytes(this.account, bytes);
   }
 
   /** Replaces the bytes of durable events by those that the Task keeps in memory. */
-  written(events: readonly RecordedEvent[]): void {
+  settleWritten(events: readonly RecordedEvent[]): void {
     if (this.released) return;
     let [bytes, keeping] = [0, 0];
     for (const { event, json } of events) {
@@ -47,13 +47,13 @@ export class RecordedBytes {
     keeping >>= SHARED_SHIFT;
     this.notDurable -= bytes;
     this.kept += keeping;
-    this.inFlight.add(this.account, -bytes, keeping);
+    this.inFlight.addBytes(this.account, -bytes, keeping);
   }
 
   /** Releases all bytes of the recording. Its pending events may still become durable. */
-  release(): void {
+  releaseAll(): void {
     this.released = true;
-    this.inFlight.add(this.account, -this.notDurable, -this.kept);
+    this.inFlight.addBytes(this.account, -this.notDurable, -this.kept);
     this.notDurable = 0;
     this.kept = 0;
   }

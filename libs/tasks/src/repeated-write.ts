@@ -22,7 +22,7 @@ export class RepeatedWrite {
    * Settles all entries, or those that turn out to be written.
    * @throws NothingWritable if the server takes no writes or logs cannot be read; otherwise the error of the statement
    */
-  async write(entries: readonly JournalEntry[]): Promise<void> {
+  async writeRepeated(entries: readonly JournalEntry[]): Promise<void> {
     const missing = this.isUncertain ? await this.settleCommitted(entries) : entries;
     if (missing.length === 0) return;
     const outcomes = await this.writeMissing(missing);
@@ -45,16 +45,16 @@ export class RepeatedWrite {
 
   /** Reads the outcome of an entry from the log; `undefined` if the log ends before it. */
   private async lookUp(entry: JournalEntry): Promise<WriteOutcome | undefined> {
-    const stored = await this.recorded(entry);
+    const stored = await this.readCommitted(entry);
     if (stored.length === 0) return undefined;
     if (isCommitted(entry, stored)) return 'written';
     // Only this process creates a Task with that id: it was created, then another replica adopted and continued it.
     return entry.create ? { failed: new ClaimLost(`Task ${entry.taskId} is written elsewhere`) } : 'fenced';
   }
 
-  private async recorded({ taskId, after, events }: JournalEntry): Promise<RecordedEvent[]> {
+  private async readCommitted({ taskId, after, events }: JournalEntry): Promise<RecordedEvent[]> {
     try {
-      return await this.store.recorded(taskId, after, events.length + 1);
+      return await this.store.readRecordedEvents(taskId, after, events.length + 1);
     } catch (error) {
       throw new NothingWritable(error);
     }
@@ -62,7 +62,7 @@ export class RepeatedWrite {
 
   private async writeMissing(missing: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     try {
-      return await this.store.write(missing);
+      return await this.store.writeBatch(missing);
     } catch (error) {
       if (mayBeCommitted(error)) this.isUncertain = true;
       throw classifyWriteFailure(error) === 'server' ? new NothingWritable(error) : error;

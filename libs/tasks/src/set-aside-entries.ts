@@ -37,7 +37,7 @@ export class SetAsideEntries {
   }
 
   /** True if an entry must wait, because its Task or its parent is set aside. */
-  blocks({ taskId, create }: JournalEntry): boolean {
+  isBlocked({ taskId, create }: JournalEntry): boolean {
     const parent = create?.header.parentTaskId;
     return this.tasks.has(taskId) || (parent !== undefined && this.tasks.has(parent));
   }
@@ -46,21 +46,21 @@ export class SetAsideEntries {
   add(entry: JournalEntry): Promise<WriteOutcome> {
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
     const task = this.tasks.get(entry.taskId);
-    this.waiting += bytesOf(entry);
+    this.waiting += entryBytes(entry);
     if (task) task.entries.push({ entry, resolve });
     else this.tasks.set(entry.taskId, { entries: [{ entry, resolve }], failures: 0, dueAt: dueAfter(0) });
     return promise;
   }
 
   /** Returns the first entry of each Task that is due, oldest first: at least one, and at most about `limit` bytes. */
-  due(limit: number): JournalEntry[] {
+  findDue(limit: number): JournalEntry[] {
     const now = performance.now();
     const due: JournalEntry[] = [];
     let bytes = 0;
     for (const { entries, dueAt } of this.tasks.values()) {
       const { entry } = entries[0]!;
       if (dueAt > now || this.waitsForParent(entry)) continue;
-      bytes += bytesOf(entry);
+      bytes += entryBytes(entry);
       if (due.length === MOST_AT_ONCE || (due.length > 0 && bytes > limit)) break;
       due.push(entry);
     }
@@ -77,11 +77,11 @@ export class SetAsideEntries {
   }
 
   /** Settles the first entry of a Task. The entries behind it are due then. */
-  settle({ taskId }: JournalEntry, outcome: WriteOutcome): void {
+  settleFirst({ taskId }: JournalEntry, outcome: WriteOutcome): void {
     const task = this.tasks.get(taskId);
     const first = task?.entries.shift();
     if (!task || !first) return;
-    this.waiting -= bytesOf(first.entry);
+    this.waiting -= entryBytes(first.entry);
     task.failures = 0;
     task.dueAt = performance.now();
     if (task.entries.length === 0) this.tasks.delete(taskId);
@@ -107,6 +107,6 @@ function dueAfter(failures: number): number {
   return performance.now() + Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
 }
 
-function bytesOf({ events }: JournalEntry): number {
+function entryBytes({ events }: JournalEntry): number {
   return events.reduce((sum, { json }) => sum + json.length, 0);
 }

@@ -22,37 +22,37 @@ export class SetAsideRetry {
   ) {}
 
   /** Schedules the next attempt. Call it after an entry was set aside. */
-  schedule(least = 0): void {
+  scheduleRetry(least = 0): void {
     const { pause } = this.aside;
     if (this.isRetrying || pause === undefined) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.retry(), Math.max(pause, least)).unref();
+    this.timer = setTimeout(() => void this.retryDue(), Math.max(pause, least)).unref();
   }
 
-  private async retry(): Promise<void> {
+  private async retryDue(): Promise<void> {
     this.timer = undefined;
-    if (!this.limits.mayBegin()) return this.schedule(PAUSE_MS);
+    if (!this.limits.mayBegin()) return this.scheduleRetry(PAUSE_MS);
     this.isRetrying = true;
     const isWritable = await this.writeDue();
     this.isRetrying = false;
-    this.schedule(isWritable ? 0 : PAUSE_MS);
+    this.scheduleRetry(isWritable ? 0 : PAUSE_MS);
   }
 
   /** Retries the entries that are due. @returns false if the server takes no writes */
   private async writeDue(): Promise<boolean> {
-    const due = this.aside.due(this.limits.batchBytes);
+    const due = this.aside.findDue(this.limits.batchBytes);
     const open = new Set(due);
-    const settle = (entry: JournalEntry, outcome: WriteOutcome): void => {
+    const settleOpen = (entry: JournalEntry, outcome: WriteOutcome): void => {
       open.delete(entry);
-      this.settle(entry, outcome);
+      this.settleEntry(entry, outcome);
     };
-    const repeated = new RepeatedWrite(this.store.retries, settle, true);
-    const tryWrite: TryWrite = (entries) => repeated.write(entries.filter((entry) => open.has(entry)));
+    const repeated = new RepeatedWrite(this.store.retries, settleOpen, true);
+    const tryWrite: TryWrite = (entries) => repeated.writeRepeated(entries.filter((entry) => open.has(entry)));
     const failAlone = async (entry: JournalEntry, cause: unknown): Promise<void> => this.failAlone(entry, cause);
     try {
       await tryWrite(due).catch((error: unknown) => {
         if (error instanceof NothingWritable) throw error;
-        return new DividedWrite(tryWrite, failAlone, MOST_IN_A_ROW).write(due, error);
+        return new DividedWrite(tryWrite, failAlone, MOST_IN_A_ROW).writeDivided(due, error);
       });
       return true;
     } catch {
@@ -60,15 +60,15 @@ export class SetAsideRetry {
     }
   }
 
-  private settle(entry: JournalEntry, outcome: WriteOutcome): void {
+  private settleEntry(entry: JournalEntry, outcome: WriteOutcome): void {
     this.logger.debug({ taskId: entry.taskId, outcome }, 'An event that was set aside is settled');
-    this.aside.settle(entry, outcome);
+    this.aside.settleFirst(entry, outcome);
   }
 
   private failAlone(entry: JournalEntry, cause: unknown): void {
     if (classifyWriteFailure(cause) === 'refused') {
       this.logger.error({ err: cause, taskId: entry.taskId }, 'A task event could not be written');
-      this.aside.settle(entry, { failed: cause });
+      this.aside.settleFirst(entry, { failed: cause });
       return;
     }
     const failures = this.aside.failAgain(entry);

@@ -7,7 +7,7 @@ export class SettledTasks {
   private readonly logger = new Logger(SettledTasks.name);
 
   @OnFact('task.settled')
-  log({ taskId, agent, state }: FactPayloads['task.settled']): void {
+  logEnd({ taskId, agent, state }: FactPayloads['task.settled']): void {
     this.logger.debug({ taskId, agent, state }, 'A task has ended');
   }
 }

@@ -13,16 +13,17 @@ function commit(position: number, bytes = MEGABYTE, writer = 'w'): Commit {
 it('SharedCommits gives the copy of a large commit that somebody holds', () => {
   const shared = new SharedCommits();
   const first = commit(1);
-  expect(shared.of(first)).toBe(first);
-  expect(shared.of(commit(1))).toBe(first);
-  for (const other of [commit(2), commit(1, MEGABYTE, 'another'), commit(1, 100)]) expect(shared.of(other)).toBe(other);
+  expect(shared.shareCommit(first)).toBe(first);
+  expect(shared.shareCommit(commit(1))).toBe(first);
+  for (const other of [commit(2), commit(1, MEGABYTE, 'another'), commit(1, 100)])
+    expect(shared.shareCommit(other)).toBe(other);
 });
 
 it('SharedCommits keeps no commit that nobody holds', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const shared = new SharedCommits();
-  for (let position = 0; position < 100; position += 1) shared.of(commit(position));
+  for (let position = 0; position < 100; position += 1) shared.shareCommit(commit(position));
   while (shared.size > 0) {
     // What was seen in a turn of the event loop is held until its end.
     await turn();

@@ -9,7 +9,7 @@ const LARGE = 64 * 1024;
  */
 export class SharedCommits {
   private readonly held = new Map<string, WeakRef<Commit>>();
-  private readonly gone = new FinalizationRegistry((name: string) => this.forget(name));
+  private readonly gone = new FinalizationRegistry((name: string) => this.forgetCommit(name));
 
   /** Number of commits that may be held. */
   get size(): number {
@@ -17,7 +17,7 @@ export class SharedCommits {
   }
 
   /** Returns the existing copy of a commit, or the commit itself. */
-  of(commit: Commit): Commit {
+  shareCommit(commit: Commit): Commit {
     if (commit.bytes < LARGE) return commit;
     const name = `${commit.writer} ${commit.position}`;
     const known = this.held.get(name)?.deref();
@@ -28,7 +28,7 @@ export class SharedCommits {
   }
 
   /** Forgets a collected commit, unless the same commit was read again since. */
-  private forget(name: string): void {
+  private forgetCommit(name: string): void {
     if (this.held.get(name)?.deref() === undefined) this.held.delete(name);
   }
 }

@@ -10,7 +10,7 @@ import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { pageStatement } from './task-list-statement.js';
 import { findAgents } from './task-search.js';
-import { PremiseFailed } from './claim-lost.js';
+import { PreconditionFailed } from './claim-lost.js';
 import { type StoredRow, toHeader } from './task-rows.js';
 import { fromSnapshot } from './task-snapshot.js';
 import { TaskSizes } from './task-sizes.js';
@@ -18,7 +18,7 @@ import { TaskSnapshots } from './task-snapshots.js';
 import type {
   LogAdmission,
   PageAdmission,
-  Premise,
+  RevisionPrecondition,
   StoredTask,
   TaskHeader,
   TaskLog,
@@ -77,63 +77,63 @@ export class StoredTaskReader {
     this.kept = new KeptTasks((taskId, after, limit) => eventsOver(pool, taskId, after, limit), new KeptFolds(folds));
   }
 
-  async load(
+  async loadTask(
     taskId: string,
     scope?: TaskScope,
     admission?: LogAdmission,
-    premise?: Premise,
+    premise?: RevisionPrecondition,
   ): Promise<StoredTask | undefined> {
-    const row = await this.row({ taskId, scope, premise });
-    if (!row || !isLarge(row)) return row && this.stored(row, { artifacts: true });
-    await admission?.admit(bytesOf(row, true));
-    const read = (): Promise<StoredTask | undefined> => this.stored(row, { artifacts: true });
-    return scope ? this.reads.inTurn(scope, read) : read();
+    const row = await this.readRow({ taskId, scope, premise });
+    if (!row || !isLarge(row)) return row && this.foldRow(row, { artifacts: true });
+    await admission?.admitBytes(rowBytes(row, true));
+    const readStored = (): Promise<StoredTask | undefined> => this.foldRow(row, { artifacts: true });
+    return scope ? this.reads.inTurn(scope, readStored) : readStored();
   }
 
-  async log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
-    const row = await this.row({ taskId, scope, premise });
+  async readLog(taskId: string, scope?: TaskScope, premise?: RevisionPrecondition): Promise<TaskLog | undefined> {
+    const row = await this.readRow({ taskId, scope, premise });
     const header = row && toHeader(row);
     return header && { header, ...(row.events !== null && { events: toEvents(header, row.events) }) };
   }
 
-  private async row(wanted: WantedTask): Promise<StoredRow | undefined> {
+  private async readRow(wanted: WantedTask): Promise<StoredRow | undefined> {
     const row = await this.wanted.get(wanted);
-    if (wanted.premise && !row) throw new PremiseFailed();
+    if (wanted.premise && !row) throw new PreconditionFailed();
     return row;
   }
 
   private async readWanted(wanted: readonly WantedTask[]): Promise<Map<WantedTask, StoredRow>> {
     const { rows } = await this.byId.query<StoredRow & { place?: number }>(wantedStatement(wanted));
-    await this.sizes.keep(rows);
+    await this.sizes.keepSizes(rows);
     return new Map(rows.map((row) => [wanted[(row.place ?? 1) - 1]!, row]));
   }
 
-  async list(query: TaskQuery): Promise<StoredTask[]> {
-    return this.storedAll(await this.rows(query), query);
+  async findTasks(query: TaskQuery): Promise<StoredTask[]> {
+    return this.storedAll(await this.readRows(query), query);
   }
 
-  async page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
-    const rows = await this.rows({ ...query, limit: query.limit + 1 });
+  async readPage(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
+    const rows = await this.readRows({ ...query, limit: query.limit + 1 });
     const page: StoredRow[] = [];
     let bytes = 0;
     for (const row of rows.slice(0, query.limit)) {
-      if (isLarge(row)) bytes += bytesOf(row, query.artifacts ?? true);
+      if (isLarge(row)) bytes += rowBytes(row, query.artifacts ?? true);
       if (page.length > 0 && bytes > admission.bytes) break;
       page.push(row);
     }
-    const large = page.filter(isLarge).reduce((sum, row) => sum + bytesOf(row, query.artifacts ?? true), 0);
-    if (large > 0) await admission.admit(large);
+    const large = page.filter(isLarge).reduce((sum, row) => sum + rowBytes(row, query.artifacts ?? true), 0);
+    if (large > 0) await admission.admitBytes(large);
     return { tasks: await this.storedAll(page, query), more: rows.length > page.length };
   }
 
-  private async rows(query: TaskQuery): Promise<StoredRow[]> {
+  private async readRows(query: TaskQuery): Promise<StoredRow[]> {
     const log = withLog(FEW_BYTES_IN_LIST, query.artifacts ?? true);
     const found = await findAgents(this.reads, query);
     const statement = pageStatement(query, STORED_COLUMNS, log, found);
     const { rows } = query.urgent
       ? await this.pool.query<StoredRow>(statement)
-      : await this.reads.query<StoredRow>(query.scope, statement);
-    await this.sizes.keep(rows);
+      : await this.reads.queryInTurn<StoredRow>(query.scope, statement);
+    await this.sizes.keepSizes(rows);
     return rows;
   }
 
@@ -147,7 +147,7 @@ export class StoredTaskReader {
     const tasks: StoredTask[] = [];
     for (const row of rows) {
       // One after the other: pages of many long logs together would be too large.
-      const stored = await this.stored(row, { artifacts });
+      const stored = await this.foldRow(row, { artifacts });
       // Purged in the meantime.
       if (stored) tasks.push(stored);
     }
@@ -158,29 +158,32 @@ export class StoredTaskReader {
    * Returns a claimed Task at `header.lastSequence`. A Task that waits repeatedly is folded from where this replica
    * last folded it.
    */
-  async claimed(header: TaskHeader): Promise<StoredTask | undefined> {
-    const forward = await this.kept.forward(header);
+  async loadClaimed(header: TaskHeader): Promise<StoredTask | undefined> {
+    const forward = await this.kept.foldForward(header);
     if (forward) return forward;
-    const stored = await this.fold(header);
+    const stored = await this.foldTask(header);
     // The Task was read; a failure to store its fold does not matter.
-    if (stored) await this.kept.keep(stored).catch(() => undefined);
+    if (stored) await this.kept.keepTask(stored).catch(() => undefined);
     return stored;
   }
 
   /** Drops the folds of Tasks that have ended. */
-  ended(taskIds: readonly string[]): void {
-    for (const taskId of taskIds) this.kept.drop(taskId);
+  dropEnded(taskIds: readonly string[]): void {
+    for (const taskId of taskIds) this.kept.dropTask(taskId);
   }
 
   /** Folds a Task up to `header.lastSequence`; `undefined` if it was purged meanwhile. */
-  async fold(header: TaskHeader, { artifacts }: ReadOptions = { artifacts: true }): Promise<StoredTask | undefined> {
+  async foldTask(
+    header: TaskHeader,
+    { artifacts }: ReadOptions = { artifacts: true },
+  ): Promise<StoredTask | undefined> {
     const limit = pageEvents(header, artifacts);
     // If the size of the log is unknown, reading all of it reveals the size.
-    const snapshot = header.size && (await this.snapshots.read(header, artifacts));
+    const snapshot = header.size && (await this.snapshots.readSnapshot(header, artifacts));
     const from = snapshot?.sequence ?? 0;
     if (snapshot && from === header.lastSequence)
       return { header, task: fromSnapshot(snapshot), bytes: header.size?.log };
-    let fold = snapshot && TaskFold.from(fromSnapshot(snapshot));
+    let fold = snapshot && TaskFold.fromTask(fromSnapshot(snapshot));
     let [bytes, folded, pages] = [0, from, 0];
     for (let after = from; after < header.lastSequence; pages += 1) {
       const upTo = Math.min(after + limit, header.lastSequence);
@@ -190,7 +193,7 @@ export class StoredTaskReader {
         // A snapshot may end within a row.
         for (const it of eventTexts(header, text).slice(folded - sequence)) {
           bytes += it.length;
-          fold = applied(fold, parseEvent(it), artifacts);
+          fold = foldNext(fold, parseEvent(it), artifacts);
         }
         folded = sequence;
       }
@@ -198,8 +201,8 @@ export class StoredTaskReader {
     }
     // A purge deletes a whole log at once: if the Task still exists after several answers, none was missing.
     if (!fold || ((snapshot || pages > 1) && !(await this.isThere(header.taskId)))) return undefined;
-    const task = fold.task();
-    if (artifacts) await this.snapshots.keep(header, task, header.size?.log ?? bytes, from);
+    const task = fold.toTask();
+    if (artifacts) await this.snapshots.keepSnapshot(header, task, header.size?.log ?? bytes, from);
     return { header, task, bytes: header.size?.log ?? bytes };
   }
 
@@ -212,16 +215,16 @@ export class StoredTaskReader {
     return rowCount === 1;
   }
 
-  private async stored(row: StoredRow, options: ReadOptions): Promise<StoredTask | undefined> {
+  private async foldRow(row: StoredRow, options: ReadOptions): Promise<StoredTask | undefined> {
     const header = toHeader(row);
     if (row.folded !== null) {
       const task = fromSnapshot({ task: row.folded, artifacts: row.artifacts });
       return { header, task, bytes: header.size?.log };
     }
-    if (row.events === null) return this.fold(header, options);
+    if (row.events === null) return this.foldTask(header, options);
     let fold: TaskFold | undefined;
-    for (const text of eventTexts(header, row.events)) fold = applied(fold, parseEvent(text), options.artifacts);
-    return fold && { header, task: fold.task(), bytes: header.size?.log };
+    for (const text of eventTexts(header, row.events)) fold = foldNext(fold, parseEvent(text), options.artifacts);
+    return fold && { header, task: fold.toTask(), bytes: header.size?.log };
   }
 }
 
@@ -230,13 +233,13 @@ function isLarge({ folded, events }: StoredRow): boolean {
   return folded === null && events === null;
 }
 
-function bytesOf({ log_bytes: log, artifact_bytes: artifacts }: StoredRow, withArtifacts: boolean): number {
+function rowBytes({ log_bytes: log, artifact_bytes: artifacts }: StoredRow, withArtifacts: boolean): number {
   return (log ?? 0) - (withArtifacts ? 0 : (artifacts ?? 0));
 }
 
-function applied(fold: TaskFold | undefined, event: TaskEvent, artifacts: boolean): TaskFold {
-  if (!fold) return TaskFold.begin(event);
-  if (artifacts || !('artifactUpdate' in event)) fold.apply(event);
+function foldNext(fold: TaskFold | undefined, event: TaskEvent, artifacts: boolean): TaskFold {
+  if (!fold) return TaskFold.beginTask(event);
+  if (artifacts || !('artifactUpdate' in event)) fold.applyEvent(event);
   return fold;
 }
 
@@ -248,9 +251,9 @@ function pageEvents({ size, lastSequence }: TaskHeader, artifacts: boolean): num
   return artifacts ? Math.min(fitting, PAGE_EVENTS) : fitting;
 }
 
-const events = (which: string): string => `
+const eventsSql = (which: string): string => `
   SELECT sequence, ${ROW_TEXT} AS text FROM task_log
   WHERE task_id = $1 AND sequence > $2 AND sequence <= $3 ${which} ORDER BY sequence LIMIT ${PAGE_EVENTS}`;
 
-const PAGE = { name: 'task-log', text: events('') };
-const PAGE_WITHOUT_ARTIFACTS = { name: 'task-log-told', text: events(`AND NOT ${OF_ARTIFACTS}`) };
+const PAGE = { name: 'task-log', text: eventsSql('') };
+const PAGE_WITHOUT_ARTIFACTS = { name: 'task-log-told', text: eventsSql(`AND NOT ${OF_ARTIFACTS}`) };

@@ -2,7 +2,7 @@ import type { QueryConfig } from 'pg';
 import { LOG_TEXT, OF_ARTIFACTS } from './log-row.js';
 import { HEADER_COLUMNS } from './task-rows.js';
 import { LONG_LOG } from './task-snapshot.js';
-import type { Premise, TaskScope } from './task-store.js';
+import type { RevisionPrecondition, TaskScope } from './task-store.js';
 
 /** Maximum bytes of a short log, which is read with its Task's row. */
 const FEW_BYTES = 64 * 1024;
@@ -14,7 +14,7 @@ export interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
   /** Condition that must hold for the Task to be found, if set. */
-  premise: Premise | undefined;
+  premise: RevisionPrecondition | undefined;
 }
 
 export const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
@@ -83,11 +83,11 @@ const ONE = `
   SELECT ${STORED_COLUMNS} FROM task ${withLog(FEW_BYTES, true)}
   WHERE task.task_id = $1 AND ($2::text IS NULL OR (task.tenant = $2 AND task.owner = $3))`;
 
-const holds = (tenant: string, name: string, version: string): string => `EXISTS (
+const premiseCondition = (tenant: string, name: string, version: string): string => `EXISTS (
   SELECT FROM workflow_newest AS newest
   WHERE newest.tenant = ${tenant} AND newest.name = ${name} AND newest.version = ${version} OFFSET 0)`;
 
-const ONE_ON = `${ONE} AND ${holds('$4', '$5', '$6')}`;
+const ONE_ON = `${ONE} AND ${premiseCondition('$4', '$5', '$6')}`;
 
 const MANY = `
   SELECT ${STORED_COLUMNS}, wanted.place::int
@@ -101,4 +101,4 @@ const MANY_ON = `${MANY}
   WHERE ($4::int[])[wanted.place] IS NULL OR ($4::int[])[wanted.place] = ANY (ARRAY(
     SELECT premise.position::int
     FROM unnest($5::text[], $6::text[], $7::text[]) WITH ORDINALITY AS premise (tenant, name, version, position)
-    WHERE ${holds('premise.tenant', 'premise.name', 'premise.version')}))`;
+    WHERE ${premiseCondition('premise.tenant', 'premise.name', 'premise.version')}))`;

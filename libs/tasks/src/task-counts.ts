@@ -21,11 +21,11 @@ export class TaskCounts {
     this.folding = new CountFolding(database);
   }
 
-  async of(filter: TaskFilter): Promise<number> {
+  async countTasks(filter: TaskFilter): Promise<number> {
     const { conditions, values } = conditionsOf(filter);
     const isKept = [filter.contextId, filter.taskIds, filter.updatedAfter].every((it) => it === undefined);
     const from = isKept ? 'coalesce(sum(tasks), 0)::int AS total FROM task_count' : 'count(*)::int AS total FROM task';
-    const { rows } = await this.database.reads.query<{ total: number }>(filter.scope, {
+    const { rows } = await this.database.reads.queryInTurn<{ total: number }>(filter.scope, {
       text: `SELECT ${from} WHERE ${conditions.join(' AND ')}`,
       values,
     });
@@ -37,7 +37,7 @@ export class TaskCounts {
    * authentication, and those that are parked without a question.
    * @param agent path of the agent, or `workflows/*` for every agent one step below `workflows`
    */
-  async waiting(agent: string): Promise<Record<'input' | 'auth' | 'timer', number>> {
+  async countWaiting(agent: string): Promise<Record<'input' | 'auth' | 'timer', number>> {
     const values: unknown[] = [];
     const condition = agentCondition(agent, values);
     const { rows } = await this.pool.query<Record<'input' | 'auth' | 'timer', number>>({
@@ -53,12 +53,12 @@ export class TaskCounts {
   }
 
   /** Folds the counts that journals have appended; stops when the signal aborts. */
-  fold(signal: AbortSignal): Promise<void> {
+  foldCounts(signal: AbortSignal): Promise<void> {
     return this.folding.foldAll(signal);
   }
 
   /** Merges the counts of former writers into one row each; stops when the signal aborts. */
-  async merge(signal: AbortSignal): Promise<void> {
+  async mergeCounts(signal: AbortSignal): Promise<void> {
     for (let merged = MERGED_AT_ONCE; merged === MERGED_AT_ONCE && !signal.aborted;) {
       const { rows } = await this.pool.query<{ merged: number }>(MERGE, [MERGED_AT_ONCE]);
       merged = rows[0]?.merged ?? 0;

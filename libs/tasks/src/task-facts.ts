@@ -16,7 +16,7 @@ export class TaskFacts {
   constructor(private readonly facts: Facts) {}
 
   /** Emits the facts of a written entry. */
-  written({ state, updatedAt, events }: WrittenEntry, header: TaskHeader): void {
+  emitFacts({ state, updatedAt, events }: WrittenEntry, header: TaskHeader): void {
     for (const { event } of events) {
       if ('statusUpdate' in event && event.facts) for (const fact of event.facts) this.facts.emitNamed(fact);
     }

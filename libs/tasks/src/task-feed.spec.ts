@@ -10,17 +10,17 @@ const NEVER = 2 ** 31 - 1;
 class FakeSignals implements ReplicaSignals {
   readonly sent: string[] = [];
   readonly watched: string[] = [];
-  handler: SignalHandler = { wake: () => undefined, catchUp: () => undefined };
+  handler: SignalHandler = { wakeFor: () => undefined, catchUp: () => undefined };
 
-  send(_topic: SignalTopic, key: string): void {
+  sendSignal(_topic: SignalTopic, key: string): void {
     this.sent.push(key);
   }
 
-  subscribe(_topic: SignalTopic, handler: SignalHandler): SignalSubscription {
+  subscribeTopic(_topic: SignalTopic, handler: SignalHandler): SignalSubscription {
     this.handler = handler;
     return {
-      watch: (key) => void this.watched.push(key),
-      unwatch: (key) => void this.watched.splice(this.watched.indexOf(key), 1),
+      watchKey: (key) => void this.watched.push(key),
+      unwatchKey: (key) => void this.watched.splice(this.watched.indexOf(key), 1),
     };
   }
 }
@@ -46,13 +46,13 @@ class Log {
   readonly failures: Error[] = [];
 
   readonly store = {
-    events: (_taskId: string, after: number, limit: number) => {
+    readEvents: (_taskId: string, after: number, limit: number) => {
       this.reads += 1;
       const failure = this.failures.shift();
       if (failure) return Promise.reject(failure);
       return Promise.resolve(this.events.slice(after, after + limit));
     },
-    header: () => Promise.resolve({ state: 'TASK_STATE_WORKING', lastSequence: this.events.length } as TaskHeader),
+    readHeader: () => Promise.resolve({ state: 'TASK_STATE_WORKING', lastSequence: this.events.length } as TaskHeader),
     lastSequences: () => Promise.resolve(new Map([['t', this.events.length]])),
   } as unknown as TaskStore;
 }
@@ -76,7 +76,7 @@ describe('TaskFeed where the store cannot be read', () => {
       new Error('Connection terminated unexpectedly'),
       Object.assign(new Error('x'), { code: '57P03' }),
     );
-    const reader = feed.follow('t', 0);
+    const reader = feed.followTask('t', 0);
     expect(await sequence(reader)).toBe(1);
     expect(log.reads).toBe(3);
     await reader.return(undefined);
@@ -86,7 +86,7 @@ describe('TaskFeed where the store cannot be read', () => {
     const leaving = new AbortController();
     const failure = new Error('Connection terminated unexpectedly');
     log.failures.push(...Array.from({ length: 100 }, () => failure));
-    const next = feed.follow('t', 0, { signal: leaving.signal }).next();
+    const next = feed.followTask('t', 0, { signal: leaving.signal }).next();
     await turns();
     leaving.abort();
     expect(await next).toEqual({ done: true, value: undefined });
@@ -94,20 +94,20 @@ describe('TaskFeed where the store cannot be read', () => {
 
   it('tells any other failure', async () => {
     log.failures.push(new Error('a mistake'));
-    await expect(feed.follow('t', 0).next()).rejects.toThrow('a mistake');
+    await expect(feed.followTask('t', 0).next()).rejects.toThrow('a mistake');
   });
 });
 
 describe('TaskFeed beside other replicas', () => {
   it('a signal wakes who follows what others execute, with one read', async () => {
-    const reader = feed.follow('t', 0);
+    const reader = feed.followTask('t', 0);
     expect(await sequence(reader)).toBe(1);
     const next = sequence(reader);
     await turns();
     expect(signals.watched).toEqual(['t']);
     const before = log.reads;
     log.add('TASK_STATE_WORKING');
-    signals.handler.wake('t');
+    signals.handler.wakeFor('t');
     expect(await next).toBe(2);
     expect(log.reads).toBe(before + 1);
     await reader.return(undefined);
@@ -115,7 +115,7 @@ describe('TaskFeed beside other replicas', () => {
   });
 
   it('hearing anew wakes who is behind, and nobody else', async () => {
-    const reader = feed.follow('t', 0);
+    const reader = feed.followTask('t', 0);
     await sequence(reader);
     const next = sequence(reader);
     await turns();
@@ -131,7 +131,7 @@ describe('TaskFeed beside other replicas', () => {
   it('without any signal the poll wakes', async () => {
     feed.onModuleDestroy();
     feed = new TaskFeed(log.store, signals, 5);
-    const reader = feed.follow('t', 0);
+    const reader = feed.followTask('t', 0);
     await sequence(reader);
     const next = sequence(reader);
     await turns();
@@ -142,34 +142,34 @@ describe('TaskFeed beside other replicas', () => {
 
   it('who follows a Task from the end that this process takes it up at reads nothing', async () => {
     log.add('TASK_STATE_WORKING');
-    feed.begun('t', 2);
-    const reader = feed.follow('t', 2);
+    feed.openTask('t', 2);
+    const reader = feed.followTask('t', 2);
     const next = sequence(reader);
     await turns();
     expect([log.reads, signals.watched]).toEqual([0, []]);
-    feed.publish([log.add('TASK_STATE_WORKING')]);
+    feed.publishEvents([log.add('TASK_STATE_WORKING')]);
     expect(await next).toBe(3);
     expect(log.reads).toBe(0);
   });
 
   it('who is behind where this process takes the Task up reads what another one wrote, without a signal', async () => {
-    const reader = feed.follow('t', 0);
+    const reader = feed.followTask('t', 0);
     expect(await sequence(reader)).toBe(1);
     const next = sequence(reader);
     await turns();
     log.add('TASK_STATE_WORKING');
-    feed.begun('t', 2);
+    feed.openTask('t', 2);
     expect(await next).toBe(2);
   });
 
   it('a signal that comes while the log is read is not lost', async () => {
-    const reader = feed.follow('t', 1);
-    const { events } = log.store;
-    log.store.events = async (...range) => {
+    const reader = feed.followTask('t', 1);
+    const { readEvents: events } = log.store;
+    log.store.readEvents = async (...range) => {
       const read = await events(...range);
       if (log.events.length === 1) {
         log.add('TASK_STATE_WORKING');
-        signals.handler.wake('t');
+        signals.handler.wakeFor('t');
       }
       return read;
     };
@@ -177,18 +177,18 @@ describe('TaskFeed beside other replicas', () => {
   });
 
   it('tells others of what it publishes, and listens to nobody while the Task is executed here', async () => {
-    feed.publish([log.events[0]!]);
+    feed.publishEvents([log.events[0]!]);
     expect(signals.sent).toEqual(['t']);
-    const reader = feed.follow('t', 0);
+    const reader = feed.followTask('t', 0);
     expect(await sequence(reader)).toBe(1);
     const next = sequence(reader);
     await turns();
     expect(signals.watched).toEqual([]);
-    feed.lost('t');
+    feed.closeTask('t');
     await turns();
     expect(signals.watched).toEqual(['t']);
     log.add('TASK_STATE_COMPLETED');
-    signals.handler.wake('t');
+    signals.handler.wakeFor('t');
     expect(await next).toBe(2);
     expect((await reader.next()).done).toBe(true);
   });

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
-import { PassingMap } from '#libs/service';
+import { ShortLivedMap } from '#libs/service';
 import { RecentEvents } from './recent-events.js';
 import type { RecordedEvent } from './task-event.js';
 import { type FollowedLogs, type FollowUntil, TaskFollower } from './task-follower.js';
@@ -37,7 +37,7 @@ export const FEED_POLL_MS = Symbol('FEED_POLL_MS');
 @Injectable()
 export class TaskFeed implements OnModuleDestroy {
   private readonly recent = new RecentEvents();
-  private readonly followers = new PassingMap<Set<TaskFollower>>();
+  private readonly followers = new ShortLivedMap<Set<TaskFollower>>();
   private readonly logs: FollowedLogs;
   private poll: NodeJS.Timeout | undefined;
 
@@ -47,57 +47,57 @@ export class TaskFeed implements OnModuleDestroy {
     @Optional() private readonly signals?: ReplicaSignals,
     @Optional() @Inject(FEED_POLL_MS) private readonly pollMs = 1000,
   ) {
-    const others: SignalSubscription | undefined = signals?.subscribe(TASK_PROGRESS, {
-      wake: (taskId) => this.wake(taskId),
+    const others: SignalSubscription | undefined = signals?.subscribeTopic(TASK_PROGRESS, {
+      wakeFor: (taskId) => this.wakeFollowers(taskId),
       catchUp: () => void this.wakeBehind(),
     });
-    this.logs = { store, recent: this.recent, others, unregister: (follower) => this.unregister(follower) };
+    this.logs = { store, recent: this.recent, others, removeFollower: (follower) => this.removeFollower(follower) };
   }
 
   /** Reports committed events of one Task to followers, here and at other replicas. Only recordings call it. */
-  publish(events: readonly RecordedEvent[]): void {
+  publishEvents(events: readonly RecordedEvent[]): void {
     this.recent.add(events);
     const taskId = events[0]?.taskId;
     if (taskId === undefined) return;
-    this.wake(taskId);
-    this.signals?.send(TASK_PROGRESS, taskId);
+    this.wakeFollowers(taskId);
+    this.signals?.sendSignal(TASK_PROGRESS, taskId);
   }
 
   /**
    * Registers that this process writes the Task from now on, whose log ends at the sequence. Followers at that place
    * need no query. Only recordings call it; they also report the end of that.
    */
-  begun(taskId: string, lastSequence: number): void {
-    this.recent.begin(taskId, lastSequence);
+  openTask(taskId: string, lastSequence: number): void {
+    this.recent.openTail(taskId, lastSequence);
     // Its followers may not have received signals about earlier events of other replicas.
-    this.wake(taskId);
+    this.wakeFollowers(taskId);
   }
 
   /** Registers that another process writes the Task from now on. Only recordings call it. */
-  lost(taskId: string): void {
+  closeTask(taskId: string): void {
     this.recent.close(taskId);
-    this.wake(taskId);
+    this.wakeFollowers(taskId);
   }
 
   /** Yields the events of a Task after a sequence. FollowOptions determine the end. An unknown Task has no events. */
-  async *follow(taskId: string, afterSequence: number, options: FollowOptions = {}): AsyncGenerator<RecordedEvent> {
+  async *followTask(taskId: string, afterSequence: number, options: FollowOptions = {}): AsyncGenerator<RecordedEvent> {
     const { signal, until, reader: scope } = options;
     if (signal?.aborted) return;
-    const follower = this.open(taskId, afterSequence, until, scope);
+    const follower = this.openFollower(taskId, afterSequence, until, scope);
     const reader = new WaitingReader();
     follower.reader = reader;
-    const leave = (): void => follower.close();
-    signal?.addEventListener('abort', leave);
+    const closeFollower = (): void => follower.close();
+    signal?.addEventListener('abort', closeFollower);
     try {
-      for (let events = await follower.read(); events; events = await follower.read()) {
+      for (let events = await follower.readNext(); events; events = await follower.readNext()) {
         for (const recorded of events) {
           yield recorded;
           if (signal?.aborted) return;
         }
-        if (events.length === 0) await reader.wait();
+        if (events.length === 0) await reader.waitForWake();
       }
     } finally {
-      signal?.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', closeFollower);
       follower.close();
     }
   }
@@ -106,7 +106,12 @@ export class TaskFeed implements OnModuleDestroy {
    * Opens a follower for a reader that takes pages and is woken when there are more. While it waits, it holds no other
    * memory. The reader must close it.
    */
-  open(taskId: string, afterSequence: number, until: FollowUntil = 'terminal', scope?: TaskScope): TaskFollower {
+  openFollower(
+    taskId: string,
+    afterSequence: number,
+    until: FollowUntil = 'terminal',
+    scope?: TaskScope,
+  ): TaskFollower {
     const follower = new TaskFollower(taskId, afterSequence, until, this.logs, scope);
     const followers = this.followers.get(taskId);
     if (followers) followers.add(follower);
@@ -119,11 +124,11 @@ export class TaskFeed implements OnModuleDestroy {
     clearInterval(this.poll);
   }
 
-  private wake(taskId: string): void {
-    for (const follower of this.followers.get(taskId) ?? []) follower.wake();
+  private wakeFollowers(taskId: string): void {
+    for (const follower of this.followers.get(taskId) ?? []) follower.noteProgress();
   }
 
-  private unregister(follower: TaskFollower): void {
+  private removeFollower(follower: TaskFollower): void {
     const { taskId } = follower;
     const followers = this.followers.get(taskId);
     followers?.delete(follower);
@@ -157,7 +162,7 @@ class WaitingReader {
     this.resolve?.();
   }
 
-  async wait(): Promise<void> {
+  async waitForWake(): Promise<void> {
     if (!this.isWoken) {
       await new Promise<void>((resolve) => {
         this.resolve = resolve;

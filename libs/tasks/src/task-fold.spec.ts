@@ -19,9 +19,9 @@ function begun(): Task {
 }
 
 function fold(...events: TaskEvent[]): Task {
-  const task = TaskFold.begin({ task: begun() });
-  for (const event of events) task.apply(event);
-  return task.task();
+  const task = TaskFold.beginTask({ task: begun() });
+  for (const event of events) task.applyEvent(event);
+  return task.toTask();
 }
 
 const anyEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
@@ -66,17 +66,17 @@ describe('TaskFold', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 30 }), (events) => {
         const start = begun();
-        const inOneGo = TaskFold.begin({ task: start });
+        const inOneGo = TaskFold.beginTask({ task: start });
         let stepwise: Task = start;
         for (const event of events) {
           try {
             stepwise = applyTaskEvent(stepwise, event);
-            inOneGo.apply(event);
+            inOneGo.applyEvent(event);
           } catch (error) {
             if (!(error instanceof TaskEventRefused)) throw error;
           }
         }
-        expect(inOneGo.task()).toEqual(stepwise);
+        expect(inOneGo.toTask()).toEqual(stepwise);
       }),
     );
   });
@@ -129,11 +129,11 @@ describe('TaskFold', () => {
   });
 
   it('does not change a task that it gave out', () => {
-    const open = TaskFold.begin({ task: begun() });
-    open.apply(artifactUpdate(reference, { artifactId: 'a', parts: [textPart('1')] }));
-    const given = open.task();
-    open.apply(artifactUpdate(reference, { artifactId: 'a', parts: [textPart('2')] }, { append: true }));
-    open.apply(statusUpdate(reference, 'TASK_STATE_COMPLETED', 'done'));
+    const open = TaskFold.beginTask({ task: begun() });
+    open.applyEvent(artifactUpdate(reference, { artifactId: 'a', parts: [textPart('1')] }));
+    const given = open.toTask();
+    open.applyEvent(artifactUpdate(reference, { artifactId: 'a', parts: [textPart('2')] }, { append: true }));
+    open.applyEvent(statusUpdate(reference, 'TASK_STATE_COMPLETED', 'done'));
     expect(given.artifacts?.[0]?.parts).toHaveLength(1);
     expect(given.history).toHaveLength(1);
   });

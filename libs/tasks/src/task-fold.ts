@@ -39,7 +39,7 @@ export class TaskFold {
   }
 
   /** @throws TaskEventRefused if the event cannot be the first of a Task */
-  static begin(event: TaskEvent): TaskFold {
+  static beginTask(event: TaskEvent): TaskFold {
     if (!('task' in event)) throw new TaskEventRefused('The first event of a task is the task itself');
     if (event.task.status.state !== 'TASK_STATE_SUBMITTED') {
       throw new TaskEventRefused(`A task begins as TASK_STATE_SUBMITTED, not as ${event.task.status.state}`);
@@ -48,7 +48,7 @@ export class TaskFold {
   }
 
   /** Continues from a Task that was folded before. */
-  static from(task: Task): TaskFold {
+  static fromTask(task: Task): TaskFold {
     return new TaskFold(task);
   }
 
@@ -57,7 +57,7 @@ export class TaskFold {
   }
 
   /** Applies an event. @throws TaskEventRefused; the Task is unchanged then */
-  apply(event: TaskEvent): void {
+  applyEvent(event: TaskEvent): void {
     if ('task' in event) throw new TaskEventRefused('A task begins only once');
     if (isTerminalState(this.state)) throw new TaskEventRefused(`The task has ended: ${this.state}`);
     if ('artifactUpdate' in event) this.applyArtifact(event.artifactUpdate);
@@ -65,7 +65,7 @@ export class TaskFold {
   }
 
   /** Returns the current Task, which later events do not change. */
-  task(): Task {
+  toTask(): Task {
     const artifacts = [...this.artifacts.values()].map((artifact) => ({ ...artifact, parts: [...artifact.parts] }));
     return {
       id: this.start.id,
@@ -105,8 +105,8 @@ export class TaskFold {
 
 /** Returns the Task after an event; pure. @throws TaskEventRefused */
 export function applyTaskEvent(task: Task | undefined, event: TaskEvent): Task {
-  if (!task) return TaskFold.begin(event).task();
-  const fold = TaskFold.from(task);
-  fold.apply(event);
-  return fold.task();
+  if (!task) return TaskFold.beginTask(event).toTask();
+  const fold = TaskFold.fromTask(task);
+  fold.applyEvent(event);
+  return fold.toTask();
 }

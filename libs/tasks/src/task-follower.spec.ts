@@ -21,13 +21,13 @@ beforeEach(() => {
   failure = undefined;
   woken = 0;
   const store = {
-    events: async (_taskId: string, after: number, limit: number, reader?: TaskScope) => {
+    readEvents: async (_taskId: string, after: number, limit: number, reader?: TaskScope) => {
       reads += 1;
       readers.push(reader);
       if (failure) throw failure;
       return log.slice(after, after + limit);
     },
-    header: async () => ({ state: 'TASK_STATE_WORKING', lastSequence: log.length }) as TaskHeader,
+    readHeader: async () => ({ state: 'TASK_STATE_WORKING', lastSequence: log.length }) as TaskHeader,
     lastSequences: async () => new Map([['t', log.length]]),
   } as unknown as TaskStore;
   feed = new TaskFeed(store, undefined, NEVER);
@@ -39,24 +39,24 @@ afterEach(() => feed.onModuleDestroy());
 function commit(event: TaskEvent | TaskState): void {
   const recorded = typeof event === 'string' ? statusUpdate(reference, event) : event;
   log.push({ taskId: 't', sequence: log.length + 1, event: recorded, json: '{}' });
-  feed.publish(log.slice(-1));
+  feed.publishEvents(log.slice(-1));
 }
 
 function open(until?: 'waiting'): TaskFollower {
-  const follower = feed.open('t', 0, until);
+  const follower = feed.openFollower('t', 0, until);
   follower.reader = { wake: () => void (woken += 1) };
   return follower;
 }
 
 async function sequences(follower: TaskFollower): Promise<number[] | undefined> {
-  return (await follower.read())?.map(({ sequence }) => sequence);
+  return (await follower.readNext())?.map(({ sequence }) => sequence);
 }
 
 describe('TaskFollower', () => {
   it('reads in the turn of its caller, and waits where that does not come in time', async () => {
-    feed.lost('t');
+    feed.closeTask('t');
     const scope = { tenant: '', owner: 'ann' };
-    const follower = feed.open('t', 0, 'terminal', scope);
+    const follower = feed.openFollower('t', 0, 'terminal', scope);
     failure = new ReadEnded('Too many lists are under way');
     const read = sequences(follower);
     await new Promise((resolve) => setImmediate(resolve));
@@ -87,7 +87,7 @@ describe('TaskFollower', () => {
   });
 
   it('has one read of the store for what others wrote, until it is woken', async () => {
-    feed.lost('t');
+    feed.closeTask('t');
     const follower = open();
     expect(await sequences(follower)).toEqual([1]);
     expect(await sequences(follower)).toEqual([]);
@@ -100,7 +100,7 @@ describe('TaskFollower', () => {
   });
 
   it('gives nothing once it is closed, also while the database is out of reach, and tells its reader', async () => {
-    feed.lost('t');
+    feed.closeTask('t');
     failure = new Error('Connection terminated unexpectedly');
     const follower = open();
     const reading = sequences(follower);

@@ -12,7 +12,7 @@ export interface FollowedLogs {
   readonly store: TaskStore;
   readonly recent: RecentEvents;
   readonly others: SignalSubscription | undefined;
-  unregister(follower: TaskFollower): void;
+  removeFollower(follower: TaskFollower): void;
 }
 
 /** Number of events per read, adapted to about a megabyte of text by the size of earlier events. */
@@ -49,17 +49,17 @@ export class TaskFollower {
    * Resolves with the next events, each once and in order; `[]` if none are available yet; `undefined` at the end of
    * the log or after `close`. Must not be called concurrently.
    */
-  async read(): Promise<readonly RecordedEvent[] | undefined> {
+  async readNext(): Promise<readonly RecordedEvent[] | undefined> {
     if (this.isOver) return undefined;
-    if (!this.behind) return this.wait();
+    if (!this.behind) return this.watchForMore();
     this.behind = false;
     const { page } = this;
-    const events = this.published() ?? (await this.onceReachable(() => this.stored()));
+    const events = this.readPublished() ?? (await this.onceReachable(() => this.readStored()));
     if (events === undefined || this.isOver) return undefined;
     if (events.length === 0) {
-      const ended = this.isWrittenHere ? false : await this.onceReachable(() => this.hasEnded());
-      if (ended === false && !this.isOver) return this.wait();
-      this.leave();
+      const ended = this.isWrittenHere ? false : await this.onceReachable(() => this.hasLogEnded());
+      if (ended === false && !this.isOver) return this.watchForMore();
+      this.leaveFeed();
       return undefined;
     }
     // A page that is not full reaches the end of the log.
@@ -68,38 +68,38 @@ export class TaskFollower {
   }
 
   /** Notes that events were committed, or that another process writes the Task now. */
-  wake(): void {
+  noteProgress(): void {
     this.behind = true;
     this.reader?.wake();
   }
 
   /** Wakes the reader if the log has events after its place. */
   wakeBefore(sequence: number): void {
-    if (this.last < sequence) this.wake();
+    if (this.last < sequence) this.noteProgress();
   }
 
   /** Closes the follower: `readNext` resolves with `undefined`. Idempotent. */
   close(): void {
-    this.leave();
+    this.leaveFeed();
     this.endPause?.();
     this.reader?.wake();
   }
 
-  private leave(): void {
+  private leaveFeed(): void {
     if (this.isOver) return;
     this.isOver = true;
-    if (this.watching) this.logs.others?.unwatch(this.taskId);
-    this.logs.unregister(this);
+    if (this.watching) this.logs.others?.unwatchKey(this.taskId);
+    this.logs.removeFollower(this);
   }
 
   /**
    * Waits for more events. Watches other replicas only if needed: most followers of a Task are in the replica that
    * executes it.
    */
-  private wait(): readonly RecordedEvent[] {
+  private watchForMore(): readonly RecordedEvent[] {
     if (this.watching || this.behind || this.isWrittenHere) return NONE;
     this.watching = true;
-    this.logs.others?.watch(this.taskId);
+    this.logs.others?.watchKey(this.taskId);
     return NONE;
   }
 
@@ -108,14 +108,14 @@ export class TaskFollower {
   }
 
   /** Returns the events that are known without a query; `[]` if there are known to be none. */
-  private published(): readonly RecordedEvent[] | undefined {
+  private readPublished(): readonly RecordedEvent[] | undefined {
     const { recent } = this.logs;
-    return recent.isCurrent(this.taskId, this.last) ? NONE : recent.after(this.taskId, this.last);
+    return recent.isCurrent(this.taskId, this.last) ? NONE : recent.findAfter(this.taskId, this.last);
   }
 
   /** Reads a page from the store. A reader may hold it for long, so it has few events if they are large. */
-  private async stored(): Promise<readonly RecordedEvent[]> {
-    const events = await this.logs.store.events(this.taskId, this.last, this.page, this.scope);
+  private async readStored(): Promise<readonly RecordedEvent[]> {
+    const events = await this.logs.store.readEvents(this.taskId, this.last, this.page, this.scope);
     const characters = events.reduce((sum, { json }) => sum + json.length, 1);
     const fitting = Math.floor((PAGE_CHARACTERS * events.length) / characters);
     if (events.length > 0) this.page = Math.min(Math.max(fitting, 1), LARGEST_PAGE);
@@ -126,16 +126,16 @@ export class TaskFollower {
     const end = events.findIndex((event) => endsStream(event, this.until));
     const taken = end < 0 ? events : events.slice(0, end + 1);
     this.last = taken.at(-1)!.sequence;
-    if (end >= 0) this.leave();
+    if (end >= 0) this.leaveFeed();
     return taken;
   }
 
   /**
    * True if the followed stream has ended. Checked only when there is nothing to read: most streams end with an event.
    */
-  private async hasEnded(): Promise<boolean> {
+  private async hasLogEnded(): Promise<boolean> {
     if (this.isWrittenHere) return false;
-    const header = await this.logs.store.header(this.taskId);
+    const header = await this.logs.store.readHeader(this.taskId);
     if (!header) return true;
     const ended = isTerminalState(header.state) || (this.until === 'waiting' && isWaitingState(header.state));
     return ended && header.lastSequence <= this.last;
@@ -149,12 +149,12 @@ export class TaskFollower {
       } catch (error) {
         if (!isDatabaseAway(error) && !(error instanceof ReadEnded)) throw error;
       }
-      await this.pause();
+      await this.pauseForOutage();
     }
     return undefined;
   }
 
-  private async pause(): Promise<void> {
+  private async pauseForOutage(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, OUTAGE_PAUSE_MS);
     this.endPause = resolve;

@@ -1,6 +1,6 @@
 import { submittedTask, userMessage } from '#libs/protocol';
 import { loadConfig, Readiness } from '#libs/service';
-import { ClaimLost, PremiseFailed } from './claim-lost.js';
+import { ClaimLost, PreconditionFailed } from './claim-lost.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskRecording } from './task-recording.js';
 import type { JournalEntry, TaskHeader, TaskStore } from './task-store.js';
@@ -33,7 +33,7 @@ function madeOnPremise(journal: TaskJournal): { recording: TaskRecording; json: 
   const premise = { relation: 'workflow_newest', tenant: '', name: 'w', version: '1' } as const;
   const create = { header, replicaId: 'r', premise };
   const recording = new TaskRecording(services as never, { header, token: 'k', create });
-  return { recording, json: recording.record({ task: submittedTask(header, userMessage('hi')) }).json };
+  return { recording, json: recording.recordEvent({ task: submittedTask(header, userMessage('hi')) }).json };
 }
 
 function reported(entries: readonly JournalEntry[]): string[] {
@@ -141,14 +141,14 @@ describe('TaskJournal', () => {
 
   it.each([
     ['was made, and that another replica goes on with', ['{"status":"goes on"}'], ClaimLost],
-    ['was not made, as its premise failed', undefined, PremiseFailed],
+    ['was not made, as its premise failed', undefined, PreconditionFailed],
   ])('when the answer was lost, says of a Task that it %s', async (_what, goneOn, failure) => {
     const { store, journal } = setUp();
     const { recording, json } = madeOnPremise(journal);
     (await store.batch(0)).answer(new Error('Connection terminated unexpectedly'));
     if (goneOn) store.logs = { [recording.taskId]: [json, ...goneOn] };
     else (await store.batch(1)).answer(['fenced']);
-    const failed = await recording.flush().catch((error: unknown) => error);
+    const failed = await recording.flushEvents().catch((error: unknown) => error);
     expect(failed).toHaveProperty('constructor', failure);
   });
 
@@ -357,15 +357,15 @@ describe('TaskJournal', () => {
 
   it('makes the replica not ready while it stands still and something waits', async () => {
     const { store, readiness, source } = setUp({ JOURNAL_STALL_LIMIT: '1s' });
-    expect(await readiness.outcomes()).toMatchObject({ journal: true });
+    expect(await readiness.runChecks()).toMatchObject({ journal: true });
     const task = source('a');
     task.record(3);
     const batch = await store.batch(0);
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect((await readiness.outcomes())['journal']).toMatch(/^Nothing was written for \d+ s although 3 bytes wait$/);
+    expect((await readiness.runChecks())['journal']).toMatch(/^Nothing was written for \d+ s although 3 bytes wait$/);
     batch.answer(['written']);
     await task.outcome(0);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await readiness.outcomes()).toMatchObject({ journal: true });
+    expect(await readiness.runChecks()).toMatchObject({ journal: true });
   });
 });

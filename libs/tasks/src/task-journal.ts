@@ -53,7 +53,7 @@ export class TaskJournal {
     @Optional() private readonly facts?: EventEmitter2,
   ) {
     this.writer = new JournalWriter(store, this.logger, config.memory.journalBatchBytes);
-    readiness?.add('journal', () => this.complaint());
+    readiness?.add('journal', () => this.describeStall());
     metrics.watchJournal({
       seconds: () => this.standsStillMs / 1000,
       bytes: () => this.bytes,
@@ -84,10 +84,10 @@ export class TaskJournal {
   }
 
   /** Enqueues an event of the source for the next batch. @returns its place among the events of all Tasks */
-  enqueue(source: JournalSource, bytes: number): number {
+  enqueueEvent(source: JournalSource, bytes: number): number {
     if (this.isIdle) this.movedAt = performance.now();
     const mark = this.queue.add(source, bytes);
-    this.gather();
+    this.gatherBatch();
     return mark;
   }
 
@@ -95,25 +95,25 @@ export class TaskJournal {
     return this.underWay === 0 && this.queue.isEmpty;
   }
 
-  private complaint(): string | undefined {
+  private describeStall(): string | undefined {
     if (!this.isStalled) return undefined;
     return `Nothing was written for ${Math.floor(this.standsStillMs / 1000)} s although ${this.bytes} bytes wait`;
   }
 
   /** Starts a batch after this turn of the event loop, so that all events of the turn are written together. */
-  private gather(): void {
+  private gatherBatch(): void {
     if (this.gathering || this.underWay === BATCHES_UNDER_WAY) return;
     this.gathering = true;
     setImmediate(() => {
       this.gathering = false;
-      this.look();
+      this.beginIfWorthwhile();
     });
   }
 
-  private look(): void {
+  private beginIfWorthwhile(): void {
     if (this.queue.isEmpty || this.underWay === BATCHES_UNDER_WAY) return;
-    if (this.isWorthwhile) this.begin();
-    else this.patience ??= setTimeout(() => this.begin(), PATIENCE_MS);
+    if (this.isWorthwhile) this.beginBatch();
+    else this.patience ??= setTimeout(() => this.beginBatch(), PATIENCE_MS);
   }
 
   /**
@@ -124,34 +124,34 @@ export class TaskJournal {
     return this.underWay === 0 || this.queue.tasks >= this.tasksUnderWay;
   }
 
-  private begin(): void {
+  private beginBatch(): void {
     clearTimeout(this.patience);
     this.patience = undefined;
     const waiting = this.queue.bytes;
-    const batch = this.queue.take(this.config.memory.journalBatchBytes);
+    const batch = this.queue.takeBatch(this.config.memory.journalBatchBytes);
     if (batch.size === 0) return;
     const bytes = waiting - this.queue.bytes;
     this.underWay += 1;
     this.tasksUnderWay = batch.size;
     this.bytesUnderWay += bytes;
     this.last = this.writeBatch(batch, this.last).finally(() => void (this.bytesUnderWay -= bytes));
-    if (!this.queue.isEmpty) this.gather();
+    if (!this.queue.isEmpty) this.gatherBatch();
   }
 
   private async writeBatch(batch: Map<JournalSource, JournalEntry>, before: Promise<boolean>): Promise<boolean> {
     const started = performance.now();
     const entries = [...batch.values()];
-    const { outcomes, troubled } = await this.writer.write(entries, before);
+    const { outcomes, troubled } = await this.writer.writeEntries(entries, before);
     this.movedAt = performance.now();
     this.metrics.batchWritten(entries.length, (this.movedAt - started) / 1000);
     this.underWay -= 1;
     // The database works on the next batch while results are processed.
-    this.look();
+    this.beginIfWorthwhile();
     let index = 0;
     for (const [source, entry] of batch) {
       const outcome = outcomes[index++];
       if (typeof outcome === 'object' && 'later' in outcome) void this.settleLater(source, entry, outcome.later);
-      else this.settle(source, entry, outcome);
+      else this.settleEntry(source, entry, outcome);
     }
     if (outcomes.includes('written')) this.emitCommitted();
     return troubled;
@@ -159,7 +159,7 @@ export class TaskJournal {
 
   private async settleLater(source: JournalSource, entry: JournalEntry, later: Promise<WriteOutcome>): Promise<void> {
     const outcome = await later;
-    this.settle(source, entry, outcome);
+    this.settleEntry(source, entry, outcome);
     if (outcome === 'written') this.emitCommitted();
   }
 
@@ -172,9 +172,9 @@ export class TaskJournal {
     }
   }
 
-  private settle(source: JournalSource, entry: JournalEntry, outcome?: WriteOutcome): void {
-    if (outcome === 'written') this.metrics.reached(entry.state);
+  private settleEntry(source: JournalSource, entry: JournalEntry, outcome?: WriteOutcome): void {
+    if (outcome === 'written') this.metrics.countReached(entry.state);
     else if (outcome === 'fenced' && !entry.create) this.metrics.writeRefused();
-    source.settle(entry, outcome ?? { failed: new Error('No outcome') });
+    source.settleEntry(entry, outcome ?? { failed: new Error('No outcome') });
   }
 }

@@ -36,7 +36,7 @@ export class TaskLogPages {
    * Returns the events after a sequence: at most `limit`, and at most a megabyte or one event; `undefined` if the scope
    * has no such Task. Waits for the caller's turn among readers of long logs.
    */
-  async page(scope: TaskScope, taskId: string, after: number, limit: number): Promise<TaskLogPage | undefined> {
+  async readPage(scope: TaskScope, taskId: string, after: number, limit: number): Promise<TaskLogPage | undefined> {
     const { tenant, owner } = scope;
     // PostgreSQL rejects text with a null character.
     if (taskId.includes('\0')) return undefined;
@@ -48,7 +48,7 @@ export class TaskLogPages {
     if (after >= task.last_sequence) return { events: [] };
     return this.database.reads.inTurn(scope, async () => {
       const last = await this.lastOf(taskId, after, limit);
-      const events = await this.between(taskId, after, last)
+      const events = await this.selectBetween(taskId, after, last)
         .select('event.sequence', 'sequence')
         .addSelect('event.recorded_at', 'recordedAt')
         .addSelect('event.payload::text', 'json')
@@ -59,7 +59,7 @@ export class TaskLogPages {
 
   /** Returns the sequence of the last event of a page. */
   private async lastOf(taskId: string, after: number, limit: number): Promise<number> {
-    const sizes = await this.between(taskId, after, after + limit)
+    const sizes = await this.selectBetween(taskId, after, after + limit)
       .select('event.sequence', 'sequence')
       .addSelect('octet_length(event.payload::text)', 'bytes')
       .getRawMany<{ sequence: number; bytes: number }>();
@@ -72,7 +72,7 @@ export class TaskLogPages {
     return last;
   }
 
-  private between(taskId: string, after: number, last: number): SelectQueryBuilder<TaskEventView> {
+  private selectBetween(taskId: string, after: number, last: number): SelectQueryBuilder<TaskEventView> {
     const place = { taskId, after, last, lastRow: last + MOST_EVENTS };
     return this.events
       .createQueryBuilder('event')

@@ -43,7 +43,7 @@ export class TaskMetrics {
   }
 
   /** Counts a Task that a commit left in a state. */
-  reached(state: TaskState): void {
+  countReached(state: TaskState): void {
     this.states.inc({ state });
   }
 

@@ -40,12 +40,12 @@ export class TaskPurge {
   }
 
   /** Deletes until nothing is left or the signal aborts. @returns the number of deleted Tasks */
-  async purge(olderThan: Date, signal: AbortSignal): Promise<number> {
+  async purgeTasks(olderThan: Date, signal: AbortSignal): Promise<number> {
     // Before the Tasks, so that a key never names a deleted Task.
     await this.purgeKeys(olderThan, signal);
     const timed = await this.purgeRange('', firstTaskIdOf(olderThan), olderThan, signal);
     const others = await this.purgeRange(AFTER_TIMED_IDS, AFTER_ALL_IDS, olderThan, signal);
-    await this.retention.sweep(olderThan, signal);
+    await this.retention.runSweeps(olderThan, signal);
     return timed + others;
   }
 
@@ -66,26 +66,26 @@ export class TaskPurge {
     for (let after: string | null = from; after !== null && !signal.aborted;) {
       const began = performance.now();
       const { reached, ended } = await this.findEnded(find, after, to, olderThan);
-      if (ended) await this.delete(ended);
+      if (ended) await this.deleteTasks(ended);
       purged += ended?.length ?? 0;
       after = reached;
-      await rest(began, signal);
+      await restAfterWork(began, signal);
     }
     return purged;
   }
 
-  private async findEnded(find: string, after: string, to: string, olderThan: Date): Promise<Found> {
-    const { rows } = await this.pool.query<Found>(find, [after, to, olderThan, BATCH]);
+  private async findEnded(find: string, after: string, to: string, olderThan: Date): Promise<EndedTasks> {
+    const { rows } = await this.pool.query<EndedTasks>(find, [after, to, olderThan, BATCH]);
     return rows[0] ?? { reached: null, ended: null };
   }
 
-  private async delete(taskIds: readonly string[]): Promise<void> {
+  private async deleteTasks(taskIds: readonly string[]): Promise<void> {
     await inTransaction({ pool: this.pool }, async (session) => {
       for (const statement of [...this.retention.statements, DELETE_EVENTS, DELETE_TASKS]) {
         await session.query(statement, [taskIds]);
       }
     });
-    this.folds.forget(taskIds);
+    this.folds.forgetTasks(taskIds);
   }
 
   /** Deletes keys from the oldest on, skipping those that stay. */
@@ -98,7 +98,7 @@ export class TaskPurge {
       // All examined keys may have the same time and stay.
       limit = reached === after ? limit * 2 : BATCH;
       after = reached;
-      await rest(began, signal);
+      await restAfterWork(began, signal);
     }
   }
 }
@@ -107,7 +107,7 @@ export class TaskPurge {
  * Pauses for as long as the last batch took, up to a limit, to leave the database to other work. Time in which the
  * process was frozen is not work, hence the limit.
  */
-async function rest(began: number, signal: AbortSignal): Promise<void> {
+async function restAfterWork(began: number, signal: AbortSignal): Promise<void> {
   const spent = performance.now() - began;
   await delay(Math.min(spent, LONGEST_REST_MS), undefined, { signal }).catch(() => undefined);
 }
@@ -118,7 +118,7 @@ interface SeenKeys {
   reached: string | null;
 }
 
-interface Found {
+interface EndedTasks {
   /** Last examined id; null at the end. */
   reached: string | null;
   ended: string[] | null;
@@ -195,20 +195,21 @@ export class TaskPurgeJob {
     private readonly purge: TaskPurge,
   ) {
     if (taskRetentionMs === undefined) return;
-    jobs.register(NAME, {
+    jobs.registerHandler(NAME, {
       purpose: 'upkeep',
       read: () => undefined,
-      run: (_payload, context) => this.run(taskRetentionMs, context),
+      run: (_payload, context) => this.runPurge(taskRetentionMs, context),
     });
-    jobs.every({ name: NAME, match: EVERY_TEN_MINUTES });
-    const untimed = (_payload: undefined, context: JobContext): Promise<void> => this.untimed(taskRetentionMs, context);
-    jobs.register(UNTIMED, { purpose: 'upkeep', read: () => undefined, run: untimed });
-    jobs.every({ name: UNTIMED, match: EVERY_NIGHT });
+    jobs.scheduleCron({ name: NAME, match: EVERY_TEN_MINUTES });
+    const runUntimed = (_payload: undefined, context: JobContext): Promise<void> =>
+      this.untimed(taskRetentionMs, context);
+    jobs.registerHandler(UNTIMED, { purpose: 'upkeep', read: () => undefined, run: runUntimed });
+    jobs.scheduleCron({ name: UNTIMED, match: EVERY_NIGHT });
   }
 
-  private async run(retention: number, { signal }: JobContext): Promise<void> {
+  private async runPurge(retention: number, { signal }: JobContext): Promise<void> {
     const olderThan = new Date(Date.now() - retention);
-    const tasks = await this.purge.purge(olderThan, signal);
+    const tasks = await this.purge.purgeTasks(olderThan, signal);
     if (tasks > 0) this.logger.log({ tasks, olderThan }, 'Purged tasks that ended long ago');
     signal.throwIfAborted();
   }

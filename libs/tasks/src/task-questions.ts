@@ -41,7 +41,7 @@ export interface OpenQuestion extends TaskQuestion {
 export class TaskQuestions {
   constructor(private readonly database: Database) {}
 
-  async list({ scope, agent, taskId, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
+  async listQuestions({ scope, agent, taskId, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
     const values: unknown[] = [scope.tenant, scope.owner, limit];
     const conditions = ['tenant = $1', 'owner = $2', OF_A_WAITING_TASK];
     if (agent !== undefined) conditions.push(agentCondition(agent, values));
@@ -53,7 +53,7 @@ export class TaskQuestions {
     }
     const text = `SELECT task_id, key, agent, assignee, since, body FROM task_question WHERE ${conditions.join(' AND ')}
        ORDER BY since, task_id, key LIMIT $3`;
-    const { rows } = await this.database.reads.query<QuestionRow>(scope, { text, values });
+    const { rows } = await this.database.reads.queryInTurn<QuestionRow>(scope, { text, values });
     return rows.map(({ task_id: taskId, assignee: label, ...row }) => ({
       taskId,
       ...row,

@@ -49,7 +49,7 @@ export class TaskRecorder {
   }
 
   /** Creates the recording of a new Task, claimed with the token. The first recorded event must be the Task. */
-  create(create: NonNullable<JournalEntry['create']>, token: string): TaskRecording {
+  createRecording(create: NonNullable<JournalEntry['create']>, token: string): TaskRecording {
     return new TaskRecording(this.services, { header: create.header, token, create });
   }
 
@@ -59,7 +59,7 @@ export class TaskRecorder {
    * @param waited true if the Task has waited before and another process resumed it then
    * @param atWork true if an executor continues it, until the recording settles or fails
    */
-  continue(
+  continueRecording(
     stored: StoredTask,
     token: string,
     { idempotency, waited = false, atWork = false }: ContinuedRecording = {},
@@ -67,7 +67,7 @@ export class TaskRecorder {
     return new TaskRecording(this.services, {
       header: stored.header,
       token,
-      fold: TaskFold.from(stored.task),
+      fold: TaskFold.fromTask(stored.task),
       bytes: stored.bytes,
       waited,
       atWork,

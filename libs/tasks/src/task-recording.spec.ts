@@ -33,7 +33,7 @@ function begun(facts?: TaskFacts): { recording: TaskRecording; bytes: number[] }
   const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
   const create = { header, replicaId: 'r' };
   const recording = new TaskRecording(services as never, { header, token: 'k', create });
-  recording.record({ task: submittedTask(REFERENCE, userMessage('hi')) });
+  recording.recordEvent({ task: submittedTask(REFERENCE, userMessage('hi')) });
   return { recording, bytes };
 }
 
@@ -44,11 +44,11 @@ function chunk(text: string): TaskEvent {
 describe('The snapshot of a Task', () => {
   it('comes with the events that end it after a long log, and counts as they do', () => {
     const { recording, bytes } = begun();
-    for (let index = 0; index < LONG_LOG; index += 1) recording.record(chunk(String(index)));
-    expect(recording.drain()?.snapshot).toBeUndefined();
-    const end = recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
-    const { snapshot } = recording.drain()!;
-    const { artifacts, ...task } = recording.task();
+    for (let index = 0; index < LONG_LOG; index += 1) recording.recordEvent(chunk(String(index)));
+    expect(recording.drainEntry()?.snapshot).toBeUndefined();
+    const end = recording.recordEvent(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+    const { snapshot } = recording.drainEntry()!;
+    const { artifacts, ...task } = recording.toTask();
     expect(JSON.parse(snapshot!.task)).toEqual(task);
     expect(JSON.parse(snapshot!.artifacts!)).toEqual(artifacts);
     expect(bytes.at(-1)).toBe(end.json.length + snapshot!.task.length + snapshot!.artifacts!.length);
@@ -56,10 +56,10 @@ describe('The snapshot of a Task', () => {
 
   it('comes with the last of them where they are written in two batches', () => {
     const { recording } = begun();
-    for (let index = 0; index < LONG_LOG; index += 1) recording.record(chunk(String(index)));
-    recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
-    expect(recording.drain(LONG_LOG)?.snapshot).toBeUndefined();
-    expect(recording.drain()?.snapshot).toBeDefined();
+    for (let index = 0; index < LONG_LOG; index += 1) recording.recordEvent(chunk(String(index)));
+    recording.recordEvent(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+    expect(recording.drainEntry(LONG_LOG)?.snapshot).toBeUndefined();
+    expect(recording.drainEntry()?.snapshot).toBeDefined();
   });
 
   it.each([
@@ -69,9 +69,9 @@ describe('The snapshot of a Task', () => {
     ['one that waits', LONG_LOG, 'a', 'TASK_STATE_INPUT_REQUIRED'],
   ] as const)('is not made of %s', (_of, chunks, text, state) => {
     const { recording } = begun();
-    for (let index = 0; index < chunks; index += 1) recording.record(chunk(text));
-    recording.record(statusUpdate(REFERENCE, state));
-    expect(recording.drain()?.snapshot).toBeUndefined();
+    for (let index = 0; index < chunks; index += 1) recording.recordEvent(chunk(text));
+    recording.recordEvent(statusUpdate(REFERENCE, state));
+    expect(recording.drainEntry()?.snapshot).toBeUndefined();
   });
 });
 
@@ -82,9 +82,9 @@ describe('What a Task asks', () => {
 
   function resumed(of: { parentTaskId?: string } = {}): TaskRecording {
     const { recording } = begun();
-    recording.record(asking);
+    recording.recordEvent(asking);
     const header = { ...REFERENCE, ...SCOPE, ...BEGINNING, ...of, lastSequence: 2 };
-    return new TaskRecording(SERVICES as never, { header, token: 'k', fold: TaskFold.from(recording.task()) });
+    return new TaskRecording(SERVICES as never, { header, token: 'k', fold: TaskFold.fromTask(recording.toTask()) });
   }
 
   it('is left as it is while the Task goes on, and is settled by the event by which it waits, is parked or ends', () => {
@@ -96,21 +96,21 @@ describe('What a Task asks', () => {
     ] as const;
     for (const [event, questions] of settling) {
       const recording = resumed();
-      recording.record(working);
-      expect(recording.drain()?.asked).toBeUndefined();
-      recording.record(event as TaskEvent);
-      expect(recording.drain()?.asked?.questions).toEqual(questions);
+      recording.recordEvent(working);
+      expect(recording.drainEntry()?.asked).toBeUndefined();
+      recording.recordEvent(event as TaskEvent);
+      expect(recording.drainEntry()?.asked?.questions).toEqual(questions);
     }
   });
 
   it('costs nothing where nothing can have been asked: by a Task that ends in its first turn, or by a child', () => {
     const { recording } = begun();
-    recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
-    expect(recording.drain()?.asked).toBeUndefined();
+    recording.recordEvent(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+    expect(recording.drainEntry()?.asked).toBeUndefined();
     const child = resumed({ parentTaskId: 'p' });
-    child.record(working);
-    child.record(asking);
-    expect(child.drain()?.asked).toBeUndefined();
+    child.recordEvent(working);
+    child.recordEvent(asking);
+    expect(child.drainEntry()?.asked).toBeUndefined();
   });
 });
 
@@ -124,17 +124,17 @@ describe('A Task whose log is nearly full', () => {
     };
     const header = { ...REFERENCE, ...SCOPE, ...BEGINNING, lastSequence: 2 };
     const going = (bytes: number): TaskRecording => {
-      const fold = TaskFold.from(begun().recording.task());
+      const fold = TaskFold.fromTask(begun().recording.toTask());
       return new TaskRecording(services as never, { header, token: 'k', fold, bytes });
     };
     const recording = going(2_000);
-    recording.record(chunk('x'.repeat(500)));
+    recording.recordEvent(chunk('x'.repeat(500)));
     expect([reported, recording.nearlyFull]).toEqual([[], undefined]);
-    recording.record(chunk('x'.repeat(500)));
-    recording.record(chunk('x'));
+    recording.recordEvent(chunk('x'.repeat(500)));
+    recording.recordEvent(chunk('x'));
     expect(reported).toEqual([expect.any(Number)]);
     expect(recording.nearlyFull).toEqual({ bytes: recording.logBytes, limit: 4_000 });
-    going(3_100).record(chunk('x'));
+    going(3_100).recordEvent(chunk('x'));
     expect(reported).toHaveLength(1);
   });
 });
@@ -145,11 +145,11 @@ describe('A Task that is parked', () => {
 
   it('takes no more events, and is woken by a job in the same entry', () => {
     const { recording } = begun();
-    const { json } = recording.record(parking);
+    const { json } = recording.recordEvent(parking);
     expect(recording.settled).toBe(true);
     expect(recording.claims).toBe(false);
-    expect(() => recording.record(chunk('a'))).toThrow('takes no more events');
-    const { wakeAt, jobs, state } = recording.drain()!;
+    expect(() => recording.recordEvent(chunk('a'))).toThrow('takes no more events');
+    const { wakeAt, jobs, state } = recording.drainEntry()!;
     expect({ wakeAt, state }).toEqual({ wakeAt: until, state: 'TASK_STATE_WORKING' });
     const job = { name: 'tasks.wake', payload: { taskId: 't' }, key: 'tasks.wake/t', runAt: until };
     expect(jobs).toEqual([{ ...job, caller: { tenant: '', owner: '' } }]);
@@ -158,21 +158,21 @@ describe('A Task that is parked', () => {
 
   it('is parked by the entry that ends with the event, where a batch holds only what came before', () => {
     const { recording } = begun();
-    recording.record(chunk('a'));
-    recording.record(parking);
-    const first = recording.drain(2)!;
+    recording.recordEvent(chunk('a'));
+    recording.recordEvent(parking);
+    const first = recording.drainEntry(2)!;
     expect(first.wakeAt).toBeUndefined();
     expect(first.jobs).toBeUndefined();
-    expect(recording.drain()).toMatchObject({ wakeAt: until, jobs: [{ runAt: until }] });
+    expect(recording.drainEntry()).toMatchObject({ wakeAt: until, jobs: [{ runAt: until }] });
   });
 
   it('leaves no job behind, also where the process that went on with it has died before that was over', () => {
     const header = { ...REFERENCE, ...SCOPE, ...BEGINNING, state: 'TASK_STATE_WORKING', lastSequence: 4 } as const;
     const jobsAfter = (waited: boolean): unknown => {
-      const fold = TaskFold.from({ id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } });
+      const fold = TaskFold.fromTask({ id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } });
       const recording = new TaskRecording(SERVICES as never, { header, token: 'k', fold, waited });
-      recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
-      return recording.drain()?.jobs?.map(({ key }) => key);
+      recording.recordEvent(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+      return recording.drainEntry()?.jobs?.map(({ key }) => key);
     };
     expect(jobsAfter(true)).toEqual(['tasks.wake/t']);
     expect(jobsAfter(false)).toBeUndefined();
@@ -180,8 +180,8 @@ describe('A Task that is parked', () => {
 
   it('has ended where the event says so, whatever else it says', () => {
     const { recording } = begun();
-    recording.record({ ...statusUpdate(REFERENCE, 'TASK_STATE_FAILED'), parks: until });
-    const { wakeAt, jobs } = recording.drain()!;
+    recording.recordEvent({ ...statusUpdate(REFERENCE, 'TASK_STATE_FAILED'), parks: until });
+    const { wakeAt, jobs } = recording.drainEntry()!;
     expect({ wakeAt, jobs }).toEqual({});
   });
 });
@@ -200,18 +200,18 @@ describe('What a Task comes to', () => {
     ['TASK_STATE_AUTH_REQUIRED', 'question.asked'],
   ] as const)('is reported once, when %s is durable', (state, name) => {
     const { recording, reported } = reporting();
-    recording.settle(recording.drain()!, 'written');
-    recording.record(statusUpdate(REFERENCE, state));
-    const entry = recording.drain()!;
+    recording.settleEntry(recording.drainEntry()!, 'written');
+    recording.recordEvent(statusUpdate(REFERENCE, state));
+    const entry = recording.drainEntry()!;
     expect(reported).toEqual([]);
-    recording.settle(entry, 'written');
+    recording.settleEntry(entry, 'written');
     expect(reported).toEqual([[name, expect.objectContaining({ ...REFERENCE, state })]]);
   });
 
   it('is not reported by who has lost the Task', () => {
     const { recording, reported } = reporting();
-    recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
-    recording.settle(recording.drain()!, 'fenced');
+    recording.recordEvent(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+    recording.settleEntry(recording.drainEntry()!, 'fenced');
     expect(reported).toEqual([]);
   });
 });
@@ -225,10 +225,10 @@ describe('A Task whose claim is lost', () => {
     };
     const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
     const recording = new TaskRecording({ ...SERVICES, feed } as never, { header, token: 'k' });
-    recording.record({ task: submittedTask(REFERENCE, userMessage('hi')) });
-    const entry = recording.drain()!;
-    recording.abandon();
-    recording.settle(entry, 'written');
+    recording.recordEvent({ task: submittedTask(REFERENCE, userMessage('hi')) });
+    const entry = recording.drainEntry()!;
+    recording.abandonTask();
+    recording.settleEntry(entry, 'written');
     expect(reported).toEqual(['lost t', 'published', 'lost t']);
   });
 });
@@ -238,22 +238,22 @@ describe('A Task as it stands', () => {
 
   it('is known as long as nothing of it is under way, and this process writes it', () => {
     const recording = new TaskRecording(SERVICES as never, { header, token: 'k' });
-    recording.record({ task: submittedTask(REFERENCE, userMessage('hi')) });
-    recording.settle(recording.drain()!, 'written');
-    recording.record(statusUpdate(REFERENCE, 'TASK_STATE_WORKING'));
+    recording.recordEvent({ task: submittedTask(REFERENCE, userMessage('hi')) });
+    recording.settleEntry(recording.drainEntry()!, 'written');
+    recording.recordEvent(statusUpdate(REFERENCE, 'TASK_STATE_WORKING'));
     expect(recording.standing).toBeUndefined();
-    recording.settle(recording.drain()!, 'written');
+    recording.settleEntry(recording.drainEntry()!, 'written');
     const { task } = recording.standing!;
     expect(recording.standing!.header).toMatchObject({ taskId: 't', state: 'TASK_STATE_WORKING', lastSequence: 2 });
     expect(task.status.state).toBe('TASK_STATE_WORKING');
-    recording.abandon();
+    recording.abandonTask();
     expect(recording.standing).toBeUndefined();
   });
 
   it('is told to those who follow it by who takes it up, as far as its log goes', () => {
     const begun: unknown[] = [];
     const feed = { ...SERVICES.feed, begun: (...reported: unknown[]) => begun.push(reported) };
-    const fold = TaskFold.begin({ task: submittedTask(REFERENCE, userMessage('hi')) });
+    const fold = TaskFold.beginTask({ task: submittedTask(REFERENCE, userMessage('hi')) });
     const start = { header: { ...header, lastSequence: 3 }, token: 'k', fold };
     expect(new TaskRecording({ ...SERVICES, feed } as never, start).standing).toMatchObject({ task: { id: 't' } });
     expect(begun).toEqual([]);

@@ -1,9 +1,16 @@
 import type { Job } from '#libs/jobs';
-import { isActiveState, isTerminalState, isWaitingState, type Task, type TaskState, timeOf } from '#libs/protocol';
+import {
+  isActiveState,
+  isTerminalState,
+  isWaitingState,
+  type Task,
+  type TaskState,
+  dateOfTimestamp,
+} from '#libs/protocol';
 import type { InFlight } from '#libs/service';
 import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { RecordedBytes } from './recorded-bytes.js';
-import { ClaimLost, PremiseFailed } from './claim-lost.js';
+import { ClaimLost, PreconditionFailed } from './claim-lost.js';
 import { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion } from './task-event.js';
 import { type EventText, EventTexts } from './event-texts.js';
 import { filesNamedIn } from './named-files.js';
@@ -100,7 +107,7 @@ export class TaskRecording implements JournalSource {
     this.sequence = start.create ? 0 : start.header.lastSequence;
     this.durable = this.sequence;
     this.drained = { state: start.header.state, updatedAt: start.header.updatedAt };
-    if (start.atWork) services.feed.begun(this.taskId, this.sequence);
+    if (start.atWork) services.feed.openTask(this.taskId, this.sequence);
   }
 
   get lastSequence(): number {
@@ -161,9 +168,9 @@ export class TaskRecording implements JournalSource {
    * Checks that the log accepts an event of this size. For executors that have an alternative.
    * @throws TaskLimitExceeded
    */
-  admit(event: TaskEvent): void {
-    if (this.admitted?.event !== event) this.admitted = { event, text: this.texts.of(event) };
-    this.size.check(event, eventBytes(event, this.admitted.text.json));
+  assertRecordable(event: TaskEvent): void {
+    if (this.admitted?.event !== event) this.admitted = { event, text: this.texts.serializeEvent(event) };
+    this.size.checkEvent(event, eventBytes(event, this.admitted.text.json));
   }
 
   /**
@@ -171,41 +178,41 @@ export class TaskRecording implements JournalSource {
    * @throws TaskEventRefused if the Task's state does not allow it, TaskLimitExceeded if it is too large; the Task is
    * unchanged then. ClaimLost if the claim is lost
    */
-  record(event: TaskEvent): RecordedEvent {
+  recordEvent(event: TaskEvent): RecordedEvent {
     if (this.broken) throw this.broken;
     if (this.settled) throw new TaskEventRefused(`The task takes no more events: ${this.state}`);
-    const { json, row } = this.admitted?.event === event ? this.admitted.text : this.texts.of(event);
+    const { json, row } = this.admitted?.event === event ? this.admitted.text : this.texts.serializeEvent(event);
     this.admitted = undefined;
     const bytes = eventBytes(event, json);
-    this.size.check(event, bytes);
-    if (this.fold) this.fold.apply(event);
-    else this.fold = TaskFold.begin(event);
+    this.size.checkEvent(event, bytes);
+    if (this.fold) this.fold.applyEvent(event);
+    else this.fold = TaskFold.beginTask(event);
     this.takeSize(event, bytes);
     this.isParked = parkedUntil(event) !== undefined;
     this.sequence += 1;
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json, row };
     this.pending.push(recorded);
     this.last = recorded;
-    this.memory.recorded(bytes);
-    this.enqueue(bytes + this.takeSnapshot(this.fold));
+    this.memory.addRecorded(bytes);
+    this.enqueueEvent(bytes + this.takeSnapshot(this.fold));
     return recorded;
   }
 
   /** Counts an event's size, and reports the event that makes the log nearly full: once per Task over all processes. */
   private takeSize(event: TaskEvent, bytes: number): void {
     const wasNearlyFull = this.size.isNearlyFull;
-    this.size.take(event, bytes);
+    this.size.countEvent(event, bytes);
     if (!wasNearlyFull && this.size.isNearlyFull) this.services.nearlyFull?.(this.header, this.size.total);
   }
 
-  private enqueue(bytes: number): void {
-    this.marks.push({ mark: this.services.journal.enqueue(this, bytes), bytes });
+  private enqueueEvent(bytes: number): void {
+    this.marks.push({ mark: this.services.journal.enqueueEvent(this, bytes), bytes });
   }
 
   /** Takes a snapshot of an ended Task, if worth it. @returns its bytes, which are written with the last event */
   private takeSnapshot(fold: TaskFold): number {
     if (!isTerminalState(fold.state) || !isWorthSnapshot(this.sequence, this.size.total)) return 0;
-    this.snapshot = toSnapshot(fold.task());
+    this.snapshot = toSnapshot(fold.toTask());
     return snapshotBytes(this.snapshot);
   }
 
@@ -213,20 +220,20 @@ export class TaskRecording implements JournalSource {
   get standing(): StoredTask | undefined {
     if (!this.claims || this.backlog > 0) return undefined;
     const header = { ...this.header, ...this.drained, lastSequence: this.sequence };
-    return { header, task: this.task(), bytes: this.logBytes };
+    return { header, task: this.toTask(), bytes: this.logBytes };
   }
 
   /** Returns the Task as recorded so far, durable or not. */
-  task(): Task {
+  toTask(): Task {
     if (!this.fold) throw new TaskEventRefused('The task has not begun');
-    return this.fold.task();
+    return this.fold.toTask();
   }
 
   /**
    * Resolves when everything recorded before the call is durable, or everything up to `sequence`.
    * @throws ClaimLost if another replica has the Task
    */
-  flush(sequence = this.sequence): Promise<void> {
+  flushEvents(sequence = this.sequence): Promise<void> {
     if (this.durable >= sequence) return Promise.resolve();
     if (this.broken) return Promise.reject(this.broken);
     return new Promise((resolve, reject) => this.waiters.push({ sequence, resolve, reject }));
@@ -237,7 +244,7 @@ export class TaskRecording implements JournalSource {
    * @throws ClaimLost if another replica has the Task
    */
   whenSettled(): Promise<void> {
-    if (this.settled) return this.flush();
+    if (this.settled) return this.flushEvents();
     if (this.broken) return Promise.reject(this.broken);
     return new Promise((resolve, reject) => this.waiters.push({ sequence: Number.POSITIVE_INFINITY, resolve, reject }));
   }
@@ -246,8 +253,8 @@ export class TaskRecording implements JournalSource {
    * Stops recording without ending the Task. Pending events are dropped, and the claim remains for the replica that
    * adopts the Task.
    */
-  abandon(): void {
-    this.fail(new ClaimLost(`This process no longer works on task ${this.taskId}`));
+  abandonTask(): void {
+    this.failRecording(new ClaimLost(`This process no longer works on task ${this.taskId}`));
   }
 
   /** Events that wait for the journal. */
@@ -256,13 +263,13 @@ export class TaskRecording implements JournalSource {
   }
 
   /** Returns the waiting events for the journal, all or up to a mark. */
-  drain(upTo?: number): JournalEntry | undefined {
+  drainEntry(upTo?: number): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
     if (upTo !== undefined && this.marks.at(-1)!.mark > upTo) return this.drainPart(upTo);
     const { pending } = this;
     this.pending = [];
     this.marks = [];
-    return this.entry(pending);
+    return this.buildEntry(pending);
   }
 
   /** Drains the events that fit into the batch, with the Task as of the last of them. */
@@ -271,10 +278,10 @@ export class TaskRecording implements JournalSource {
     if (count === 0) return undefined;
     this.marks.splice(0, count);
     const events = this.pending.splice(0, count);
-    return this.entry(events);
+    return this.buildEntry(events);
   }
 
-  private entry(events: RecordedEvent[]): JournalEntry {
+  private buildEntry(events: RecordedEvent[]): JournalEntry {
     const { create, keyed } = this;
     const { state, updatedAt } = statusAfter(events) ?? this.drained;
     const snapshot = this.pending.length === 0 ? this.snapshot : undefined;
@@ -327,41 +334,41 @@ export class TaskRecording implements JournalSource {
   }
 
   /** Handles the journal's outcome of an entry. */
-  settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void {
+  settleEntry(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void {
     if (outcome !== 'written') {
-      this.fail(outcome === 'fenced' ? this.fencedBy(entry) : asError(outcome.failed));
+      this.failRecording(outcome === 'fenced' ? this.fencedBy(entry) : asError(outcome.failed));
       return;
     }
     this.durable = entry.after + entry.events.length;
     const done = this.settled && this.backlog === 0;
-    if (done) this.memory.release();
-    else this.memory.written(entry.events);
-    this.services.feed.publish(entry.events);
+    if (done) this.memory.releaseAll();
+    else this.memory.settleWritten(entry.events);
+    this.services.feed.publishEvents(entry.events);
     // Another process writes the Task by now: its followers here learn of later events by signals only.
-    if (this.broken) this.services.feed.lost(this.taskId);
-    this.services.facts?.written(entry, this.header);
-    this.wake(done ? Number.POSITIVE_INFINITY : this.durable);
+    if (this.broken) this.services.feed.closeTask(this.taskId);
+    this.services.facts?.emitFacts(entry, this.header);
+    this.resolveWaiters(done ? Number.POSITIVE_INFINITY : this.durable);
   }
 
   private fencedBy({ create }: JournalEntry): ClaimLost {
-    if (create?.premise) return new PremiseFailed();
+    if (create?.premise) return new PreconditionFailed();
     return new ClaimLost(`Task ${this.taskId} is written elsewhere`);
   }
 
-  private wake(upTo: number): void {
+  private resolveWaiters(upTo: number): void {
     const done = this.waiters.filter((waiter) => waiter.sequence <= upTo);
     this.waiters = this.waiters.filter((waiter) => waiter.sequence > upTo);
     for (const waiter of done) waiter.resolve();
   }
 
   /** The first reason counts: later writes are fenced only because of it. */
-  private fail(error: Error): void {
+  private failRecording(error: Error): void {
     if (this.broken) return;
     this.broken = error;
     this.pending = [];
     this.marks = [];
-    this.memory.release();
-    this.services.feed.lost(this.taskId);
+    this.memory.releaseAll();
+    this.services.feed.closeTask(this.taskId);
     const { waiters } = this;
     this.waiters = [];
     for (const waiter of waiters) waiter.reject(error);
@@ -373,7 +380,7 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
   const last = events.findLast(({ event }) => 'statusUpdate' in event || 'task' in event)?.event;
   if (!last || 'artifactUpdate' in last) return undefined;
   const { state, timestamp } = 'task' in last ? last.task.status : last.statusUpdate.status;
-  return { state, updatedAt: timestamp === undefined ? new Date() : timeOf(timestamp) };
+  return { state, updatedAt: timestamp === undefined ? new Date() : dateOfTimestamp(timestamp) };
 }
 
 /** Returns the jobs of events, with the Task's caller, if there are any. */

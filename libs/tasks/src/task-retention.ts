@@ -36,7 +36,7 @@ export class TaskRetention {
     return this.exceptions;
   }
 
-  async sweep(olderThan: Date, signal: AbortSignal): Promise<void> {
+  async runSweeps(olderThan: Date, signal: AbortSignal): Promise<void> {
     for (const sweep of this.sweeps) await sweep(olderThan, signal);
   }
 }

@@ -12,7 +12,7 @@ export async function findAgents(reads: SharedReads, filter: TaskFilter): Promis
   const idPrefix = search.toLowerCase();
   const values: unknown[] = [scope.tenant, scope.owner, idPrefix];
   const among = agent === undefined ? '' : `AND ${agentCondition(agent, values)}`;
-  const { rows } = await reads.query<{ agent: string }>(scope, {
+  const { rows } = await reads.queryInTurn<{ agent: string }>(scope, {
     text: `SELECT DISTINCT agent FROM task_count
            WHERE tenant = $1 AND owner = $2 ${among} AND strpos(lower(substr(agent, strpos(agent, '/') + 1)), $3) > 0`,
     values,

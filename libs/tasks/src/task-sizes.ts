@@ -13,7 +13,7 @@ export class TaskSizes {
    * Stores the measured sizes of Tasks that have ended; others may still grow. Skips locked rows and never fails; the
    * next reader measures again.
    */
-  async keep(rows: readonly StoredRow[]): Promise<void> {
+  async keepSizes(rows: readonly StoredRow[]): Promise<void> {
     const measured = rows.filter((row) => row.measured && isTerminalState(row.state));
     if (measured.length === 0) return;
     const values = [

@@ -13,7 +13,7 @@ export class TaskSnapshots {
 
   constructor(private readonly pool: Pool) {}
 
-  async read({ taskId, lastSequence }: TaskHeader, artifacts: boolean): Promise<SnapshotRow | undefined> {
+  async readSnapshot({ taskId, lastSequence }: TaskHeader, artifacts: boolean): Promise<SnapshotRow | undefined> {
     if (lastSequence <= LONG_LOG) return undefined;
     const { rows } = await this.pool.query<SnapshotRow>({
       name: artifacts ? 'task-snapshot' : 'task-snapshot-told',
@@ -28,7 +28,7 @@ export class TaskSnapshots {
    * Stores a folded Task, unless it is still working or not worth it. Never fails: the reader already has its result.
    * @param from last event covered by an existing snapshot
    */
-  async keep(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
+  async keepSnapshot(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
     const { taskId, lastSequence, state, updatedAt, size } = header;
     const settled = isTerminalState(state) || isWaitingState(state);
     if (!settled || lastSequence - from <= LONG_LOG || !isWorthSnapshot(lastSequence, bytes)) return;

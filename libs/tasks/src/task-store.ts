@@ -77,7 +77,7 @@ export interface KeyedRequest {
  * Precondition of creating or reading a Task, checked by the same statement: the relation contains this row of the
  * newest revision of the Task's agent. `version` changes with every change of the row.
  */
-export interface Premise {
+export interface RevisionPrecondition {
   relation: 'workflow_newest';
   tenant: string;
   name: string;
@@ -98,7 +98,7 @@ export interface JournalEntry {
     replicaId: string;
     parentToken?: string;
     idempotency?: Idempotency;
-    premise?: Premise;
+    premise?: RevisionPrecondition;
   };
   /** Present if the events begin with a follow-up Message under a key; fenced if the key was used before. */
   keyed?: { header: TaskHeader; idempotency: Idempotency };
@@ -160,7 +160,7 @@ export interface TaskQuery extends TaskFilter {
 /** Admits large logs before they are read. */
 export interface LogAdmission {
   /** Resolves when so many bytes of logs may be read. A rejection prevents the read. */
-  admit(bytes: number): Promise<void>;
+  admitBytes(bytes: number): Promise<void>;
 }
 
 /** Limits of a page of Tasks. */
@@ -176,7 +176,7 @@ export interface TaskPage {
 }
 
 /** Journal writes, and reads of logs where they are written. */
-export type EntryWrites = Pick<TaskStore, 'write' | 'recorded'>;
+export type EntryWrites = Pick<TaskStore, 'writeBatch' | 'readRecordedEvents'>;
 
 /**
  * Stores Tasks and their append-only logs. Implementations guarantee:
@@ -192,47 +192,52 @@ export abstract class TaskStore {
    * @throws the database's error if nothing of the batch was written, or if that is unknown; TypeError if a Task occurs
    * twice
    */
-  abstract write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
+  abstract writeBatch(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
 
   /**
    * Commits a write that changes nothing, like a batch. Resolves if batches can be written at the moment, rejects with
    * the database's error.
    */
-  abstract probe(): Promise<void>;
+  abstract probeWrite(): Promise<void>;
 
   /**
    * Returns the Task and its header; `undefined` if it is unknown or out of scope. Without a scope: any Task (internal
    * callers).
-   * @throws PremiseFailed if a premise is given and does not hold at that moment, or there is no such Task
+   * @throws PreconditionFailed if a premise is given and does not hold at that moment, or there is no such Task
    */
-  abstract load(
+  abstract loadTask(
     taskId: string,
     scope?: TaskScope,
     admission?: LogAdmission,
-    premise?: Premise,
+    premise?: RevisionPrecondition,
   ): Promise<StoredTask | undefined>;
 
   /** Returns the header and, if it is short, the log, both as of one moment. Scope and premise as for `loadTask`. */
-  abstract log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined>;
+  abstract readLog(taskId: string, scope?: TaskScope, premise?: RevisionPrecondition): Promise<TaskLog | undefined>;
 
   /** Returns only the header. */
-  abstract header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined>;
+  abstract readHeader(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined>;
 
   /** Returns the headers of several Tasks by id, without unknown ids. */
-  abstract headers(taskIds: readonly string[]): Promise<Map<string, TaskHeader>>;
+  abstract readHeaders(taskIds: readonly string[]): Promise<Map<string, TaskHeader>>;
 
   /**
    * Returns at most `limit` events after `afterSequence`, in order.
    * @param reader caller whose reads of many logs run one after another, and take turns with those of others
    */
-  abstract events(taskId: string, afterSequence: number, limit: number, reader?: TaskScope): Promise<RecordedEvent[]>;
+  abstract readEvents(
+    taskId: string,
+    afterSequence: number,
+    limit: number,
+    reader?: TaskScope,
+  ): Promise<RecordedEvent[]>;
 
   /**
    * Reads events like `readEvents`, but where batches are written: includes every write of `writeBatch`, which other
    * readers may not see yet, and none that only a replaced server has.
    */
-  recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
-    return this.events(taskId, afterSequence, limit);
+  readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    return this.readEvents(taskId, afterSequence, limit);
   }
 
   /** Writes for entries that failed on their own. A slow or failed one does not delay batches of `writeBatch`. */
@@ -241,10 +246,10 @@ export abstract class TaskStore {
   }
 
   /** Lists Tasks, newest status first, then by id. */
-  abstract list(query: TaskQuery): Promise<StoredTask[]>;
+  abstract findTasks(query: TaskQuery): Promise<StoredTask[]>;
 
   /** Lists Tasks as a page of at most `limit`, within its limits. */
-  abstract page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage>;
+  abstract readPage(query: TaskQuery, admission: PageAdmission): Promise<TaskPage>;
 
   /**
    * Returns the headers of Tasks that completed before a Task began, in its context, with its agent and owner: at most
@@ -258,13 +263,13 @@ export abstract class TaskStore {
    * Returns the exact number of matching Tasks. By tenant, owner, agent and state, the cost does not depend on that
    * number.
    */
-  abstract count(filter: TaskFilter): Promise<number>;
+  abstract countTasks(filter: TaskFilter): Promise<number>;
 
   /**
    * Claims a Task that no replica executes and that has not ended; `undefined` otherwise. A failed claim is released;
    * if that fails too, `listClaims` shows it.
    */
-  abstract claim(
+  abstract claimTask(
     taskId: string,
     replicaId: string,
     token: string,
@@ -276,7 +281,7 @@ export abstract class TaskStore {
    * with a cancel request, without those of `except`. The oldest come first. If there are more than `limit`, at most
    * half of the result is one Task of each of the next callers, in turn.
    */
-  abstract overdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
+  abstract findOverdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 
   /**
    * Adopts at most `limit` Tasks that the given replicas had claimed, each with a new token: later writes of those
@@ -284,31 +289,31 @@ export abstract class TaskStore {
    * - Takes nothing from a replica that is alive at that moment, whatever was read of it before.
    * - Takes nothing unless the adopting replica has just proved its own life.
    */
-  abstract adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]>;
+  abstract adoptTasks(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]>;
 
   /** Returns all claims of a replica. */
-  abstract claims(replicaId: string): Promise<TaskClaim[]>;
+  abstract listClaims(replicaId: string): Promise<TaskClaim[]>;
 
   /** Returns true if the Task still has this claim. */
-  abstract holds(claim: TaskClaim): Promise<boolean>;
+  abstract isClaimHeld(claim: TaskClaim): Promise<boolean>;
 
   /**
    * Renews the tokens of claims, so that writes with the old ones are fenced. Skips a Task that another transaction has
    * locked instead of waiting for it.
    */
-  abstract renew(claims: readonly TaskClaim[]): Promise<RenewedClaims>;
+  abstract renewClaims(claims: readonly TaskClaim[]): Promise<RenewedClaims>;
 
   /**
    * Returns the replicas that have claims: those of `among`, or all. All may be slow while a snapshot is held, since
    * former claims are scanned: ask rarely.
    */
-  abstract claimants(among?: readonly string[]): Promise<string[]>;
+  abstract listClaimants(among?: readonly string[]): Promise<string[]>;
 
   /**
    * Releases an unused claim of a Task that waits, is parked or has ended. A Task that is at work keeps its claim:
    * without one, no replica would resume it.
    */
-  abstract release(claim: TaskClaim): Promise<void>;
+  abstract releaseClaim(claim: TaskClaim): Promise<void>;
 
   /**
    * Stores a request to cancel a Task that has not ended, for the replica that executes or adopts it. A Task that waits
@@ -320,17 +325,17 @@ export abstract class TaskStore {
   abstract cancelRequests(replicaId: string): Promise<string[]>;
 
   /** Returns the request that a caller's key stands for at an agent. */
-  abstract keyed(scope: TaskScope, agent: string, key: string): Promise<KeyedRequest | undefined>;
+  abstract findKeyedRequest(scope: TaskScope, agent: string, key: string): Promise<KeyedRequest | undefined>;
 
   /** Returns the children of a Task. */
-  abstract children(parentTaskId: string): Promise<TaskHeader[]>;
+  abstract listChildren(parentTaskId: string): Promise<TaskHeader[]>;
 
   /**
    * Returns the children of a Task, read where batches are written, as `readRecordedEvents` does. For callers that
    * create missing children.
    */
   recordedChildren(parentTaskId: string): Promise<TaskHeader[]> {
-    return this.children(parentTaskId);
+    return this.listChildren(parentTaskId);
   }
 
   /** Returns the last sequences of Tasks by id, without unknown ids. */

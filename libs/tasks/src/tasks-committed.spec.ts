@@ -28,10 +28,10 @@ function recorded(taskId: string, journal: TaskJournal): Promise<unknown> {
     const source: JournalSource = {
       account: '',
       waitingEvents: [],
-      drain: () => entry,
-      settle: (_entry, outcome) => settled(outcome),
+      drainEntry: () => entry,
+      settleEntry: (_entry, outcome) => settled(outcome),
     };
-    journal.enqueue(source, 2);
+    journal.enqueueEvent(source, 2);
   });
 }
 
@@ -39,7 +39,10 @@ it('tells the feed of commits once per batch, whoever throws, and nothing where 
   const sent: string[] = [];
   const ignore = (): void => undefined;
   const subscribe = (): object => ({ watch: ignore, unwatch: ignore });
-  const signals = { subscribe, send: ({ name }: SignalTopic) => sent.push(name) } as unknown as ReplicaSignals;
+  const signals = {
+    subscribeTopic: subscribe,
+    sendSignal: ({ name }: SignalTopic) => sent.push(name),
+  } as unknown as ReplicaSignals;
   const module = await Test.createTestingModule({
     imports: [EventEmitterModule.forRoot()],
     providers: [BrokenListener, { provide: CommitFeed, useFactory: () => new CommitFeed({} as CommitLog, signals) }],
@@ -49,7 +52,7 @@ it('tells the feed of commits once per batch, whoever throws, and nothing where 
   let outcome: JournalOutcome = 'written';
   const write = async (entries: readonly JournalEntry[]): Promise<JournalOutcome[]> => entries.map(() => outcome);
   const metrics = { batchWritten: ignore, reached: ignore, writeRefused: ignore, watchJournal: ignore };
-  const store = { write } as unknown as TaskStore;
+  const store = { writeBatch: write } as unknown as TaskStore;
   const journal = new TaskJournal(store, metrics as never, loadConfig({}), undefined, module.get(EventEmitter2));
 
   expect(await Promise.all(['a', 'b', 'c'].map((id) => recorded(id, journal)))).toEqual(Array(3).fill('written'));

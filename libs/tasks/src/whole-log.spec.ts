@@ -23,7 +23,7 @@ function storeOf(bytes: number, isShort: boolean) {
       return EVENTS.slice(after, after + limit);
     },
   };
-  const admission = { admit: async (room: number) => void done.push(`admit ${room}`) };
+  const admission = { admitBytes: async (room: number) => void done.push(`admit ${room}`) };
   return { done, read: (): Promise<readonly RecordedEvent[]> => wholeLog(store as never, HEADER, admission) };
 }
 

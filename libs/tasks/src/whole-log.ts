@@ -9,13 +9,13 @@ const COPIES = 4;
  * all its copies. Returns less if the Task is purged meanwhile.
  */
 export async function wholeLog(
-  store: Pick<TaskStore, 'log' | 'events'>,
+  store: Pick<TaskStore, 'readLog' | 'readEvents'>,
   { taskId, lastSequence, tenant, owner }: TaskHeader,
   admission: LogAdmission,
 ): Promise<readonly RecordedEvent[]> {
   const reader = { tenant, owner };
-  const known = await store.log(taskId, reader);
+  const known = await store.readLog(taskId, reader);
   if (known?.events) return known.events.slice(0, lastSequence);
-  if (known) await admission.admit(COPIES * (known.header.size?.log ?? 0));
-  return store.events(taskId, 0, lastSequence, reader);
+  if (known) await admission.admitBytes(COPIES * (known.header.size?.log ?? 0));
+  return store.readEvents(taskId, 0, lastSequence, reader);
 }

@@ -26,13 +26,13 @@ const FULL: Span = {
 const json = (spans: readonly Span[], resource: Attributes = RESOURCE): unknown => {
   const body = new OtlpJsonBody(resource);
   for (const span of spans) body.add(span);
-  return JSON.parse(Buffer.from(body.end()).toString());
+  return JSON.parse(Buffer.from(body.finishBody()).toString());
 };
 
 const protobuf = (spans: readonly Span[], resource: Attributes = RESOURCE): unknown => {
   const body = new OtlpProtobufBody(resource);
   for (const span of spans) body.add(span);
-  return readOtlpProtobuf(body.end());
+  return readOtlpProtobuf(body.finishBody());
 };
 
 /** Drops members that the binary encoding leaves out because they are empty. */

@@ -9,7 +9,7 @@ export interface OtlpBody {
   readonly size: number;
   add(span: Span): void;
   /** Completes and returns the body. No span may be added after it. */
-  end(): Uint8Array<ArrayBuffer>;
+  finishBody(): Uint8Array<ArrayBuffer>;
 }
 
 /** Instrumentation scope of every span. */
@@ -28,9 +28,9 @@ export const SPAN_KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, ser
  * Returns the begin and end of a span in nanoseconds since 1970, as decimal digits. The end is never before the begin.
  */
 export function spanTimes({ begunAt, endedAt }: Span): { begun: string; ended: string } {
-  return { begun: nanoseconds(begunAt), ended: nanoseconds(Math.max(begunAt, endedAt)) };
+  return { begun: toNanoseconds(begunAt), ended: toNanoseconds(Math.max(begunAt, endedAt)) };
 }
 
-function nanoseconds(milliseconds: number): string {
+function toNanoseconds(milliseconds: number): string {
   return `${Math.round(milliseconds)}000000`;
 }

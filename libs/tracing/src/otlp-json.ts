@@ -15,7 +15,9 @@ export class OtlpJsonBody implements OtlpBody {
 
   constructor(resource: Attributes) {
     const attributes = keyValues(resource);
-    this.write(`{"resourceSpans":[{"resource":{"attributes":${attributes}},"scopeSpans":[{"scope":${SCOPE},"spans":[`);
+    this.writeText(
+      `{"resourceSpans":[{"resource":{"attributes":${attributes}},"scopeSpans":[{"scope":${SCOPE},"spans":[`,
+    );
   }
 
   get size(): number {
@@ -23,16 +25,16 @@ export class OtlpJsonBody implements OtlpBody {
   }
 
   add(span: Span): void {
-    this.write(this.spans === 0 ? spanOf(span) : `,${spanOf(span)}`);
+    this.writeText(this.spans === 0 ? spanOf(span) : `,${spanOf(span)}`);
     this.spans += 1;
   }
 
-  end(): Buffer<ArrayBuffer> {
-    this.write(TAIL);
+  finishBody(): Buffer<ArrayBuffer> {
+    this.writeText(TAIL);
     return this.buffer.subarray(0, this.length);
   }
 
-  private write(text: string): void {
+  private writeText(text: string): void {
     const needed = this.length + text.length * BYTES_OF_A_CHARACTER;
     if (needed > this.buffer.length) {
       const larger = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2));

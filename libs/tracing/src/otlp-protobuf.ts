@@ -54,7 +54,7 @@ export class OtlpProtobufBody implements OtlpBody {
     this.spans += 1;
   }
 
-  end(): Uint8Array<ArrayBuffer> {
+  finishBody(): Uint8Array<ArrayBuffer> {
     return this.writer.join().join().finish();
   }
 }

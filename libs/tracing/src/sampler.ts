@@ -12,18 +12,18 @@ const RANDOM_VALUES = 16 ** RANDOM_DIGITS;
 
 /** Returns the sampler of an OpenTelemetry sampler name. */
 export function samplerOf({ sampler, ratio }: Pick<TracingConfig, 'sampler' | 'ratio'>): Sampler {
-  const root = roots(ratio)[sampler.replace('parentbased_', '')] ?? always;
+  const root = rootSamplers(ratio)[sampler.replace('parentbased_', '')] ?? alwaysSample;
   return sampler.startsWith('parentbased_')
     ? (taskId, parent) => (parent ? parent.sampled : root(taskId, parent))
     : root;
 }
 
-const always = (): boolean => true;
+const alwaysSample = (): boolean => true;
 
-function roots(ratio: number): Record<string, Sampler> {
+function rootSamplers(ratio: number): Record<string, Sampler> {
   const threshold = (1 - ratio) * RANDOM_VALUES;
   return {
-    always_on: always,
+    always_on: alwaysSample,
     always_off: () => false,
     traceidratio: (taskId, parent) =>
       ratio > 0 && (parent ? randomOf(parent.traceId) : ownRandomOf(taskId)) >= threshold,

@@ -40,9 +40,9 @@ export class SpanExporter {
     const room = MOST_WAITING - this.waitingSpans;
     if (spans.length > room) this.counted('dropped', spans.length - room);
     const taken = Math.min(spans.length, room);
-    for (let index = 0; index < taken; index += 1) this.open().add(spans[index]!);
+    for (let index = 0; index < taken; index += 1) this.bodyWithRoom().add(spans[index]!);
     this.waitingSpans += taken;
-    this.timer ??= setTimeout(() => void this.flush(), this.pauseMs).unref();
+    this.timer ??= setTimeout(() => void this.flushSpans(), this.pauseMs).unref();
   }
 
   /**
@@ -50,13 +50,13 @@ export class SpanExporter {
    */
   async close(): Promise<void> {
     this.hurried = true;
-    await this.flush();
+    await this.flushSpans();
     // Flush spans that arrived while an earlier flush ended.
-    await this.flush();
+    await this.flushSpans();
   }
 
   /** Returns the body that takes the next span. */
-  private open(): OtlpBody {
+  private bodyWithRoom(): OtlpBody {
     const last = this.waiting.at(-1);
     if (last && last.size < MOST_AT_ONCE) return last;
     const next = this.openBody();
@@ -64,12 +64,12 @@ export class SpanExporter {
     return next;
   }
 
-  private flush(): Promise<void> {
+  private flushSpans(): Promise<void> {
     clearTimeout(this.timer);
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
       this.timer = undefined;
-      if (this.waitingSpans > 0) this.timer = setTimeout(() => void this.flush(), this.pauseMs).unref();
+      if (this.waitingSpans > 0) this.timer = setTimeout(() => void this.flushSpans(), this.pauseMs).unref();
     });
     return this.sending;
   }
@@ -82,18 +82,18 @@ export class SpanExporter {
     for (let least = 1; this.waitingSpans >= least; least = this.hurried ? 1 : MOST_AT_ONCE) {
       const batch = this.waiting.shift()!;
       this.waitingSpans -= batch.size;
-      this.counted(await this.export(batch.end()), batch.size);
+      this.counted(await this.exportBody(batch.finishBody()), batch.size);
     }
   }
 
-  private async export(body: Uint8Array<ArrayBuffer>): Promise<SpanOutcome> {
+  private async exportBody(body: Uint8Array<ArrayBuffer>): Promise<SpanOutcome> {
     for (let tries = 1; ; tries += 1) {
-      const status = await this.send(body).catch((error: unknown) => this.complain({ err: error }));
+      const status = await this.send(body).catch((error: unknown) => this.warnOnce({ err: error }));
       if (status !== undefined && status < 300) {
         this.complained = false;
         return 'exported';
       }
-      if (status !== undefined) this.complain({ status });
+      if (status !== undefined) this.warnOnce({ status });
       if (status !== undefined && !isPassing(status)) return 'refused';
       if (tries === TRIES || this.hurried) return 'dropped';
       await new Promise((resolve) => setTimeout(resolve, FIRST_RETRY_MS * 2 ** tries).unref());
@@ -101,7 +101,7 @@ export class SpanExporter {
   }
 
   /** Logs the first failure until an export succeeds. */
-  private complain(why: object): undefined {
+  private warnOnce(why: object): undefined {
     if (!this.complained) this.logger.warn(why, 'Spans could not be exported; they are dropped as long as that is so');
     this.complained = true;
   }

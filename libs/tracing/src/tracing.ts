@@ -44,10 +44,10 @@ export class Tracing {
     const spans = metrics.counter('parley_spans_total', 'Spans of this replica by what became of them', ['outcome']);
     if (tracing.endpoint === undefined) return;
     const url = `${tracing.endpoint}/v1/traces`;
-    const send = outbound.trusting(url);
+    const send = outbound.trustingFetch(url);
     const { type, Body } = ENCODINGS[tracing.protocol];
     const headers = { ...tracing.headers, 'content-type': type };
-    const post = async (body: Uint8Array<ArrayBuffer>): Promise<number> => {
+    const postBody = async (body: Uint8Array<ArrayBuffer>): Promise<number> => {
       const signal = AbortSignal.timeout(EXPORT_MS);
       const answer = await send(url, { method: 'POST', headers, body, redirect: 'manual', signal });
       await answer.body?.cancel();
@@ -58,14 +58,14 @@ export class Tracing {
       'service.instance.id': `${hostname()}:${process.pid}`,
       'telemetry.sdk.language': 'nodejs',
     };
-    const count = (outcome: SpanOutcome, number: number): void => spans.inc({ outcome }, number);
-    const exporter = new SpanExporter(post, () => new Body(resource), count);
+    const countSpans = (outcome: SpanOutcome, number: number): void => spans.inc({ outcome }, number);
+    const exporter = new SpanExporter(postBody, () => new Body(resource), countSpans);
     this.exporter = exporter;
-    shutdown.register('sessions', () => exporter.close());
+    shutdown.registerStep('sessions', () => exporter.close());
   }
 
   /** Returns the trace of a turn; `undefined` if neither this service nor the caller traces. */
-  turn({ taskId, began, parent }: TracedTurn): TurnTrace | undefined {
+  traceTurn({ taskId, began, parent }: TracedTurn): TurnTrace | undefined {
     if (!this.exporter) return parent && new PassedTrace(parent);
     if (!this.sampler(taskId, parent)) return new UnsampledTrace(taskId, parent);
     // A later turn without a caller's trace continues below the first turn, which began the trace.
@@ -75,7 +75,7 @@ export class Tracing {
   }
 
   /** Queues spans for export. */
-  export(spans: readonly Span[]): void {
+  exportSpans(spans: readonly Span[]): void {
     this.exporter?.add(spans);
   }
 }

@@ -14,9 +14,9 @@ describe('OwnTrace', () => {
 
   it('has the calls below their spans, in the headers that they carry', () => {
     const trace = new OwnTrace('t', TRACE, 1, 'caller', 'v=1');
-    const { traceparent, tracestate } = trace.headers('call', 'm');
-    expect(readTraceContext(traceparent, tracestate)).toEqual(trace.context('call', 'm'));
-    expect(trace.context('call', 'm')).toMatchObject({
+    const { traceparent, tracestate } = trace.headersBelow('call', 'm');
+    expect(readTraceContext(traceparent, tracestate)).toEqual(trace.contextBelow('call', 'm'));
+    expect(trace.contextBelow('call', 'm')).toMatchObject({
       spanId: trace.spanIdOf('call', 'm'),
       sampled: true,
       state: 'v=1',
@@ -32,14 +32,14 @@ describe('UnsampledTrace', () => {
       sampled: false,
       state: 'v=1',
     });
-    expect(trace.headers()).toEqual({ traceparent: `00-${TRACE}-0000000000000001-00`, tracestate: 'v=1' });
-    expect(readTraceContext(trace.headers()['traceparent'], 'v=1')).toEqual(trace.context());
+    expect(trace.headersBelow()).toEqual({ traceparent: `00-${TRACE}-0000000000000001-00`, tracestate: 'v=1' });
+    expect(readTraceContext(trace.headersBelow()['traceparent'], 'v=1')).toEqual(trace.contextBelow());
     expect(trace.spanIdOf()).toBe(trace.spanId);
   });
 
   it('is of the trace of its Task where nobody called', () => {
     const trace = new UnsampledTrace('task-1');
-    expect(trace.headers()).toEqual({ traceparent: `00-${ownTraceId('task-1')}-0000000000000001-00` });
+    expect(trace.headersBelow()).toEqual({ traceparent: `00-${ownTraceId('task-1')}-0000000000000001-00` });
   });
 });
 
@@ -47,8 +47,8 @@ describe('PassedTrace', () => {
   it('hands on what came, and makes no spans', () => {
     const inbound = { traceId: TRACE, spanId: 'b'.repeat(16), sampled: true, state: 'v=1' };
     const trace = new PassedTrace(inbound);
-    expect(trace.context()).toEqual(inbound);
-    expect(trace.headers()).toEqual({ traceparent: `00-${TRACE}-${'b'.repeat(16)}-01`, tracestate: 'v=1' });
+    expect(trace.contextBelow()).toEqual(inbound);
+    expect(trace.headersBelow()).toEqual({ traceparent: `00-${TRACE}-${'b'.repeat(16)}-01`, tracestate: 'v=1' });
     expect(trace.sampled).toBe(false);
   });
 });

@@ -19,9 +19,9 @@ export interface TurnTrace {
    * Returns the trace context for a call of this turn. Its parent is the span that the key names, such as `'call',
    * messageId`, `'chat', step, model` or `'tool', callId`.
    */
-  context(...key: SpanKey): TraceContext;
+  contextBelow(...key: SpanKey): TraceContext;
   /** Returns that context as headers. */
-  headers(...key: SpanKey): TraceHeaders;
+  headersBelow(...key: SpanKey): TraceHeaders;
 }
 
 const UNSAMPLED = '0000000000000001';
@@ -55,13 +55,13 @@ export class OwnTrace implements TurnTrace {
     return spanIdOf(this.taskId, LASTING.has(key[0]) ? key : [...key, this.began]);
   }
 
-  context(...key: SpanKey): TraceContext {
+  contextBelow(...key: SpanKey): TraceContext {
     const { traceId, sampled, state } = this;
     return { traceId, spanId: this.spanIdOf(...key), sampled, ...(state !== undefined && { state }) };
   }
 
-  headers(...key: SpanKey): TraceHeaders {
-    return traceHeaders(this.context(...key));
+  headersBelow(...key: SpanKey): TraceHeaders {
+    return traceHeaders(this.contextBelow(...key));
   }
 }
 
@@ -89,13 +89,13 @@ export class UnsampledTrace implements TurnTrace {
     return UNSAMPLED;
   }
 
-  context(): TraceContext {
+  contextBelow(): TraceContext {
     const { traceId, spanId, sampled, parent } = this;
     return { traceId, spanId, sampled, ...(parent?.state !== undefined && { state: parent.state }) };
   }
 
-  headers(): TraceHeaders {
-    return traceHeaders(this.context());
+  headersBelow(): TraceHeaders {
+    return traceHeaders(this.contextBelow());
   }
 }
 
@@ -117,11 +117,11 @@ export class PassedTrace implements TurnTrace {
     return this.inbound.spanId;
   }
 
-  context(): TraceContext {
+  contextBelow(): TraceContext {
     return this.inbound;
   }
 
-  headers(): TraceHeaders {
+  headersBelow(): TraceHeaders {
     return traceHeaders(this.inbound);
   }
 }

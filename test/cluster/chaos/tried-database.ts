@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { clusterPrograms } from '../../support/patroni/debian-packages.js';
 import { PatroniCluster } from '../../support/patroni/patroni-cluster.js';
@@ -44,7 +44,7 @@ export class TriedDatabase implements ClusterDatabase {
     sql: string,
     values: unknown[] = [],
   ): Promise<T[]> => {
-    const rows = await throughOutage(() => this.pool.query(sql, values), AbortSignal.timeout(ANSWER_MS));
+    const rows = await retryWhileDatabaseDown(() => this.pool.query(sql, values), AbortSignal.timeout(ANSWER_MS));
     return rows.rows as T[];
   };
 

@@ -19,7 +19,7 @@ describe('somebody who takes the port of a database server that died (a system w
 
   beforeAll(async () => {
     server = await EmbeddedPostgres.start({ dataDir, listening: 'loopback' });
-    database = await Database.open({ url: server.url, migrations: [] });
+    database = await Database.connectAndMigrate({ url: server.url, migrations: [] });
     tuned = database.tunedPool('victims', 1, { statement_timeout: '60s' });
   });
 
@@ -75,7 +75,7 @@ describe('somebody who takes the port of a database server that died (a system w
       database.pool.query('SELECT 1'),
       tuned.query('SELECT 1'),
       database.dataSource.query('SELECT 1'),
-      database.session('victim').connect(),
+      database.createSession('victim').connect(),
     ]);
     return tried.map(({ status }) => status);
   }

@@ -20,7 +20,9 @@ it.each(['LATIN1', 'SQL_ASCII'])(
       const refusal = new ConfigError([encodingProblem(encoding)!]);
       expect(refusal.message).toContain(`the database has the encoding ${encoding}`);
       await expect(probeDatabase(url)).rejects.toThrow(refusal.message);
-      await expect(Database.open({ url, migrations: POSTGRES_MIGRATIONS })).rejects.toThrow(refusal.message);
+      await expect(Database.connectAndMigrate({ url, migrations: POSTGRES_MIGRATIONS })).rejects.toThrow(
+        refusal.message,
+      );
       const session = new pg.Client({ connectionString: url });
       await session.connect();
       const { rows } = await session.query(
@@ -37,7 +39,7 @@ it.each([`LC_COLLATE 'C' LC_CTYPE 'C'`, `LOCALE_PROVIDER icu ICU_LOCALE 'de' LOC
   async (locale) => {
     await withDatabase(`ENCODING 'UTF8' ${locale}`, async (url) => {
       await probeDatabase(url);
-      const database = await Database.open({ url, migrations: POSTGRES_MIGRATIONS });
+      const database = await Database.connectAndMigrate({ url, migrations: POSTGRES_MIGRATIONS });
       await database.close();
     });
   },

@@ -168,14 +168,14 @@ describe('Database', () => {
     const tuned = database.tunedPool('tuned', 1, { jit: 'off' });
     const wire = new PostgresWire(database);
     const ended = jest.fn();
-    const heard = await wire.open({ notified: () => undefined, ended });
+    const heard = await wire.openSession({ notified: () => undefined, ended });
     try {
       const pids = await Promise.all([database.pool, tuned].map(pidOf));
       await tuned.query('SELECT pg_sleep(1)');
       expect(await Promise.all([database.pool, tuned].map(pidOf))).toEqual(pids);
       expect(ended).not.toHaveBeenCalled();
     } finally {
-      await heard.end();
+      await heard.endSession();
     }
   });
 
@@ -204,7 +204,11 @@ describe('Database', () => {
 
   it('says of a session that broke nothing but why', async () => {
     const told: Error[] = [];
-    const database = await Database.open({ url, migrations: MIGRATIONS, onError: (error) => told.push(error) });
+    const database = await Database.connectAndMigrate({
+      url,
+      migrations: MIGRATIONS,
+      onError: (error) => told.push(error),
+    });
     databases.push(database);
     await database.ping();
     await terminateSessions(database);
@@ -267,13 +271,13 @@ async function pidOf(pool: pg.Pool): Promise<unknown> {
 }
 
 async function open(migrations: readonly MigrationClass[]): Promise<Database> {
-  const database = await Database.open({ url, migrations });
+  const database = await Database.connectAndMigrate({ url, migrations });
   databases.push(database);
   return database;
 }
 
 async function terminateSessions(database: Database, purpose = ''): Promise<void> {
-  const killer = database.session('killer');
+  const killer = database.createSession('killer');
   await killer.connect();
   await killer.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -41,7 +41,7 @@ describe('Jobs', () => {
     const done: number[] = [];
     const many = await Promise.all(Array.from({ length: 3 }, () => replica()));
     for (const { jobs } of many) started(jobs, { count: (payload) => void done.push(payload.n as number) });
-    await many[0]!.jobs.enqueue(Array.from({ length: 30 }, (_, n) => ({ name: 'count', payload: { n } })));
+    await many[0]!.jobs.enqueueJobs(Array.from({ length: 30 }, (_, n) => ({ name: 'count', payload: { n } })));
     await until(() => done.length >= 30, { what: 'thirty jobs' });
     await until(async () => (await queued()) === 0, { what: 'an empty queue' });
     expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n));
@@ -51,7 +51,7 @@ describe('Jobs', () => {
     const { jobs, database } = await replica();
     const session = await database.pool.connect();
     await session.query('BEGIN');
-    await jobs.enqueue([{ name: 'never', payload: {} }], session);
+    await jobs.enqueueJobs([{ name: 'never', payload: {} }], session);
     await session.query('ROLLBACK');
     session.release();
     expect(await queued()).toBe(0);
@@ -68,15 +68,15 @@ describe('Jobs', () => {
   it('keeps one job of a key until it begins', async () => {
     const { jobs } = await replica();
     const runAt = new Date(Date.now() + 3_600_000);
-    await jobs.enqueue([{ name: 'later', payload: { n: 1 }, key: 'k', runAt }]);
-    await jobs.enqueue([{ name: 'later', payload: { n: 2 }, key: 'k', runAt }]);
+    await jobs.enqueueJobs([{ name: 'later', payload: { n: 1 }, key: 'k', runAt }]);
+    await jobs.enqueueJobs([{ name: 'later', payload: { n: 2 }, key: 'k', runAt }]);
     expect(await server.query(`SELECT payload FROM graphile_worker._private_jobs`)).toEqual([{ payload: { n: 2 } }]);
   });
 
   it('tries again what failed, but not what cannot succeed', async () => {
     const { jobs, metrics } = await replica();
     const attempts: Record<string, number[]> = { shaky: [], hopeless: [], unread: [] };
-    jobs.register('unread', {
+    jobs.registerHandler('unread', {
       read: () => {
         throw new Error('not like this');
       },
@@ -93,14 +93,14 @@ describe('Jobs', () => {
         throw new PermanentJobError('never');
       },
     });
-    await jobs.enqueue([
+    await jobs.enqueueJobs([
       { name: 'shaky', payload: {}, maxAttempts: 2 },
       { name: 'hopeless', payload: {} },
       { name: 'unread', payload: {} },
     ]);
     await until(async () => (await queued()) === 0, { what: 'an empty queue' });
     expect(attempts).toEqual({ shaky: [1, 2], hopeless: [1], unread: [] });
-    const text = await metrics.read();
+    const text = await metrics.readExposition();
     expect(text).toContain('parley_jobs_total{job="shaky",outcome="retried"} 1');
     expect(text).toContain('parley_jobs_total{job="shaky",outcome="done"} 1');
     expect(text).toContain('parley_jobs_total{job="hopeless",outcome="failed"} 1');
@@ -112,13 +112,13 @@ describe('Jobs', () => {
     const [held, done] = [Promise.withResolvers<void>(), waiter()];
     let holding = 0;
     for (const purpose of ['push', 'upkeep'] as const) {
-      jobs.register(purpose, { purpose, read: () => undefined, run: () => ((holding += 1), held.promise) });
-      await jobs.enqueue(Array.from({ length: 20 }, () => ({ name: purpose, payload: {}, priority: -1 })));
+      jobs.registerHandler(purpose, { purpose, read: () => undefined, run: () => ((holding += 1), held.promise) });
+      await jobs.enqueueJobs(Array.from({ length: 20 }, () => ({ name: purpose, payload: {}, priority: -1 })));
     }
     let count = 0;
     started(jobs, { wake: () => void ((count += 1) === 200 && done.done(count)) });
     await until(() => holding === 2, { what: 'one slot of each purpose to be taken' });
-    await jobs.enqueue(Array.from({ length: 200 }, () => ({ name: 'wake', payload: {} })));
+    await jobs.enqueueJobs(Array.from({ length: 200 }, () => ({ name: 'wake', payload: {} })));
     expect(await done.promise).toBe(200);
     expect(holding).toBe(2);
     held.resolve();
@@ -135,19 +135,19 @@ describe('Jobs', () => {
           taken.push(`${at} ${purpose}`);
           return at === 0 ? new Promise(() => undefined) : Promise.resolve();
         };
-        jobs.register(purpose, { purpose, read: () => undefined, run });
+        jobs.registerHandler(purpose, { purpose, read: () => undefined, run });
       }
     }
     first.jobs.start();
-    await first.jobs.enqueue(purposes.map((name) => ({ name, payload: {} })));
+    await first.jobs.enqueueJobs(purposes.map((name) => ({ name, payload: {} })));
     await until(() => taken.length === 3, { what: 'a job of each purpose to be taken' });
     const locked = 'SELECT FROM graphile_worker.jobs WHERE locked_by IS NOT NULL';
     expect(await server.query(locked)).toHaveLength(3);
     second.jobs.start();
-    first.jobs.drain();
-    await first.life.end();
+    first.jobs.startDraining();
+    await first.life.endLife();
     await until(async () => (await second.life.deadReplicas()).includes(first.life.replicaId), { what: 'the death' });
-    await second.life.succeed(first.life.replicaId);
+    await second.life.runSuccessors(first.life.replicaId);
     await until(() => taken.length === 6, { what: 'the jobs to be done' });
     expect(taken.slice(3).toSorted()).toEqual(purposes.map((it) => `1 ${it}`).toSorted());
   });
@@ -156,15 +156,15 @@ describe('Jobs', () => {
     const [first, second] = [await replica({ grace: '100ms' }), await replica()];
     const taken = waiter();
     started(first.jobs, { work: (_payload, { attempt }) => (taken.done(attempt), new Promise(() => undefined)) });
-    await first.jobs.enqueue([{ name: 'work', payload: {} }]);
+    await first.jobs.enqueueJobs([{ name: 'work', payload: {} }]);
     expect(await taken.promise).toBe(1);
     const done = waiter();
     started(second.jobs, { work: (_payload, { attempt }) => done.done(attempt) });
     // As far as the others can tell, this is its death.
-    first.jobs.drain();
-    await first.life.end();
+    first.jobs.startDraining();
+    await first.life.endLife();
     await until(async () => (await second.life.deadReplicas()).includes(first.life.replicaId), { what: 'the death' });
-    await second.life.succeed(first.life.replicaId);
+    await second.life.runSuccessors(first.life.replicaId);
     expect(await done.promise).toBe(2);
   });
 
@@ -172,9 +172,9 @@ describe('Jobs', () => {
     const [first, second] = [await replica({ grace: '100ms' }), await replica()];
     const taken = waiter();
     started(first.jobs, { work: () => (taken.done(1), new Promise(() => undefined)) });
-    await first.jobs.enqueue([{ name: 'work', payload: {} }]);
+    await first.jobs.enqueueJobs([{ name: 'work', payload: {} }]);
     await taken.promise;
-    await second.life.succeed(first.life.replicaId);
+    await second.life.runSuccessors(first.life.replicaId);
     const locked = await server.query('SELECT FROM graphile_worker.jobs WHERE locked_by IS NOT NULL');
     expect(locked).toHaveLength(1);
     await first.shutdown.beforeApplicationShutdown();
@@ -191,7 +191,7 @@ describe('Jobs', () => {
         throw signal.reason;
       },
     });
-    await first.jobs.enqueue([{ name: 'work', payload: {} }]);
+    await first.jobs.enqueueJobs([{ name: 'work', payload: {} }]);
     await taken.promise;
     await first.shutdown.beforeApplicationShutdown();
     await aborted.promise;
@@ -213,12 +213,12 @@ describe('Jobs', () => {
         ended.push(n as number);
       },
     });
-    await jobs.enqueue([{ name: 'work', payload: { n: 1 } }]);
+    await jobs.enqueueJobs([{ name: 'work', payload: { n: 1 } }]);
     await taken.promise;
     const over = shutdown.beforeApplicationShutdown();
     go.done(0);
     await over;
-    await jobs.enqueue([{ name: 'work', payload: { n: 2 } }]);
+    await jobs.enqueueJobs([{ name: 'work', payload: { n: 2 } }]);
     expect(ended).toEqual([1]);
     expect(await queued()).toBe(1);
   });
@@ -234,7 +234,7 @@ describe('Jobs', () => {
         done.push(n as number);
       },
     });
-    await jobs.enqueue([{ name: 'work', payload: { n: 1 } }]);
+    await jobs.enqueueJobs([{ name: 'work', payload: { n: 1 } }]);
     await taken.promise;
     // The end of the job meets a server that lets nobody in.
     await closeServer();
@@ -275,8 +275,8 @@ describe('Jobs', () => {
     );
     const done: unknown[] = [];
     for (const { jobs } of many) {
-      jobs.register('tick', { read: (payload) => payload, run: async (payload) => void done.push(payload) });
-      jobs.every({ name: 'tick', match: `${due.getUTCMinutes()} * * * *` });
+      jobs.registerHandler('tick', { read: (payload) => payload, run: async (payload) => void done.push(payload) });
+      jobs.scheduleCron({ name: 'tick', match: `${due.getUTCMinutes()} * * * *` });
       jobs.start();
     }
     await until(() => done.length > 0, { what: 'what was due' });
@@ -286,8 +286,8 @@ describe('Jobs', () => {
 
   it('brings its schema about where there is none, and has nothing to wait for where it is up to date', async () => {
     const empty = await freshDatabase({ empty: true });
-    const database = await Database.open({ url: empty.url, migrations: POSTGRES_MIGRATIONS });
-    const migrating = database.session('another');
+    const database = await Database.connectAndMigrate({ url: empty.url, migrations: POSTGRES_MIGRATIONS });
+    const migrating = database.createSession('another');
     try {
       await migrateJobQueue(database);
       await migrating.connect();
@@ -304,11 +304,11 @@ describe('Jobs', () => {
   it('refuses handlers that nobody would call', async () => {
     const { jobs } = await replica();
     const handler = { read: () => undefined, run: () => Promise.resolve() };
-    jobs.register('a', handler);
-    expect(() => jobs.register('a', handler)).toThrow('a have a handler already');
-    expect(() => jobs.every({ name: 'b', match: '* * * * *' })).toThrow('b have no handler');
+    jobs.registerHandler('a', handler);
+    expect(() => jobs.registerHandler('a', handler)).toThrow('a have a handler already');
+    expect(() => jobs.scheduleCron({ name: 'b', match: '* * * * *' })).toThrow('b have no handler');
     jobs.start();
-    expect(() => jobs.register('c', handler)).toThrow('comes too late');
+    expect(() => jobs.registerHandler('c', handler)).toThrow('comes too late');
   });
 });
 
@@ -320,19 +320,19 @@ function started(jobs: Jobs, handlers: Handlers): void {
       read: (payload) => payload as Record<string, unknown>,
       run: async (payload, context) => void (await run(payload, context)),
     };
-    jobs.register(name, handler);
+    jobs.registerHandler(name, handler);
   }
   jobs.start();
 }
 
 async function replica(options: { grace?: string; url?: string } = {}): Promise<Replica> {
   const config: AppConfig = loadConfig({ SHUTDOWN_GRACE: options.grace ?? '5s' });
-  const database = await Database.open({
+  const database = await Database.connectAndMigrate({
     url: options.url ?? server.url,
     migrations: [...POSTGRES_MIGRATIONS, ...JOB_MIGRATIONS],
   });
   const life = new ReplicaLife(database);
-  await life.begin();
+  await life.beginLife();
   await migrateJobQueue(database);
   const [shutdown, metrics] = [new Shutdown(config, new Readiness()), new Metrics()];
   const made = { database, life, shutdown, metrics, jobs: new Jobs(database, life, shutdown, metrics) };
@@ -342,7 +342,7 @@ async function replica(options: { grace?: string; url?: string } = {}): Promise<
 
 async function end({ database, life, shutdown }: Replica): Promise<void> {
   await shutdown.beforeApplicationShutdown();
-  await life.end();
+  await life.endLife();
   await database.close();
 }
 
@@ -352,7 +352,7 @@ async function queued(): Promise<number> {
 }
 
 async function pretendToAsk(jobs: Jobs): Promise<'taken' | 'refused'> {
-  return jobs.enqueue([{ name: 'work', payload: { n: 2 } }]).then(
+  return jobs.enqueueJobs([{ name: 'work', payload: { n: 2 } }]).then(
     () => 'taken',
     () => 'refused',
   );

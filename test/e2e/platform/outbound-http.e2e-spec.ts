@@ -161,7 +161,7 @@ describe('addresses', () => {
       (await door({ ...OPEN, OUTBOUND_ALLOW: 'localhost' }).fetch(base.replace('127.0.0.1', 'localhost'))).status,
     ).toBe(200);
     const outside = door(OPEN);
-    expect((await outside.trusting(base)(base)).status).toBe(200);
+    expect((await outside.trustingFetch(base)(base)).status).toBe(200);
     await expect(outside.fetch(base)).rejects.toBeInstanceOf(OutboundRefusedError);
   });
 

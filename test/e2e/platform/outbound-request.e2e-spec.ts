@@ -48,7 +48,11 @@ describe('request', () => {
       request.pipe(response);
     };
     const given = await http.request(call({ method: 'POST', headers: { 'x-one': '1' }, body: 'grüße' }));
-    expect([given.status, given.header('x-told'), await given.text(100)]).toEqual([418, 'POST /a?b=1 1', 'grüße']);
+    expect([given.status, given.getHeader('x-told'), await given.readText(100)]).toEqual([
+      418,
+      'POST /a?b=1 1',
+      'grüße',
+    ]);
   });
 
   it.each([
@@ -62,7 +66,7 @@ describe('request', () => {
   ])('refuses a text that is too long, its length %s', async (_how, send) => {
     answer = (_request, response) => void send(response);
     const given = await http.request(call());
-    await expect(given.text(100)).rejects.toBeInstanceOf(OutboundTooLongError);
+    await expect(given.readText(100)).rejects.toBeInstanceOf(OutboundTooLongError);
   });
 
   it('gives pieces while the answer is still open, compressed or not', async () => {
@@ -74,7 +78,7 @@ describe('request', () => {
         body.write('first');
         if ('flush' in body) body.flush();
       };
-      const pieces = (await http.request(call())).pieces()[Symbol.asyncIterator]();
+      const pieces = (await http.request(call())).readPieces()[Symbol.asyncIterator]();
       expect(Buffer.from((await pieces.next()).value as Uint8Array).toString()).toBe('first');
       await pieces.return?.();
     }
@@ -92,7 +96,7 @@ describe('request', () => {
     for (let before = -1; before !== sent; await delay(100)) before = sent;
     expect(sent).toBeLessThan(32);
     let bytes = 0;
-    for await (const piece of given.pieces()) bytes += piece.byteLength;
+    for await (const piece of given.readPieces()) bytes += piece.byteLength;
     expect(bytes).toBe(64 * MEGABYTE);
   });
 
@@ -103,8 +107,8 @@ describe('request', () => {
       response.writeHead(200).write('more to come');
     };
     const given = await http.request(call());
-    if (how === 'discard') given.discard();
-    else for await (const _piece of given.pieces()) break;
+    if (how === 'discard') given.discardBody();
+    else for await (const _piece of given.readPieces()) break;
     await until(() => closed, { what: 'the connection to close' });
   });
 
@@ -113,11 +117,11 @@ describe('request', () => {
       if (request.url === '/end') response.end('there');
       else response.writeHead(302, { location: '/end' }).end('elsewhere');
     };
-    for (let calls = 0; calls < 3; calls += 1) expect(await (await http.request(call())).text(100)).toBe('there');
+    for (let calls = 0; calls < 3; calls += 1) expect(await (await http.request(call())).readText(100)).toBe('there');
     // The first redirect is followed while its own connection is still in use.
     expect(connections).toBeLessThanOrEqual(2);
     const post = await http.request(call({ method: 'POST', body: '{}' }));
-    expect([post.status, await post.text(100)]).toEqual([302, 'elsewhere']);
+    expect([post.status, await post.readText(100)]).toEqual([302, 'elsewhere']);
   });
 
   it('tells what went wrong by the type of the error', async () => {
@@ -126,11 +130,11 @@ describe('request', () => {
     await expect(http.request(call({ firstByteMs: 50 }))).rejects.toMatchObject(late);
     answer = (_request, response) => void response.writeHead(200).write('half');
     const idle = { name: OutboundTimeoutError.name, phase: 'idle' };
-    await expect((await http.request(call({ idleMs: 50 }))).text(100)).rejects.toMatchObject(idle);
+    await expect((await http.request(call({ idleMs: 50 }))).readText(100)).rejects.toMatchObject(idle);
     answer = (_request, response) => response.writeHead(200).write('half', () => response.destroy());
-    await expect((await http.request(call())).text(100)).rejects.toBeInstanceOf(OutboundInterruptedError);
+    await expect((await http.request(call())).readText(100)).rejects.toBeInstanceOf(OutboundInterruptedError);
     answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('not so');
-    await expect((await http.request(call())).text(100)).rejects.toBeInstanceOf(OutboundInterruptedError);
+    await expect((await http.request(call())).readText(100)).rejects.toBeInstanceOf(OutboundInterruptedError);
     const elsewhere = new URL('http://169.254.169.254/');
     await expect(http.request(call({ url: elsewhere }))).rejects.toBeInstanceOf(OutboundRefusedError);
     await expect(http.request(call({ url: new URL('ftp://a') }))).rejects.toBeInstanceOf(OutboundRefusedError);
@@ -146,7 +150,7 @@ describe('request', () => {
     };
     const given = http.request(call({ signal: abort.signal })).then((it) => {
       abort.abort(reason);
-      return it.text(100);
+      return it.readText(100);
     });
     await expect(given).rejects.toBe(reason);
     await expect(http.request(call({ signal: abort.signal }))).rejects.toBe(reason);
@@ -158,7 +162,7 @@ describe('freshUntil', () => {
     const target = new URL(`/${encodeURIComponent(control ?? 'none')}`, url);
     answer = (_request, response) =>
       response.writeHead(200, control === undefined ? {} : { 'cache-control': control, etag: '"1"' }).end('card');
-    await (await http.cachedRequest(call({ url: target }))).text(100);
+    await (await http.cachedRequest(call({ url: target }))).readText(100);
     return http.freshUntil(target, {}) - Date.now();
   }
 

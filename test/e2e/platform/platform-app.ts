@@ -19,9 +19,9 @@ class StreamController {
   async stream(@Res() reply: FastifyReply): Promise<void> {
     reply.hijack();
     const stream = new SseStream(reply.raw);
-    this.shutdown.register('streams', () => stream.end());
+    this.shutdown.registerStep('streams', () => stream.endStream());
     for (let id = 1; !stream.closed.aborted; id += 1) {
-      await stream.send({ id, data: 'tick' });
+      await stream.sendFrame({ id, data: 'tick' });
       await delay(20);
     }
   }
@@ -45,8 +45,8 @@ app.enableShutdownHooks(undefined, { useProcessExit: true });
 const executionEnds = Number(process.env['TEST_EXECUTION_MS'] ?? 0);
 app
   .get(Shutdown)
-  .register('executions', ({ signal }) => delay(executionEnds, undefined, { signal }).catch(() => undefined));
+  .registerStep('executions', ({ signal }) => delay(executionEnds, undefined, { signal }).catch(() => undefined));
 await app.listen(0, '127.0.0.1');
-app.get(ServiceAddress).listening(await app.getUrl());
+app.get(ServiceAddress).setBoundUrl(await app.getUrl());
 app.get(Readiness).started = true;
 process.stdout.write(`${app.get(ServiceAddress).internalUrl}\n`);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(lives.splice(0).map((life) => life.end()));
+  await Promise.all(lives.splice(0).map((life) => life.endLife()));
   await Promise.all(databases.splice(0).map((database) => database.close()));
   await server.drop();
 });
@@ -25,10 +25,10 @@ describe('ReplicaLife', () => {
     const [one, two, three] = [await born(), await born(), await born()];
     await serverHasBeenUp();
     expect(await one.deadReplicas()).toEqual([]);
-    await two.end();
+    await two.endLife();
     await findsDead(one, two);
     await findsDead(three, two);
-    await one.forget(two.replicaId);
+    await one.forgetReplica(two.replicaId);
     expect(await three.deadReplicas()).toEqual([]);
   });
 
@@ -41,10 +41,10 @@ describe('ReplicaLife', () => {
     while (one.peers === 0) await turn();
     expect(looks).toEqual([]);
     const lost = new Promise<void>((resolve) => one.onLoss(resolve));
-    await two.end();
+    await two.endLife();
     await lost;
     await findsDead(one, two);
-    await one.forget(two.replicaId);
+    await one.forgetReplica(two.replicaId);
   });
 
   it('finds out how far the clocks of its process and of the database are apart', async () => {
@@ -133,7 +133,7 @@ describe('what a replica finds of another one', () => {
     const database = await open();
     const [one, two] = [await born(database), await born()];
     await serverHasBeenUp();
-    await two.end();
+    await two.endLife();
     await fallSilent(database, one, '5 seconds');
     expect(await one.deadReplicas()).toEqual([]);
     expect(await one.unknownReplicas(['nobody'])).toEqual([]);
@@ -150,7 +150,7 @@ describe('what a replica finds of another one', () => {
     const database = await open();
     const [one, two] = [await born(database), await born()];
     await serverHasBeenUp();
-    await two.end();
+    await two.endLife();
     await database.pool.query('UPDATE replica SET lock_key = 1 WHERE id = $1', [one.replicaId]);
     expect(await one.deadReplicas()).toEqual([]);
   });
@@ -160,18 +160,18 @@ describe('what a replica finds of another one', () => {
     const [one, two] = [await born(database), await born()];
     await serverHasBeenUp();
     await knowsSilence(database, one);
-    await one.forget(two.replicaId);
+    await one.forgetReplica(two.replicaId);
     expect(await isKnown(database, two)).toBe(true);
     await fallSilent(database, two);
     expect(await one.deadReplicas()).toEqual([two.replicaId]);
     await until(async () => (await heartbeatAge(database, two)) < 4, { what: 'its next heartbeat' });
-    await one.forget(two.replicaId);
+    await one.forgetReplica(two.replicaId);
     expect(await isKnown(database, two)).toBe(true);
-    await two.end();
+    await two.endLife();
     // A judge whose own heartbeat is late judges nobody.
     await until(
       async () => {
-        await one.forget(two.replicaId);
+        await one.forgetReplica(two.replicaId);
         return !(await isKnown(database, two));
       },
       { what: 'the row to be deleted' },
@@ -187,7 +187,7 @@ describe('what a replica finds of another one', () => {
     const session = await database.pool.connect();
     await session.query('BEGIN');
     await session.query('UPDATE replica SET heartbeat_at = now() WHERE id = $1', [two.replicaId]);
-    const forgotten = one.forget(two.replicaId);
+    const forgotten = one.forgetReplica(two.replicaId);
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
       AND query LIKE '%DELETE FROM replica%'`;
     await until(async () => (await database.pool.query(waiting)).rowCount === 1, { what: 'the DELETE to wait' });
@@ -258,7 +258,7 @@ async function isKnown({ pool }: Database, { replicaId }: ReplicaLife): Promise<
 
 async function born(database?: Database): Promise<ReplicaLife> {
   const life = new ReplicaLife(database ?? (await open()));
-  await life.begin();
+  await life.beginLife();
   lives.push(life);
   return life;
 }
@@ -283,7 +283,7 @@ function turn(): Promise<void> {
 }
 
 async function open(): Promise<Database> {
-  const database = await Database.open({ url: server.url, migrations: POSTGRES_MIGRATIONS });
+  const database = await Database.connectAndMigrate({ url: server.url, migrations: POSTGRES_MIGRATIONS });
   databases.push(database);
   return database;
 }

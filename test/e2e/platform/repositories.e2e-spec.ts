@@ -26,7 +26,7 @@ const either = [() => true, () => false] as const;
 beforeAll(async () => {
   server = await freshDatabase({ empty: true });
   await server.query('CREATE TABLE thing (name text PRIMARY KEY, secret text NOT NULL)');
-  database = await Database.open({ url: server.url, migrations: [] });
+  database = await Database.connectAndMigrate({ url: server.url, migrations: [] });
   admin = new pg.Client({ connectionString: server.url, options: '-c default_transaction_read_only=off' });
   await admin.connect();
   things = database.dataSource.getRepository(Thing);

@@ -38,18 +38,18 @@ describeWithNats('signals over NATS', () => {
   it('notices a server that stands still, and cannot be sent to', async () => {
     const wire = new NatsWire(nats.url, 'frozen');
     const [ended, heard] = [Promise.withResolvers<unknown>(), Promise.withResolvers<string | undefined>()];
-    const other = await new NatsWire(nats.url, 'frozen').open({
+    const other = await new NatsWire(nats.url, 'frozen').openSession({
       notified: (_channel, payload) => heard.resolve(payload),
       ended: () => undefined,
     });
-    const session = await wire.open({ notified: () => undefined, ended: ended.resolve });
-    await other.listen(['parley_thing'], []);
-    await wire.send(['parley_thing'], ['["me","a"]']);
+    const session = await wire.openSession({ notified: () => undefined, ended: ended.resolve });
+    await other.changeChannels(['parley_thing'], []);
+    await wire.sendPayloads(['parley_thing'], ['["me","a"]']);
     expect(await heard.promise).toBe('["me","a"]');
     nats.freeze();
     try {
       const refused = (): Promise<string | false> =>
-        wire.send(['parley_thing'], ['["me","b"]']).then(
+        wire.sendPayloads(['parley_thing'], ['["me","b"]']).then(
           () => false as const,
           (error: Error) => error.message,
         );
@@ -58,8 +58,8 @@ describeWithNats('signals over NATS', () => {
     } finally {
       nats.thaw();
     }
-    await session.end();
-    await other.end();
+    await session.endSession();
+    await other.endSession();
   });
 
   it('hears only those of its own database', async () => {
@@ -70,22 +70,25 @@ describeWithNats('signals over NATS', () => {
     });
     const wireOf = (scope: string): NatsWire => new NatsWire(nats.url, scope);
     const [own, foreign] = [wireOf('own'), wireOf('foreign')];
-    const listeners = [await wireOf('own').open(into(heard!)), await wireOf('foreign').open(into(elsewhere!))];
-    for (const it of listeners) await it.listen(['parley_thing'], []);
-    const senders = await Promise.all([own, foreign].map((it) => it.open(into([]))));
-    await foreign.send(['parley_thing'], ['theirs']);
+    const listeners = [
+      await wireOf('own').openSession(into(heard!)),
+      await wireOf('foreign').openSession(into(elsewhere!)),
+    ];
+    for (const it of listeners) await it.changeChannels(['parley_thing'], []);
+    const senders = await Promise.all([own, foreign].map((it) => it.openSession(into([]))));
+    await foreign.sendPayloads(['parley_thing'], ['theirs']);
     await until(() => elsewhere!.length > 0, { what: 'the signal of the other database' });
-    await own.send(['parley_thing'], ['ours']);
+    await own.sendPayloads(['parley_thing'], ['ours']);
     await until(() => heard!.length > 0, { what: 'the signal of the own database' });
     expect(heard).toEqual(['ours']);
-    await Promise.all([...listeners, ...senders].map((it) => it.end()));
+    await Promise.all([...listeners, ...senders].map((it) => it.endSession()));
   });
 
   it('says what is wrong without the password', async () => {
     const { port } = new URL(nats.url);
     const wire = new NatsWire(`nats://parley:wrong-secret@127.0.0.1:${port}`, 'tested');
     const refused = await wire
-      .open({ notified: () => undefined, ended: () => undefined })
+      .openSession({ notified: () => undefined, ended: () => undefined })
       .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Error);
     expect(JSON.stringify(refused, Object.getOwnPropertyNames(refused))).not.toContain('wrong-secret');

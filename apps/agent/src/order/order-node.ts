@@ -15,11 +15,11 @@ export class OrderNode implements NodeType {
   /** @param models absent for an agent that works by rules */
   constructor(private readonly models?: Models) {}
 
-  problems(): string[] {
+  findProblems(): string[] {
     return [];
   }
 
-  executor(node: NodeSpec): AgentExecutor {
+  createExecutor(node: NodeSpec): AgentExecutor {
     return new OrderExecutor(node, new OrderTaker(this.models));
   }
 }
@@ -39,7 +39,7 @@ class OrderExecutor extends AgentExecutor {
     if (context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
     try {
       const said = [...(context.task?.history ?? []), context.userMessage];
-      const { say, order, complete } = await this.taker.answer(said, context.signal);
+      const { say, order, complete } = await this.taker.answerGuest(said, context.signal);
       if (!complete) return yield statusUpdate(context, 'TASK_STATE_INPUT_REQUIRED', say);
       const parts = [textPart(say), dataPart({ ...order } as JsonObject)];
       yield artifactUpdate(context, { artifactId: this.node.id, name: 'order', parts }, { lastChunk: true });

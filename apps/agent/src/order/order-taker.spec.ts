@@ -1,6 +1,6 @@
 import { type Model, type ModelCall, Models } from '#libs/models';
 import { agentMessage, type Message, userMessage } from '#libs/protocol';
-import { orderOf } from './order.js';
+import { parseOrder } from './order.js';
 import { OrderTaker } from './order-taker.js';
 
 const { signal } = new AbortController();
@@ -17,7 +17,7 @@ class FixedModels extends Models {
     this.defaultModel = {
       name: 'fixed',
       inputModes: ['text/plain'],
-      async *stream(call) {
+      async *streamAnswer(call) {
         calls.push(call);
         yield { text };
         yield { end: { reason: 'stop' } };
@@ -25,15 +25,15 @@ class FixedModels extends Models {
     };
   }
 
-  async find(): Promise<Model> {
+  async findModel(): Promise<Model> {
     return this.defaultModel;
   }
 
-  async origin(): Promise<undefined> {
+  async findOrigin(): Promise<undefined> {
     return undefined;
   }
 
-  async input(): Promise<{ modes: readonly string[] }> {
+  async findInput(): Promise<{ modes: readonly string[] }> {
     return { modes: this.defaultModel.inputModes };
   }
 }
@@ -45,17 +45,17 @@ describe('orderOf', () => {
     [['a small tea', 'no, make it 12 medium cocoas'], { drink: 'cocoa', size: 'medium', quantity: 12 }],
     [['hello'], {}],
   ])('%j', (texts, order) => {
-    expect(orderOf(texts)).toEqual(order);
+    expect(parseOrder(texts)).toEqual(order);
   });
 });
 
 describe('OrderTaker', () => {
   it('by rules asks for what is missing, remembers what was said, and completes', async () => {
     const taker = new OrderTaker();
-    expect(await taker.answer([guest('hi')], signal)).toMatchObject({ complete: false, order: {} });
-    const first = await taker.answer([guest('a tea')], signal);
+    expect(await taker.answerGuest([guest('hi')], signal)).toMatchObject({ complete: false, order: {} });
+    const first = await taker.answerGuest([guest('a tea')], signal);
     expect(first).toMatchObject({ say: 'Which size of tea: small, medium, large?', complete: false });
-    const second = await taker.answer([guest('a tea'), waiter(first.say), guest('large')], signal);
+    const second = await taker.answerGuest([guest('a tea'), waiter(first.say), guest('large')], signal);
     expect(second).toEqual({
       say: 'Your order: 1 × large tea. Coming up!',
       order: { drink: 'tea', size: 'large' },
@@ -67,18 +67,18 @@ describe('OrderTaker', () => {
     const models = new FixedModels(
       'Sure:\n```json\n{"say":"Which size?","order":{"drink":"tea"},"complete":false}\n```',
     );
-    const reply = await new OrderTaker(models).answer([guest('a tea'), waiter('And?'), guest('hm')], signal);
+    const reply = await new OrderTaker(models).answerGuest([guest('a tea'), waiter('And?'), guest('hm')], signal);
     expect(reply).toEqual({ say: 'Which size?', order: { drink: 'tea' }, complete: false });
     expect(models.calls[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
   });
 
   it('does not believe a model that completes an order without a size', async () => {
     const models = new FixedModels('{"say":"Done!","order":{"drink":"tea"},"complete":true}');
-    expect(await new OrderTaker(models).answer([guest('a tea')], signal)).toMatchObject({ complete: false });
+    expect(await new OrderTaker(models).answerGuest([guest('a tea')], signal)).toMatchObject({ complete: false });
   });
 
   it('goes by rules where the model does not answer as it was told', async () => {
     const models = new FixedModels('I would love to help you');
-    expect(await new OrderTaker(models).answer([guest('a large tea')], signal)).toMatchObject({ complete: true });
+    expect(await new OrderTaker(models).answerGuest([guest('a large tea')], signal)).toMatchObject({ complete: true });
   });
 });

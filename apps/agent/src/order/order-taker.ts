@@ -8,7 +8,7 @@ import {
   type Message,
   tryParseJson,
 } from '#libs/protocol';
-import { confirmation, type Order, orderOf, questionFor } from './order.js';
+import { confirmOrder, type Order, parseOrder, questionFor } from './order.js';
 
 /** Reply to the guest, and the order so far. */
 export interface OrderReply {
@@ -28,16 +28,16 @@ export class OrderTaker {
   constructor(private readonly models?: Models) {}
 
   /** Answers the guest. @param said all Messages so far, the guest's newest last */
-  async answer(said: readonly Message[], signal: AbortSignal): Promise<OrderReply> {
+  async answerGuest(said: readonly Message[], signal: AbortSignal): Promise<OrderReply> {
     return (this.models && (await modelReply(this.models, said, signal))) ?? ruledReply(said);
   }
 }
 
 function ruledReply(said: readonly Message[]): OrderReply {
   const guest = said.filter(({ role }) => role === 'ROLE_USER');
-  const order = orderOf(guest.map(({ parts }) => firstText(parts) ?? ''));
+  const order = parseOrder(guest.map(({ parts }) => firstText(parts) ?? ''));
   const question = questionFor(order);
-  return { say: question ?? confirmation(order), order, complete: question === undefined };
+  return { say: question ?? confirmOrder(order), order, complete: question === undefined };
 }
 
 async function modelReply(
@@ -50,7 +50,7 @@ async function modelReply(
     parts,
   }));
   const messages = [{ role: 'system' as const, parts: [{ text: SYSTEM_PROMPT }] }, ...talk];
-  const model = await models.find(undefined, { tenant: '', signal });
+  const model = await models.findModel(undefined, { tenant: '', signal });
   const { parts } = await wholeAnswer(model, { messages, signal });
   return readReply(firstText(parts) ?? '');
 }

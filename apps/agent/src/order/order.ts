@@ -11,7 +11,7 @@ const SIZES = ['small', 'medium', 'large'];
 const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six'];
 
 /** Returns the order in a guest's texts; a later word replaces an earlier one. */
-export function orderOf(texts: readonly string[]): Order {
+export function parseOrder(texts: readonly string[]): Order {
   const order: Order = {};
   for (const word of texts.flatMap((text) => text.toLowerCase().match(/[a-z]+|\d+/g) ?? [])) {
     const singular = word.replace(/s$/, '');
@@ -30,6 +30,6 @@ export function questionFor({ drink, size }: Order): string | undefined {
 }
 
 /** Returns the confirmation of a complete order. */
-export function confirmation({ drink = '', size = '', quantity = 1 }: Order): string {
+export function confirmOrder({ drink = '', size = '', quantity = 1 }: Order): string {
   return `Your order: ${quantity} × ${size} ${drink}. Coming up!`;
 }

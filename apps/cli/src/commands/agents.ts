@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { runEntry } from '../entry.js';
-import type { SendOptions } from '../agent-talk.js';
-import { examples } from '../examples.js';
-import { several } from '../inputs.js';
+import type { MessageOptions } from '../agent-talk.js';
+import { exampleText } from '../examples.js';
+import { collectValue } from '../inputs.js';
 import type { Session } from '../session.js';
 
-/** Adds `send`, `chat`, `card` and `agent`: commands for any A2A agent, here or elsewhere. */
+/** Adds `sendToAgent`, `chatWithAgent`, `showCard` and `agent`: commands for any A2A agent, here or elsewhere. */
 export function addAgentCommands(program: Command, session: Session): void {
   program
     .command('send')
@@ -14,23 +14,23 @@ export function addAgentCommands(program: Command, session: Session): void {
     .description('send a Message to an A2A agent, and show its answer')
     .option('--context <contextId>', 'of the conversation that it belongs to')
     .option('--task <taskId>', 'of the Task that it answers')
-    .option('-i, --input <key=value>', 'a field of data, in place of a text; key:=json, key=@file', several, [])
-    .addHelpText('after', examples('parley send http://127.0.0.1:3000/a2a/workflows/greeting/ "Ada"'))
-    .action(async (url: string, text: string | undefined, options: SendOptions) =>
-      (await import('../agent-talk.js')).send(session, url, text, options),
+    .option('-i, --input <key=value>', 'a field of data, in place of a text; key:=json, key=@file', collectValue, [])
+    .addHelpText('after', exampleText('parley send http://127.0.0.1:3000/a2a/workflows/greeting/ "Ada"'))
+    .action(async (url: string, text: string | undefined, options: MessageOptions) =>
+      (await import('../agent-talk.js')).sendToAgent(session, url, text, options),
     );
   program
     .command('chat')
     .argument('<agent>', "the agent's URL, or that of its card")
     .description('talk with an A2A agent, line by line; /new begins again, /quit ends')
-    .addHelpText('after', examples('parley chat http://127.0.0.1:4001/a2a/'))
-    .action(async (url: string) => (await import('../agent-talk.js')).chat(session, url));
+    .addHelpText('after', exampleText('parley chat http://127.0.0.1:4001/a2a/'))
+    .action(async (url: string) => (await import('../agent-talk.js')).chatWithAgent(session, url));
   program
     .command('card')
     .argument('<agent>', "the agent's URL, or that of its card")
     .description("show an agent's card, and what is wrong with it; 2 where something is")
-    .addHelpText('after', examples('parley card https://agent.example/.well-known/agent-card.json'))
-    .action(async (url: string) => (await import('../agent-talk.js')).card(session, url));
+    .addHelpText('after', exampleText('parley card https://agent.example/.well-known/agent-card.json'))
+    .action(async (url: string) => (await import('../agent-talk.js')).showCard(session, url));
   program
     .command('agent')
     .description('serve a stand-alone A2A agent: `parley agent --help` says how')

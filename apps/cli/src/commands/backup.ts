@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Session } from '../session.js';
 
-/** Adds `backup` and `restore`, which use PostgreSQL's own programs. */
+/** Adds `writeBackup` and `restoreBackup`, which use PostgreSQL's own programs. */
 export function addBackupCommands(program: Command, session: Session): void {
   program
     .command('backup')
@@ -16,7 +16,7 @@ export function addBackupCommands(program: Command, session: Session): void {
       '\nThe database is that of DATABASE_URL, else the one under DATA_DIR. What was uploaded lies beside it, in DATA_DIR/files\nor on the S3 server: back that up as well.\n\nExamples:\n  parley backup\n  DATABASE_URL=postgres://… parley backup monday.dump',
     )
     .action(async (file: string | undefined, options: { withoutKeys?: boolean }) =>
-      (await import('../backup.js')).backup(session, file, options),
+      (await import('../backup.js')).writeBackup(session, file, options),
     );
   program
     .command('restore')
@@ -26,5 +26,5 @@ export function addBackupCommands(program: Command, session: Session): void {
       'after',
       '\nThe database is that of DATABASE_URL, else the one under DATA_DIR.\n\nExample:\n  DATABASE_URL=postgres://… parley restore monday.dump',
     )
-    .action(async (file: string) => (await import('../restore.js')).restore(session, file));
+    .action(async (file: string) => (await import('../restore.js')).restoreBackup(session, file));
 }

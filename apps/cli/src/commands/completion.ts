@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { examples } from '../examples.js';
+import { exampleText } from '../examples.js';
 import type { Session } from '../session.js';
 
 /** Adds `completion`: scripts with which a shell completes the commands. */
@@ -10,25 +10,29 @@ export function addCompletion(program: Command, { terminal }: Session): void {
     .description('print a completion script')
     .addHelpText(
       'after',
-      examples(
+      exampleText(
         'source <(parley completion bash)      # in ~/.bashrc; alike for zsh',
         'parley completion fish > ~/.config/fish/completions/parley.fish',
       ),
     )
     .action((shell: 'bash' | 'zsh' | 'fish') => {
       const script = SCRIPTS[shell](program.commands);
-      terminal.result({ shell, script }, () => script);
+      terminal.writeResult({ shell, script }, () => script);
     });
 }
 
-const SCRIPTS: Record<'bash' | 'zsh' | 'fish', (commands: readonly Command[]) => string> = { bash, zsh, fish };
+const SCRIPTS: Record<'bash' | 'zsh' | 'fish', (commands: readonly Command[]) => string> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
 
 /** Options of the program behind `agent`, which describes them itself. */
 const AGENT_WORDS = ['serve', '--script', '--llm', '--order', '--role', '--port', '--host', '--data-dir', '--name'];
 
 /** Returns the script for bash. It offers files if no word fits. */
-function bash(commands: readonly Command[]): string {
-  const cases = commands.map((it) => `    ${it.name()}) words="${words(it).join(' ')}" ;;`);
+function bashScript(commands: readonly Command[]): string {
+  const cases = commands.map((it) => `    ${it.name()}) words="${listWords(it).join(' ')}" ;;`);
   return `_parley() {
   local words=""
   case "\${COMP_WORDS[1]}" in
@@ -41,9 +45,9 @@ ${cases.join('\n')}
 complete -F _parley parley`;
 }
 
-function zsh(commands: readonly Command[]): string {
-  const named = commands.map((it) => `    '${it.name()}:${quoted(it.description()).replaceAll(':', '\\:')}'`);
-  const cases = commands.map((it) => `    ${it.name()}) compadd -- ${words(it).join(' ')} ;;`);
+function zshScript(commands: readonly Command[]): string {
+  const named = commands.map((it) => `    '${it.name()}:${quoteForShell(it.description()).replaceAll(':', '\\:')}'`);
+  const cases = commands.map((it) => `    ${it.name()}) compadd -- ${listWords(it).join(' ')} ;;`);
   return `#compdef parley
 _parley() {
   local -a commands
@@ -59,28 +63,30 @@ ${cases.join('\n')}
 compdef _parley parley`;
 }
 
-function fish(commands: readonly Command[]): string {
+function fishScript(commands: readonly Command[]): string {
   const first = commands.map(
-    (it) => `complete -c parley -n __fish_use_subcommand -f -a ${it.name()} -d '${quoted(it.description())}'`,
+    (it) => `complete -c parley -n __fish_use_subcommand -f -a ${it.name()} -d '${quoteForShell(it.description())}'`,
   );
   const rest = commands.flatMap((it) => {
     const seen = `complete -c parley -n '__fish_seen_subcommand_from ${it.name()}'`;
-    const plain = words(it).filter((word) => !word.startsWith('--'));
+    const plain = listWords(it).filter((word) => !word.startsWith('--'));
     return [
       ...plain.map((word) => `${seen} -a ${word}`),
-      ...it.options.map(({ long, description }) => `${seen} -l ${(long ?? '').slice(2)} -d '${quoted(description)}'`),
+      ...it.options.map(
+        ({ long, description }) => `${seen} -l ${(long ?? '').slice(2)} -d '${quoteForShell(description)}'`,
+      ),
     ];
   });
   return [...first, ...rest].join('\n');
 }
 
 /** Returns the words that may follow a command: its options, and its choices. */
-function words(command: Command): string[] {
+function listWords(command: Command): string[] {
   if (command.name() === 'agent') return AGENT_WORDS;
   const known = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
   return [...known, ...command.options.flatMap(({ long }) => long ?? []), '--url', '--json', '--help'];
 }
 
-function quoted(text: string): string {
+function quoteForShell(text: string): string {
   return text.replaceAll("'", '’').replaceAll('`', '');
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { examples } from '../examples.js';
+import { exampleText } from '../examples.js';
 import type { Session } from '../session.js';
 
-/** Adds `doctor`: checks the requirements of a service. */
+/** Adds `examineEnvironment`: checks the requirements of a service. */
 export function addDoctor(program: Command, session: Session): void {
   program
     .command('doctor')
@@ -11,7 +11,7 @@ export function addDoctor(program: Command, session: Session): void {
     )
     .addHelpText(
       'after',
-      examples('parley doctor', 'DATABASE_URL=postgres://parley@db.internal/parley parley doctor --json'),
+      exampleText('parley doctor', 'DATABASE_URL=postgres://parley@db.internal/parley parley doctor --json'),
     )
-    .action(async () => (await import('../doctor.js')).doctor(session));
+    .action(async () => (await import('../doctor.js')).examineEnvironment(session));
 }

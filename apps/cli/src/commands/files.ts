@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { briefText } from '#libs/protocol';
-import { applied, applyFiles } from '../apply.js';
+import { describeApplied, applyFiles } from '../apply.js';
 import { definitionText, readFormat } from '../definition-text.js';
-import { type Difference, differences } from '../differences.js';
-import { examples } from '../examples.js';
+import { type Difference, findDifferences } from '../differences.js';
+import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { FolderState } from '../folder-state.js';
 import { keepReferences } from '../kept-references.js';
@@ -28,29 +28,29 @@ interface ApplyOptions extends FolderOptions {
   adopt?: boolean;
 }
 
-/** Adds `check`, `schema`, `diff`, `apply` and `export`: commands for workflows in files. */
+/** Adds `checkFolder`, `printSchema`, `showDifferences`, `applyFolder` and `export`: commands for workflows in files. */
 export function addFileCommands(program: Command, session: Session): void {
   const folder = ['-f, --folder <folder>', 'the folder of the files, or one file', 'workflows'] as const;
   program
     .command('check')
     .description('say what is wrong with the files, without a service; 2 where something is')
     .option(...folder)
-    .addHelpText('after', examples('parley check', 'parley check -f workflows/greeting.yaml --json'))
-    .action(async (options: FolderOptions) => (await import('../check.js')).check(session, options));
+    .addHelpText('after', exampleText('parley check', 'parley check -f workflows/greeting.yaml --json'))
+    .action(async (options: FolderOptions) => (await import('../check.js')).checkFolder(session, options));
   program
     .command('schema')
     .description('print the JSON Schema of workflows, for editors')
-    .addHelpText('after', examples('parley schema > workflow.schema.json'))
-    .action(async () => (await import('../check.js')).schema(session));
+    .addHelpText('after', exampleText('parley schema > workflow.schema.json'))
+    .action(async () => (await import('../check.js')).printSchema(session));
   program
     .command('diff')
     .description('say how the service differs from the files; 2 where it does')
     .option(...folder)
     .addHelpText(
       'after',
-      examples('parley diff', 'parley diff -f workflows/greeting.yaml --url https://parley.example'),
+      exampleText('parley diff', 'parley diff -f workflows/greeting.yaml --url https://parley.example'),
     )
-    .action((options: FolderOptions) => diff(session, options));
+    .action((options: FolderOptions) => showDifferences(session, options));
   program
     .command('apply')
     .description('save the workflows of the files, all of them or none')
@@ -59,19 +59,22 @@ export function addFileCommands(program: Command, session: Session): void {
     .option('--dry-run', 'only say what would be done; 2 where anything would')
     .option('--adopt', 'also replace workflows that were never applied from this folder')
     .option('--force', 'also replace what others have changed since; includes --adopt')
-    .addHelpText('after', examples('parley apply --dry-run', 'parley apply --prune', 'parley apply -f flows/ --json'))
-    .action((options: ApplyOptions) => apply(session, options));
+    .addHelpText(
+      'after',
+      exampleText('parley apply --dry-run', 'parley apply --prune', 'parley apply -f flows/ --json'),
+    )
+    .action((options: ApplyOptions) => applyFolder(session, options));
   program
     .command('export')
     .argument('[workflow...]', 'their names; all of them unless given')
     .description('write workflows of the service into files')
     .option('-f, --folder <folder>', 'where to', 'workflows')
     .option('--format <format>', 'of new files: yaml, or json (default: yaml)')
-    .addHelpText('after', examples('parley export', 'parley export greeting --format json'))
+    .addHelpText('after', exampleText('parley export', 'parley export greeting --format json'))
     .action((names: string[], options: ExportOptions) => exportFiles(session, names, options));
 }
 
-async function diff(session: Session, { folder }: FolderOptions): Promise<void> {
+async function showDifferences(session: Session, { folder }: FolderOptions): Promise<void> {
   const { terminal, url } = session;
   const files = readWorkflowFiles(folder, terminal.env);
   const saved = await savedByName(session);
@@ -80,12 +83,14 @@ async function diff(session: Session, { folder }: FolderOptions): Promise<void> 
     .filter(({ action }) => action !== 'unchanged')
     .map(({ name, action }) => ({ name, action, differences: differencesOf(files, saved, name) }));
   if (changes.length > 0) session.code = EXIT.differs;
-  terminal.result({ workflows: changes }, () =>
+  terminal.writeResult({ workflows: changes }, () =>
     files.length === 0
       ? noWorkflows(folder)
       : changes.length === 0
         ? `Nothing differs: ${url} has the workflows of ${folder} as the files say.`
-        : changes.map(({ name, action, differences: found }) => described(session, name, action, found)).join('\n'),
+        : changes
+            .map(({ name, action, differences: found }) => describeDifferences(session, name, action, found))
+            .join('\n'),
   );
 }
 
@@ -96,10 +101,15 @@ function differencesOf(
 ): Difference[] {
   const file = files.find(({ definition }) => definition.name === name);
   const held = saved.get(name);
-  return file && held ? differences(definitionOf(held), comparable(file.definition)) : [];
+  return file && held ? findDifferences(definitionOf(held), fillDefaults(file.definition)) : [];
 }
 
-function described({ terminal }: Session, name: string, action: string, found: readonly Difference[]): string {
+function describeDifferences(
+  { terminal }: Session,
+  name: string,
+  action: string,
+  found: readonly Difference[],
+): string {
   const words: Record<string, string> = {
     created: 'is only in the files',
     updated: 'differs',
@@ -107,17 +117,17 @@ function described({ terminal }: Session, name: string, action: string, found: r
   };
   const lines = found.flatMap(({ path, before, after }) => [
     `  ${path}`,
-    ...(before === undefined ? [] : [terminal.paint('red', `    - ${short(before)}`)]),
-    ...(after === undefined ? [] : [terminal.paint('green', `    + ${short(after)}`)]),
+    ...(before === undefined ? [] : [terminal.paintText('red', `    - ${shortJson(before)}`)]),
+    ...(after === undefined ? [] : [terminal.paintText('green', `    + ${shortJson(after)}`)]),
   ]);
-  return [`${terminal.paint('bold', name)} ${words[action] ?? action}`, ...lines].join('\n');
+  return [`${terminal.paintText('bold', name)} ${words[action] ?? action}`, ...lines].join('\n');
 }
 
-function short(value: unknown): string {
+function shortJson(value: unknown): string {
   return briefText(JSON.stringify(value), 160);
 }
 
-async function apply(session: Session, options: ApplyOptions): Promise<void> {
+async function applyFolder(session: Session, options: ApplyOptions): Promise<void> {
   const { terminal, url } = session;
   if (options.prune && isFile(options.folder))
     throw new CommandError(`--prune needs the whole folder: beside ${options.folder} there may be more workflows`);
@@ -126,14 +136,16 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
   const answer = await applyFiles(session, files, {
     ...options,
     adopt: options.adopt ?? false,
-    mark: state.mark(),
-    seen: state.seen(),
+    mark: state.readMark(),
+    seen: state.readSeen(),
   });
   const changed = answer.workflows.some(({ action }) => action !== 'unchanged');
   if (options.dryRun && changed) session.code = EXIT.differs;
-  if (!options.dryRun) state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
-  terminal.result({ workflows: answer.workflows.map(({ name, action }) => ({ name, action })) }, () =>
-    answer.workflows.length === 0 ? noWorkflows(options.folder) : applied(session, answer.workflows, options.dryRun),
+  if (!options.dryRun) state.recordSeen(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
+  terminal.writeResult({ workflows: answer.workflows.map(({ name, action }) => ({ name, action })) }, () =>
+    answer.workflows.length === 0
+      ? noWorkflows(options.folder)
+      : describeApplied(session, answer.workflows, options.dryRun),
   );
 }
 
@@ -147,19 +159,19 @@ async function exportFiles(
   const unknown = names.filter((name) => !saved.has(name));
   if (unknown.length > 0) throw new CommandError(`${session.url} has no workflow ${unknown.join(', ')}`, EXIT.failed);
   const wanted = [...saved.values()].filter(({ name }) => names.length === 0 || names.includes(name));
-  const known = new Map(existing(folder, session).map((file) => [file.definition.name, file]));
+  const known = new Map(readExisting(folder, session).map((file) => [file.definition.name, file]));
   const written = wanted.map((view) => {
     const file = known.get(view.name);
     const path = file?.path ?? join(folder, `${view.name}.${format ?? 'yaml'}`);
     const written = /\.json$/i.test(path) ? 'json' : 'yaml';
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, definitionText(exported(session, view, file), written));
+    writeFileSync(path, definitionText(exportDefinition(session, view, file), written));
     if (written !== (format ?? written))
-      session.terminal.note(`${path}: ${view.name} stays in its file, as ${written}`);
+      session.terminal.writeNote(`${path}: ${view.name} stays in its file, as ${written}`);
     return { name: view.name, path };
   });
-  new FolderState(folder, session.url).see(new Map(wanted.map(({ name, revision }) => [name, revision])));
-  session.terminal.result({ workflows: written }, () =>
+  new FolderState(folder, session.url).recordSeen(new Map(wanted.map(({ name, revision }) => [name, revision])));
+  session.terminal.writeResult({ workflows: written }, () =>
     written.length === 0
       ? `${session.url} has no workflows.`
       : written.map(({ name, path }) => `${name} → ${path}`).join('\n'),
@@ -167,17 +179,17 @@ async function exportFiles(
 }
 
 /** Returns a saved workflow as its file should contain it. */
-function exported({ terminal }: Session, view: SavedWorkflow, file: WorkflowFile | undefined): unknown {
+function exportDefinition({ terminal }: Session, view: SavedWorkflow, file: WorkflowFile | undefined): unknown {
   const saved = definitionOf(view);
   if (!file) return saved;
   const { definition, replaced } = keepReferences(saved, file.written, file.definition);
   for (const member of replaced)
-    terminal.note(`${shownPlace(file, member)}: the service has another value than the variable that stood there`);
+    terminal.writeNote(`${shownPlace(file, member)}: the service has another value than the variable that stood there`);
   return definition;
 }
 
 /** Reads the existing files, to which their workflows are written. @throws CommandError if one is invalid */
-function existing(folder: string, { terminal }: Session): WorkflowFile[] {
+function readExisting(folder: string, { terminal }: Session): WorkflowFile[] {
   return existsSync(folder) ? readWorkflowFiles(folder, terminal.env) : [];
 }
 
@@ -196,7 +208,7 @@ function definitionOf(view: SavedWorkflow): Record<string, unknown> {
 }
 
 /** Returns a file's definition with the defaults that the service fills in. */
-function comparable(definition: Record<string, unknown>): Record<string, unknown> {
+function fillDefaults(definition: Record<string, unknown>): Record<string, unknown> {
   const nodes = (definition['nodes'] as Record<string, unknown>[]).map((node) => ({ config: {}, ...node }));
   return { edges: [], ...definition, nodes };
 }

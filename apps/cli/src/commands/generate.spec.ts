@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { parley } from '../parley.js';
+import { runCommand } from '../parley.js';
 import { Terminal } from '../terminal.js';
 
 const workflow = { name: 'summary', nodes: [{ id: 'text', type: 'input', config: {} }], edges: [] };
@@ -51,7 +51,7 @@ async function generate(...args: string[]): Promise<{ code: number; out: string;
     input: new PassThrough().end(),
     env: { PARLEY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
   });
-  const code = await parley(['generate', ...args], terminal);
+  const code = await runCommand(['generate', ...args], terminal);
   return { code, ...seen };
 }
 

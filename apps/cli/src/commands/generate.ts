@@ -1,7 +1,7 @@
 import type { components } from '#libs/client';
 import type { Command } from 'commander';
 import { type DefinitionFormat, definitionText, readFormat } from '../definition-text.js';
-import { examples } from '../examples.js';
+import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import type { Session } from '../session.js';
 import { readWorkflowFiles } from '../workflow-files.js';
@@ -15,7 +15,7 @@ interface GenerateOptions {
   format?: string;
 }
 
-/** Adds `generate`: a workflow from a description. */
+/** Adds `generateWorkflow`: a workflow from a description. */
 export function addGenerate(program: Command, session: Session): void {
   program
     .command('generate')
@@ -27,15 +27,15 @@ export function addGenerate(program: Command, session: Session): void {
     .option('--format <format>', 'yaml, or json (default: yaml)')
     .addHelpText(
       'after',
-      examples(
+      exampleText(
         'parley generate "Summarize a text" > workflows/summary.yaml',
         'parley generate "Ask a person first" -c workflows/summary.yaml',
       ),
     )
-    .action((description: string, options: GenerateOptions) => generate(session, description, options));
+    .action((description: string, options: GenerateOptions) => generateWorkflow(session, description, options));
 }
 
-async function generate(session: Session, description: string, options: GenerateOptions): Promise<void> {
+async function generateWorkflow(session: Session, description: string, options: GenerateOptions): Promise<void> {
   const { client, terminal, signal } = session;
   const { model, name, current } = options;
   const format: DefinitionFormat = readFormat(options.format) ?? 'yaml';
@@ -47,9 +47,9 @@ async function generate(session: Session, description: string, options: Generate
   };
   const written = await client.call<Generated>('/api/generate', { method: 'POST', body, signal });
   for (const { severity, path, detail } of written.problems)
-    terminal.note(`${path === '' ? 'workflow' : path}: ${severity === 'warning' ? 'warning: ' : ''}${detail}`);
+    terminal.writeNote(`${path === '' ? 'workflow' : path}: ${severity === 'warning' ? 'warning: ' : ''}${detail}`);
   if (written.problems.some(({ severity }) => severity === 'error')) session.code = EXIT.differs;
-  terminal.result(written, () => terminal.foreign(definitionText(written.workflow, format).trimEnd()));
+  terminal.writeResult(written, () => terminal.stripControls(definitionText(written.workflow, format).trimEnd()));
 }
 
 /** Reads the workflow of a file. @throws CommandError for a file without a workflow, or a folder of several */

@@ -1,24 +1,24 @@
 import type { Command } from 'commander';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { examples } from '../examples.js';
+import { exampleText } from '../examples.js';
 import { CommandError } from '../exit-code.js';
 import { packageFolder } from '../package-version.js';
 import type { Session } from '../session.js';
 
-/** Adds `init`: a folder of workflows to start with. */
+/** Adds `initFolder`: a folder of workflows to start with. */
 export function addInit(program: Command, session: Session): void {
   program
     .command('init')
     .argument('[template]', 'what to begin with; without it the templates are listed')
     .description('write the workflows of a template into a folder')
     .option('-f, --folder <folder>', 'where to', 'workflows')
-    .addHelpText('after', examples('parley init', 'parley init approval'))
-    .action((template: string | undefined, { folder }: { folder: string }) => init(session, template, folder));
+    .addHelpText('after', exampleText('parley init', 'parley init approval'))
+    .action((template: string | undefined, { folder }: { folder: string }) => initFolder(session, template, folder));
 }
 
 /** Folder of the examples with a workflow; its other JSON files are scripts of agents that the workflow calls. */
-interface Template {
+interface InitTemplate {
   name: string;
   file: string;
   workflow: Workflow;
@@ -30,14 +30,14 @@ interface Workflow {
   nodes: { id: string; type: string; config?: { schema?: { type?: string }; default?: unknown; optional?: boolean } }[];
 }
 
-function init({ terminal }: Session, wanted: string | undefined, folder: string): void {
+function initFolder({ terminal }: Session, wanted: string | undefined, folder: string): void {
   const templates = readdirSync(templatesFolder(), { withFileTypes: true })
     .filter((it) => it.isDirectory())
     .flatMap(({ name }) => templateIn(name) ?? []);
   if (wanted === undefined) {
     const list = templates.map(({ name, workflow: { description = '' } }) => ({ name, description }));
-    terminal.result({ templates: list }, () =>
-      terminal.table(
+    terminal.writeResult({ templates: list }, () =>
+      terminal.formatTable(
         ['TEMPLATE', 'WHAT IT DOES'],
         list.map(({ name, description }) => [name, description]),
       ),
@@ -49,11 +49,11 @@ function init({ terminal }: Session, wanted: string | undefined, folder: string)
     const names = templates.map(({ name }) => name).join(', ');
     throw new CommandError(`There is no template "${wanted}"; there are ${names}`);
   }
-  const written = copy(template, folder);
-  terminal.result({ files: written }, () => [...written, '', ...next(template, folder)].join('\n'));
+  const written = copyTemplate(template, folder);
+  terminal.writeResult({ files: written }, () => [...written, '', ...nextSteps(template, folder)].join('\n'));
 }
 
-function templateIn(name: string): Template | undefined {
+function templateIn(name: string): InitTemplate | undefined {
   const files = readdirSync(join(templatesFolder(), name)).filter((file) => file.endsWith('.json'));
   for (const file of files) {
     const workflow = JSON.parse(readFileSync(join(templatesFolder(), name, file), 'utf8')) as Partial<Workflow>;
@@ -67,11 +67,11 @@ function isWorkflow(value: Partial<Workflow>): value is Workflow {
 }
 
 /** Copies a template. @throws CommandError before anything is written, if a file exists */
-function copy({ name, file, scripts }: Template, folder: string): string[] {
+function copyTemplate({ name, file, scripts }: InitTemplate, folder: string): string[] {
   const copies = [
     // The file is named after its template, so several templates fit in one folder.
     { from: file, to: join(folder, `${name}.json`) },
-    ...scripts.map((script) => ({ from: script, to: placeOf(script, folder) })),
+    ...scripts.map((script) => ({ from: script, to: scriptPath(script, folder) })),
   ];
   const targets = copies.map(({ to }) => to);
   const there = targets.filter((path) => existsSync(path));
@@ -83,7 +83,7 @@ function copy({ name, file, scripts }: Template, folder: string): string[] {
   return targets;
 }
 
-function placeOf(script: string, folder: string): string {
+function scriptPath(script: string, folder: string): string {
   return join(folder, 'agents', script);
 }
 
@@ -91,14 +91,14 @@ function placeOf(script: string, folder: string): string {
 const PORTS: Readonly<Record<string, number>> = { 'researcher.json': 4001, 'critic.json': 4002 };
 
 /** Returns the next steps for the user. */
-function next({ name, workflow, scripts }: Template, folder: string): string[] {
+function nextSteps({ name, workflow, scripts }: InitTemplate, folder: string): string[] {
   const where = folder === 'workflows' ? '' : ` -f ${folder}`;
-  const agents = scripts.map((it) => `  parley agent --script ${placeOf(it, folder)} --port ${PORTS[it] ?? 4001}`);
-  const commands = [`  parley dev${where}`, ...agents, `  parley run ${name}${inputs(workflow)} --follow`];
+  const agents = scripts.map((it) => `  parley agent --script ${scriptPath(it, folder)} --port ${PORTS[it] ?? 4001}`);
+  const commands = [`  parley dev${where}`, ...agents, `  parley run ${name}${inputFlags(workflow)} --follow`];
   return ['Next, each in a terminal of its own:', ...commands];
 }
 
-function inputs({ nodes }: Workflow): string {
+function inputFlags({ nodes }: Workflow): string {
   const needed = nodes.filter(
     ({ type, config }) => type === 'input' && config?.default === undefined && config?.optional !== true,
   );

@@ -1,15 +1,15 @@
 import { type components, ParleyError } from '#libs/client';
 import type { Command } from 'commander';
 import { eventLine } from '../event-line.js';
-import { examples } from '../examples.js';
+import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
-import { readInputs, several } from '../inputs.js';
+import { readInputs, collectValue } from '../inputs.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
-import { ask } from '../question.js';
+import { answerQuestion } from '../question.js';
 import { showTaskLog } from '../task-log.js';
 
-type Run = components['schemas']['RunDetail'];
+type ShownRun = components['schemas']['RunDetail'];
 
 /** Milliseconds without an event after which a run is considered idle. */
 const REST_MS = 300;
@@ -25,12 +25,12 @@ export function addRunCommands(program: Command, session: Session): void {
     .command('run')
     .argument('<workflow>', 'its name')
     .description('start a run')
-    .option('-i, --input <input>', INPUT, several, [])
+    .option('-i, --input <input>', INPUT, collectValue, [])
     .option('-f, --follow', 'show its events until it has ended; its outcome is the exit code')
     .option('--key <key>', 'the same key and inputs: the same run, however often this is called')
     .addHelpText(
       'after',
-      examples(
+      exampleText(
         'parley run greeting -i topic=tea --follow',
         `parley run approval -i change:='{"title":"x","risk":"high"}'`,
         'parley run summary -i text=@report.txt --key report-42',
@@ -48,7 +48,7 @@ export function addRunCommands(program: Command, session: Session): void {
     .option('-n, --limit <number>', 'how many', '20')
     .addHelpText(
       'after',
-      examples('parley runs', 'parley runs -s input-required', 'parley runs -w greeting -n 5 --json'),
+      exampleText('parley runs', 'parley runs -s input-required', 'parley runs -w greeting -n 5 --json'),
     )
     .action((options: Record<string, string>) => listRuns(session, options));
   program
@@ -60,27 +60,27 @@ export function addRunCommands(program: Command, session: Session): void {
     .option('--task <id>', 'of a Task in place of a run, as its log has them')
     .addHelpText(
       'after',
-      examples('parley logs 019a…', 'parley logs -f 019a… --since 12', 'parley logs --task 019a… --json'),
+      exampleText('parley logs 019a…', 'parley logs -f 019a… --since 12', 'parley logs --task 019a… --json'),
     )
     .action((runId: string | undefined, options: LogOptions) => showLogs(session, runId, options));
   program
     .command('cancel')
     .argument('<run>', 'its id')
     .description('cancel a run, and say what became of its agents')
-    .addHelpText('after', examples('parley cancel 019a…'))
+    .addHelpText('after', exampleText('parley cancel 019a…'))
     .action((runId: string) => cancelRun(session, runId));
   program
     .command('rerun')
     .argument('<run>', 'the id of one that has ended')
     .description('start a new run that takes over results of one that has ended')
-    .option('--from <node>', 'a node or an instance that is run anew, with everything after it', several, [])
+    .option('--from <node>', 'a node or an instance that is run anew, with everything after it', collectValue, [])
     .option('--failed', 'run anew what failed, with everything after it')
-    .option('-i, --input <input>', `${INPUT}; all of them, where any is given`, several, [])
+    .option('-i, --input <input>', `${INPUT}; all of them, where any is given`, collectValue, [])
     .option('--revision <revision>', "another revision of the workflow; otherwise the run's own")
     .option('-f, --follow', 'show its events until it has ended; its outcome is the exit code')
     .addHelpText(
       'after',
-      examples('parley rerun 019a… --failed --follow', 'parley rerun 019a… --from draft --revision 3'),
+      exampleText('parley rerun 019a… --failed --follow', 'parley rerun 019a… --from draft --revision 3'),
     )
     .action((runId: string, options: RerunOptions) => startRerun(session, runId, options));
   program
@@ -89,11 +89,11 @@ export function addRunCommands(program: Command, session: Session): void {
     .argument('[text]', 'the answer, where a text is asked for')
     .description('answer what a run asks')
     .option('--node <node>', 'the node that asks; needed where several do')
-    .option('-i, --input <field>', 'a field of the form: key=text, or key:=json', several, [])
+    .option('-i, --input <field>', 'a field of the form: key=text, or key:=json', collectValue, [])
     .option('--data <json>', 'the whole answer as JSON')
-    .addHelpText('after', examples('parley answer 019a… -i decision=yes', 'parley answer 019a… "the second one"'))
+    .addHelpText('after', exampleText('parley answer 019a… -i decision=yes', 'parley answer 019a… "the second one"'))
     .action((runId: string, text: string | undefined, options: { node?: string; input: string[]; data?: string }) =>
-      ask(session, runId, text, options),
+      answerQuestion(session, runId, text, options),
     );
 }
 
@@ -119,10 +119,10 @@ async function startRun(
   const { client, signal } = session;
   const inputs = readInputs(input);
   const started = await client.run(name, inputs, { signal, idempotencyKey: key }).catch(async (error: unknown) => {
-    throw error instanceof ParleyError && error.status === 404 ? await unknown(session, name, error) : error;
+    throw error instanceof ParleyError && error.status === 404 ? await unknownWorkflow(session, name, error) : error;
   });
-  if (follow) await followed(session, started.runId);
-  else session.terminal.result(started, () => startedText(started.runId));
+  if (follow) await followRun(session, started.runId);
+  else session.terminal.writeResult(started, () => startedText(started.runId));
 }
 
 async function startRerun(session: Session, runId: string, options: RerunOptions): Promise<void> {
@@ -134,12 +134,12 @@ async function startRerun(session: Session, runId: string, options: RerunOptions
     ...(revision !== undefined && { revision }),
   };
   const started = await session.client.rerun(runId, body, { signal: session.signal });
-  if (follow) await followed(session, started.runId);
-  else session.terminal.result(started, () => startedText(started.runId));
+  if (follow) await followRun(session, started.runId);
+  else session.terminal.writeResult(started, () => startedText(started.runId));
 }
 
 /** Returns the error of an unknown workflow, with the names of the existing ones. */
-async function unknown(session: Session, name: string, error: ParleyError): Promise<CommandError> {
+async function unknownWorkflow(session: Session, name: string, error: ParleyError): Promise<CommandError> {
   const views = await savedWorkflows(session).catch(() => []);
   const names = views.slice(0, MOST_NAMES).map((view) => view.name);
   const more = views.length > names.length ? `, … (${views.length})` : '';
@@ -159,34 +159,34 @@ function startedText(runId: string): string {
 }
 
 /** Shows a run until its end. The outcome of the run determines the exit code. */
-async function followed(session: Session, runId: string, since = 0): Promise<void> {
+async function followRun(session: Session, runId: string, since = 0): Promise<void> {
   const { client, terminal, signal } = session;
-  terminal.note(`Run ${runId}`);
+  terminal.writeNote(`Run ${runId}`);
   let waits: ReturnType<typeof setTimeout> | undefined;
   try {
     for await (const event of client.events(runId, { since, signal })) {
       clearTimeout(waits);
-      terminal.entry(event, () => eventLine(event, terminal));
+      terminal.writeEntry(event, () => eventLine(event, terminal));
       // An old question is followed at once by the events after its answer.
-      if (event.type === 'input.required') waits = setTimeout(() => terminal.note(hint(runId)), REST_MS);
+      if (event.type === 'input.required') waits = setTimeout(() => terminal.writeNote(answerHint(runId)), REST_MS);
     }
   } catch (error) {
     if (signal.reason instanceof Interrupted)
-      terminal.note(`\nThe run goes on; \`parley logs -f ${runId}\` shows it again.`);
+      terminal.writeNote(`\nThe run goes on; \`parley logs -f ${runId}\` shows it again.`);
     throw error;
   } finally {
     clearTimeout(waits);
   }
   const run = await client.get(runId, { signal });
   if (run.status !== 'completed') session.code = EXIT.failed;
-  if (!terminal.json) terminal.line(terminal.foreign(outcome(run)));
+  if (!terminal.json) terminal.writeLine(terminal.stripControls(outcomeText(run)));
 }
 
-function hint(runId: string): string {
+function answerHint(runId: string): string {
   return `It waits for an answer: \`parley answer ${runId}\` gives one.`;
 }
 
-function outcome({ status, result, error }: Run): string {
+function outcomeText({ status, result, error }: ShownRun): string {
   if (status !== 'completed') return `${status}${error ? `: ${error.message}` : ''}`;
   const texts = (result ?? []).flatMap((artifact) => {
     const parts = (artifact as { parts?: { text?: string; data?: unknown; url?: string }[] }).parts ?? [];
@@ -197,7 +197,7 @@ function outcome({ status, result, error }: Run): string {
 
 async function listRuns(session: Session, { workflow, status, query, limit }: Record<string, string>): Promise<void> {
   const { client, terminal, signal } = session;
-  const most = positive('--limit', limit ?? '20');
+  const most = parseCount('--limit', limit ?? '20');
   const filter = Object.entries({ workflow, status, q: query }).filter(([, value]) => value !== undefined);
   const runs: components['schemas']['RunSummary'][] = [];
   for (let pageToken = ''; ;) {
@@ -207,33 +207,33 @@ async function listRuns(session: Session, { workflow, status, query, limit }: Re
     pageToken = page.nextPageToken;
     if (pageToken === '' || runs.length >= most) break;
   }
-  terminal.result(runs, () =>
+  terminal.writeResult(runs, () =>
     runs.length === 0
       ? `There are no ${filter.length > 0 ? 'such ' : ''}runs.`
-      : terminal.table(
+      : terminal.formatTable(
           ['RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'LAST CHANGE'],
           runs.map((run) => [
             run.runId,
             run.workflow,
-            coloured(session, run.status),
-            when(run.createdAt),
-            when(run.updatedAt),
+            paintStatus(session, run.status),
+            shortTime(run.createdAt),
+            shortTime(run.updatedAt),
           ]),
         ),
   );
 }
 
-function coloured({ terminal }: Session, status: string): string {
+function paintStatus({ terminal }: Session, status: string): string {
   const colour = { completed: 'green', failed: 'red', 'input-required': 'yellow', running: 'blue' } as const;
-  return terminal.paint(colour[status as keyof typeof colour] ?? 'dim', status);
+  return terminal.paintText(colour[status as keyof typeof colour] ?? 'dim', status);
 }
 
-function when(time: string): string {
+function shortTime(time: string): string {
   return time.slice(0, 19).replace('T', ' ');
 }
 
 async function showLogs(session: Session, runId: string | undefined, options: LogOptions): Promise<void> {
-  const since = positive('--since', options.since, 0);
+  const since = parseCount('--since', options.since, 0);
   if (options.task !== undefined) {
     if (runId !== undefined || options.follow) throw new CommandError('--task stands alone, without a run or --follow');
     await showTaskLog(session, options.task, since);
@@ -241,27 +241,27 @@ async function showLogs(session: Session, runId: string | undefined, options: Lo
   }
   if (runId === undefined) throw new CommandError('Name a run, or a Task with --task');
   if (options.follow) {
-    await followed(session, runId, since);
+    await followRun(session, runId, since);
     return;
   }
   const { client, signal, terminal } = session;
   const events = await Array.fromAsync(client.events(runId, { since, live: false, signal }));
-  terminal.result(events, () => events.map((event) => eventLine(event, terminal)).join('\n'));
+  terminal.writeResult(events, () => events.map((event) => eventLine(event, terminal)).join('\n'));
 }
 
 async function cancelRun(session: Session, runId: string): Promise<void> {
   const canceled = await session.client.cancel(runId, { signal: session.signal });
-  session.terminal.result(canceled, () =>
+  session.terminal.writeResult(canceled, () =>
     [
       `Run ${runId} is ${canceled.status}.`,
       ...canceled.children.map(({ node, agentUrl, outcome: became }) =>
-        session.terminal.foreign(`  ${node} at ${agentUrl}: ${became}`),
+        session.terminal.stripControls(`  ${node} at ${agentUrl}: ${became}`),
       ),
     ].join('\n'),
   );
 }
 
-function positive(option: string, text: string, least = 1): number {
+function parseCount(option: string, text: string, least = 1): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= least) return number;
   throw new CommandError(`${option} ${text}: must be a whole number from ${least} on`);

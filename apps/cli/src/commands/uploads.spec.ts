@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { parley } from '../parley.js';
+import { runCommand } from '../parley.js';
 import { Terminal } from '../terminal.js';
 
 const file = (name: string): object => ({
@@ -48,7 +48,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
     input: new PassThrough().end(),
     env: { PARLEY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
   });
-  const code = await parley(args, terminal);
+  const code = await runCommand(args, terminal);
   return { code, ...seen };
 }
 

@@ -3,43 +3,43 @@ import { access, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { components } from '#libs/client';
 import type { Command } from 'commander';
-import { examples } from '../examples.js';
+import { exampleText } from '../examples.js';
 import { CommandError } from '../exit-code.js';
 import type { Session } from '../session.js';
 
-type StoredFile = components['schemas']['FileView'];
+type UploadedFile = components['schemas']['FileView'];
 type FileList = components['schemas']['FileListView'];
 
 /** Maximum files of one upload. */
 const MOST_FILES = 20;
 
-/** Adds `upload` and `files`: files that Messages refer to by their URLs. */
+/** Adds `uploadFiles` and `files`: files that Messages refer to by their URLs. */
 export function addUploadCommands(program: Command, session: Session): void {
   program
     .command('upload')
     .argument('<file...>', 'at most 20 files')
     .description('store files, all or none, and print the URLs that Messages name them by')
-    .addHelpText('after', examples('parley upload report.pdf chart.png'))
-    .action((paths: string[]) => upload(session, paths));
+    .addHelpText('after', exampleText('parley upload report.pdf chart.png'))
+    .action((paths: string[]) => uploadFiles(session, paths));
   program
     .command('files')
     .argument('[text]', 'what their names contain')
     .description('list own files, newest first')
     .option('-n, --limit <count>', 'how many at most', '20')
-    .addHelpText('after', examples('parley files report'))
+    .addHelpText('after', exampleText('parley files report'))
     .action((text: string | undefined, { limit }: { limit: string }) => listFiles(session, text, limit));
 }
 
-async function upload({ client, terminal, signal }: Session, paths: readonly string[]): Promise<void> {
+async function uploadFiles({ client, terminal, signal }: Session, paths: readonly string[]): Promise<void> {
   if (paths.length > MOST_FILES) throw new CommandError(`an upload has at most ${MOST_FILES} files`);
   const body = new FormData();
-  for (const path of paths) body.append('file', await contentOf(path), basename(path));
+  for (const path of paths) body.append('file', await openFile(path), basename(path));
   const { files } = await client.call<FileList>('/api/upload', { method: 'POST', body, signal });
-  terminal.result(files, () => files.map(({ url }) => terminal.foreign(url)).join('\n'));
+  terminal.writeResult(files, () => files.map(({ url }) => terminal.stripControls(url)).join('\n'));
 }
 
 /** Opens a file that is read while it is sent, whatever its size. @throws CommandError if it cannot be read */
-async function contentOf(path: string): Promise<Blob> {
+async function openFile(path: string): Promise<Blob> {
   try {
     await access(path, constants.R_OK);
     if ((await stat(path)).isFile()) return await openAsBlob(path, { type: mediaTypeOf(path) });
@@ -86,7 +86,7 @@ async function listFiles(
 ): Promise<void> {
   const most = Number(limit);
   if (!/^\d{1,4}$/.test(limit) || most < 1) throw new CommandError('--limit must be a whole number from 1 to 9999');
-  const files: StoredFile[] = [];
+  const files: UploadedFile[] = [];
   for (let pageToken = ''; ;) {
     const query = { q: text, pageSize: Math.min(most - files.length, LARGEST_PAGE), pageToken: pageToken || undefined };
     const page = await client.call<FileList>('/api/files', { query, signal });
@@ -94,10 +94,10 @@ async function listFiles(
     pageToken = page.nextPageToken;
     if (pageToken === '' || files.length >= most) break;
   }
-  terminal.result(files, () =>
+  terminal.writeResult(files, () =>
     files.length === 0
       ? `There are no ${text === undefined ? '' : 'such '}files.`
-      : terminal.table(
+      : terminal.formatTable(
           ['NAME', 'BYTES', 'TYPE', 'URL'],
           files.map(({ name, size, mediaType, url }) => [name, String(size), mediaType, url]),
         ),

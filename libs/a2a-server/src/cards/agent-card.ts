@@ -38,7 +38,7 @@ const HTTP_BINDINGS = ['JSONRPC', 'HTTP+JSON'];
  * Returns the interfaces in order of preference (section 8.3.2): 1.0 before 0.3. All agents share one gRPC endpoint;
  * the `tenant`, which clients send with every request, names the agent.
  */
-function interfaces(url: string, path: string, grpcUrl: string | undefined): AgentInterface[] {
+function cardInterfaces(url: string, path: string, grpcUrl: string | undefined): AgentInterface[] {
   const grpc: AgentInterface = { url: grpcUrl ?? '', protocolBinding: 'GRPC', protocolVersion: '1.0' };
   return [
     ...HTTP_BINDINGS.map((protocolBinding) => ({ url, protocolBinding, protocolVersion: '1.0' })),
@@ -61,7 +61,7 @@ export function agentCard(
   return {
     name: agent.name,
     description: agent.description,
-    supportedInterfaces: interfaces(agentUrl(baseUrl, path), path, grpcUrl),
+    supportedInterfaces: cardInterfaces(agentUrl(baseUrl, path), path, grpcUrl),
     version: agent.version,
     capabilities: {
       streaming: streaming ?? true,
@@ -72,7 +72,7 @@ export function agentCard(
     defaultInputModes: agent.inputModes,
     defaultOutputModes: agent.outputModes,
     ...security,
-    skills: skills(agent),
+    skills: cardSkills(agent),
   };
 }
 
@@ -91,7 +91,7 @@ export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
 }
 
 /** Returns the skills of an agent. Required lists are never empty (section 5.7), and each skill names its modes. */
-function skills(agent: ServedAgent): AgentSkill[] {
+function cardSkills(agent: ServedAgent): AgentSkill[] {
   const { name, description } = agent;
   const declared = agent.skills.length > 0 ? agent.skills : [{ id: 'default', name, description, tags: [] }];
   return declared.map((skill) => ({

@@ -21,7 +21,7 @@ export function sendCard(
 ): void {
   const lifetime = `max-age=${Math.floor(maxAgeMs / 1000)}, must-revalidate`;
   reply.header('etag', etag).header('cache-control', `${shared ? 'public' : 'private'}, ${lifetime}`);
-  vary(reply, [VERSION, ...varyBy]);
+  addVary(reply, [VERSION, ...varyBy]);
   const modified = lastModified(changedAt);
   if (modified) reply.header('last-modified', modified.toUTCString());
   if (isKnown(request, etag, modified)) reply.code(304).send();
@@ -39,7 +39,7 @@ function lastModified(changedAt: Date | undefined): Date | undefined {
 }
 
 /** Adds names to the `Vary` header, keeping those of others, such as CORS. */
-function vary(reply: FastifyReply, names: readonly string[]): void {
+function addVary(reply: FastifyReply, names: readonly string[]): void {
   const said = reply.getHeader('vary');
   reply.header('vary', [...(said === undefined ? [] : [said].flat()), ...names].join(', '));
 }
@@ -47,12 +47,13 @@ function vary(reply: FastifyReply, names: readonly string[]): void {
 /** True if the caller has this very card. The date counts only if the caller sent no tag (RFC 9110, section 13.2.2). */
 function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | undefined): boolean {
   const tags = headers['if-none-match'];
-  if (tags !== undefined) return tags.split(',').some((it) => it.trim() === '*' || opaque(it.trim()) === opaque(etag));
+  if (tags !== undefined)
+    return tags.split(',').some((it) => it.trim() === '*' || opaqueTag(it.trim()) === opaqueTag(etag));
   const since = headers['if-modified-since'];
   return since !== undefined && modified !== undefined && modified.getTime() <= Date.parse(since);
 }
 
 /** Returns the opaque part of a tag, for weak comparison (RFC 9110, section 13.1.2). */
-function opaque(tag: string): string {
+function opaqueTag(tag: string): string {
   return tag.replace(/^W\//, '');
 }

@@ -36,30 +36,37 @@ export class CardRoutes {
   ) {}
 
   /** Registers the cards below `/a2a` and the directory. */
-  register(scope: FastifyInstance): void {
+  registerCards(scope: FastifyInstance): void {
     for (const base of AGENT_BASES) {
       for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
-        scope.get(`${BASE_ROUTES[base]}${place}`, (request, reply) => this.card(base, request, reply));
+        scope.get(`${BASE_ROUTES[base]}${place}`, (request, reply) => this.serveCard(base, request, reply));
       }
       const notFound = base === 'alias' ? 'node not found' : undefined;
-      scope.get(`${BASE_ROUTES[base]}${PRE_1_0_CARD}`, (request, reply) => this.card(base, request, reply, notFound));
+      scope.get(`${BASE_ROUTES[base]}${PRE_1_0_CARD}`, (request, reply) =>
+        this.serveCard(base, request, reply, notFound),
+      );
     }
-    scope.get('/agents', (request, reply) => this.directory(request, reply));
+    scope.get('/agents', (request, reply) => this.serveDirectory(request, reply));
   }
 
   /** Registers the service's card at the place where clients look first (section 8.2). */
   registerWellKnown(scope: FastifyInstance): void {
     for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
-      scope.get(place, (request, reply) => this.card('service', request, reply));
+      scope.get(place, (request, reply) => this.serveCard('service', request, reply));
     }
   }
 
   /** @param notFound text for an unknown agent in place of the error's own */
-  private async card(base: AgentBase, request: FastifyRequest, reply: FastifyReply, notFound?: string): Promise<void> {
+  private async serveCard(
+    base: AgentBase,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    notFound?: string,
+  ): Promise<void> {
     try {
       const path = agentPath(base, request.params as BaseParams);
       const { tenant } = scopeOf(request.raw);
-      const agent = await this.catalog.inTenant(tenant).resolve(path);
+      const agent = await this.catalog.inTenant(tenant).resolveAgent(path);
       const baseUrl = this.address.publicBaseUrl(request.raw);
       const legacy = !isCurrentVersion(requestedVersion(request));
       const card = await this.cards.publicCard(agent, { baseUrl, path, legacy });
@@ -75,7 +82,7 @@ export class CardRoutes {
    * Answers with the directory, `{agents: [{path, name, description, url, cardUrl}], nextPageToken}`, in a stable
    * order.
    */
-  private async directory(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async serveDirectory(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       const { pageSize, pageToken } = request.query as Record<string, unknown>;
       if (pageToken !== undefined && typeof pageToken !== 'string') {
@@ -83,7 +90,7 @@ export class CardRoutes {
       }
       const baseUrl = this.address.publicBaseUrl(request.raw);
       const catalog = this.catalog.inTenant(scopeOf(request.raw).tenant);
-      const page = await catalog.list(pageLimit(pageSize), pageToken === '' ? undefined : pageToken);
+      const page = await catalog.listAgents(pageLimit(pageSize), pageToken === '' ? undefined : pageToken);
       const agents = page.agents.map(({ path, name, description }) => {
         const url = agentUrl(baseUrl, path);
         return { path, name, description, url, cardUrl: `${url}${WELL_KNOWN_CARD}` };

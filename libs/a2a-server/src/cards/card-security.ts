@@ -11,11 +11,11 @@ export type CardSecurity = Pick<AgentCard, 'securitySchemes' | 'securityRequirem
 export function cardSecurity(mode: AuthMode): CardSecurity | undefined {
   if (mode === 'none') return undefined;
   const bearer = { httpAuthSecurityScheme: { scheme: 'Bearer', ...(mode === 'jwt' && { bearerFormat: 'JWT' }) } };
-  if (mode === 'jwt') return { securitySchemes: { bearer }, securityRequirements: [requirement('bearer')] };
+  if (mode === 'jwt') return { securitySchemes: { bearer }, securityRequirements: [schemeRequirement('bearer')] };
   const apiKey = { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } };
   return {
     securitySchemes: { bearer, apiKey },
-    securityRequirements: [requirement('bearer'), requirement('apiKey')],
+    securityRequirements: [schemeRequirement('bearer'), schemeRequirement('apiKey')],
   };
 }
 
@@ -50,6 +50,6 @@ function legacyRequirement({ schemes }: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(schemes ?? {}).map((name) => [name, []]));
 }
 
-function requirement(scheme: string): { schemes: { [name: string]: { list: string[] } } } {
+function schemeRequirement(scheme: string): { schemes: { [name: string]: { list: string[] } } } {
   return { schemes: { [scheme]: { list: ['agents'] } } };
 }

@@ -23,7 +23,7 @@ export class CardSigner {
   private readonly kept = new LRUCache<string, Promise<AgentCardSignature>>({ max: 1_000 });
 
   constructor(
-    private readonly keys: Pick<SigningKeys, 'signing'>,
+    private readonly keys: Pick<SigningKeys, 'getSigningKey'>,
     private readonly address: AddressAuthority,
   ) {}
 
@@ -32,18 +32,18 @@ export class CardSigner {
    * `undefined` for an unconfirmed base URL.
    * @param digest digest of the card's content
    */
-  async signature(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
+  async signCard(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
     if (!this.address.isOwnAddress(baseUrl)) return undefined;
     const known = this.kept.get(digest);
     if (known) return known;
-    const made = this.sign(card, baseUrl);
+    const made = this.createSignature(card, baseUrl);
     this.kept.set(digest, made);
     made.catch(() => this.kept.delete(digest));
     return made;
   }
 
-  private async sign(card: AgentCard, baseUrl: string): Promise<AgentCardSignature> {
-    const { kid, key } = await this.keys.signing();
+  private async createSignature(card: AgentCard, baseUrl: string): Promise<AgentCardSignature> {
+    const { kid, key } = await this.keys.getSigningKey();
     const content = canonicalJson(canonicalAgentCard(encodeAgentCard(card)));
     const jws = await new FlattenedSign(Buffer.from(content))
       .setProtectedHeader({ alg: 'ES256', typ: SIGNATURE_TYPES.card, kid, jku: `${baseUrl}${JWKS_PATH}` })

@@ -26,7 +26,7 @@ beforeAll(async () => {
   jest.spyOn(console, 'debug').mockImplementation(() => undefined);
   const pair = await generateKeyPair('ES256', { extractable: true });
   publicKey = { ...(await exportJWK(pair.publicKey)), alg: 'ES256' };
-  const keys = { signing: async () => ({ kid: 'k-1', key: pair.privateKey }) };
+  const keys = { getSigningKey: async () => ({ kid: 'k-1', key: pair.privateKey }) };
   signer = new CardSigner(keys, { isOwnAddress: (baseUrl) => baseUrl === BASE });
 });
 
@@ -82,7 +82,7 @@ describe('signed cards (section 8.4)', () => {
       if (failing) throw new Error('no database');
       return { kid: 'k', key: pair.privateKey };
     };
-    const served = cards({ signer: new CardSigner({ signing }, { isOwnAddress: () => true }) });
+    const served = cards({ signer: new CardSigner({ getSigningKey: signing }, { isOwnAddress: () => true }) });
     await expect(served.publicCard(agent, READER)).rejects.toThrow('no database');
     failing = false;
     expect((await read(served)).signatures).toHaveLength(1);

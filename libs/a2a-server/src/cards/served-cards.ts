@@ -57,7 +57,7 @@ export class ServedCards {
     const card = agentCard(agent, baseUrl, path, this.cardOptions(baseUrl));
     // An alias may lead to another agent later, whose last change is earlier.
     const changedAt = path === agent.path ? this.changeOf(agent) : undefined;
-    return this.written(legacy ? withLegacyMembers(card) : card, baseUrl, changedAt);
+    return this.writeSignedCard(legacy ? withLegacyMembers(card) : card, baseUrl, changedAt);
   }
 
   /**
@@ -73,7 +73,7 @@ export class ServedCards {
     }
     const { baseUrl } = call;
     const card = await extendedCard(agent, baseUrl, call.agent, this.cardOptions(baseUrl));
-    return this.signed(call.protocolVersion === '0.3' ? withLegacyMembers(card) : card, baseUrl);
+    return this.withSignature(call.protocolVersion === '0.3' ? withLegacyMembers(card) : card, baseUrl);
   }
 
   /** Serializes an extended card. */
@@ -96,17 +96,17 @@ export class ServedCards {
     return changedAt !== undefined && changedAt > this.since ? changedAt : this.since;
   }
 
-  private async written(card: AgentCard, baseUrl: string, changedAt: Date | undefined): Promise<WrittenCard> {
+  private async writeSignedCard(card: AgentCard, baseUrl: string, changedAt: Date | undefined): Promise<WrittenCard> {
     const json = JSON.stringify(card);
     const digest = digestOf(json);
-    const signature = await this.options.signer?.signature(card, baseUrl, digest);
+    const signature = await this.options.signer?.signCard(card, baseUrl, digest);
     if (!signature) return { json, etag: `"${digest}"`, changedAt };
     const signed = `${json.slice(0, -1)},"signatures":[${JSON.stringify(signature)}]}`;
     return { json: signed, etag: `W/"${digest}"`, changedAt };
   }
 
-  private async signed(card: AgentCard, baseUrl: string): Promise<AgentCard> {
-    const signature = await this.options.signer?.signature(card, baseUrl, digestOf(JSON.stringify(card)));
+  private async withSignature(card: AgentCard, baseUrl: string): Promise<AgentCard> {
+    const signature = await this.options.signer?.signCard(card, baseUrl, digestOf(JSON.stringify(card)));
     return signature ? { ...card, signatures: [signature] } : card;
   }
 }

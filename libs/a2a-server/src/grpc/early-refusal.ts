@@ -13,11 +13,11 @@ export function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): Ear
   return (stream, headers, connection) => {
     const path = headers[':path'] as string | undefined;
     if (path === undefined || !isPublicMethod(path) || !access.isPublicFull(connection.address, path)) return false;
-    stream.on('error', ignore);
+    stream.on('error', ignoreError);
     stream.respond(answer, { endStream: true });
     // The rest of the request is not read (RFC 9113, section 8.1).
     stream.close(constants.NGHTTP2_NO_ERROR);
-    connection.refused();
+    connection.countRefusal();
     return true;
   };
 }
@@ -34,4 +34,4 @@ function refusalHeaders(): OutgoingHttpHeaders {
   };
 }
 
-function ignore(): void {}
+function ignoreError(): void {}

@@ -29,20 +29,20 @@ export class GrpcAccess {
    * Authenticates the caller. @throws A2AError if the caller is unknown or may not call agents, the only purpose of
    * gRPC
    */
-  async caller(headers: IncomingHttpHeaders): Promise<Caller> {
-    const caller = await this.authentication.caller(presentedCredentials(headers));
+  async authenticateCaller(headers: IncomingHttpHeaders): Promise<Caller> {
+    const caller = await this.authentication.identifyCaller(presentedCredentials(headers));
     if (!caller.permissions.has('agents')) throw permissionDenied(['agents']);
     return caller;
   }
 
   /** Enters a call into CallerLimits. @returns the function that leaves @throws A2AError RATE_LIMITED */
-  enter(caller: Caller, address: string): () => void {
-    return this.limits.enter(limitName(caller, address));
+  enterCall(caller: Caller, address: string): () => void {
+    return this.limits.enterRequest(limitName(caller, address));
   }
 
   /** Enters a call without credentials into PublicCalls. @throws A2AError RATE_LIMITED */
   enterPublic(address: string, method: string): () => void {
-    return this.publicCalls.enter(address, method);
+    return this.publicCalls.enterCall(address, method);
   }
 
   /** True if an address has as many calls of a method as allowed. */
@@ -56,20 +56,20 @@ export class GrpcAccess {
   }
 
   /** Starts counting an arriving message. @throws A2AError if too much is in flight */
-  message(caller: Caller): ArrivingBody {
-    const body = ArrivingBody.enter(this.inFlight, caller, this.config.bodyLimit);
+  admitMessage(caller: Caller): ArrivingBody {
+    const body = ArrivingBody.admitBody(this.inFlight, caller, this.config.bodyLimit);
     if (typeof body === 'string') throw inFlightError(body);
     return body;
   }
 
   /** Enters a stream into CallerLimits. @returns the function that leaves @throws A2AError RATE_LIMITED */
-  stream(caller: Caller, peer: string): () => void {
-    return this.limits.stream(limitName(caller, addressOf(peer)));
+  enterStream(caller: Caller, peer: string): () => void {
+    return this.limits.enterStream(limitName(caller, addressOf(peer)));
   }
 
   /** Ends a stream when its caller's credentials end. @returns the function to call when the stream has ended */
-  watch(caller: Caller, end: () => void): () => void {
-    return this.openCalls.watch(caller, () => {
+  watchCredentials(caller: Caller, end: () => void): () => void {
+    return this.openCalls.watchStream(caller, () => {
       end();
       return true;
     });

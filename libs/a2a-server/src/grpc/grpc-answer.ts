@@ -5,7 +5,7 @@ import type { PacedReader, ReaderPace } from '#libs/http';
 /** Maximum number of bytes passed to HTTP/2 at once: it reports a write only when all of it has left. */
 const PIECE = 64 * 1024;
 
-type Written = (error?: Error | null) => void;
+type WriteCallback = (error?: Error | null) => void;
 type AnswerStream = Pick<ServerHttp2Stream, 'on' | 'once' | 'off' | 'write' | 'close' | 'closed' | 'destroyed'>;
 
 /**
@@ -25,15 +25,15 @@ export class GrpcAnswer implements PacedReader {
 
   private constructor(
     private readonly stream: AnswerStream,
-    private readonly writeOnce: (chunk: Buffer, written: Written) => boolean,
+    private readonly writeOnce: (chunk: Buffer, written: WriteCallback) => boolean,
   ) {}
 
   /** Watches the answer of a call; call it before anything is written. */
-  static of(call: ServerInterceptingCallInterface, pace: ReaderPace): GrpcAnswer {
+  static watchCall(call: ServerInterceptingCallInterface, pace: ReaderPace): GrpcAnswer {
     const stream = streamOf(call);
     const answer = new GrpcAnswer(stream, stream.write.bind(stream));
-    stream.write = answer.write.bind(answer) as AnswerStream['write'];
-    stream.once('close', pace.watch(answer));
+    stream.write = answer.writeChunk.bind(answer) as AnswerStream['write'];
+    stream.once('close', pace.watchReader(answer));
     return answer;
   }
 
@@ -46,7 +46,7 @@ export class GrpcAnswer implements PacedReader {
   }
 
   /** Notes that the status has been sent: the reader must take the rest. */
-  end(): void {
+  markEnded(): void {
     this.ended = true;
   }
 
@@ -72,11 +72,11 @@ export class GrpcAnswer implements PacedReader {
     return this.taken;
   }
 
-  cut(): void {
+  cutReader(): void {
     this.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
-  private write(chunk: Buffer, written: Written): boolean {
+  private writeChunk(chunk: Buffer, written: WriteCallback): boolean {
     this.waiting += chunk.length;
     return this.writeFrom(chunk, 0, (error) => {
       this.waiting -= chunk.length;
@@ -85,7 +85,7 @@ export class GrpcAnswer implements PacedReader {
     });
   }
 
-  private writeFrom(chunk: Buffer, start: number, written: Written): boolean {
+  private writeFrom(chunk: Buffer, start: number, written: WriteCallback): boolean {
     const piece = chunk.length <= PIECE ? chunk : chunk.subarray(start, start + PIECE);
     const end = start + piece.length;
     return this.writeOnce(piece, (error) => {

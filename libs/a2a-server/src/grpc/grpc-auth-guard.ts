@@ -26,68 +26,68 @@ const IDENTITY = 'identity';
  */
 export function grpcAuthGuard(access: GrpcAccess, pace: ReaderPace, connections: GrpcConnections): ServerInterceptor {
   return ({ path }, call) => {
-    const answer = GrpcAnswer.of(call, pace);
-    const connection = connections.of(call.getPeer());
+    const answer = GrpcAnswer.watchCall(call, pace);
+    const connection = connections.connectionOf(call.getPeer());
     const visit = isPublicMethod(path)
       ? new PublicVisit(access, connection, path)
       : new CallerVisit(access, connection, answer.whenClosed.bind(answer));
-    return guarded(call, visit, answer, connection);
+    return guardCall(call, visit, answer, connection);
   };
 }
 
-function guarded(
+function guardCall(
   call: ServerInterceptingCallInterface,
   visit: GrpcVisit,
   answer: GrpcAnswer,
   connection: GrpcConnection,
 ): ServerInterceptingCall {
-  const refuse = (failure: Failure): void => {
-    visit.end();
-    answer.end();
+  const refuseCall = (failure: GrpcFailure): void => {
+    visit.endVisit();
+    answer.markEnded();
     call.sendStatus(failure);
     answer.stopReading();
-    connection.refused();
+    connection.countRefusal();
   };
   return new ServerInterceptingCall(call, {
     start: (next) =>
       next({
         onReceiveMetadata: (metadata, pass) => {
-          visit.begin(metadata).then(
+          visit.beginVisit(metadata).then(
             () => {
-              if (isCompressed(call)) return refuse(COMPRESSED());
-              countMessage(call, visit, (error) => refuse(failureOf(error)));
+              if (isCompressed(call)) return refuseCall(compressedFailure());
+              countMessage(call, visit, (error) => refuseCall(toGrpcFailure(error)));
               pass(metadata);
             },
-            (error: unknown) => refuse(failureOf(error)),
+            (error: unknown) => refuseCall(toGrpcFailure(error)),
           );
         },
         onReceiveHalfClose: (pass) => {
-          visit.complete();
+          visit.completeMessage();
           pass();
         },
-        onCancel: () => visit.end(),
+        onCancel: () => visit.endVisit(),
       }),
     sendMetadata: (metadata, next) => {
       metadata.set(ACCEPT_ENCODING, IDENTITY);
       next(metadata);
     },
     sendStatus: (sent, next) => {
-      visit.end();
-      answer.end();
+      visit.endVisit();
+      answer.markEnded();
       next(sent);
     },
   });
 }
 
-type Failure = Parameters<ServerInterceptingCallInterface['sendStatus']>[0];
+type GrpcFailure = Parameters<ServerInterceptingCallInterface['sendStatus']>[0];
 
-function failureOf(error: unknown): Failure {
+function toGrpcFailure(error: unknown): GrpcFailure {
   const { code, details, metadata } = grpcError(error);
   return { code: code ?? status.UNKNOWN, details: details ?? '', metadata };
 }
 
 /** Creates the failure for compressed messages, which names the accepted encodings (gRPC, "Compression"). */
-function COMPRESSED(): Failure {
+function compressedFailure(): GrpcFailure {
   const metadata = new Metadata();
   metadata.set(ACCEPT_ENCODING, IDENTITY);
   return { code: status.UNIMPLEMENTED, details: 'Messages must not be compressed (grpc-encoding)', metadata };
@@ -108,13 +108,13 @@ function countMessage(call: ServerInterceptingCallInterface, visit: GrpcVisit, r
   visit.expectMessage(() =>
     refuse(new A2AError('INVALID_REQUEST', { message: 'The message did not come in time', status: 408 })),
   );
-  const count = (chunk: Buffer): void => {
+  const countChunk = (chunk: Buffer): void => {
     try {
-      visit.received(chunk.length);
+      visit.countReceived(chunk.length);
     } catch (error) {
-      stream.off('data', count);
+      stream.off('data', countChunk);
       refuse(error);
     }
   };
-  stream.on('data', count);
+  stream.on('data', countChunk);
 }

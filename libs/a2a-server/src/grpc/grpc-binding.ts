@@ -19,7 +19,7 @@ import { tenantPath } from '../tenant-agent.js';
 import type { GrpcAccess } from './grpc-access.js';
 import { answerMetadata, grpcCall } from './grpc-call.js';
 import type { GrpcRequest } from './grpc-definition.js';
-import { type Admission, admissionOf } from './grpc-visit.js';
+import { type CallAdmission, admissionOf } from './grpc-visit.js';
 import { grpcError } from './grpc-status.js';
 
 type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
@@ -40,7 +40,7 @@ interface Opened {
   params: JsonObject;
   call: CallContext;
   caller: Caller;
-  whenClosed: Admission['whenClosed'];
+  whenClosed: CallAdmission['whenClosed'];
 }
 
 const READER_LEFT = new Error('The reader has left');
@@ -62,13 +62,13 @@ export class GrpcBinding {
   constructor(private readonly options: GrpcBindingOptions) {}
 
   /** Returns the handlers of all methods by name. */
-  implementation(): UntypedServiceImplementation {
+  createHandlers(): UntypedServiceImplementation {
     const methods: UntypedServiceImplementation = {};
     for (const [name, operation] of Object.entries(OPERATIONS)) {
       methods[name] =
         operation.kind === 'unary'
-          ? (call: UnaryCall, done: sendUnaryData<unknown>) => void this.unary(operation, call, done)
-          : (call: StreamCall) => void this.stream(operation, call);
+          ? (call: UnaryCall, done: sendUnaryData<unknown>) => void this.handleUnary(operation, call, done)
+          : (call: StreamCall) => void this.handleStream(operation, call);
     }
     return methods;
   }
@@ -78,12 +78,12 @@ export class GrpcBinding {
     for (const abort of this.open) abort.abort(ENDED_FOR_ALL);
   }
 
-  private async unary(operation: UnaryOperation, grpc: UnaryCall, done: sendUnaryData<unknown>): Promise<void> {
+  private async handleUnary(operation: UnaryOperation, grpc: UnaryCall, done: sendUnaryData<unknown>): Promise<void> {
     try {
-      const { agent, params, call, whenClosed } = await this.opened(grpc);
+      const { agent, params, call, whenClosed } = await this.openCall(grpc);
       const whenGone = (gone: () => void): boolean => !grpc.cancelled && grpc.once('cancelled', gone) === grpc;
       const context = { ...call, whenAnswered: whenClosed, whenGone };
-      const result = await operation.result(this.options.handler, agent, params, context);
+      const result = await operation.runOperation(this.options.handler, agent, params, context);
       grpc.sendMetadata(answerMetadata(call, agent));
       done(null, result);
     } catch (error) {
@@ -91,21 +91,21 @@ export class GrpcBinding {
     }
   }
 
-  private async stream(operation: StreamOperation, grpc: StreamCall): Promise<void> {
+  private async handleStream(operation: StreamOperation, grpc: StreamCall): Promise<void> {
     const abort = new AbortController();
-    const leave = (): void => abort.abort(READER_LEFT);
-    grpc.once('cancelled', leave).once('close', leave).on('error', leave);
+    const abortForReader = (): void => abort.abort(READER_LEFT);
+    grpc.once('cancelled', abortForReader).once('close', abortForReader).on('error', abortForReader);
     this.open.add(abort);
     const ends: (() => void)[] = [];
     const { handler, access, frames } = this.options;
     try {
-      const { agent, params, call, caller } = await this.opened(grpc);
-      ends.push(access.stream(caller, grpc.getPeer()));
-      ends.push(access.watch(caller, () => abort.abort(ACCESS_ENDED)));
+      const { agent, params, call, caller } = await this.openCall(grpc);
+      ends.push(access.enterStream(caller, grpc.getPeer()));
+      ends.push(access.watchCredentials(caller, () => abort.abort(ACCESS_ENDED)));
       const { signal } = abort;
-      const items = operation.open(handler, agent, params, call, { signal });
-      const enter = frames && ((characters: number) => frames.enter(characters, call.scope).catch(refuseRoom));
-      const failure = await forward(items, grpc, { metadata: answerMetadata(call, agent), signal, enter });
+      const items = operation.openStream(handler, agent, params, call, { signal });
+      const enter = frames && ((characters: number) => frames.enterFrame(characters, call.scope).catch(refuseRoom));
+      const failure = await forwardItems(items, grpc, { metadata: answerMetadata(call, agent), signal, enter });
       if (failure) grpc.emit('error', failure);
       else grpc.end();
     } catch (error) {
@@ -116,10 +116,10 @@ export class GrpcBinding {
     }
   }
 
-  private async opened(grpc: UnaryCall | StreamCall): Promise<Opened> {
+  private async openCall(grpc: UnaryCall | StreamCall): Promise<Opened> {
     const { caller, headers, whenClosed } = admissionOf(grpc.metadata);
     requireSupportedVersion(String(headers['a2a-version'] ?? '').trim());
-    const params = grpc.request.params(this.options.jsonMembers);
+    const params = grpc.request.readParams(this.options.jsonMembers);
     const scope = { tenant: caller.tenant, owner: caller.owner };
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
     const path = tenantPath(tenant);
@@ -132,7 +132,7 @@ export class GrpcBinding {
 }
 
 /** Sends the items of a stream. @returns the status for an early end, if any */
-async function forward(
+async function forwardItems(
   items: AsyncIterable<StreamItem>,
   grpc: StreamCall,
   { metadata, signal, enter }: { metadata: Metadata; signal: AbortSignal; enter: EnterFrame | undefined },
@@ -144,7 +144,7 @@ async function forward(
     if (signal.aborted) break;
     const { length } = item.json;
     const leave = length < LARGE_FRAME ? undefined : await enter?.(length);
-    await taken(item.response, grpc, signal).finally(leave);
+    await sendItem(item.response, grpc, signal).finally(leave);
   }
   if (signal.reason === ACCESS_ENDED) return UNKNOWN;
   return signal.reason === ENDED_FOR_ALL ? DRAINING : undefined;
@@ -154,13 +154,13 @@ async function forward(
  * Sends one item and waits until it, or its reader, has gone: a slow reader costs the memory of one item. GrpcAnswer
  * cuts a reader that is too slow.
  */
-function taken(response: StreamResponse, grpc: StreamCall, signal: AbortSignal): Promise<void> {
+function sendItem(response: StreamResponse, grpc: StreamCall, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const settle = (): void => {
-      signal.removeEventListener('abort', settle);
+    const finishSending = (): void => {
+      signal.removeEventListener('abort', finishSending);
       resolve();
     };
-    signal.addEventListener('abort', settle, { once: true });
-    grpc.write(response, settle);
+    signal.addEventListener('abort', finishSending, { once: true });
+    grpc.write(response, finishSending);
   });
 }

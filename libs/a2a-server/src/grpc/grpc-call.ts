@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Metadata } from '@grpc/grpc-js';
 import { type CallContext, readIdempotencyKey, type ServedAgent } from '#libs/executor';
 import type { TaskScope } from '#libs/tasks';
-import { activated } from '../extensions.js';
-import { activatedExtensions, tracing } from '../http/call-context.js';
+import { activeExtensions } from '../extensions.js';
+import { activatedExtensions, readTrace } from '../http/call-context.js';
 
 /** Converts metadata to the headers that HTTP would have, with names in lower case. */
 export function headersOf(metadata: Metadata): IncomingHttpHeaders {
@@ -23,14 +23,14 @@ export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: Tas
     extensions: activatedExtensions(headers['a2a-extensions']),
     baseUrl,
     ...(key !== undefined && { idempotencyKey: readIdempotencyKey(key) }),
-    ...tracing(headers),
+    ...readTrace(headers),
   };
 }
 
 /** Returns the metadata of an answer: the requested extensions that are active at the agent. */
 export function answerMetadata(call: CallContext, agent: ServedAgent): Metadata {
   const metadata = new Metadata();
-  const active = activated(call.extensions, agent);
+  const active = activeExtensions(call.extensions, agent);
   if (active.length > 0) metadata.set('a2a-extensions', active.join(', '));
   return metadata;
 }

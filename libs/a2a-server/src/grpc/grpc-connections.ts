@@ -56,19 +56,19 @@ export class GrpcConnections {
     private readonly pace: ReaderPace,
     private readonly limits: ConnectionLimits = DEFAULT_LIMITS,
   ) {
-    this.timer = setInterval(() => this.look(), limits.anonymousMs / LOOKS_PER_PERIOD).unref();
+    this.timer = setInterval(() => this.cutIdle(), limits.anonymousMs / LOOKS_PER_PERIOD).unref();
   }
 
   /** Watches a listening server. @param refuse called for each call before grpc-js */
-  watch(server: Server, refuse: EarlyRefusal): void {
+  watchServer(server: Server, refuse: EarlyRefusal): void {
     for (const http2 of listenersOf(server)) {
       this.guardStreams(http2, refuse);
       // Runs before the listener of HTTP/2, which creates the session.
-      http2.prependListener('connection', (socket: Socket) => this.add(socket));
+      http2.prependListener('connection', (socket: Socket) => this.addSocket(socket));
       http2.on('session', (session: ServerHttp2Session) => {
         const { remoteAddress, remotePort } = session.socket;
         const connection = this.byPeer.get(`${remoteAddress}:${remotePort}`);
-        connection?.opened(session);
+        connection?.attachSession(session);
         if (connection) this.bySession.set(session, connection);
       });
     }
@@ -86,24 +86,24 @@ export class GrpcConnections {
   }
 
   /** Returns the connection of a peer, which is an address and a port; an unattached one if the peer has left. */
-  of(peer: string): GrpcConnection {
+  connectionOf(peer: string): GrpcConnection {
     return this.byPeer.get(peer) ?? new GrpcConnection(addressOf(peer));
   }
 
   /** Ends the watch and cuts the remaining connections: HTTP/2 would wait for their readers. */
   close(): void {
     clearInterval(this.timer);
-    for (const connection of this.byPeer.values()) connection.cut();
+    for (const connection of this.byPeer.values()) connection.cutConnection();
   }
 
-  private add(socket: Socket): void {
+  private addSocket(socket: Socket): void {
     const { remoteAddress, remotePort } = socket;
     if (remoteAddress === undefined || socket.destroyed) return;
     const peer = `${remoteAddress}:${remotePort}`;
     const connection = new GrpcConnection(remoteAddress, socket);
     this.makeRoom(remoteAddress);
     this.byPeer.set(peer, connection);
-    const leave = this.pace.watch(new PacedSocket(socket));
+    const leave = this.pace.watchReader(new PacedSocket(socket));
     socket.once('close', () => {
       leave();
       this.byPeer.delete(peer);
@@ -114,13 +114,13 @@ export class GrpcConnections {
     if (this.byPeer.size < this.limits.mostOfAddress) return;
     const anonymous = this.byPeer.values().filter((it) => it.address === address && it.isIdle);
     const all = [...anonymous];
-    if (all.length >= this.limits.mostOfAddress) all[0]?.cut();
+    if (all.length >= this.limits.mostOfAddress) all[0]?.cutConnection();
   }
 
   /** Cuts idle connections. It counts looks, not time: after a standstill of the process no connection is blamed. */
-  private look(): void {
+  private cutIdle(): void {
     for (const connection of this.byPeer.values()) {
-      if (connection.idleLooks() > LOOKS_PER_PERIOD) connection.cut();
+      if (connection.idleLooks() > LOOKS_PER_PERIOD) connection.cutConnection();
     }
   }
 }
@@ -144,24 +144,24 @@ export class GrpcConnection {
   }
 
   /** Attaches the HTTP/2 session once it exists. */
-  opened(session: ServerHttp2Session): void {
+  attachSession(session: ServerHttp2Session): void {
     this.session = session;
   }
 
   /** Notes an authenticated call, which raises the limit of concurrent calls. */
-  known(): void {
+  markKnown(): void {
     if (this.isKnown) return;
     this.isKnown = true;
     if (this.session?.destroyed === false) this.session.settings({ maxConcurrentStreams: MOST_STREAMS });
   }
 
   /** Notes a rejected call; a connection without credentials is cut after many. */
-  refused(): void {
+  countRefusal(): void {
     if (this.isKnown) return;
     this.refusals += 1;
     if (this.refusals !== MOST_REFUSALS || this.session?.destroyed !== false) return;
     this.session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    setImmediate(() => this.cut());
+    setImmediate(() => this.cutConnection());
   }
 
   /** Notes an open call of the health service. @returns the function to call when it has ended */
@@ -179,7 +179,7 @@ export class GrpcConnection {
     return this.looks;
   }
 
-  cut(): void {
+  cutConnection(): void {
     this.socket?.destroy();
   }
 }

@@ -24,10 +24,10 @@ export interface GrpcRequest {
   /**
    * Returns the parameters as ProtoJSON. @throws A2AError PARSE_ERROR; INVALID_REQUEST if their JSON has more members
    */
-  params(mostMembers: number): JsonObject;
+  readParams(mostMembers: number): JsonObject;
 }
 
-interface Method {
+interface GrpcMethod {
   path: string;
   requestStream: false;
   responseStream: boolean;
@@ -38,47 +38,54 @@ interface Method {
 }
 
 /** Methods of `a2a.proto` as compiled by the official SDK, with ProtoJSON as their values here. */
-export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, Method>> = {
-  SendMessage: method(
+export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, GrpcMethod>> = {
+  SendMessage: defineMethod(
     A2AService.sendMessage,
     sdk.SendMessageRequest,
     (value: SendMessageResponse) => encodeSendMessageResponse(value),
     JSON_IN_SEND,
   ),
-  SendStreamingMessage: method(
+  SendStreamingMessage: defineMethod(
     A2AService.sendStreamingMessage,
     sdk.SendMessageRequest,
     (value: StreamResponse) => encodeStreamResponse(value),
     JSON_IN_SEND,
   ),
-  GetTask: method(A2AService.getTask, sdk.GetTaskRequest, (value: Task) => encodeTask(value)),
-  ListTasks: method(A2AService.listTasks, sdk.ListTasksRequest, encodeList),
-  CancelTask: method(A2AService.cancelTask, sdk.CancelTaskRequest, (value: Task) => encodeTask(value), JSON_IN_CANCEL),
-  SubscribeToTask: method(A2AService.subscribeToTask, sdk.SubscribeToTaskRequest, (value: StreamResponse) =>
+  GetTask: defineMethod(A2AService.getTask, sdk.GetTaskRequest, (value: Task) => encodeTask(value)),
+  ListTasks: defineMethod(A2AService.listTasks, sdk.ListTasksRequest, encodeList),
+  CancelTask: defineMethod(
+    A2AService.cancelTask,
+    sdk.CancelTaskRequest,
+    (value: Task) => encodeTask(value),
+    JSON_IN_CANCEL,
+  ),
+  SubscribeToTask: defineMethod(A2AService.subscribeToTask, sdk.SubscribeToTaskRequest, (value: StreamResponse) =>
     encodeStreamResponse(value),
   ),
-  CreateTaskPushNotificationConfig: method(
+  CreateTaskPushNotificationConfig: defineMethod(
     A2AService.createTaskPushNotificationConfig,
     sdk.TaskPushNotificationConfig,
     (value: unknown) => sdk.TaskPushNotificationConfig.fromJSON(value),
   ),
-  GetTaskPushNotificationConfig: method(
+  GetTaskPushNotificationConfig: defineMethod(
     A2AService.getTaskPushNotificationConfig,
     sdk.GetTaskPushNotificationConfigRequest,
     (value: unknown) => sdk.TaskPushNotificationConfig.fromJSON(value),
   ),
-  ListTaskPushNotificationConfigs: method(
+  ListTaskPushNotificationConfigs: defineMethod(
     A2AService.listTaskPushNotificationConfigs,
     sdk.ListTaskPushNotificationConfigsRequest,
     (value: unknown) => sdk.ListTaskPushNotificationConfigsResponse.fromJSON(value),
   ),
-  DeleteTaskPushNotificationConfig: method(
+  DeleteTaskPushNotificationConfig: defineMethod(
     A2AService.deleteTaskPushNotificationConfig,
     sdk.DeleteTaskPushNotificationConfigRequest,
     () => ({}),
   ),
-  GetExtendedAgentCard: method(A2AService.getExtendedAgentCard, sdk.GetExtendedAgentCardRequest, (value: unknown) =>
-    sdk.AgentCard.fromJSON(value),
+  GetExtendedAgentCard: defineMethod(
+    A2AService.getExtendedAgentCard,
+    sdk.GetExtendedAgentCardRequest,
+    (value: unknown) => sdk.AgentCard.fromJSON(value),
   ),
 };
 
@@ -94,12 +101,12 @@ interface SdkMethod<Request, Response> {
   responseDeserialize: (bytes: Buffer) => Response;
 }
 
-function method<Request, Response, Value>(
+function defineMethod<Request, Response, Value>(
   definition: SdkMethod<Request, Response>,
   codec: { toJSON(value: Request): unknown },
   encode: (value: Value) => Response,
   json: JsonPlaces = {},
-): Method {
+): GrpcMethod {
   const { path, responseStream, requestDeserialize, responseSerialize } = definition;
   return {
     path,
@@ -107,9 +114,9 @@ function method<Request, Response, Value>(
     responseStream,
     requestSerialize: definition.requestSerialize,
     requestDeserialize: (bytes) => ({
-      params: (mostMembers) => {
+      readParams: (mostMembers) => {
         if (encodesMoreMembers(bytes, json, mostMembers)) throw tooManyMembersError(mostMembers);
-        return read(bytes, requestDeserialize, codec);
+        return decodeRequest(bytes, requestDeserialize, codec);
       },
     }),
     responseSerialize: (value) => responseSerialize(encode(value as Value)),
@@ -119,7 +126,7 @@ function method<Request, Response, Value>(
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function read<Request>(
+function decodeRequest<Request>(
   bytes: Buffer,
   decode: (bytes: Buffer) => Request,
   codec: { toJSON(value: Request): unknown },

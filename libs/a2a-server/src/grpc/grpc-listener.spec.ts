@@ -101,7 +101,7 @@ class LargeAnswers {
 
   private async answer(operation: string, { scope, whenAnswered }: CallContext): Promise<Task> {
     calls.push(operation);
-    const leave = await room.enter(size, scope);
+    const leave = await room.enterAnswer(size, scope);
     if (!whenAnswered?.(leave)) leave();
     const artifacts = [{ artifactId: 'a', parts: [{ text: 'x'.repeat(size) }] }];
     return { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' }, artifacts } as Task;
@@ -150,7 +150,7 @@ function whenClosed(stream: ClientHttp2Stream): Promise<number> {
 }
 
 async function answerBytes(): Promise<number> {
-  return Number(/^parley_answer_bytes (\d+)$/m.exec(await metrics.read())?.[1]);
+  return Number(/^parley_answer_bytes (\d+)$/m.exec(await metrics.readExposition())?.[1]);
 }
 
 /** `id: "t"` as the requests of A2A have it. */

@@ -63,7 +63,7 @@ export class GrpcListener {
       'grpc.keepalive_timeout_ms': 10_000,
       'grpc.max_connection_idle_ms': LONGEST_IDLE_MS,
     });
-    this.server.addService(GRPC_SERVICE, this.binding.implementation());
+    this.server.addService(GRPC_SERVICE, this.binding.createHandlers());
     this.health.addToServer(this.server);
   }
 
@@ -73,14 +73,14 @@ export class GrpcListener {
     return new Promise((resolve, reject) => {
       this.server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
         if (error) return reject(error);
-        this.connections.watch(this.server, this.refuse);
+        this.connections.watchServer(this.server, this.refuse);
         resolve(bound);
       });
     });
   }
 
   /** Reports NOT_SERVING to health checks. */
-  drain(): void {
+  reportNotServing(): void {
     this.health.setStatus('', 'NOT_SERVING');
     this.health.setStatus(SERVICE_NAME, 'NOT_SERVING');
   }
@@ -91,13 +91,13 @@ export class GrpcListener {
 
   /** Resolves when the calls in progress are answered; remaining ones are cut when the signal aborts. */
   async close(signal: AbortSignal): Promise<void> {
-    const cut = (): void => {
+    const cutCalls = (): void => {
       this.server.forceShutdown();
       this.connections.close();
     };
     const closed = new Promise<void>((resolve) => this.server.tryShutdown(() => resolve()));
-    if (signal.aborted) cut();
-    else signal.addEventListener('abort', cut, { once: true });
+    if (signal.aborted) cutCalls();
+    else signal.addEventListener('abort', cutCalls, { once: true });
     await closed;
     this.connections.close();
   }

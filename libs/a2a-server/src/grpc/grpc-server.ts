@@ -30,7 +30,7 @@ export class GrpcServer {
    * @returns the port, or `undefined` if gRPC is off
    * @throws Error if the port is taken
    */
-  async listen(): Promise<number | undefined> {
+  async listenIfConfigured(): Promise<number | undefined> {
     const { grpcPort, host, bodyLimit, content } = this.config;
     if (grpcPort === undefined) return undefined;
     const { GrpcListener } = await import('./grpc-listener.js');
@@ -50,9 +50,9 @@ export class GrpcServer {
     this.address.grpcListening(port);
     let listening = true;
     this.readiness.add('grpc', () => listening);
-    this.shutdown.register('readiness', () => listener.drain());
-    this.shutdown.register('streams', () => listener.endStreams());
-    this.shutdown.register('connections', async ({ signal }) => {
+    this.shutdown.registerStep('readiness', () => listener.reportNotServing());
+    this.shutdown.registerStep('streams', () => listener.endStreams());
+    this.shutdown.registerStep('connections', async ({ signal }) => {
       await listener.close(signal);
       listening = false;
     });

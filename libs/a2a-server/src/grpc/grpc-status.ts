@@ -30,22 +30,26 @@ export function grpcError(error: unknown): Partial<ServiceError> {
   const code = BY_HTTP_STATUS[shown.status] ?? status[shown.grpc as keyof typeof status] ?? status.UNKNOWN;
   const metadata = new Metadata();
   metadata.set('grpc-status-details-bin', Buffer.from(statusBytes(code, shown)));
-  return { name: shown.name, code, details: shortened(shown.message), metadata };
+  return { name: shown.name, code, details: shortenText(shown.message), metadata };
 }
 
 /** Truncates a text for a trailer, and replaces unpaired surrogates, which gRPC cannot write. */
-function shortened(text: string): string {
+function shortenText(text: string): string {
   const cut = text.length > LONGEST_TEXT ? briefText(text, LONGEST_TEXT - 1) : text;
   return Buffer.from(cut).toString();
 }
 
 /** Encodes a google.rpc.Status: `code` 1, `message` 2, `details` 3. */
 function statusBytes(code: number, error: A2AError): Uint8Array {
-  const writer = new BinaryWriter().uint32(tag(1, 0)).int32(code).uint32(tag(2, 2)).string(shortened(error.message));
-  for (const detail of error.details()) {
+  const writer = new BinaryWriter()
+    .uint32(fieldTag(1, 0))
+    .int32(code)
+    .uint32(fieldTag(2, 2))
+    .string(shortenText(error.message));
+  for (const detail of error.toDetails()) {
     const type = detail['@type'] as string;
     const value = type.endsWith('.ErrorInfo') ? errorInfo(detail as unknown as ErrorInfo) : badRequest(error);
-    writer.uint32(tag(3, 2)).fork().uint32(tag(1, 2)).string(type).uint32(tag(2, 2)).bytes(value).join();
+    writer.uint32(fieldTag(3, 2)).fork().uint32(fieldTag(1, 2)).string(type).uint32(fieldTag(2, 2)).bytes(value).join();
   }
   return writer.finish();
 }
@@ -58,9 +62,9 @@ interface ErrorInfo {
 
 /** Encodes a google.rpc.ErrorInfo: `reason` 1, `domain` 2, `metadata` 3. */
 function errorInfo({ reason, domain, metadata }: ErrorInfo): Uint8Array {
-  const writer = new BinaryWriter().uint32(tag(1, 2)).string(reason).uint32(tag(2, 2)).string(domain);
+  const writer = new BinaryWriter().uint32(fieldTag(1, 2)).string(reason).uint32(fieldTag(2, 2)).string(domain);
   for (const [key, value] of Object.entries(metadata)) {
-    writer.uint32(tag(3, 2)).fork().uint32(tag(1, 2)).string(key).uint32(tag(2, 2)).string(value).join();
+    writer.uint32(fieldTag(3, 2)).fork().uint32(fieldTag(1, 2)).string(key).uint32(fieldTag(2, 2)).string(value).join();
   }
   return writer.finish();
 }
@@ -70,15 +74,22 @@ function badRequest({ violations }: A2AError): Uint8Array {
   const writer = new BinaryWriter();
   let bytes = 0;
   for (const violation of violations) {
-    const [field, description] = [shortened(violation.field), shortened(violation.description)];
+    const [field, description] = [shortenText(violation.field), shortenText(violation.description)];
     bytes += Buffer.byteLength(field) + Buffer.byteLength(description);
     if (bytes > MOST_VIOLATIONS_BYTES) break;
-    writer.uint32(tag(1, 2)).fork().uint32(tag(1, 2)).string(field).uint32(tag(2, 2)).string(description).join();
+    writer
+      .uint32(fieldTag(1, 2))
+      .fork()
+      .uint32(fieldTag(1, 2))
+      .string(field)
+      .uint32(fieldTag(2, 2))
+      .string(description)
+      .join();
   }
   return writer.finish();
 }
 
 /** Returns the tag of a field: its number and wire type (0: varint, 2: length-delimited). */
-function tag(field: number, wireType: 0 | 2): number {
+function fieldTag(field: number, wireType: 0 | 2): number {
   return (field << 3) | wireType;
 }

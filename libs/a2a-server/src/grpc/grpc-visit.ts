@@ -7,7 +7,7 @@ import { headersOf } from './grpc-call.js';
 import type { GrpcConnection } from './grpc-connections.js';
 
 /** Admitted caller, and its headers. */
-export interface Admission {
+export interface CallAdmission {
   caller: Caller;
   headers: IncomingHttpHeaders;
   /** Calls back once, when the stream of the call has closed. @returns false if it has already closed */
@@ -18,14 +18,14 @@ export interface Admission {
 const ADMISSION = Symbol('admission');
 
 interface AdmittedMetadata extends Metadata {
-  [ADMISSION]?: Admission;
+  [ADMISSION]?: CallAdmission;
 }
 
 /** Maximum number of bytes of a health request, which only names a service. */
 const MOST_PUBLIC_BYTES = 4 * 1024;
 
 /** Returns the caller that the auth guard admitted. */
-export function admissionOf(metadata: Metadata): Admission {
+export function admissionOf(metadata: Metadata): CallAdmission {
   const admission = (metadata as AdmittedMetadata)[ADMISSION];
   if (!admission) throw new Error('A call came past the auth guard');
   return admission;
@@ -43,8 +43,8 @@ export abstract class GrpcVisit {
   ) {}
 
   /** Admits the call by its metadata. @throws A2AError if it is rejected; asynchronously */
-  async begin(metadata: Metadata): Promise<void> {
-    const leave = await this.admit(metadata);
+  async beginVisit(metadata: Metadata): Promise<void> {
+    const leave = await this.admitCall(metadata);
     if (this.over) leave?.();
     else this.leave = leave;
   }
@@ -53,21 +53,21 @@ export abstract class GrpcVisit {
   expectMessage(late: () => void): void {
     if (this.over) return;
     this.late = setTimeout(() => {
-      this.end();
+      this.endVisit();
       late();
     }, this.access.messageTimeoutMs).unref();
   }
 
   /** Counts bytes of the message. @throws A2AError for too many */
-  abstract received(bytes: number): void;
+  abstract countReceived(bytes: number): void;
 
   /** Notes that the message is complete. */
-  complete(): void {
+  completeMessage(): void {
     clearTimeout(this.late);
   }
 
   /** Frees what the call holds. Further calls have no effect. */
-  end(): void {
+  endVisit(): void {
     this.over = true;
     clearTimeout(this.late);
     this.leave?.();
@@ -75,7 +75,7 @@ export abstract class GrpcVisit {
   }
 
   /** Admits the call. @returns the function to call once when the call is over; `undefined` if it is over already */
-  protected abstract admit(metadata: Metadata): Promise<(() => void) | undefined>;
+  protected abstract admitCall(metadata: Metadata): Promise<(() => void) | undefined>;
 }
 
 /** Call of an authenticated caller, within its limits. */
@@ -85,39 +85,39 @@ export class CallerVisit extends GrpcVisit {
   constructor(
     access: GrpcAccess,
     connection: GrpcConnection,
-    private readonly whenClosed: Admission['whenClosed'],
+    private readonly whenClosed: CallAdmission['whenClosed'],
   ) {
     super(access, connection);
   }
 
-  received(bytes: number): void {
-    const refusal = this.message?.take(bytes);
+  countReceived(bytes: number): void {
+    const refusal = this.message?.acceptBytes(bytes);
     if (refusal) throw inFlightError(refusal);
   }
 
-  override complete(): void {
-    super.complete();
-    this.message?.complete();
+  override completeMessage(): void {
+    super.completeMessage();
+    this.message?.completeBody();
   }
 
-  override end(): void {
-    super.end();
-    this.message?.release();
+  override endVisit(): void {
+    super.endVisit();
+    this.message?.releaseBytes();
     this.message = undefined;
   }
 
-  protected async admit(metadata: AdmittedMetadata): Promise<(() => void) | undefined> {
+  protected async admitCall(metadata: AdmittedMetadata): Promise<(() => void) | undefined> {
     const headers = headersOf(metadata);
-    const caller = await this.access.caller(headers);
+    const caller = await this.access.authenticateCaller(headers);
     if (this.over) return undefined;
-    const leave = this.access.enter(caller, this.connection.address);
+    const leave = this.access.enterCall(caller, this.connection.address);
     try {
-      this.message = this.access.message(caller);
+      this.message = this.access.admitMessage(caller);
     } catch (error) {
       leave();
       throw error;
     }
-    this.connection.known();
+    this.connection.markKnown();
     metadata[ADMISSION] = { caller, headers, whenClosed: this.whenClosed };
     return leave;
   }
@@ -135,14 +135,14 @@ export class PublicVisit extends GrpcVisit {
     super(access, connection);
   }
 
-  received(bytes: number): void {
+  countReceived(bytes: number): void {
     this.bytes += bytes;
     if (this.bytes <= MOST_PUBLIC_BYTES) return;
     const message = `A message of the health service has at most ${MOST_PUBLIC_BYTES} bytes`;
     throw new A2AError('INVALID_REQUEST', { message, detailReason: 'MESSAGE_TOO_LARGE', status: 413 });
   }
 
-  protected async admit(): Promise<() => void> {
+  protected async admitCall(): Promise<() => void> {
     const leave = this.access.enterPublic(this.connection.address, this.method);
     const rest = this.connection.beginPublicCall();
     return () => {

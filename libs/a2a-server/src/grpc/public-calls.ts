@@ -18,20 +18,20 @@ export class PublicCalls {
    * Enters a call. @returns the function to call once when it has ended
    * @throws A2AError RATE_LIMITED
    */
-  enter(address: string, method: string): () => void {
-    const key = keyOf(address, method);
+  enterCall(address: string, method: string): () => void {
+    const key = publicCallKey(address, method);
     const count = this.open.get(key) ?? 0;
     if (count >= this.most) throw tooManyPublicCalls(this.most);
     this.open.set(key, count + 1);
-    return () => this.leave(key);
+    return () => this.leaveCall(key);
   }
 
   /** True if an address may not begin another call of a method at present. */
   isFull(address: string, method: string): boolean {
-    return (this.open.get(keyOf(address, method)) ?? 0) >= this.most;
+    return (this.open.get(publicCallKey(address, method)) ?? 0) >= this.most;
   }
 
-  private leave(key: string): void {
+  private leaveCall(key: string): void {
     const left = (this.open.get(key) ?? 0) - 1;
     if (left > 0) this.open.set(key, left);
     else this.open.delete(key);
@@ -43,7 +43,7 @@ export function isPublicMethod(path: string): boolean {
   return path.startsWith(PUBLIC);
 }
 
-function keyOf(address: string, method: string): string {
+function publicCallKey(address: string, method: string): string {
   return `${address} ${method}`;
 }
 

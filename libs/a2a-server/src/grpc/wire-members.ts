@@ -31,13 +31,13 @@ const BYTES_PER_MEMBER = 2;
 export function encodesMoreMembers(bytes: Uint8Array, places: JsonPlaces, limit: number): boolean {
   if (bytes.length < limit * BYTES_PER_MEMBER) return false;
   try {
-    return new MemberCount(limit).isBeyond(new BinaryReader(bytes), bytes.length, places, 0);
+    return new WireMemberCount(limit).isBeyond(new BinaryReader(bytes), bytes.length, places, 0);
   } catch {
     return false;
   }
 }
 
-class MemberCount {
+class WireMemberCount {
   private members = 0;
 
   constructor(private readonly limit: number) {}

@@ -36,11 +36,11 @@ export function agentPath(base: AgentBase, params: BaseParams): string {
     case 'conversations':
       return 'conversations';
     case 'workflow':
-      return `workflows/${name(params.workflow, 'workflow')}`;
+      return `workflows/${requireName(params.workflow, 'workflow')}`;
     case 'node':
-      return `workflows/${name(params.workflow, 'workflow')}/nodes/${name(params.node, 'node', NODE_NAME)}`;
+      return `workflows/${requireName(params.workflow, 'workflow')}/nodes/${requireName(params.node, 'node', NODE_NAME)}`;
     case 'alias':
-      return `nodes/${name(params.node, 'node')}`;
+      return `nodes/${requireName(params.node, 'node')}`;
   }
 }
 
@@ -49,7 +49,7 @@ export function agentUrl(baseUrl: string, path: string): string {
   return path === '' ? `${baseUrl}/a2a` : `${baseUrl}/a2a/${path}`;
 }
 
-function name(segment: string | undefined, kind: 'workflow' | 'node', looks = NAME): string {
+function requireName(segment: string | undefined, kind: 'workflow' | 'node', looks = NAME): string {
   if (segment !== undefined && looks.test(segment)) return segment;
   const shown = textStart(segment ?? '', 64);
   if (kind === 'node') throw new UnknownAgent(`node "${shown}" not registered`, 'NODE_NOT_FOUND', { node: shown });

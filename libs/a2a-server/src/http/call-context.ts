@@ -4,7 +4,7 @@ import { scopeOf } from '#libs/access';
 import { type CallContext, readIdempotencyKey, REVISION_CLAIM, type ServedAgent } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
 import { inboundTrace } from '#libs/service';
-import { activated } from '../extensions.js';
+import { activeExtensions } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
 /** Address where callers reach this service: PUBLIC_URL, or that of the request, without a trailing slash. */
@@ -29,18 +29,18 @@ export function callContext(
     extensions: activatedExtensions(request.headers['a2a-extensions']),
     baseUrl: address.publicBaseUrl(request.raw),
     whenAnswered: (done) => !raw.closed && raw.once('close', done) === raw,
-    ...idempotency(request.headers['idempotency-key']),
-    ...tracing(request.headers),
+    ...readIdempotency(request.headers['idempotency-key']),
+    ...readTrace(request.headers),
     ...revisionClaim(request.headers[REVISION_CLAIM]),
   };
 }
 
-function idempotency(header: string | string[] | undefined): Pick<CallContext, 'idempotencyKey'> | undefined {
+function readIdempotency(header: string | string[] | undefined): Pick<CallContext, 'idempotencyKey'> | undefined {
   return header === undefined ? undefined : { idempotencyKey: readIdempotencyKey(header) };
 }
 
 /** Reads the trace context; `undefined` for callers that do not trace. */
-export function tracing(headers: IncomingHttpHeaders): Pick<CallContext, 'trace'> | undefined {
+export function readTrace(headers: IncomingHttpHeaders): Pick<CallContext, 'trace'> | undefined {
   const trace = inboundTrace(headers);
   return trace === undefined ? undefined : { trace };
 }
@@ -53,7 +53,7 @@ function revisionClaim(header: string | string[] | undefined): Pick<CallContext,
 /** Sets the header with the requested extensions that are active at the agent (section 4.6). */
 export function setActivatedExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   if (call.extensions.length === 0) return;
-  const active = activated(call.extensions, agent);
+  const active = activeExtensions(call.extensions, agent);
   if (active.length > 0) reply.header('a2a-extensions', active.join(', '));
 }
 

@@ -59,7 +59,7 @@ describe('event streams over a socket', () => {
     await readUntil(reader, 'id: 1');
     server.routes.endStreams();
     expect((await reader.read()).done).toBe(true);
-    expect((await server.store.header('live'))?.state).toBe('TASK_STATE_SUBMITTED');
+    expect((await server.store.readHeader('live'))?.state).toBe('TASK_STATE_SUBMITTED');
   });
 
   it('tell an error that comes up later as an event, without its cause', async () => {

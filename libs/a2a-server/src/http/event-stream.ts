@@ -3,26 +3,26 @@ import type { FastifyReply } from 'fastify';
 import { admitStream } from '#libs/access';
 import { SseStream } from '#libs/http';
 import type { A2AError } from '#libs/protocol';
-import { PassingSet } from '#libs/service';
+import { ShortLivedSet } from '#libs/service';
 import { publicError } from '../public-error.js';
 import type { StreamItem } from '../stream-item.js';
 import { type OpenItems, openIterated, TaskItems } from '../task-items.js';
 
 /** Format of the items and errors of a stream in one binding. */
 export interface StreamFraming {
-  item(item: Pick<StreamItem, 'json' | 'response'>): string;
+  frameItem(item: Pick<StreamItem, 'json' | 'response'>): string;
   /** Formats an error after the first item; `event` is its SSE type. */
-  error(error: A2AError): { event?: string; data: string };
+  frameError(error: A2AError): { event?: string; data: string };
   /** True if the stream ends with an item, whatever would follow. */
   isLast?(item: StreamItem): boolean;
 }
 
-type Items = readonly StreamItem[] | undefined;
-type OpenStreams = PassingSet<EventStream>;
+type StreamItems = readonly StreamItem[] | undefined;
+type OpenStreams = ShortLivedSet<EventStream>;
 
 /** Open streams, which a shutdown ends. */
 export class EventStreams {
-  private readonly open: OpenStreams = new PassingSet();
+  private readonly open: OpenStreams = new ShortLivedSet();
 
   /**
    * Answers with a stream and resolves once it has begun. The stream continues by itself, so hours later it retains
@@ -32,19 +32,19 @@ export class EventStreams {
    *   later errors are sent in the stream.
    * - A reader that leaves ends the reading, never the work.
    */
-  async send(reply: FastifyReply, read: () => AsyncIterable<StreamItem>, framing: StreamFraming): Promise<void> {
+  async sendStream(reply: FastifyReply, read: () => AsyncIterable<StreamItem>, framing: StreamFraming): Promise<void> {
     admitStream(reply);
     const given = read();
-    const items = given instanceof TaskItems ? await given.open() : openIterated(given);
+    const items = given instanceof TaskItems ? await given.openItems() : openIterated(given);
     const first = await firstOf(items);
     reply.hijack();
     reply.request.id = inOnePiece(reply.request.id);
-    new EventStream(items, framing, this.open).begin(reply, first);
+    new EventStream(items, framing, this.open).beginSending(reply, first);
   }
 
   /** Ends every stream; readers reconnect with the last id they saw, to this or another replica. */
   endAll(): void {
-    for (const { value: stream } of this.open) stream.end();
+    for (const { value: stream } of this.open) stream.endReading();
   }
 }
 
@@ -56,9 +56,9 @@ function inOnePiece(id: string): string {
   return Buffer.from(id).toString();
 }
 
-async function firstOf(items: OpenItems): Promise<Items> {
+async function firstOf(items: OpenItems): Promise<StreamItems> {
   try {
-    return await items.read();
+    return await items.readItems();
   } catch (error) {
     items.close();
     throw error;
@@ -85,10 +85,10 @@ class EventStream {
     items.reader = this;
   }
 
-  begin(reply: FastifyReply, first: Items): void {
+  beginSending(reply: FastifyReply, first: StreamItems): void {
     const headers = reply.getHeaders() as OutgoingHttpHeaders;
     this.stream = new SseStream(reply.raw, { headers, owner: this });
-    void this.run(this.stream, first);
+    void this.runUntilIdle(this.stream, first);
   }
 
   /** Notes that there may be something to send. */
@@ -96,25 +96,25 @@ class EventStream {
     this.isWoken = true;
     if (this.isRunning || this.isOver || !this.stream) return;
     this.isRunning = true;
-    void this.run(this.stream, NONE);
+    void this.runUntilIdle(this.stream, NONE);
   }
 
   /** Ends the stream after what is being sent, also if the reader has left. Idempotent. */
-  end(): void {
+  endReading(): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.place.leave();
+    this.place.leaveSet();
     this.items.close();
-    this.stream?.end();
+    this.stream?.endStream();
   }
 
   /** Sends items until there are none. Never rejects. */
-  private async run(stream: SseStream, begun: Items): Promise<void> {
+  private async runUntilIdle(stream: SseStream, begun: StreamItems): Promise<void> {
     try {
-      for (let items = begun; items; items = await this.next()) {
+      for (let items = begun; items; items = await this.readNextItems()) {
         for (const item of items) {
-          await stream.send({ id: item.sequence, data: this.framing.item(item) });
-          if (this.isOver || this.framing.isLast?.(item)) return this.end();
+          await stream.sendFrame({ id: item.sequence, data: this.framing.frameItem(item) });
+          if (this.isOver || this.framing.isLast?.(item)) return this.endReading();
         }
         if (items.length === 0 && !this.isWoken) {
           this.isRunning = false;
@@ -122,14 +122,14 @@ class EventStream {
         }
       }
     } catch (error) {
-      if (!this.isOver) await stream.send(this.framing.error(publicError(error)));
+      if (!this.isOver) await stream.sendFrame(this.framing.frameError(publicError(error)));
     }
-    this.end();
+    this.endReading();
   }
 
-  private next(): Promise<Items> {
+  private readNextItems(): Promise<StreamItems> {
     this.isWoken = false;
-    return this.items.read();
+    return this.items.readItems();
   }
 }
 

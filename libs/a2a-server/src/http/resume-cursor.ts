@@ -9,12 +9,12 @@ import type { SubscriptionOptions } from '../task-subscription.js';
  */
 export function resumeCursor(request: FastifyRequest): SubscriptionOptions {
   const header = request.headers['last-event-id'];
-  if (typeof header === 'string' && header !== '') return sequence('Last-Event-ID', header);
+  if (typeof header === 'string' && header !== '') return readSequence('Last-Event-ID', header);
   const { since } = request.query as Record<string, unknown>;
-  return since === undefined || since === '' ? {} : sequence('since', since);
+  return since === undefined || since === '' ? {} : readSequence('since', since);
 }
 
-function sequence(field: string, value: unknown): SubscriptionOptions {
+function readSequence(field: string, value: unknown): SubscriptionOptions {
   if (typeof value === 'string' && /^\d{1,10}$/.test(value)) return { since: Number(value), sinceField: field };
   throw invalidParams({ field, description: 'must be a sequence number' });
 }

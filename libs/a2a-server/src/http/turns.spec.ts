@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { setImmediate as nextImmediate } from 'node:timers/promises';
-import { Turns } from './turns.js';
+import { RequestBatcher } from './turns.js';
 
 describe('Turns', () => {
   it('come at once for all that asked, in their order, and each step of theirs before the next', async () => {
-    const turns = new Turns();
+    const turns = new RequestBatcher();
     const seen: string[] = [];
     for (const name of ['a', 'b']) {
-      turns.take(() => {
+      turns.schedule(() => {
         seen.push(`${name}1`);
         void Promise.resolve().then(() => seen.push(`${name}2`));
       });
@@ -18,12 +18,12 @@ describe('Turns', () => {
   });
 
   it('come again for who asks meanwhile', async () => {
-    const turns = new Turns();
+    const turns = new RequestBatcher();
     const seen: string[] = [];
     const last = new EventTarget();
     const ended = once(last, 'end');
-    turns.take(() => {
-      turns.take(() => {
+    turns.schedule(() => {
+      turns.schedule(() => {
         seen.push('second');
         last.dispatchEvent(new Event('end'));
       });
@@ -35,13 +35,13 @@ describe('Turns', () => {
 
   it('come for the others where one of them throws', () => {
     const due: (() => void)[] = [];
-    const turns = new Turns((act) => due.push(act));
+    const turns = new RequestBatcher((act) => due.push(act));
     const seen: string[] = [];
-    turns.take(() => seen.push('before'));
-    turns.take(() => {
+    turns.schedule(() => seen.push('before'));
+    turns.schedule(() => {
       throw new Error('of one');
     });
-    turns.take(() => seen.push('after'));
+    turns.schedule(() => seen.push('after'));
     expect(() => due.shift()?.()).toThrow('of one');
     due.shift()?.();
     expect([seen, due]).toEqual([['before', 'after'], []]);

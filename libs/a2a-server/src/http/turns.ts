@@ -3,7 +3,7 @@
  * of a Message, with that of V8 and Node, takes 550 KiB, more than the cache of a core; run one after another, each
  * Message would load all of it again (ADR 40).
  */
-export class Turns {
+export class RequestBatcher {
   private waiting: (() => void)[] = [];
 
   /** @param afterReading calls a function once the event loop has read all pending input */
@@ -13,13 +13,13 @@ export class Turns {
    * Schedules a function for when all pending input of this process has been read, in order of the calls. It runs in
    * the async context of the first.
    */
-  take(act: () => void): void {
-    if (this.waiting.length === 0) this.afterReading(() => this.goOn());
+  schedule(act: () => void): void {
+    if (this.waiting.length === 0) this.afterReading(() => this.runBatch());
     this.waiting.push(act);
   }
 
   /** Runs the batch. If a function throws, the others are scheduled again. */
-  private goOn(): void {
+  private runBatch(): void {
     const { waiting } = this;
     this.waiting = [];
     let done = 0;
@@ -29,7 +29,7 @@ export class Turns {
         act();
       }
     } finally {
-      for (const act of waiting.slice(done)) this.take(act);
+      for (const act of waiting.slice(done)) this.schedule(act);
     }
   }
 }

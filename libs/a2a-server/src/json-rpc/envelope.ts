@@ -50,7 +50,7 @@ export function resultResponse(id: RpcId, resultJson: string): string {
 
 /** Builds an error response in the shape of section 9.5; `message` replaces the error's own text. */
 export function errorResponse(id: RpcId, error: A2AError, message = error.message): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message, data: error.details() } });
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message, data: error.toDetails() } });
 }
 
 /** Framing of streams: every item is a response to the one request (section 9.4.2). */
@@ -61,11 +61,11 @@ export class RpcFraming implements StreamFraming {
     this.prefix = resultPrefix(id);
   }
 
-  item({ json }: { json: string }): string {
+  frameItem({ json }: { json: string }): string {
     return `${this.prefix}${json}}`;
   }
 
-  error(error: A2AError): { data: string } {
+  frameError(error: A2AError): { data: string } {
     return { data: errorResponse(this.id, error) };
   }
 }

@@ -8,7 +8,7 @@ import type { EventStreams } from '../http/event-stream.js';
 import { isLegacyVersion, requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
 import { isLegacyMethod, LegacyJsonRpc } from '../legacy/legacy-json-rpc.js';
-import { type Operation, OPERATIONS } from '../operations.js';
+import { type A2aOperation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
 import { atTenant } from '../tenant-agent.js';
@@ -42,7 +42,7 @@ export class JsonRpcBinding {
     this.legacy = new LegacyJsonRpc(handler, address, streams);
   }
 
-  async handle(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async handleRequest(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const id = readId(request.body);
     const version = requestedVersion(request);
     try {
@@ -51,17 +51,17 @@ export class JsonRpcBinding {
         const context = callContext(base, request, reply, this.address);
         sendJson(reply, resultResponse(id, await this.pre10.sendMessage(base, rpc.params, context)));
       } else if (isLegacyVersion(version) && isLegacyMethod(rpc.method)) {
-        await this.legacy.handle(base, id, rpc, request, reply);
+        await this.legacy.handleMethod(base, id, rpc, request, reply);
       } else {
-        await this.answer(base, id, rpc, operationOf(rpc.method, version), request, reply);
+        await this.answerMethod(base, id, rpc, operationOf(rpc.method, version), request, reply);
       }
     } catch (error) {
-      this.refuse(base, id, version, error, reply);
+      this.refuseRequest(base, id, version, error, reply);
     }
   }
 
   /** Answers with an error, also for a request whose body could not be read. */
-  refuse(base: AgentBase, id: RpcId, version: string, error: unknown, reply: FastifyReply): void {
+  refuseRequest(base: AgentBase, id: RpcId, version: string, error: unknown, reply: FastifyReply): void {
     const shown = publicError(error);
     const text = base === 'alias' && version === '' ? pre10Text(shown) : shown.message;
     if (HTTP_STATUSES.has(shown.status)) reply.code(shown.status);
@@ -69,11 +69,11 @@ export class JsonRpcBinding {
     sendJson(reply, errorResponse(id, shown, text));
   }
 
-  private async answer(
+  private async answerMethod(
     base: AgentBase,
     id: RpcId,
     rpc: RpcRequest,
-    operation: Operation,
+    operation: A2aOperation,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
@@ -81,12 +81,12 @@ export class JsonRpcBinding {
     await operation.at(this.handler, call, async (agent) => {
       setActivatedExtensions(call, agent, reply);
       if (operation.kind === 'unary') {
-        sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));
+        sendJson(reply, resultResponse(id, await operation.answerJson(this.handler, agent, rpc.params, call)));
         return;
       }
       const cursor = operation.resumable ? resumeCursor(request) : {};
-      const read = () => operation.open(this.handler, agent, rpc.params, call, cursor);
-      await this.streams.send(reply, read, new RpcFraming(id));
+      const readStream = () => operation.openStream(this.handler, agent, rpc.params, call, cursor);
+      await this.streams.sendStream(reply, readStream, new RpcFraming(id));
     });
   }
 }
@@ -95,7 +95,7 @@ export class JsonRpcBinding {
  * Returns the operation of a method. Operations of 1.0 need its version; methods of neither version are unknown.
  * @throws A2AError
  */
-function operationOf(method: string, version: string): Operation {
+function operationOf(method: string, version: string): A2aOperation {
   const known = Object.hasOwn(OPERATIONS, method);
   if (known || !isLegacyVersion(version)) requireSupportedVersion(version);
   if (!known) throw new A2AError('METHOD_NOT_FOUND', { metadata: { method: textStart(method, 64) } });

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallContext, ServedAgent } from '#libs/executor';
 import { A2AError, endsV03Stream, type JsonObject, type StreamResponse } from '#libs/protocol';
-import { activated } from '../extensions.js';
+import { activeExtensions } from '../extensions.js';
 import type { AgentBase } from '../http/agent-base.js';
 import { activatedExtensions, callContext, type PublicAddress } from '../http/call-context.js';
 import type { StreamFraming } from '../http/event-stream.js';
@@ -24,7 +24,7 @@ export function legacyCall(
 
 /** Sets the header with the requested extensions that are active at the agent. */
 export function setLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
-  const active = activated(call.extensions, agent);
+  const active = activeExtensions(call.extensions, agent);
   if (active.length > 0) reply.header(EXTENSIONS_HEADER, active.join(', '));
 }
 
@@ -44,8 +44,8 @@ export function legacyError(error: unknown, extendedCard: boolean): A2AError {
  */
 export function legacyFraming(framing: StreamFraming, write: (response: StreamResponse) => JsonObject): StreamFraming {
   return {
-    item: ({ response }) => framing.item({ response, json: JSON.stringify(write(response)) }),
-    error: (error) => framing.error(error),
+    frameItem: ({ response }) => framing.frameItem({ response, json: JSON.stringify(write(response)) }),
+    frameError: (error) => framing.frameError(error),
     isLast: ({ response }) => endsV03Stream(response),
   };
 }

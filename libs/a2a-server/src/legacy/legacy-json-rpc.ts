@@ -22,7 +22,7 @@ import type { PublicAddress } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
 import { resumeCursor } from '../http/resume-cursor.js';
 import { errorResponse, resultResponse, RpcFraming, type RpcId, type RpcRequest } from '../json-rpc/envelope.js';
-import { type Operation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
+import { type A2aOperation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import { legacyCall, legacyError, legacyFraming, setLegacyExtensions } from './legacy-call.js';
 import { inLegacyWords, type LegacyWords, PUSH_CONFIG_WORDS, PUSH_PARAMS_WORDS, SEND_WORDS } from './legacy-words.js';
@@ -33,20 +33,23 @@ type LegacyMethod = { read: ReadV03; words?: LegacyWords } & (
   | { operation: StreamOperation }
 );
 
-const task = (result: Task): JsonObject => writeV03Task(result);
-const answer = (result: SendMessageResponse): JsonObject => writeV03StreamItem(result);
-const config = (result: TaskPushNotificationConfig): JsonObject => writeV03PushConfig(result);
-const configs = (result: { configs?: TaskPushNotificationConfig[] }): JsonObject[] =>
+const writeTask = (result: Task): JsonObject => writeV03Task(result);
+const writeAnswer = (result: SendMessageResponse): JsonObject => writeV03StreamItem(result);
+const writeConfig = (result: TaskPushNotificationConfig): JsonObject => writeV03PushConfig(result);
+const writeConfigs = (result: { configs?: TaskPushNotificationConfig[] }): JsonObject[] =>
   (result.configs ?? []).map(writeV03PushConfig);
-const nothing = (): null => null;
-const card = (result: AgentCard): JsonValue => result as unknown as JsonObject;
+const writeNothing = (): null => null;
+const writeCard = (result: AgentCard): JsonValue => result as unknown as JsonObject;
 
 /** Methods of A2A 0.3 (its section 7). */
 const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>([
-  ['message/send', { operation: OPERATIONS.SendMessage, read: readV03SendParams, words: SEND_WORDS, write: answer }],
+  [
+    'message/send',
+    { operation: OPERATIONS.SendMessage, read: readV03SendParams, words: SEND_WORDS, write: writeAnswer },
+  ],
   ['message/stream', { operation: OPERATIONS.SendStreamingMessage, read: readV03SendParams, words: SEND_WORDS }],
-  ['tasks/get', { operation: OPERATIONS.GetTask, read: readV03TaskParams, write: task }],
-  ['tasks/cancel', { operation: OPERATIONS.CancelTask, read: readV03TaskParams, write: task }],
+  ['tasks/get', { operation: OPERATIONS.GetTask, read: readV03TaskParams, write: writeTask }],
+  ['tasks/cancel', { operation: OPERATIONS.CancelTask, read: readV03TaskParams, write: writeTask }],
   ['tasks/resubscribe', { operation: OPERATIONS.SubscribeToTask, read: readV03TaskParams }],
   [
     'tasks/pushNotificationConfig/set',
@@ -54,7 +57,7 @@ const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>
       operation: OPERATIONS.CreateTaskPushNotificationConfig,
       read: readV03PushConfig,
       words: PUSH_CONFIG_WORDS,
-      write: config,
+      write: writeConfig,
     },
   ],
   [
@@ -63,7 +66,7 @@ const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>
       operation: OPERATIONS.GetTaskPushNotificationConfig,
       read: readV03OnePushParams,
       words: PUSH_PARAMS_WORDS,
-      write: config,
+      write: writeConfig,
     },
   ],
   [
@@ -72,7 +75,7 @@ const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>
       operation: OPERATIONS.ListTaskPushNotificationConfigs,
       read: readV03PushParams,
       words: PUSH_PARAMS_WORDS,
-      write: configs,
+      write: writeConfigs,
     },
   ],
   [
@@ -81,12 +84,12 @@ const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>
       operation: OPERATIONS.DeleteTaskPushNotificationConfig,
       read: readV03PushParams,
       words: PUSH_PARAMS_WORDS,
-      write: nothing,
+      write: writeNothing,
     },
   ],
   [
     'agent/getAuthenticatedExtendedCard',
-    { operation: OPERATIONS.GetExtendedAgentCard, read: readV03TaskParams, write: card },
+    { operation: OPERATIONS.GetExtendedAgentCard, read: readV03TaskParams, write: writeCard },
   ],
 ]);
 
@@ -107,7 +110,7 @@ export class LegacyJsonRpc {
   ) {}
 
   /** Answers a call of a legacy method; never rejects. */
-  async handle(
+  async handleMethod(
     base: AgentBase,
     id: RpcId,
     rpc: RpcRequest,
@@ -116,7 +119,7 @@ export class LegacyJsonRpc {
   ): Promise<void> {
     const method = METHODS.get(rpc.method) as LegacyMethod;
     try {
-      await this.answer(base, id, method, rpc.params as JsonValue, request, reply);
+      await this.answerMethod(base, id, method, rpc.params as JsonValue, request, reply);
     } catch (error) {
       const shown = inLegacyWords(legacyError(error, isExtendedCard(method.operation)), method.words);
       // Balancers and retries act on these statuses.
@@ -126,7 +129,7 @@ export class LegacyJsonRpc {
     }
   }
 
-  private async answer(
+  private async answerMethod(
     base: AgentBase,
     id: RpcId,
     method: LegacyMethod,
@@ -139,18 +142,18 @@ export class LegacyJsonRpc {
     const agent = await handler.agentOfTasks(call);
     setLegacyExtensions(call, agent, reply);
     if ('write' in method) {
-      const result = await method.operation.result(handler, agent, method.read(params), call);
+      const result = await method.operation.runOperation(handler, agent, method.read(params), call);
       const json = JSON.stringify(method.write(result as never));
       reply.header('content-type', 'application/json').send(resultResponse(id, json));
       return;
     }
     const { operation, read } = method;
     const cursor = operation.resumable ? resumeCursor(request) : {};
-    const items = () => operation.open(handler, agent, read(params), call, cursor);
-    await this.streams.send(reply, items, legacyFraming(new RpcFraming(id), writeV03StreamItem));
+    const openItems = () => operation.openStream(handler, agent, read(params), call, cursor);
+    await this.streams.sendStream(reply, openItems, legacyFraming(new RpcFraming(id), writeV03StreamItem));
   }
 }
 
-function isExtendedCard(operation: Operation): boolean {
+function isExtendedCard(operation: A2aOperation): boolean {
   return operation === OPERATIONS.GetExtendedAgentCard;
 }

@@ -22,7 +22,7 @@ import type { PublicAddress } from '../http/call-context.js';
 import type { EventStreams, StreamFraming } from '../http/event-stream.js';
 import { isLegacyVersion, requestedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
-import { type Operation, OPERATIONS } from '../operations.js';
+import { type A2aOperation, OPERATIONS } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { RestCall } from '../rest/rest-binding.js';
 import { legacyCall, legacyError, legacyFraming, setLegacyExtensions } from './legacy-call.js';
@@ -35,39 +35,39 @@ interface LegacyShapes {
   write?: (result: never) => JsonValue;
 }
 
-const task = (result: Task): JsonObject => writeV03RestTask(result);
-const answer = (result: SendMessageResponse): JsonObject => writeV03RestItem(result);
-const tasks = ({ tasks: page, nextPageToken }: ListTasksResponse): JsonObject => ({
+const writeRestTask = (result: Task): JsonObject => writeV03RestTask(result);
+const writeRestAnswer = (result: SendMessageResponse): JsonObject => writeV03RestItem(result);
+const writeRestTasks = ({ tasks: page, nextPageToken }: ListTasksResponse): JsonObject => ({
   tasks: page.map(writeV03RestTask),
   nextPageToken,
 });
-const config = (result: TaskPushNotificationConfig): JsonObject => writeV03RestPushConfig(result);
-const configs = (result: { configs?: TaskPushNotificationConfig[]; nextPageToken?: string }): JsonObject => ({
+const writeRestConfig = (result: TaskPushNotificationConfig): JsonObject => writeV03RestPushConfig(result);
+const writeRestConfigs = (result: { configs?: TaskPushNotificationConfig[]; nextPageToken?: string }): JsonObject => ({
   configs: (result.configs ?? []).map(writeV03RestPushConfig),
   nextPageToken: result.nextPageToken ?? '',
 });
-const nothing = (): JsonObject => ({});
+const writeRestNothing = (): JsonObject => ({});
 /**
  * Writes a card. ProtoJSON of 0.3 has requirements in the shape that 1.0 kept; `security` is their name in JSON of 0.3.
  */
-const card = ({ securityRequirements: security, ...rest }: AgentCard): JsonValue =>
+const writeRestCard = ({ securityRequirements: security, ...rest }: AgentCard): JsonValue =>
   ({ ...rest, ...(security && { securityRequirements: security, security }) }) as unknown as JsonObject;
 
-const SHAPES: ReadonlyMap<Operation, LegacyShapes> = new Map<Operation, LegacyShapes>([
-  [OPERATIONS.SendMessage, { read: readV03RestSend, words: REST_SEND_WORDS, write: answer }],
+const SHAPES: ReadonlyMap<A2aOperation, LegacyShapes> = new Map<A2aOperation, LegacyShapes>([
+  [OPERATIONS.SendMessage, { read: readV03RestSend, words: REST_SEND_WORDS, write: writeRestAnswer }],
   [OPERATIONS.SendStreamingMessage, { read: readV03RestSend, words: REST_SEND_WORDS }],
-  [OPERATIONS.GetTask, { read: readV03TaskParams, write: task }],
-  [OPERATIONS.ListTasks, { read: readV03TaskParams, write: tasks }],
-  [OPERATIONS.CancelTask, { read: readV03TaskParams, write: task }],
+  [OPERATIONS.GetTask, { read: readV03TaskParams, write: writeRestTask }],
+  [OPERATIONS.ListTasks, { read: readV03TaskParams, write: writeRestTasks }],
+  [OPERATIONS.CancelTask, { read: readV03TaskParams, write: writeRestTask }],
   [OPERATIONS.SubscribeToTask, { read: readV03TaskParams }],
   [
     OPERATIONS.CreateTaskPushNotificationConfig,
-    { read: readV03RestPushConfig, words: PUSH_CONFIG_WORDS, write: config },
+    { read: readV03RestPushConfig, words: PUSH_CONFIG_WORDS, write: writeRestConfig },
   ],
-  [OPERATIONS.GetTaskPushNotificationConfig, { read: readV03TaskParams, write: config }],
-  [OPERATIONS.ListTaskPushNotificationConfigs, { read: readV03TaskParams, write: configs }],
-  [OPERATIONS.DeleteTaskPushNotificationConfig, { read: readV03TaskParams, write: nothing }],
-  [OPERATIONS.GetExtendedAgentCard, { read: readV03TaskParams, write: card }],
+  [OPERATIONS.GetTaskPushNotificationConfig, { read: readV03TaskParams, write: writeRestConfig }],
+  [OPERATIONS.ListTaskPushNotificationConfigs, { read: readV03TaskParams, write: writeRestConfigs }],
+  [OPERATIONS.DeleteTaskPushNotificationConfig, { read: readV03TaskParams, write: writeRestNothing }],
+  [OPERATIONS.GetExtendedAgentCard, { read: readV03TaskParams, write: writeRestCard }],
 ]);
 
 /** True for a path of 0.3: it begins with `v1` below an agent's base, which 1.0 would read as a tenant. */
@@ -92,16 +92,21 @@ export class LegacyRest {
     private readonly streams: EventStreams,
   ) {}
 
-  async handle(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async handleCall(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
-      await this.answer(base, rest, request, reply);
+      await this.answerCall(base, rest, request, reply);
     } catch (error) {
       const shown = legacyError(error, rest.operation === OPERATIONS.GetExtendedAgentCard);
       sendLegacyRestError(reply, inLegacyWords(shown, SHAPES.get(rest.operation)?.words));
     }
   }
 
-  private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async answerCall(
+    base: AgentBase,
+    rest: RestCall,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
     const { handler } = this;
     const { operation } = rest;
     const { read, write } = SHAPES.get(operation) as LegacyShapes;
@@ -110,13 +115,13 @@ export class LegacyRest {
     setLegacyExtensions(call, agent, reply);
     const { tenant: _prefix, ...given } = rest.read(request, call);
     if (operation.kind === 'unary') {
-      const result = await operation.result(handler, agent, read(given), call);
+      const result = await operation.runOperation(handler, agent, read(given), call);
       reply.header('content-type', 'application/json').send(JSON.stringify(write?.(result as never)));
       return;
     }
     const cursor = operation.resumable ? resumeCursor(request) : {};
-    const items = () => operation.open(handler, agent, read(given), call, cursor);
-    await this.streams.send(reply, items, FRAMING);
+    const openItems = () => operation.openStream(handler, agent, read(given), call, cursor);
+    await this.streams.sendStream(reply, openItems, FRAMING);
   }
 }
 
@@ -127,11 +132,11 @@ export function sendLegacyRestError(reply: FastifyReply, error: A2AError): void 
 }
 
 const PLAIN: StreamFraming = {
-  item: ({ json }) => json,
-  error: (error) => ({ event: 'error', data: errorBody(error) }),
+  frameItem: ({ json }) => json,
+  frameError: (error) => ({ event: 'error', data: errorBody(error) }),
 };
 const FRAMING = legacyFraming(PLAIN, writeV03RestItem);
 
 function errorBody(error: A2AError): string {
-  return JSON.stringify({ code: error.code, message: error.message, data: { details: error.details() } });
+  return JSON.stringify({ code: error.code, message: error.message, data: { details: error.toDetails() } });
 }

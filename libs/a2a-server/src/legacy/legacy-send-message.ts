@@ -46,9 +46,9 @@ export class LegacySendMessage {
   ) {}
 
   /** Answers a request for which `hasLegacyMessage` is true; never rejects. */
-  async handle(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async handleMessage(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
-      const task = await this.send(base, request, reply);
+      const task = await this.sendLegacy(base, request, reply);
       const answer = { ...writeV03Task(task), taskId: task.id };
       reply.header('content-type', 'application/json').send(JSON.stringify(answer));
     } catch (error) {
@@ -56,7 +56,7 @@ export class LegacySendMessage {
     }
   }
 
-  private async send(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<Task> {
+  private async sendLegacy(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<Task> {
     const call = legacyCall(base, request, reply, this.address);
     const agent = await this.handler.agentOfTasks(call);
     setLegacyExtensions(call, agent, reply);

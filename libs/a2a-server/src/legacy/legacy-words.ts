@@ -65,7 +65,7 @@ export function inLegacyWords(error: A2AError, words: LegacyWords | undefined): 
   const { reason, message, violations, metadata, detailReason, status, cause } = error;
   if (!words || violations.length === 0) return error;
   const named = violations.map((it) => inWords(it, words));
-  const text = message === textOf(violations) ? textOf(named) : message;
+  const text = message === violationsText(violations) ? violationsText(named) : message;
   return new A2AError(reason, { message: text, violations: named, metadata, detailReason, status, cause });
 }
 
@@ -78,6 +78,6 @@ function inWords({ field, description, ...rest }: FieldViolation, words: LegacyW
 }
 
 /** Builds the message of an error as invalidParams does. */
-function textOf(violations: readonly FieldViolation[]): string {
+function violationsText(violations: readonly FieldViolation[]): string {
   return violations.map((it) => `${it.field}: ${it.description}`).join('; ');
 }

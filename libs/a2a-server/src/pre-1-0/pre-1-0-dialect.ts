@@ -37,7 +37,7 @@ export class Pre10Dialect {
    * @throws UnknownAgent before the parameters are checked
    */
   async sendMessage(base: AgentBase, params: unknown, call: CallContext): Promise<string> {
-    const agent = await this.handler.agent(call);
+    const agent = await this.handler.resolveAgent(call);
     const request = parseSendMessage(readPre10SendParams(params, (metadata) => messageIdOf(call, metadata)));
     const named = base === 'alias' ? { ...call, newTaskId: pre10TaskId } : call;
     const answer = await this.handler.sendMessage(agent, request, named);

@@ -5,7 +5,7 @@ import { callContext, type PublicAddress, setActivatedExtensions } from '../http
 import type { EventStreams } from '../http/event-stream.js';
 import { requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
-import { type Operation, OPERATIONS } from '../operations.js';
+import { type A2aOperation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
 import { atTenant } from '../tenant-agent.js';
@@ -14,7 +14,7 @@ import { REST_FRAMING, sendRest, sendRestError } from './rest-response.js';
 
 /** REST call: an operation, a reader of its parameters, and whether a version is required. */
 export interface RestCall {
-  operation: Operation;
+  operation: A2aOperation;
   read: ReadParameters;
   /** True for `/send-message`, which is older than the version header and requires none. */
   anyVersion?: boolean;
@@ -28,16 +28,21 @@ export class RestBinding {
     private readonly streams: EventStreams,
   ) {}
 
-  async handle(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async handleCall(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       if (!rest.anyVersion) requireSupportedVersion(requestedVersion(request));
-      await this.answer(base, rest, request, reply);
+      await this.answerCall(base, rest, request, reply);
     } catch (error) {
       sendRestError(request, reply, publicError(error));
     }
   }
 
-  private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async answerCall(
+    base: AgentBase,
+    rest: RestCall,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
     const { operation } = rest;
     const came = callContext(base, request, reply, this.address);
     // The service always exists, and its parameters may name another agent.
@@ -47,7 +52,7 @@ export class RestBinding {
       setActivatedExtensions(call, found, reply);
       const params = given ?? rest.read(request, call);
       if (operation === OPERATIONS.GetExtendedAgentCard) {
-        const agent = await this.handler.meant(found, params as { tenant?: string }, call);
+        const agent = await this.handler.agentOfTenant(found, params as { tenant?: string }, call);
         const card = await this.handler.extendedAgentCard(
           agent,
           agent === found ? call : { ...call, agent: agent.path },
@@ -57,12 +62,12 @@ export class RestBinding {
         return sendCard(request, reply, cards.writtenCard(agent, card), caching);
       }
       if (operation.kind === 'unary') {
-        sendRest(request, reply, await operation.answer(this.handler, found, params, call));
+        sendRest(request, reply, await operation.answerJson(this.handler, found, params, call));
         return;
       }
       const cursor = operation.resumable ? resumeCursor(request) : {};
-      const read = () => operation.open(this.handler, found, params, call, cursor);
-      await this.streams.send(reply, read, REST_FRAMING);
+      const readStream = () => operation.openStream(this.handler, found, params, call, cursor);
+      await this.streams.sendStream(reply, readStream, REST_FRAMING);
     });
   }
 }

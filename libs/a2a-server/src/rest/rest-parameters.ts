@@ -98,12 +98,12 @@ function queryFields(request: FastifyRequest, fields: Readonly<Record<string, Fi
   const values: JsonObject = {};
   for (const [name, type] of Object.entries(fields)) {
     const value = query[name];
-    if (value !== undefined && value !== '') values[name] = typed(value, type);
+    if (value !== undefined && value !== '') values[name] = readTyped(value, type);
   }
   return values;
 }
 
-function typed(value: string | string[], type: FieldType): string | string[] | number | boolean {
+function readTyped(value: string | string[], type: FieldType): string | string[] | number | boolean {
   if (typeof value !== 'string') return value;
   if (type === 'number' && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';

@@ -22,13 +22,13 @@ export function sendRestError(request: FastifyRequest, reply: FastifyReply, erro
 
 export function restErrorBody(error: A2AError): string {
   const { status, grpc, message } = error;
-  return JSON.stringify({ error: { code: status, status: grpc, message, details: error.details() } });
+  return JSON.stringify({ error: { code: status, status: grpc, message, details: error.toDetails() } });
 }
 
 /**
  * Framing of streams: items unchanged; an error after the first item is an SSE event of type `error` (section 11.7).
  */
 export const REST_FRAMING: StreamFraming = {
-  item: ({ json }) => json,
-  error: (error) => ({ event: 'error', data: restErrorBody(error) }),
+  frameItem: ({ json }) => json,
+  frameError: (error) => ({ event: 'error', data: restErrorBody(error) }),
 };

@@ -63,7 +63,7 @@ describe('the REST binding', () => {
   it('routes by the tenant of the path', async () => {
     const response = await request('POST', '/a2a/echo/message:send', textRequest('hi'));
     const { id } = response.json().task;
-    expect((await server.store.header(id))?.agent).toBe('workflows/echo');
+    expect((await server.store.readHeader(id))?.agent).toBe('workflows/echo');
     expect((await request('GET', `/a2a/echo/tasks/${id}`)).json().id).toBe(id);
   });
 

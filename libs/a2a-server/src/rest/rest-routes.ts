@@ -17,7 +17,7 @@ import {
 } from './rest-parameters.js';
 import { sendRestError } from './rest-response.js';
 
-type Method = 'GET' | 'POST' | 'DELETE';
+type RouteMethod = 'GET' | 'POST' | 'DELETE';
 
 const SEND: RestCall = { operation: OPERATIONS.SendMessage, read: bodyParameters };
 const STREAM: RestCall = { operation: OPERATIONS.SendStreamingMessage, read: bodyParameters };
@@ -29,7 +29,7 @@ const STREAM: RestCall = { operation: OPERATIONS.SendStreamingMessage, read: bod
 const ENCODED_SEND = '/:spelled(^message:(?:send|stream)$)';
 
 /** Routes of operations, below a base URL with or without a tenant; `::` is a colon. */
-const ROUTES: readonly (readonly [Method, string, RestCall])[] = [
+const ROUTES: readonly (readonly [RouteMethod, string, RestCall])[] = [
   ['POST', '/message::send', SEND],
   ['POST', '/message::stream', STREAM],
   ['GET', '/tasks', { operation: OPERATIONS.ListTasks, read: listTasksParameters }],
@@ -62,7 +62,7 @@ const LEGACY_CARD: RestCall = { operation: OPERATIONS.GetExtendedAgentCard, read
 const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMessageParameters, anyVersion: true };
 
 /** Answers a REST call. */
-type RestAnswer = Pick<RestBinding, 'handle'>;
+type RestAnswer = Pick<RestBinding, 'handleCall'>;
 
 /** Handlers for callers of A2A 0.3: paths that begin with `v1`, and Messages in its format at `/send-message`. */
 interface LegacyAnswers {
@@ -82,11 +82,11 @@ export function registerRestRoutes(
     const below = BASE_ROUTES[base];
     add('POST', `${below}/send-message`, (request, reply) =>
       hasLegacyMessage(request.body)
-        ? sendMessage.handle(base, request, reply)
-        : binding.handle(base, SEND_MESSAGE, request, reply),
+        ? sendMessage.handleMessage(base, request, reply)
+        : binding.handleCall(base, SEND_MESSAGE, request, reply),
     );
     add('GET', `${below}/:tenant/card`, (request, reply) =>
-      isLegacyRest(request) ? legacy.handle(base, LEGACY_CARD, request, reply) : refuseRoute(request, reply),
+      isLegacyRest(request) ? legacy.handleCall(base, LEGACY_CARD, request, reply) : refuseRoute(request, reply),
     );
     registerOperations(add, base, below, () => binding);
     registerOperations(add, base, `${below}/:tenant`, ofVersion);
@@ -100,12 +100,12 @@ function registerOperations(
   answer: (request: FastifyRequest) => RestAnswer,
 ): void {
   for (const [method, path, call] of ROUTES) {
-    add(method, `${prefix}${path}`, (request, reply) => answer(request).handle(base, call, request, reply));
+    add(method, `${prefix}${path}`, (request, reply) => answer(request).handleCall(base, call, request, reply));
   }
   add('POST', `${prefix}${ENCODED_SEND}`, (request, reply) => {
     const { spelled } = request.params as { spelled: string };
     const call = spelled === 'message:stream' ? STREAM : SEND;
-    return answer(request).handle(base, call, request, reply);
+    return answer(request).handleCall(base, call, request, reply);
   });
   for (const method of ['GET', 'POST'] as const) {
     add(method, `${prefix}/tasks/:id`, (request, reply) => handleTask(answer(request), base, method, request, reply));
@@ -114,7 +114,10 @@ function registerOperations(
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-function routeAdder(scope: FastifyInstance, base: AgentBase): (method: Method, url: string, handler: Handler) => void {
+function routeAdder(
+  scope: FastifyInstance,
+  base: AgentBase,
+): (method: RouteMethod, url: string, handler: Handler) => void {
   const config: A2aRouteConfig = { a2a: { base, binding: 'rest' } };
   return (method, url, handler) => {
     scope.route({ method, url, config, exposeHeadRoute: false, handler });
@@ -130,7 +133,7 @@ async function handleTask(
   reply: FastifyReply,
 ): Promise<void> {
   const call = taskCall(method, (request.params as { id: string }).id);
-  if (call) return binding.handle(base, call, request, reply);
+  if (call) return binding.handleCall(base, call, request, reply);
   return refuseRoute(request, reply);
 }
 

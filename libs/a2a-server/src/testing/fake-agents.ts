@@ -6,8 +6,8 @@ import type { TaskEvent } from '#libs/tasks';
 export class FakeExecutor extends AgentExecutor {
   constructor(
     private readonly work: (context: RequestContext) => AsyncIterable<TaskEvent>,
-    override readonly reply?: (message: Message) => Message | undefined,
-    override readonly check?: () => void,
+    override readonly replyDirectly?: (message: Message) => Message | undefined,
+    override readonly checkRequest?: () => void,
   ) {
     super();
   }
@@ -58,7 +58,7 @@ export class FakeCatalog extends AgentCatalog {
     super();
   }
 
-  override async resolve(path: string): Promise<ServedAgent> {
+  override async resolveAgent(path: string): Promise<ServedAgent> {
     const agent = this.agents.find(
       (it) => it.path === path || (path.startsWith('nodes/') && it.path.endsWith(`/${path}`)),
     );
@@ -69,14 +69,17 @@ export class FakeCatalog extends AgentCatalog {
     throw new UnknownAgent(`agent "${path}" not found`, 'AGENT_NOT_FOUND');
   }
 
-  override async route(_agent: ServedAgent, skill: string | undefined, field?: string): Promise<ServedAgent> {
+  override async routeMessage(_agent: ServedAgent, skill: string | undefined, field?: string): Promise<ServedAgent> {
     if (skill === undefined) throw new A2AError('INVALID_PARAMS', { message: 'message.metadata.skillId is required' });
     const found = this.agents.find((it) => it.path === `workflows/${skill}`);
     if (!found) throw invalidParams({ field: field ?? 'message.metadata.skillId', description: 'names no skill' });
     return found;
   }
 
-  override async list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
+  override async listAgents(
+    limit: number,
+    pageToken?: string,
+  ): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
     const from = Number(pageToken ?? 0);
     const more = this.agents.length > from + limit;
     return { agents: this.agents.slice(from, from + limit), nextPageToken: more ? String(from + limit) : '' };

@@ -35,12 +35,12 @@ export class FakeExecutions {
     const reference = { taskId, contextId };
     const header = taskHeader({ taskId, contextId, agent: agent.path, ...call.scope });
     const recorded = this.store.append(taskId, { task: submittedTask(reference, request.message) }, header);
-    this.feed.publish([recorded]);
+    this.feed.publishEvents([recorded]);
     return this.run(agent, reference, request, call, null);
   }
 
   async resume(agent: ServedAgent, taskId: string, request: SendMessageRequest, call: CallContext): Promise<Execution> {
-    const stored = await this.store.load(taskId);
+    const stored = await this.store.loadTask(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND');
     if (isActiveState(stored.header.state)) throw new A2AError('UNSUPPORTED_OPERATION');
     const reference = { taskId, contextId: stored.header.contextId };
@@ -50,7 +50,7 @@ export class FakeExecutions {
   }
 
   async cancel(_agent: ServedAgent, taskId: string, _call: CallContext, _gone?: AbortSignal): Promise<Task> {
-    const stored = await this.store.load(taskId);
+    const stored = await this.store.loadTask(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND');
     this.record(taskId, statusUpdate({ taskId, contextId: stored.header.contextId }, 'TASK_STATE_CANCELED'));
     return this.task(taskId);
@@ -74,10 +74,10 @@ export class FakeExecutions {
       metadata: request.metadata,
       signal: new AbortController().signal,
       recovered: 0,
-      log: async () => [],
-      admit: () => undefined,
+      readTaskLog: async () => [],
+      assertRecordable: () => undefined,
       flush: async () => undefined,
-      prove: async () => undefined,
+      assertClaimHeld: async () => undefined,
     };
     const done = this.work(agent, context);
     const interrupted = this.interruptWith;
@@ -97,7 +97,7 @@ export class FakeExecutions {
   }
 
   private record(taskId: string, event: TaskEvent): void {
-    this.feed.publish([this.store.append(taskId, event)]);
+    this.feed.publishEvents([this.store.append(taskId, event)]);
   }
 
   private task(taskId: string): Task {

@@ -36,7 +36,8 @@ export function fakeService(more: readonly ServedAgent[] = []): FakeService {
   ]);
   const cards = new ServedCards({ address: { publicBaseUrl: () => 'http://parley.test' } });
   const handler = new RequestHandler(catalog, executions as unknown as ExecutionRegistry, store, feed, cards);
-  const record: FakeService['record'] = (taskId, event, header) => feed.publish([store.append(taskId, event, header)]);
+  const record: FakeService['record'] = (taskId, event, header) =>
+    feed.publishEvents([store.append(taskId, event, header)]);
   const inProcess = new InProcessHandler(handler, feed, executions as unknown as ExecutionRegistry);
   return { handler, inProcess, store, executions, catalog, record };
 }

@@ -1,8 +1,8 @@
 import type { TaskState } from '#libs/protocol';
 import {
   applyTaskEvent,
-  type Premise,
-  PremiseFailed,
+  type RevisionPrecondition,
+  PreconditionFailed,
   type RecordedEvent,
   type StoredTask,
   type TaskEvent,
@@ -21,7 +21,7 @@ export class MemoryTaskStore extends TaskStore {
   private readonly rows = new Map<string, StoredTask>();
   private readonly logs = new Map<string, RecordedEvent[]>();
   /** Whether what Tasks are read on is so. */
-  isNewest: (premise: Premise) => boolean = () => true;
+  isNewest: (premise: RevisionPrecondition) => boolean = () => true;
 
   get size(): number {
     return this.rows.size;
@@ -49,15 +49,15 @@ export class MemoryTaskStore extends TaskStore {
     return row;
   }
 
-  override probe(): Promise<void> {
+  override probeWrite(): Promise<void> {
     return Promise.resolve();
   }
 
-  override async load(
+  override async loadTask(
     taskId: string,
     scope?: TaskScope,
     _admission?: unknown,
-    premise?: Premise,
+    premise?: RevisionPrecondition,
   ): Promise<StoredTask | undefined> {
     const row = this.rows.get(taskId);
     const found = row && (!scope || inScope(row.header, scope)) ? row : undefined;
@@ -65,37 +65,41 @@ export class MemoryTaskStore extends TaskStore {
     return found;
   }
 
-  override async log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
-    const header = await this.header(taskId, scope);
+  override async readLog(
+    taskId: string,
+    scope?: TaskScope,
+    premise?: RevisionPrecondition,
+  ): Promise<TaskLog | undefined> {
+    const header = await this.readHeader(taskId, scope);
     this.check(premise, header);
     return header && { header, events: this.logs.get(taskId) ?? [] };
   }
 
-  private check(premise: Premise | undefined, found: unknown): void {
-    if (premise && !(found && this.isNewest(premise))) throw new PremiseFailed();
+  private check(premise: RevisionPrecondition | undefined, found: unknown): void {
+    if (premise && !(found && this.isNewest(premise))) throw new PreconditionFailed();
   }
 
-  override async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
+  override async readHeader(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
     const row = this.rows.get(taskId);
     return row && (!scope || inScope(row.header, scope)) ? row.header : undefined;
   }
 
-  override async events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+  override async readEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return (this.logs.get(taskId) ?? []).slice(afterSequence, afterSequence + limit);
   }
 
-  override async list(query: TaskQuery): Promise<StoredTask[]> {
+  override async findTasks(query: TaskQuery): Promise<StoredTask[]> {
     const { before, limit } = query;
     const matching = this.matching(query);
     return (before ? matching.filter(({ header }) => comparePlaces(header, before) < 0) : matching).slice(0, limit);
   }
 
-  override async page(query: TaskQuery): Promise<TaskPage> {
-    const tasks = await this.list({ ...query, limit: query.limit + 1 });
+  override async readPage(query: TaskQuery): Promise<TaskPage> {
+    const tasks = await this.findTasks({ ...query, limit: query.limit + 1 });
     return { tasks: tasks.slice(0, query.limit), more: tasks.length > query.limit };
   }
 
-  override async count(filter: TaskFilter): Promise<number> {
+  override async countTasks(filter: TaskFilter): Promise<number> {
     return this.matching(filter).length;
   }
 
@@ -113,7 +117,7 @@ export class MemoryTaskStore extends TaskStore {
       .toSorted((a, b) => comparePlaces(b.header, a.header));
   }
 
-  override async headers(taskIds: readonly string[]): Promise<Map<string, TaskHeader>> {
+  override async readHeaders(taskIds: readonly string[]): Promise<Map<string, TaskHeader>> {
     const known = taskIds.flatMap((taskId) => this.rows.get(taskId)?.header ?? []);
     return new Map(known.map((header) => [header.taskId, header]));
   }
@@ -122,39 +126,39 @@ export class MemoryTaskStore extends TaskStore {
     return new Map(taskIds.map((taskId) => [taskId, this.logs.get(taskId)?.length ?? 0]));
   }
 
-  override write(): Promise<never> {
+  override writeBatch(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override claim(): Promise<never> {
+  override claimTask(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override overdue(): Promise<never> {
+  override findOverdue(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override adopt(): Promise<never> {
+  override adoptTasks(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override claims(): Promise<never> {
+  override listClaims(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override holds(): Promise<never> {
+  override isClaimHeld(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override renew(): Promise<never> {
+  override renewClaims(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override claimants(): Promise<never> {
+  override listClaimants(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override release(): Promise<never> {
+  override releaseClaim(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
@@ -166,11 +170,11 @@ export class MemoryTaskStore extends TaskStore {
     throw new Error('Not part of this fake');
   }
 
-  override keyed(): Promise<never> {
+  override findKeyedRequest(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 
-  override children(): Promise<never> {
+  override listChildren(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 }

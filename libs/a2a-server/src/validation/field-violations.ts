@@ -29,7 +29,7 @@ function descriptionOf(error: ErrorObject): string {
     case 'required':
       return 'is required';
     case 'type':
-      return `must be ${article(typeName(error.schema))}`;
+      return `must be ${withArticle(typeName(error.schema))}`;
     case 'enum':
       return `must be ${oneOf(error.schema as (string | null)[])}`;
     case 'format':
@@ -57,7 +57,7 @@ function typeName(schema: unknown): string {
   return name === 'boolean' ? 'boolean: true or false' : name;
 }
 
-function article(noun: string): string {
+function withArticle(noun: string): string {
   return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 

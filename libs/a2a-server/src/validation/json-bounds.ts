@@ -12,16 +12,16 @@ export const MAX_LIST_LENGTH = 1000;
  * overflow the stack) and numbers beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`).
  */
 export function unfitJson(value: unknown): FieldViolation | undefined {
-  const found = search(value, MAX_JSON_DEPTH);
+  const found = findUnfit(value, MAX_JSON_DEPTH);
   return found && { field: found.path.replace(/^\./, '') || 'params', description: found.description };
 }
 
-interface Found {
+interface UnfitPlace {
   path: string;
   description: string;
 }
 
-function search(value: unknown, depthLeft: number): Found | undefined {
+function findUnfit(value: unknown, depthLeft: number): UnfitPlace | undefined {
   if (typeof value === 'number')
     return Number.isFinite(value) ? undefined : { path: '', description: 'must be a finite number' };
   if (typeof value !== 'object' || value === null) return undefined;
@@ -29,17 +29,17 @@ function search(value: unknown, depthLeft: number): Found | undefined {
   return Array.isArray(value) ? searchArray(value, depthLeft) : searchObject(value, depthLeft);
 }
 
-function searchArray(values: readonly unknown[], depthLeft: number): Found | undefined {
+function searchArray(values: readonly unknown[], depthLeft: number): UnfitPlace | undefined {
   for (let index = 0; index < values.length; index++) {
-    const found = search(values[index], depthLeft - 1);
+    const found = findUnfit(values[index], depthLeft - 1);
     if (found) return { path: `[${index}]${found.path}`, description: found.description };
   }
   return undefined;
 }
 
-function searchObject(value: object, depthLeft: number): Found | undefined {
+function searchObject(value: object, depthLeft: number): UnfitPlace | undefined {
   for (const key of Object.keys(value)) {
-    const found = search((value as Record<string, unknown>)[key], depthLeft - 1);
+    const found = findUnfit((value as Record<string, unknown>)[key], depthLeft - 1);
     if (found) return { path: `.${key}${found.path}`, description: found.description };
   }
   return undefined;

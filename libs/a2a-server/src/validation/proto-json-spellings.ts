@@ -9,10 +9,10 @@ const INTEGER = /^-?\d{1,10}$/;
  * its number (`numbers` in the schema). Requests with the usual spelling pay nothing.
  * @returns true if any value was converted, so validation is worth repeating
  */
-export function respell(params: JsonObject, errors: readonly ErrorObject[]): boolean {
+export function respellValues(params: JsonObject, errors: readonly ErrorObject[]): boolean {
   let found = false;
   for (const error of errors) {
-    const value = respelt(error);
+    const value = respelledValue(error);
     if (value === undefined) continue;
     const path = error.instancePath.split('/').slice(1);
     const name = path.pop() ?? '';
@@ -23,7 +23,7 @@ export function respell(params: JsonObject, errors: readonly ErrorObject[]): boo
   return found;
 }
 
-function respelt({ keyword, parentSchema, data }: ErrorObject): string | number | undefined {
+function respelledValue({ keyword, parentSchema, data }: ErrorObject): string | number | undefined {
   if (keyword !== 'type') return undefined;
   const { type, numbers } = parentSchema as { type?: unknown; numbers?: Readonly<Record<number, string>> };
   if (typeof data === 'number') return numbers?.[data];

@@ -17,7 +17,7 @@ import {
 } from '#libs/protocol';
 import { fieldViolations } from './field-violations.js';
 import { MAX_LIST_LENGTH, unfitJson } from './json-bounds.js';
-import { respell } from './proto-json-spellings.js';
+import { respellValues } from './proto-json-spellings.js';
 import { REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
 
 /**
@@ -44,28 +44,28 @@ ajv.addKeyword({
 /** Names of an enum by their numbers in `a2a.proto`; no rule, but data for spelling conversion. */
 ajv.addKeyword({ keyword: 'numbers', schemaType: 'array' });
 
-export const parseSendMessage = parser<SendMessageRequest>(REQUEST_SCHEMAS.sendMessage, {
+export const parseSendMessage = createParser<SendMessageRequest>(REQUEST_SCHEMAS.sendMessage, {
   before: oversizedList,
-  after: normaliseSendMessage,
+  after: normalizeSendMessage,
 });
-export const parseGetTask = parser<GetTaskRequest>(REQUEST_SCHEMAS.getTask);
-export const parseListTasks = parser<ListTasksRequest>(REQUEST_SCHEMAS.listTasks, { after: normaliseListTasks });
-export const parseCancelTask = parser<CancelTaskRequest>(REQUEST_SCHEMAS.cancelTask);
-export const parseSubscribeToTask = parser<SubscribeToTaskRequest>(REQUEST_SCHEMAS.subscribeToTask);
-export const parseCreatePushConfig = parser<TaskPushNotificationConfig & { taskId: string }>(
+export const parseGetTask = createParser<GetTaskRequest>(REQUEST_SCHEMAS.getTask);
+export const parseListTasks = createParser<ListTasksRequest>(REQUEST_SCHEMAS.listTasks, { after: normalizeListTasks });
+export const parseCancelTask = createParser<CancelTaskRequest>(REQUEST_SCHEMAS.cancelTask);
+export const parseSubscribeToTask = createParser<SubscribeToTaskRequest>(REQUEST_SCHEMAS.subscribeToTask);
+export const parseCreatePushConfig = createParser<TaskPushNotificationConfig & { taskId: string }>(
   REQUEST_SCHEMAS.createPushConfig,
-  { after: normalisePushConfig },
+  { after: normalizePushConfig },
 );
-export const parseOnePushConfig = parser<{ tenant?: string; taskId: string; id: string }>(
+export const parseOnePushConfig = createParser<{ tenant?: string; taskId: string; id: string }>(
   REQUEST_SCHEMAS.onePushConfig,
 );
-export const parseListPushConfigs = parser<{
+export const parseListPushConfigs = createParser<{
   tenant?: string;
   taskId: string;
   pageSize?: number;
   pageToken?: string;
 }>(REQUEST_SCHEMAS.listPushConfigs);
-export const parseGetExtendedAgentCard = parser<{ tenant?: string }>(REQUEST_SCHEMAS.getExtendedAgentCard);
+export const parseGetExtendedAgentCard = createParser<{ tenant?: string }>(REQUEST_SCHEMAS.getExtendedAgentCard);
 
 interface ParserSteps {
   /** Check before the schema validation. */
@@ -80,7 +80,7 @@ type Fields = Record<string, unknown>;
  * Creates a parser. Its schema is compiled for the first request, since compiling all of them would slow down the
  * start.
  */
-function parser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
+function createParser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
   let validate: ValidateFunction | undefined;
   const names = schemaNames(schema);
   return (params) => {
@@ -91,7 +91,7 @@ function parser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
     const oversized = steps.before?.(params);
     if (oversized) throw invalidParams(oversized);
     validate ??= ajv.compile(schema);
-    const valid = validate(params) || (respell(params, validate.errors ?? []) && validate(params));
+    const valid = validate(params) || (respellValues(params, validate.errors ?? []) && validate(params));
     if (!valid) throw invalidParams(...fieldViolations(validate.errors ?? []));
     (steps.after ?? dropEmpty)(params);
     return params as T;
@@ -125,30 +125,30 @@ function oversizedList(params: Fields): FieldViolation | undefined {
   return undefined;
 }
 
-function normaliseSendMessage(request: Fields): void {
+function normalizeSendMessage(request: Fields): void {
   const message = request.message as Fields;
   dropEmpty(request);
   dropEmpty(message);
-  if (request.configuration) normaliseConfiguration(request.configuration as Fields);
+  if (request.configuration) normalizeConfiguration(request.configuration as Fields);
   for (const part of message.parts as Fields[]) {
     dropNull(part);
     if (typeof part.raw === 'string') part.raw = standardBase64(part.raw);
   }
 }
 
-function normaliseConfiguration(configuration: Fields): void {
+function normalizeConfiguration(configuration: Fields): void {
   dropEmpty(configuration);
   if (configuration.taskPushNotificationConfig) {
-    normalisePushConfig(configuration.taskPushNotificationConfig as Fields);
+    normalizePushConfig(configuration.taskPushNotificationConfig as Fields);
   }
 }
 
-function normalisePushConfig(config: Fields): void {
+function normalizePushConfig(config: Fields): void {
   dropEmpty(config);
   if (config.authentication) dropEmpty(config.authentication as Fields);
 }
 
-function normaliseListTasks(request: Fields): void {
+function normalizeListTasks(request: Fields): void {
   dropEmpty(request);
   if (request.status === 'TASK_STATE_UNSPECIFIED') request.status = undefined;
 }

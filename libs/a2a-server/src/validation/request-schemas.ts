@@ -1,10 +1,10 @@
 import { isPlainText, LONGEST_ID, readTimestamp, TASK_STATES } from '#libs/protocol';
 
 /** Makes a field optional. It may also be `null`, which ProtoJSON reads as absent. */
-const optional = <T extends object>(schema: T): T & { nullable: true } => ({ ...schema, nullable: true });
+const optionalField = <T extends object>(schema: T): T & { nullable: true } => ({ ...schema, nullable: true });
 
 /** Builds the schema of a message. Unknown fields are dropped, never rejected (A2A 1.0, section 5.7). */
-const message = (properties: object, required: string[] = []): object => ({
+const messageSchema = (properties: object, required: string[] = []): object => ({
   type: 'object',
   properties,
   required,
@@ -21,26 +21,26 @@ const TEXT = { type: 'string' };
 const NON_EMPTY_TEXT = { type: 'string', minLength: 1 };
 const ID = { type: 'string', minLength: 1, maxLength: LONGEST_ID, format: 'identifier' };
 /** Optional id; the empty string means absent, as in every proto3 string. */
-const OPTIONAL_ID = optional({ type: 'string', maxLength: LONGEST_ID, format: 'identifier' });
-const STRUCT = optional({ type: 'object' });
-const TEXTS = optional({ type: 'array', items: NON_EMPTY_TEXT });
-const HISTORY_LENGTH = optional({ type: 'integer', minimum: 0, maximum: INT32_MAX });
-const FLAG = optional({ type: 'boolean' });
+const OPTIONAL_ID = optionalField({ type: 'string', maxLength: LONGEST_ID, format: 'identifier' });
+const STRUCT = optionalField({ type: 'object' });
+const TEXTS = optionalField({ type: 'array', items: NON_EMPTY_TEXT });
+const HISTORY_LENGTH = optionalField({ type: 'integer', minimum: 0, maximum: INT32_MAX });
+const FLAG = optionalField({ type: 'boolean' });
 
 const PART = {
-  ...message({
-    text: optional(TEXT),
-    raw: optional({ type: 'string', format: 'base64' }),
-    url: optional(NON_EMPTY_TEXT),
+  ...messageSchema({
+    text: optionalField(TEXT),
+    raw: optionalField({ type: 'string', format: 'base64' }),
+    url: optionalField(NON_EMPTY_TEXT),
     data: {},
-    mediaType: optional(TEXT),
-    filename: optional(TEXT),
+    mediaType: optionalField(TEXT),
+    filename: optionalField(TEXT),
     metadata: STRUCT,
   }),
   exactlyOneOf: ['text', 'raw', 'url', 'data'],
 };
 
-const MESSAGE = message(
+const MESSAGE = messageSchema(
   {
     messageId: ID,
     contextId: OPTIONAL_ID,
@@ -49,26 +49,28 @@ const MESSAGE = message(
     parts: { type: 'array', minItems: 1, items: PART },
     metadata: STRUCT,
     extensions: TEXTS,
-    referenceTaskIds: optional({ type: 'array', items: ID }),
+    referenceTaskIds: optionalField({ type: 'array', items: ID }),
   },
   ['messageId', 'role', 'parts'],
 );
 
-const AUTHENTICATION = optional(message({ scheme: NON_EMPTY_TEXT, credentials: optional(TEXT) }, ['scheme']));
+const AUTHENTICATION = optionalField(
+  messageSchema({ scheme: NON_EMPTY_TEXT, credentials: optionalField(TEXT) }, ['scheme']),
+);
 
 const PUSH_CONFIG_FIELDS = {
   tenant: OPTIONAL_ID,
   id: OPTIONAL_ID,
   taskId: OPTIONAL_ID,
   url: NON_EMPTY_TEXT,
-  token: optional(TEXT),
+  token: optionalField(TEXT),
   authentication: AUTHENTICATION,
 };
 
-const CONFIGURATION = optional(
-  message({
+const CONFIGURATION = optionalField(
+  messageSchema({
     acceptedOutputModes: TEXTS,
-    taskPushNotificationConfig: optional(message(PUSH_CONFIG_FIELDS, ['url'])),
+    taskPushNotificationConfig: optionalField(messageSchema(PUSH_CONFIG_FIELDS, ['url'])),
     historyLength: HISTORY_LENGTH,
     returnImmediately: FLAG,
   }),
@@ -76,34 +78,35 @@ const CONFIGURATION = optional(
 
 /** Schemas of the protocol's requests as ProtoJSON (A2A 1.0, sections 3.1 and 4.1). */
 export const REQUEST_SCHEMAS = {
-  sendMessage: message({ tenant: OPTIONAL_ID, message: MESSAGE, configuration: CONFIGURATION, metadata: STRUCT }, [
-    'message',
-  ]),
-  getTask: message({ tenant: OPTIONAL_ID, id: ID, historyLength: HISTORY_LENGTH }, ['id']),
-  listTasks: message({
+  sendMessage: messageSchema(
+    { tenant: OPTIONAL_ID, message: MESSAGE, configuration: CONFIGURATION, metadata: STRUCT },
+    ['message'],
+  ),
+  getTask: messageSchema({ tenant: OPTIONAL_ID, id: ID, historyLength: HISTORY_LENGTH }, ['id']),
+  listTasks: messageSchema({
     tenant: OPTIONAL_ID,
     contextId: OPTIONAL_ID,
-    status: optional({ type: 'string', enum: ['', ...STATES, null], numbers: STATES }),
-    pageSize: optional({ type: 'integer', minimum: 1, maximum: 100 }),
-    pageToken: optional({ type: 'string', maxLength: 1024 }),
+    status: optionalField({ type: 'string', enum: ['', ...STATES, null], numbers: STATES }),
+    pageSize: optionalField({ type: 'integer', minimum: 1, maximum: 100 }),
+    pageToken: optionalField({ type: 'string', maxLength: 1024 }),
     historyLength: HISTORY_LENGTH,
-    statusTimestampAfter: optional({ type: 'string', format: 'timestamp' }),
+    statusTimestampAfter: optionalField({ type: 'string', format: 'timestamp' }),
     includeArtifacts: FLAG,
   }),
-  cancelTask: message({ tenant: OPTIONAL_ID, id: ID, metadata: STRUCT }, ['id']),
-  subscribeToTask: message({ tenant: OPTIONAL_ID, id: ID }, ['id']),
-  createPushConfig: message({ ...PUSH_CONFIG_FIELDS, taskId: ID }, ['taskId', 'url']),
-  onePushConfig: message({ tenant: OPTIONAL_ID, taskId: ID, id: ID }, ['taskId', 'id']),
-  listPushConfigs: message(
+  cancelTask: messageSchema({ tenant: OPTIONAL_ID, id: ID, metadata: STRUCT }, ['id']),
+  subscribeToTask: messageSchema({ tenant: OPTIONAL_ID, id: ID }, ['id']),
+  createPushConfig: messageSchema({ ...PUSH_CONFIG_FIELDS, taskId: ID }, ['taskId', 'url']),
+  onePushConfig: messageSchema({ tenant: OPTIONAL_ID, taskId: ID, id: ID }, ['taskId', 'id']),
+  listPushConfigs: messageSchema(
     {
       tenant: OPTIONAL_ID,
       taskId: ID,
-      pageSize: optional({ type: 'integer', minimum: 0, maximum: INT32_MAX }),
-      pageToken: optional({ type: 'string', maxLength: 1024 }),
+      pageSize: optionalField({ type: 'integer', minimum: 0, maximum: INT32_MAX }),
+      pageToken: optionalField({ type: 'string', maxLength: 1024 }),
     },
     ['taskId'],
   ),
-  getExtendedAgentCard: message({ tenant: OPTIONAL_ID }),
+  getExtendedAgentCard: messageSchema({ tenant: OPTIONAL_ID }),
 };
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;

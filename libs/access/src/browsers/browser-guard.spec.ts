@@ -26,22 +26,22 @@ function request(headers: Record<string, string>, method = 'GET', url = '/api/ru
 
 /** The status that a request for a route is refused with; `undefined` where it passes. */
 function status(it: IncomingMessage, route: string | undefined = '/api/runs', by = guard()): number | undefined {
-  const refused = by.refusal(it, route)?.status;
+  const refused = by.findRefusal(it, route)?.status;
   // What is let through without a closer look would pass one.
-  if (by.clears(it)) expect(refused).toBeUndefined();
+  if (by.clearsRequest(it)) expect(refused).toBeUndefined();
   return refused;
 }
 
 describe('BrowserGuard', () => {
   it('lets what is no browser through without a closer look', () => {
-    expect(guard().clears(request({}, 'POST'))).toBe(true);
-    expect(guard().clears(request({ 'sec-fetch-mode': 'cors', 'user-agent': 'node' }, 'POST'))).toBe(true);
+    expect(guard().clearsRequest(request({}, 'POST'))).toBe(true);
+    expect(guard().clearsRequest(request({ 'sec-fetch-mode': 'cors', 'user-agent': 'node' }, 'POST'))).toBe(true);
     const looked: Record<string, string>[] = [
       { origin: 'http://localhost:3000' },
       { 'sec-fetch-site': 'none' },
       { host: 'evil.example' },
     ];
-    for (const headers of looked) expect(guard().clears(request(headers))).toBe(false);
+    for (const headers of looked) expect(guard().clearsRequest(request(headers))).toBe(false);
   });
 
   it.each([
@@ -62,7 +62,7 @@ describe('BrowserGuard', () => {
       const sent = headers as Record<string, string>;
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']) expect(status(request(sent, method))).toBe(403);
       for (const route of ['/events', '/a2a', '/api/agent-card', undefined]) {
-        expect(guard().refusal(request(sent), route)?.status).toBe(403);
+        expect(guard().findRefusal(request(sent), route)?.status).toBe(403);
       }
       for (const route of ['/', '/docs', '/metrics', '/a2a/workflows/:workflow/.well-known/agent-card.json']) {
         expect(status(request(sent), route)).toBeUndefined();
@@ -74,7 +74,7 @@ describe('BrowserGuard', () => {
   it('a host that is not ours gets nothing but health', () => {
     const evil = request({ host: 'evil.example', origin: 'http://evil.example' });
     for (const route of ['/api/runs', '/', '/metrics', '/events', undefined]) {
-      expect(guard().refusal(evil, route)?.status).toBe(421);
+      expect(guard().findRefusal(evil, route)?.status).toBe(421);
     }
     expect(status(evil, '/health/ready')).toBeUndefined();
   });

@@ -33,19 +33,19 @@ export class BrowserGuard {
     this.ownHosts = urls.map((url) => new URL(url).host);
     // If callers must authenticate, a page under a foreign host name has no credentials.
     const checked = config.auth.mode === 'none' || config.allowedHosts.length > 0;
-    const named = [bracketed(config.host), ...this.ownHosts.map(withoutPort), ...config.allowedHosts];
+    const named = [withBrackets(config.host), ...this.ownHosts.map(withoutPort), ...config.allowedHosts];
     this.hosts = new ServedHosts(checked ? named : ['*']);
     this.listed = new Set(config.corsOrigins);
   }
 
   /** True if nothing indicates a browser or a proxy: the fast path of most clients. */
-  clears({ headers, url, socket }: IncomingMessage): boolean {
+  clearsRequest({ headers, url, socket }: IncomingMessage): boolean {
     return (
       headers.origin === undefined &&
       headers['sec-fetch-site'] === undefined &&
       headers['x-forwarded-host'] === undefined &&
       url?.charCodeAt(0) === SLASH &&
-      this.hosts.serves(headers.host, socket)
+      this.hosts.servesHost(headers.host, socket)
     );
   }
 
@@ -53,7 +53,7 @@ export class BrowserGuard {
    * Returns the refusal of a request: 421 for a host that is not served, 403 for a foreign page.
    * @param route the pattern that the router matched; `undefined` without a match
    */
-  refusal(request: IncomingMessage, route: string | undefined): A2AError | undefined {
+  findRefusal(request: IncomingMessage, route: string | undefined): A2AError | undefined {
     if (route !== undefined && HEALTH.test(route)) return undefined;
     const { headers, socket } = request;
     const isPublic = routeAccess(request.method ?? '', route) === 'public';
@@ -64,7 +64,7 @@ export class BrowserGuard {
       headers.host,
       ...(isPublic || forwarded === undefined ? [] : [forwarded]),
     ];
-    const strange = named.findIndex((host) => !this.hosts.serves(host, socket));
+    const strange = named.findIndex((host) => !this.hosts.servesHost(host, socket));
     if (strange >= 0) return this.notServed(named[strange]);
     const pages = { own: [forwarded ?? headers.host, ...this.ownHosts], listed: this.listed };
     return !isPublic && isForeignPage(headers, pages) ? foreignPage() : undefined;
@@ -92,6 +92,6 @@ function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
-function bracketed(host: string): string {
+function withBrackets(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -15,8 +15,8 @@ const FETCHING = /^\/api\/agent-card$/;
 export function guardBrowsers(fastify: FastifyInstance, guard: BrowserGuard): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (lacksHost(request.raw)) return done(hostMissing());
-    if (guard.clears(request.raw)) return done();
-    done(guard.refusal(request.raw, request.routeOptions.url));
+    if (guard.clearsRequest(request.raw)) return done();
+    done(guard.findRefusal(request.raw, request.routeOptions.url));
   });
   fastify.addHook('onRoute', (route) => {
     if (FETCHING.test(route.url)) route.onRequest = [route.onRequest ?? [], refuseUnmarked].flat();

@@ -25,8 +25,8 @@ describe('ServedHosts', () => {
     '[2001:DB8::1]:3000',
     '192.0.2.7:3000',
   ])('serves %s', (host) => {
-    expect(hosts.serves(host, REACHED)).toBe(true);
-    expect(hosts.serves(host, REACHED)).toBe(true);
+    expect(hosts.servesHost(host, REACHED)).toBe(true);
+    expect(hosts.servesHost(host, REACHED)).toBe(true);
   });
 
   it.each([
@@ -47,23 +47,23 @@ describe('ServedHosts', () => {
     '',
     undefined,
   ])('does not serve %s', (host) => {
-    expect(hosts.serves(host, REACHED)).toBe(false);
-    expect(hosts.serves(host, REACHED)).toBe(false);
+    expect(hosts.servesHost(host, REACHED)).toBe(false);
+    expect(hosts.servesHost(host, REACHED)).toBe(false);
   });
 
   it('serves the address of the connection, whatever another was made to', () => {
-    expect(hosts.serves('10.0.0.1', { localAddress: '10.0.0.1' })).toBe(true);
-    expect(hosts.serves('10.0.0.1', { localAddress: '10.0.0.2' })).toBe(false);
-    expect(hosts.serves('[fe80::1]', { localAddress: 'fe80::1%eth0' })).toBe(true);
-    expect(hosts.serves('10.0.0.1', {})).toBe(false);
+    expect(hosts.servesHost('10.0.0.1', { localAddress: '10.0.0.1' })).toBe(true);
+    expect(hosts.servesHost('10.0.0.1', { localAddress: '10.0.0.2' })).toBe(false);
+    expect(hosts.servesHost('[fe80::1]', { localAddress: 'fe80::1%eth0' })).toBe(true);
+    expect(hosts.servesHost('10.0.0.1', {})).toBe(false);
   });
 
   it('serves all where it is told to', () => {
-    expect(new ServedHosts(['a', '*']).serves(undefined, {})).toBe(true);
+    expect(new ServedHosts(['a', '*']).servesHost(undefined, {})).toBe(true);
   });
 
   it('goes on telling right from wrong after many hosts', () => {
-    for (let n = 0; n < 2_000; n += 1) expect(hosts.serves(`h${n}.example`, {})).toBe(false);
-    expect(hosts.serves('localhost', {})).toBe(true);
+    for (let n = 0; n < 2_000; n += 1) expect(hosts.servesHost(`h${n}.example`, {})).toBe(false);
+    expect(hosts.servesHost('localhost', {})).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { type HostName, readHost } from './host-name.js';
 
 /** Local end of a connection, as in `net.Socket`. */
-export interface Reached {
+export interface ReachedSocket {
   readonly localAddress?: string | undefined;
 }
 
@@ -29,10 +29,10 @@ export class ServedHosts {
   }
 
   /** True if a host is served. @param host value of the Host header; `undefined` without one */
-  serves(host: string | undefined, reached: Reached): boolean {
+  servesHost(host: string | undefined, reached: ReachedSocket): boolean {
     if (this.all) return true;
     if (host === undefined) return false;
-    return (this.answers.get(host) ?? this.judge(host)) || isAddressOf(host, reached);
+    return (this.answers.get(host) ?? this.judgeHost(host)) || isAddressOf(host, reached);
   }
 
   private add(entry: string): void {
@@ -43,13 +43,13 @@ export class ServedHosts {
     else this.names.push(host);
   }
 
-  private judge(host: string): boolean {
-    const answer = this.knows(host);
+  private judgeHost(host: string): boolean {
+    const answer = this.isKnownHost(host);
     this.answers.set(host, answer);
     return answer;
   }
 
-  private knows(text: string): boolean {
+  private isKnownHost(text: string): boolean {
     const host = readHost(text);
     if (!host) return false;
     if (isLoopbackHost(host.name)) return true;
@@ -68,7 +68,7 @@ function takesPort(listed: string, port: string): boolean {
   return listed === '' || listed === port || (port === '' && (listed === '80' || listed === '443'));
 }
 
-function isAddressOf(host: string, { localAddress }: Reached): boolean {
+function isAddressOf(host: string, { localAddress }: ReachedSocket): boolean {
   const name = readHost(host)?.name;
   if (name === undefined || isIP(name) === 0) return false;
   return name === textBefore(localAddress?.toLowerCase() ?? '', '%').replace(/^::ffff:(?=[\d.]+$)/, '');

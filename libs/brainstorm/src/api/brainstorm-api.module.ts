@@ -9,7 +9,7 @@ import { CredentialSetup } from './credential-setup.js';
 @Module({})
 export class BrainstormApiModule {
   /** @param imports ExecutorModule, BrainstormModule, and modules that export AgentDirectory and RequestSigners */
-  static with(...imports: (DynamicModule | Type)[]): DynamicModule {
+  static withImports(...imports: (DynamicModule | Type)[]): DynamicModule {
     return {
       module: BrainstormApiModule,
       imports,

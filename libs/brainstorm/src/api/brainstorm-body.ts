@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ApiClosed, Each, withMembers } from '#libs/http';
+import { ApiClosed, EachEntry, withMembers } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import { LLM_RANGES, LLM_RULES } from '../core/llm-config.js';
@@ -146,7 +146,7 @@ export class BrainstormBody {
 
   @ApiProperty({ type: [BrainstormAgentBody], minItems: FEWEST_AGENTS, maxItems: MOST_AGENTS })
   @IsArray({ message: 'must be an array' })
-  @Each((entry) => entry !== null, 'must be an object')
+  @EachEntry((entry) => entry !== null, 'must be an object')
   @ValidateNested({ each: true })
   agents!: BrainstormAgentBody[];
 

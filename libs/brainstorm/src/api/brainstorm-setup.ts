@@ -30,23 +30,25 @@ export class BrainstormSetup {
   ) {}
 
   /** @throws ProblemError 422 with one entry for each field at fault */
-  async spec(wanted: RequestedBrainstorm, tenant: string): Promise<BrainstormSpec> {
-    refuse(brainstormProblems(wanted));
-    const looked = await Promise.all(wanted.agents.map((agent, index) => this.look(agent, `agents[${index}]`, tenant)));
-    refuse(looked.flatMap(({ problems }) => problems));
-    const { problems, credentials } = await this.credentials.settle(wanted, tenant);
-    refuse(problems);
+  async settleSpec(wanted: RequestedBrainstorm, tenant: string): Promise<BrainstormSpec> {
+    refuseProblems(brainstormProblems(wanted));
+    const looked = await Promise.all(
+      wanted.agents.map((agent, index) => this.lookUpAgent(agent, `agents[${index}]`, tenant)),
+    );
+    refuseProblems(looked.flatMap(({ problems }) => problems));
+    const { problems, credentials } = await this.credentials.settleCredentials(wanted, tenant);
+    refuseProblems(problems);
     const words = new Map(looked.flatMap(({ skills }) => skills));
     const { baseUrl, model } = this.config.llm;
     return brainstormSpec(wanted, {
       llm: { model, ...(baseUrl !== undefined && { provider: 'openai-compatible' }) },
-      skillWords: (agent, skill) => words.get(keyOf(agent, skill)),
+      skillWords: (agent, skill) => words.get(skillKey(agent, skill)),
       credentials: (position) => credentials[position] ?? [],
     });
   }
 
   /** Checks that an agent of this service exists, and looks up the skills that only its card defines. */
-  private async look(
+  private async lookUpAgent(
     wanted: RequestedAgent,
     path: string,
     tenant: string,
@@ -61,12 +63,12 @@ export class BrainstormSetup {
           const detail = `is neither a known skill (${SKILL_NAMES}) nor one of the agent's card`;
           return found ? [] : [{ path: at, detail }];
         }),
-        skills: skills.map(([skill, found]) => [keyOf(wanted.agent, skill), found?.description ?? '']),
+        skills: skills.map(([skill, found]) => [skillKey(wanted.agent, skill), found?.description ?? '']),
       };
     } catch (error) {
-      if (error instanceof UnknownAgent) return problem(`${path}.agent`, error.message);
+      if (error instanceof UnknownAgent) return singleProblem(`${path}.agent`, error.message);
       if (error instanceof AgentCallError)
-        return problem(`${path}.skills`, `the agent's card cannot be read: ${error.message}`);
+        return singleProblem(`${path}.skills`, `the agent's card cannot be read: ${error.message}`);
       throw error;
     }
   }
@@ -74,24 +76,24 @@ export class BrainstormSetup {
   /** Returns the skills of an agent's card. @throws UnknownAgent for a reference to a missing agent of this service */
   private async skillsOf(reference: string, tenant: string, needed: boolean): Promise<readonly AgentSkill[]> {
     const target = agentTarget(reference);
-    if (target && 'path' in target) return (await this.catalog.inTenant(tenant).resolve(target.path)).skills;
+    if (target && 'path' in target) return (await this.catalog.inTenant(tenant).resolveAgent(target.path)).skills;
     if (target === undefined || !needed) return [];
     const url = targetUrl(target, this.address.internalUrl);
     const timeouts = { total: CARD_MS, refused: 0 };
-    const card = await this.directory.card(url, { scope: { tenant, owner: '' }, timeouts });
+    const card = await this.directory.resolveCard(url, { scope: { tenant, owner: '' }, timeouts });
     return card?.skills ?? [];
   }
 }
 
-function problem(path: string, detail: string): { problems: ProblemEntry[]; skills: [string, string][] } {
+function singleProblem(path: string, detail: string): { problems: ProblemEntry[]; skills: [string, string][] } {
   return { problems: [{ path, detail }], skills: [] };
 }
 
-function refuse(problems: readonly ProblemEntry[]): void {
+function refuseProblems(problems: readonly ProblemEntry[]): void {
   if (problems.length === 0) return;
   throw new ProblemError(422, problems.map(({ path, detail }) => `${path}: ${detail}`).join('; '), problems);
 }
 
-function keyOf(agent: string, skill: string): string {
+function skillKey(agent: string, skill: string): string {
   return JSON.stringify([agent, skill]);
 }

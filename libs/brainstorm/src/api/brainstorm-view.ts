@@ -45,7 +45,7 @@ export function brainstormView(header: TaskHeader, progress: BrainstormProgress)
 export const BRAINSTORMS: ProcessListing<BrainstormStatus, BrainstormSummary> = {
   agent: BRAINSTORM_PATH,
   states: STATES_OF,
-  statusOf: ({ task }) => statusOf(task),
+  statusOf: ({ task }) => brainstormStatus(task),
   summary,
 };
 
@@ -54,7 +54,7 @@ function summary({ header, task }: StoredTask): BrainstormSummary {
   const iteration = isJsonObject(state) ? (state as unknown as CanonicalState).meta.iteration : 0;
   return {
     brainstormId: header.taskId,
-    status: statusOf(task),
+    status: brainstormStatus(task),
     iteration,
     idea: specIn(task.metadata).idea,
     createdAt: header.createdAt.toISOString(),
@@ -62,7 +62,7 @@ function summary({ header, task }: StoredTask): BrainstormSummary {
   };
 }
 
-function statusOf({ status }: Task): BrainstormStatus {
+function brainstormStatus({ status }: Task): BrainstormStatus {
   if (status.state === 'TASK_STATE_INPUT_REQUIRED') {
     return status.message?.metadata?.[AWAITED_STATUS_KEY] === 'failed' ? 'failed' : 'converged';
   }

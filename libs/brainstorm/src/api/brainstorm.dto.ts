@@ -1,12 +1,12 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { PageQuery, QueryWord } from '#libs/http';
 import type { TaskState } from '#libs/protocol';
-import type { TokenUsage } from '../answer-report.js';
-import type { AgentTurn, BrainstormStatus } from '../brainstorm-progress.js';
+import type { AgentTokenUsage } from '../answer-report.js';
+import type { PassTurn, BrainstormStatus } from '../brainstorm-progress.js';
 import type { StoppedAgent } from '../brainstorm-steps.js';
 import { type CanonicalState, SEVERITIES, type Severity } from '../core/canonical-state.js';
 import type { Provenance, Source } from '../core/provenance.js';
-import { type Role, ROLES } from '../core/role.js';
+import { type BrainstormRole, ROLES } from '../core/role.js';
 
 /** Task states that each status may stand for. */
 export const STATES_OF: Record<BrainstormStatus, readonly TaskState[]> = {
@@ -62,20 +62,20 @@ export class BrainstormPage {
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-class AgentSettings {
+class ParticipantView {
   @ApiProperty({ example: 'ann' }) name!: string;
-  @ApiProperty(ROLE) role!: Role;
+  @ApiProperty(ROLE) role!: BrainstormRole;
   @ApiProperty({ example: 'openai-compatible' }) provider!: string;
   @ApiProperty({ example: 'llama-4' }) model!: string;
   @ApiProperty({ type: [String], example: ['security'] }) skills!: string[];
 }
 
 /** Agent of a brainstorm. */
-class BrainstormAgentView extends AgentSettings {
+class BrainstormAgentView extends ParticipantView {
   @ApiProperty({ example: 'workflows/architect' }) agent!: string;
 }
 
-class StateAgentView extends AgentSettings {
+class StateAgentView extends ParticipantView {
   @ApiProperty({ example: 'agent-1' }) agent_id!: string;
 }
 
@@ -113,20 +113,20 @@ class BrainstormStateView implements CanonicalState {
 
 class SourceView implements Source {
   @ApiProperty({ example: 'ann' }) agent!: string;
-  @ApiProperty(ROLE) role!: Role;
+  @ApiProperty(ROLE) role!: BrainstormRole;
   @ApiProperty(COUNT) iteration!: number;
 }
 
 /** Tokens that an agent reports for its model. */
-class TokenUsageView implements TokenUsage {
+class TokenUsageView implements AgentTokenUsage {
   @ApiProperty(COUNT) inputTokens!: number;
   @ApiProperty(COUNT) outputTokens!: number;
 }
 
 class PassAgentView {
   @ApiProperty({ example: 'ann' }) agent!: string;
-  @ApiProperty(ROLE) role!: Role;
-  @ApiProperty({ enum: ['pending', 'running', 'completed', 'failed', 'canceled'] }) status!: AgentTurn['status'];
+  @ApiProperty(ROLE) role!: BrainstormRole;
+  @ApiProperty({ enum: ['pending', 'running', 'completed', 'failed', 'canceled'] }) status!: PassTurn['status'];
   @ApiPropertyOptional({ example: 'the agent gave no state' }) error?: string;
   @ApiPropertyOptional({ ...COUNT, description: 'Number of answers that the agent sent back to its model.' })
   repairs?: number;

@@ -21,7 +21,7 @@ export class BrainstormModule {
       providers: [
         { provide: Approvals, useClass: PostgresApprovals },
         BrainstormServices,
-        { provide: BrainstormAgent, inject: [BuiltInAgents, BrainstormServices], useFactory: publish },
+        { provide: BrainstormAgent, inject: [BuiltInAgents, BrainstormServices], useFactory: publishBrainstormAgent },
         BrainstormNode,
       ],
       exports: [Approvals, BrainstormAgent, BrainstormNode],
@@ -29,7 +29,7 @@ export class BrainstormModule {
   }
 }
 
-function publish(own: BuiltInAgents, services: BrainstormServices): BrainstormAgent {
+function publishBrainstormAgent(own: BuiltInAgents, services: BrainstormServices): BrainstormAgent {
   const agent = new BrainstormAgent(services);
   own.add(agent);
   return agent;

@@ -37,7 +37,7 @@ export class BrainstormsController {
     @Call() call: ApiCall,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BrainstormId> {
-    const brainstormId = await this.brainstorms.start(wantedOf(body), call, key);
+    const brainstormId = await this.brainstorms.startBrainstorm(wantedOf(body), call, key);
     void reply.header('location', `/api/brainstorms/${brainstormId}`);
     return { brainstormId };
   }
@@ -48,7 +48,7 @@ export class BrainstormsController {
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiLargeAnswer()
   listBrainstorms(@Query() query: BrainstormQuery, @Call() call: ApiCall): Promise<BrainstormPage> {
-    return this.brainstorms.page(query, call);
+    return this.brainstorms.listBrainstorms(query, call);
   }
 
   @Get(':id')
@@ -57,7 +57,7 @@ export class BrainstormsController {
   @ApiProblem(404, 'brainstorm not found')
   @ApiLargeAnswer()
   getBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormView> {
-    return this.brainstorms.show(id, call);
+    return this.brainstorms.showBrainstorm(id, call);
   }
 
   @Get(':id/events')
@@ -72,7 +72,7 @@ export class BrainstormsController {
     @Scope() scope: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.streams.send(await this.brainstorms.events(id, scope), cursor, reply);
+    await this.streams.streamEvents(await this.brainstorms.findEvents(id, scope), cursor, reply);
   }
 
   @Post(':id/iterate')
@@ -86,7 +86,7 @@ export class BrainstormsController {
   @ApiProblem(409, 'The brainstorm has ended.')
   @ApiLargeAnswer()
   async iterateBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormStatusReport> {
-    await this.brainstorms.iterate(id, call);
+    await this.brainstorms.continueBrainstorm(id, call);
     return { brainstormId: id, status: 'active' };
   }
 
@@ -98,7 +98,7 @@ export class BrainstormsController {
   @ApiProblem(409, 'No pass is complete yet, or the brainstorm has ended otherwise.')
   @ApiLargeAnswer()
   async approveBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormStatusReport> {
-    const { status } = await this.brainstorms.approve(id, call);
+    const { status } = await this.brainstorms.approveBrainstorm(id, call);
     return { brainstormId: id, status };
   }
 
@@ -110,7 +110,7 @@ export class BrainstormsController {
   @ApiProblem(409, 'The brainstorm has ended otherwise.')
   @ApiLargeAnswer()
   async cancelBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormStatusReport> {
-    const { status, stopped = [] } = await this.brainstorms.cancel(id, call);
+    const { status, stopped = [] } = await this.brainstorms.cancelBrainstorm(id, call);
     return { brainstormId: id, status, stopped };
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { ProblemError } from '#libs/http';
-import { hasEnded, type ProcessEvents, Processes, type ProcessKind, ProcessStreams } from '#libs/process';
+import { endedProcessError, type ProcessEvents, Processes, type ProcessKind, ProcessStreams } from '#libs/process';
 import { isActiveState, isTerminalState, type JsonObject, textPart, userMessage } from '#libs/protocol';
 import type { LogAdmission, TaskHeader, TaskScope } from '#libs/tasks';
 import { Approvals } from '../approvals.js';
@@ -30,19 +30,19 @@ export class Brainstorms {
    * Starts a brainstorm and resolves with its id when it is durable. It continues if the caller leaves.
    * @throws ProblemError 422; A2AError 409 for another brainstorm under a known `Idempotency-Key`
    */
-  async start(wanted: RequestedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
-    const metadata = specMetadata(await this.setup.spec(wanted, call.scope.tenant));
+  async startBrainstorm(wanted: RequestedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
+    const metadata = specMetadata(await this.setup.settleSpec(wanted, call.scope.tenant));
     const data = wanted as unknown as JsonObject;
-    return this.processes.start({ agent: BRAINSTORM_PATH, data, metadata, check: false }, call, idempotencyKey);
+    return this.processes.startProcess({ agent: BRAINSTORM_PATH, data, metadata, check: false }, call, idempotencyKey);
   }
 
   /** Lists brainstorms, most recently updated first. */
-  async page(query: BrainstormQuery, call: ApiCall): Promise<BrainstormPage> {
-    const { found, nextPageToken } = await this.processes.page(
+  async listBrainstorms(query: BrainstormQuery, call: ApiCall): Promise<BrainstormPage> {
+    const { found, nextPageToken } = await this.processes.listPage(
       BRAINSTORMS,
       query,
       call.scope,
-      this.processes.room(call),
+      this.processes.openRoom(call),
     );
     return { brainstorms: found, nextPageToken };
   }
@@ -51,13 +51,13 @@ export class Brainstorms {
    * Returns the events of a brainstorm until it awaits input or has ended.
    * @throws ProblemError 404
    */
-  async events(id: string, scope: TaskScope): Promise<ProcessEvents> {
-    return this.streams.eventsOf(await this.header(id, scope), toBrainstormEvent, 'waiting');
+  async findEvents(id: string, scope: TaskScope): Promise<ProcessEvents> {
+    return this.streams.eventsOf(await this.findHeader(id, scope), toBrainstormEvent, 'waiting');
   }
 
   /** @throws ProblemError 404 */
-  show(id: string, call: ApiCall): Promise<BrainstormView> {
-    return this.shown(id, call.scope, this.processes.room(call));
+  showBrainstorm(id: string, call: ApiCall): Promise<BrainstormView> {
+    return this.loadView(id, call.scope, this.processes.openRoom(call));
   }
 
   /**
@@ -65,33 +65,34 @@ export class Brainstorms {
    * converges. An active brainstorm simply continues.
    * @throws ProblemError 404; 409 if it has ended
    */
-  async iterate(id: string, call: ApiCall): Promise<void> {
-    const brainstorm = await this.processes.begun(BRAINSTORM, id, call.scope);
+  async continueBrainstorm(id: string, call: ApiCall): Promise<void> {
+    const brainstorm = await this.processes.loadBegun(BRAINSTORM, id, call.scope);
     const { state } = brainstorm.header;
     if (isActiveState(state)) return;
-    const room = this.processes.room(call);
-    if (isTerminalState(state)) throw await this.ended(id, call.scope, room);
-    if (await this.processes.resume(brainstorm, userMessage([textPart('iterate')]), call)) return;
+    const room = this.processes.openRoom(call);
+    if (isTerminalState(state)) throw await this.endedProblem(id, call.scope, room);
+    if (await this.processes.resumeProcess(brainstorm, userMessage([textPart('iterate')]), call)) return;
     // Another caller was first: the brainstorm continues unless it was ended.
-    if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope, room);
+    if (isTerminalState((await this.findHeader(id, call.scope)).state))
+      throw await this.endedProblem(id, call.scope, room);
   }
 
   /**
    * Ends a brainstorm with the last merged state; an agent at work is canceled. A repeated approval returns the same.
    * @throws ProblemError 404; 409 if no pass is complete yet, or it has ended otherwise
    */
-  async approve(id: string, call: ApiCall): Promise<BrainstormView> {
+  async approveBrainstorm(id: string, call: ApiCall): Promise<BrainstormView> {
     const { scope } = call;
-    const room = this.processes.room(call);
-    const { status, iteration } = await this.shown(id, scope, room);
-    if (status === 'approved') return this.shown(id, scope, room);
-    if (isTerminalState((await this.header(id, scope)).state)) throw await this.ended(id, scope, room);
+    const room = this.processes.openRoom(call);
+    const { status, iteration } = await this.loadView(id, scope, room);
+    if (status === 'approved') return this.loadView(id, scope, room);
+    if (isTerminalState((await this.findHeader(id, scope)).state)) throw await this.endedProblem(id, scope, room);
     if (iteration === 0) throw new ProblemError(409, 'there is nothing to approve yet: no pass is complete');
     room[Symbol.dispose]();
-    await this.approvals.approve(id);
-    await this.stop(id, call);
-    const shown = await this.shown(id, scope, room);
-    if (shown.status !== 'approved') throw await this.ended(id, scope, room);
+    await this.approvals.noteApproval(id);
+    await this.stopBrainstorm(id, call);
+    const shown = await this.loadView(id, scope, room);
+    if (shown.status !== 'approved') throw await this.endedProblem(id, scope, room);
     return shown;
   }
 
@@ -99,28 +100,28 @@ export class Brainstorms {
    * Cancels a brainstorm. A repeated cancel returns the same.
    * @throws ProblemError 404; 409 if it has ended otherwise
    */
-  async cancel(id: string, call: ApiCall): Promise<BrainstormView> {
-    await this.stop(id, call);
-    const room = this.processes.room(call);
-    const shown = await this.shown(id, call.scope, room);
-    if (shown.status !== 'canceled') throw await this.ended(id, call.scope, room);
+  async cancelBrainstorm(id: string, call: ApiCall): Promise<BrainstormView> {
+    await this.stopBrainstorm(id, call);
+    const room = this.processes.openRoom(call);
+    const shown = await this.loadView(id, call.scope, room);
+    if (shown.status !== 'canceled') throw await this.endedProblem(id, call.scope, room);
     return shown;
   }
 
-  private async stop(id: string, call: ApiCall): Promise<void> {
-    await this.processes.cancel(await this.processes.begun(BRAINSTORM, id, call.scope), call);
+  private async stopBrainstorm(id: string, call: ApiCall): Promise<void> {
+    await this.processes.cancelProcess(await this.processes.loadBegun(BRAINSTORM, id, call.scope), call);
   }
 
-  private header(id: string, scope: TaskScope): Promise<TaskHeader> {
-    return this.processes.header(BRAINSTORM, id, scope);
+  private findHeader(id: string, scope: TaskScope): Promise<TaskHeader> {
+    return this.processes.findHeader(BRAINSTORM, id, scope);
   }
 
-  private async shown(id: string, scope: TaskScope, room: LogAdmission): Promise<BrainstormView> {
-    const header = await this.header(id, scope);
-    return brainstormView(header, BrainstormProgress.of(await this.processes.log(header, room)));
+  private async loadView(id: string, scope: TaskScope, room: LogAdmission): Promise<BrainstormView> {
+    const header = await this.findHeader(id, scope);
+    return brainstormView(header, BrainstormProgress.fromEvents(await this.processes.readLog(header, room)));
   }
 
-  private async ended(id: string, scope: TaskScope, room: LogAdmission): Promise<ProblemError> {
-    return hasEnded(BRAINSTORM, `it is ${(await this.shown(id, scope, room)).status}`);
+  private async endedProblem(id: string, scope: TaskScope, room: LogAdmission): Promise<ProblemError> {
+    return endedProcessError(BRAINSTORM, `it is ${(await this.loadView(id, scope, room)).status}`);
   }
 }

@@ -11,15 +11,15 @@ const HOSTS: Record<string, string[]> = {
   bare: [],
 };
 
-const signers: Pick<RequestSigners, 'reaches'> = {
-  reaches: async ({ credential, tenant }, origins) =>
+const signers: Pick<RequestSigners, 'reachesOrigins'> = {
+  reachesOrigins: async ({ credential, tenant }, origins) =>
     tenant === 't' && origins.some((origin) => HOSTS[credential]?.includes(origin)),
 };
 
 /** A service whose agents `workflows/w/nodes/*` ask a model, and whose other agents ask none. */
 const catalog = {
   inTenant: () => ({
-    resolve: async (path: string) => ({
+    resolveAgent: async (path: string) => ({
       executor: path.includes('/nodes/') ? { modelOrigins: async () => ['https://model.test'] } : {},
     }),
   }),
@@ -35,7 +35,7 @@ async function settled(agents: [agent: string, ref?: string][], all?: string, te
     agents: agents.map(([agent, ref]) => ({ agent, ...(ref !== undefined && { credential_ref: ref }) })),
     ...(all !== undefined && { llmConfig: { credential_ref: all } }),
   };
-  const { problems, credentials } = await setup.settle(wanted, tenant);
+  const { problems, credentials } = await setup.settleCredentials(wanted, tenant);
   for (const { detail } of problems) expect(detail).toBe(UNUSABLE_CREDENTIAL);
   return { credentials, paths: problems.map(({ path }) => path) };
 }

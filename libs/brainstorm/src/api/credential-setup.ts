@@ -23,7 +23,7 @@ export class CredentialSetup {
   ) {}
 
   /** @throws UnknownAgent */
-  async settle({ agents, llmConfig }: RequestedBrainstorm, tenant: string): Promise<SettledCredentials> {
+  async settleCredentials({ agents, llmConfig }: RequestedBrainstorm, tenant: string): Promise<SettledCredentials> {
     const override = llmConfig?.credential_ref;
     const settled = await Promise.all(
       agents.map(async ({ agent, credential_ref: own }) => {
@@ -53,12 +53,12 @@ export class CredentialSetup {
     const target = agentTarget(reference);
     if (target === undefined) return [];
     if ('url' in target) return [new URL(target.url).origin];
-    const { executor } = await this.catalog.inTenant(tenant).resolve(target.path);
+    const { executor } = await this.catalog.inTenant(tenant).resolveAgent(target.path);
     return (await executor.modelOrigins?.(tenant)) ?? [];
   }
 
   private async isUsable(name: string | undefined, tenant: string, origins: readonly string[]): Promise<boolean> {
     if (name === undefined || origins.length === 0) return false;
-    return this.signers.reaches({ credential: name, tenant }, origins);
+    return this.signers.reachesOrigins({ credential: name, tenant }, origins);
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import type { Role } from './role.js';
+import type { BrainstormRole } from './role.js';
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 
@@ -21,7 +21,7 @@ export interface Risk {
 export interface StateAgent {
   agent_id: string;
   name: string;
-  role: Role;
+  role: BrainstormRole;
   provider: string;
   model: string;
   skills: string[];
@@ -50,24 +50,24 @@ const MOST_CHARACTERS = 100_000;
 
 const text = z.string().max(MOST_CHARACTERS);
 const words = text.regex(/\S/, 'must not be empty');
-const list = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
+const boundedList = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
 
 /** Rules for an answer. The schemas for agents are derived from them. */
 export const STATE_RULES = z.object({
   idea: words.describe('The idea, as it is understood by now'),
   architecture: text.describe('Parts, how they work together, and why'),
-  execution_plan: list(z.object({ title: words, description: text })).describe(
+  execution_plan: boundedList(z.object({ title: words, description: text })).describe(
     'Steps in the order in which they are taken; a step described in fewer than 10 words is dropped',
   ),
-  risks: list(
+  risks: boundedList(
     z.object({
       text: words,
       severity: z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), z.enum(SEVERITIES)),
       resolved: z.boolean(),
     }),
   ).describe('What may go wrong; a risk that is resolved is dropped'),
-  assumptions: list(text).describe('What is taken for granted'),
-  open_questions: list(text).describe('What has yet to be answered'),
+  assumptions: boundedList(text).describe('What is taken for granted'),
+  open_questions: boundedList(text).describe('What has yet to be answered'),
   metrics: z.object({ confidence: z.number().min(0).max(1).describe('Confidence in the whole state') }),
 });
 
@@ -92,21 +92,21 @@ interface StateFault {
  * @throws InvalidState
  */
 export function readState(value: JsonValue, before?: StateContent): StateContent {
-  const { state, faults } = checked(value, before);
+  const { state, faults } = checkState(value, before);
   if (state) return state;
-  const named = faults.slice(0, MOST_FAULTS).map(({ path, detail }) => `${fieldOf(path)}: ${detail}`);
+  const named = faults.slice(0, MOST_FAULTS).map(({ path, detail }) => `${fieldName(path)}: ${detail}`);
   throw new InvalidState(named.join('; '));
 }
 
 /** Returns the reasons for which `readState` refuses a value; empty for a valid state. */
 export function stateFaults(value: JsonValue, before?: StateContent): StateFault[] {
-  return checked(value, before).faults;
+  return checkState(value, before).faults;
 }
 
-function checked(value: JsonValue, before?: StateContent): { state?: StateContent; faults: StateFault[] } {
+function checkState(value: JsonValue, before?: StateContent): { state?: StateContent; faults: StateFault[] } {
   const read = STATE_RULES.safeParse(before && isJsonObject(value) ? withLists(value, before) : value);
   if (read.success) return { state: read.data, faults: [] };
-  return { faults: read.error.issues.map((issue) => ({ path: pathOf(issue.path), detail: ruleOf(issue) })) };
+  return { faults: read.error.issues.map((issue) => ({ path: issuePath(issue.path), detail: describeRule(issue) })) };
 }
 
 function withLists(value: JsonObject, before: StateContent): JsonObject {
@@ -125,7 +125,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the rule for a member in the service's own words, which do not expose the validation library. */
-function ruleOf(issue: z.core.$ZodIssue): string {
+function describeRule(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${TYPES[issue.expected] ?? 'of another type'}`;
@@ -163,10 +163,10 @@ export function stateJson(state: CanonicalState): JsonObject {
   return state as unknown as JsonObject;
 }
 
-function pathOf(path: readonly PropertyKey[]): string {
+function issuePath(path: readonly PropertyKey[]): string {
   return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
 }
 
-function fieldOf(path: string): string {
+function fieldName(path: string): string {
   return path === '' ? 'the state' : path.replace(/^\./, '');
 }

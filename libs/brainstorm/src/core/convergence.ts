@@ -1,5 +1,5 @@
 import type { CanonicalState } from './canonical-state.js';
-import { normalised } from './normalised.js';
+import { normalizeText } from './normalised.js';
 
 /** Change of confidence below which it counts as settled. */
 const SETTLED = 0.02;
@@ -19,37 +19,42 @@ export interface Convergence {
 export function convergenceOf(before: CanonicalState, after: CanonicalState, maxIterations: number): Convergence {
   const { iteration } = after.meta;
   const open = reasonsToGoOn(before, after);
-  if (open.length === 0) return { converged: true, sentence: settled(before, after) };
+  if (open.length === 0) return { converged: true, sentence: describeConvergence(before, after) };
   const still = open.join(', and ');
   if (iteration >= maxIterations) {
-    return { converged: true, sentence: `Stopped after ${times(iteration, 'iteration')}, the most allowed: ${still}.` };
+    return {
+      converged: true,
+      sentence: `Stopped after ${withCount(iteration, 'iteration')}, the most allowed: ${still}.`,
+    };
   }
   return { converged: false, sentence: `Goes on after iteration ${iteration}: ${still}.` };
 }
 
 function reasonsToGoOn(before: CanonicalState, after: CanonicalState): string[] {
-  const known = new Set(before.risks.map(({ text }) => normalised(text)));
-  const critical = after.risks.filter(({ text, severity }) => severity === 'critical' && !known.has(normalised(text)));
+  const known = new Set(before.risks.map(({ text }) => normalizeText(text)));
+  const critical = after.risks.filter(
+    ({ text, severity }) => severity === 'critical' && !known.has(normalizeText(text)),
+  );
   const { confidence } = after.metrics;
   const moved = Math.abs(confidence - before.metrics.confidence);
   const first = before.meta.iteration === 0;
   return [
     ...(critical.length > 0
-      ? [`there ${critical.length === 1 ? 'is' : 'are'} ${times(critical.length, 'new critical risk')}`]
+      ? [`there ${critical.length === 1 ? 'is' : 'are'} ${withCount(critical.length, 'new critical risk')}`]
       : []),
     ...(after.execution_plan.length === 0 ? ['the plan has no complete step'] : []),
     ...(first ? ['there was no confidence to compare with'] : []),
-    ...(!first && !isSettled(moved) ? [`confidence moved by ${shown(moved)} to ${shown(confidence)}`] : []),
-    ...(confidence < FLOOR ? [`a confidence of ${shown(confidence)} is below ${shown(FLOOR)}`] : []),
+    ...(!first && !isSettled(moved) ? [`confidence moved by ${twoDecimals(moved)} to ${twoDecimals(confidence)}`] : []),
+    ...(confidence < FLOOR ? [`a confidence of ${twoDecimals(confidence)} is below ${twoDecimals(FLOOR)}`] : []),
   ];
 }
 
-function settled(before: CanonicalState, after: CanonicalState): string {
+function describeConvergence(before: CanonicalState, after: CanonicalState): string {
   const moved = Math.abs(after.metrics.confidence - before.metrics.confidence);
-  const plan = times(after.execution_plan.length, 'step');
+  const plan = withCount(after.execution_plan.length, 'step');
   return (
     `Converged in iteration ${after.meta.iteration}: no new critical risk, a plan of ${plan}, ` +
-    `and confidence moved by ${shown(moved)} to ${shown(after.metrics.confidence)}.`
+    `and confidence moved by ${twoDecimals(moved)} to ${twoDecimals(after.metrics.confidence)}.`
   );
 }
 
@@ -58,10 +63,10 @@ function isSettled(moved: number): boolean {
   return moved < SETTLED - 1e-9;
 }
 
-function times(count: number, what: string): string {
+function withCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-function shown(value: number): string {
+function twoDecimals(value: number): string {
   return value.toFixed(2);
 }

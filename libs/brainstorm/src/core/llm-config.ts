@@ -28,8 +28,8 @@ export function llmFaults({ temperature, max_tokens }: JsonObject): LlmFault[] {
   const isWrongLimit =
     max_tokens !== undefined && !(Number.isInteger(max_tokens) && isInRange('max_tokens', max_tokens));
   return [
-    ...(temperature === undefined || isInRange('temperature', temperature) ? [] : [faultOf('temperature')]),
-    ...(isWrongLimit ? [faultOf('max_tokens')] : []),
+    ...(temperature === undefined || isInRange('temperature', temperature) ? [] : [createFault('temperature')]),
+    ...(isWrongLimit ? [createFault('max_tokens')] : []),
   ];
 }
 
@@ -38,7 +38,7 @@ function isInRange(member: LlmFault['member'], value: JsonValue): boolean {
   return typeof value === 'number' && value >= least && value <= most;
 }
 
-function faultOf(member: LlmFault['member']): LlmFault {
+function createFault(member: LlmFault['member']): LlmFault {
   return { member, rule: LLM_RULES[member] };
 }
 

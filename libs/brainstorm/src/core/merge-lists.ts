@@ -1,5 +1,5 @@
 import type { PlanStep, Risk } from './canonical-state.js';
-import { hasWords, normalised } from './normalised.js';
+import { hasWords, normalizeText } from './normalised.js';
 import type { Source } from './provenance.js';
 
 /** Minimum words of a step's description; a shorter one is not actionable. */
@@ -20,7 +20,7 @@ export interface Contribution<T> {
 
 /** Merges the risks of all agents without those that the last mention resolves. */
 export function mergeRisks(contributions: readonly Contribution<Risk>[]): Sourced<Risk>[] {
-  const merged = collected(
+  const merged = mergeByKey(
     contributions,
     (risk) => risk.text,
     (before, next) => ({
@@ -35,7 +35,7 @@ export function mergeRisks(contributions: readonly Contribution<Risk>[]): Source
  * Merges the steps of all agents. Steps of equal title become one, with the longer description. Short ones are dropped.
  */
 export function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sourced<PlanStep>[] {
-  const merged = collected(
+  const merged = mergeByKey(
     contributions,
     (step) => step.title,
     (before, next) =>
@@ -48,7 +48,7 @@ export function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sou
 
 /** Merges the texts of all agents, each once. */
 export function mergeTexts(contributions: readonly Contribution<string>[]): Sourced<string>[] {
-  const merged = collected(
+  const merged = mergeByKey(
     contributions,
     (text) => text,
     (before) => before,
@@ -56,7 +56,7 @@ export function mergeTexts(contributions: readonly Contribution<string>[]): Sour
   return merged.filter(({ value }) => value.trim() !== '');
 }
 
-function collected<T>(
+function mergeByKey<T>(
   contributions: readonly Contribution<T>[],
   keyOf: (value: T) => string,
   join: (before: Sourced<T>, next: Sourced<T>) => Sourced<T>,
@@ -64,7 +64,7 @@ function collected<T>(
   const merged = new Map<string, Sourced<T>>();
   for (const { values, sourceOf } of contributions) {
     for (const [index, value] of values.entries()) {
-      const key = normalised(keyOf(value));
+      const key = normalizeText(keyOf(value));
       const before = merged.get(key);
       const next = { value, source: sourceOf(index) };
       merged.set(key, before ? join(before, next) : next);

@@ -1,7 +1,7 @@
 import { type CanonicalState, initialState, type Risk, type StateContent } from './canonical-state.js';
 import { mergePass, type PassOutput } from './merge-pass.js';
 import type { Provenance } from './provenance.js';
-import type { Role } from './role.js';
+import type { BrainstormRole } from './role.js';
 
 const LONG = 'one two three four five six seven eight nine ten';
 const LONGER = `${LONG} eleven`;
@@ -10,7 +10,7 @@ function state(fields: Partial<CanonicalState> = {}): CanonicalState {
   return { ...initialState('an idea', []), ...fields };
 }
 
-function output(agent: string, role: Role, fields: Partial<StateContent>, iteration = 1): PassOutput {
+function output(agent: string, role: BrainstormRole, fields: Partial<StateContent>, iteration = 1): PassOutput {
   return { source: { agent, role, iteration }, state: state(fields) };
 }
 

@@ -1,6 +1,6 @@
 import { type CanonicalState, MOST_ENTRIES, type StateContent } from './canonical-state.js';
 import { type Contribution, mergePlan, mergeRisks, mergeTexts, type Sourced } from './merge-lists.js';
-import { normalised } from './normalised.js';
+import { normalizeText } from './normalised.js';
 import type { Provenance, Source } from './provenance.js';
 import { toggledQuestions } from './toggled-fields.js';
 
@@ -34,17 +34,17 @@ export function mergePass(pass: FinishedPass): MergedPass {
   if (before === undefined) throw new RangeError('A pass begins with a state');
   const parts = new SourcedParts();
   const content: StateContent = {
-    idea: parts.one('idea', lastWord(pass, before, 'idea')),
-    architecture: parts.one('architecture', lastWord(pass, before, 'architecture')),
-    execution_plan: parts.all('execution_plan', mergePlan(contributions(pass, before, 'execution_plan'))),
-    risks: parts.all('risks', mergeRisks(contributions(pass, before, 'risks'))),
-    assumptions: parts.all('assumptions', mergeTexts(contributions(pass, before, 'assumptions'))),
-    open_questions: parts.all('open_questions', openQuestions(pass, before)),
-    metrics: { confidence: parts.one('metrics.confidence', confidence(pass, before)) },
+    idea: parts.noteSource('idea', lastWord(pass, before, 'idea')),
+    architecture: parts.noteSource('architecture', lastWord(pass, before, 'architecture')),
+    execution_plan: parts.noteSources('execution_plan', mergePlan(listContributions(pass, before, 'execution_plan'))),
+    risks: parts.noteSources('risks', mergeRisks(listContributions(pass, before, 'risks'))),
+    assumptions: parts.noteSources('assumptions', mergeTexts(listContributions(pass, before, 'assumptions'))),
+    open_questions: parts.noteSources('open_questions', openQuestions(pass, before)),
+    metrics: { confidence: parts.noteSource('metrics.confidence', lastConfidence(pass, before)) },
   };
   const state = { ...content, meta: { ...before.meta, iteration: pass.iteration } };
-  const asked = new Set(state.open_questions.map(normalised));
-  const toggled = toggledQuestions([...pass.history, state]).filter((question) => !asked.has(normalised(question)));
+  const asked = new Set(state.open_questions.map(normalizeText));
+  const toggled = toggledQuestions([...pass.history, state]).filter((question) => !asked.has(normalizeText(question)));
   return {
     state: { ...state, open_questions: [...state.open_questions, ...toggled] },
     provenance: parts.provenance,
@@ -55,34 +55,36 @@ export function mergePass(pass: FinishedPass): MergedPass {
 class SourcedParts {
   readonly provenance: Provenance = {};
 
-  one<T>(path: string, { value, source }: Sourced<T>): T {
+  noteSource<T>(path: string, { value, source }: Sourced<T>): T {
     if (source) this.provenance[path] = source;
     return value;
   }
 
-  all<T>(path: string, entries: readonly Sourced<T>[]): T[] {
-    return entries.slice(0, MOST_ENTRIES).map((entry, index) => this.one(`${path}[${index}]`, entry));
+  noteSources<T>(path: string, entries: readonly Sourced<T>[]): T[] {
+    return entries.slice(0, MOST_ENTRIES).map((entry, index) => this.noteSource(`${path}[${index}]`, entry));
   }
 }
 
 type ListField = 'execution_plan' | 'risks' | 'assumptions' | 'open_questions';
 
-function contributions<F extends ListField>(
+function listContributions<F extends ListField>(
   { outputs, provenance }: FinishedPass,
   before: CanonicalState,
   field: F,
 ): Contribution<CanonicalState[F][number]>[] {
-  type Values = readonly CanonicalState[F][number][];
+  type FieldValues = readonly CanonicalState[F][number][];
   return [
-    { values: before[field] as Values, sourceOf: (index) => provenance[`${field}[${index}]`] },
-    ...outputs.map(({ state, source }) => ({ values: state[field] as Values, sourceOf: () => source })),
+    { values: before[field] as FieldValues, sourceOf: (index) => provenance[`${field}[${index}]`] },
+    ...outputs.map(({ state, source }) => ({ values: state[field] as FieldValues, sourceOf: () => source })),
   ];
 }
 
 /** Returns the questions of the last agent, each attributed to the agent that asked it first. */
 function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<string>[] {
-  const last = new Set(pass.outputs.at(-1)?.state.open_questions.map(normalised));
-  return mergeTexts(contributions(pass, before, 'open_questions')).filter(({ value }) => last.has(normalised(value)));
+  const last = new Set(pass.outputs.at(-1)?.state.open_questions.map(normalizeText));
+  return mergeTexts(listContributions(pass, before, 'open_questions')).filter(({ value }) =>
+    last.has(normalizeText(value)),
+  );
 }
 
 /** Returns the last text that differs, attributed to the first agent that wrote it. Empty texts are ignored. */
@@ -94,12 +96,12 @@ function lastWord(
   let word: Sourced<string> = { value: before[field], source: provenance[field] };
   for (const { state, source } of outputs) {
     const value = state[field];
-    if (value.trim() !== '' && normalised(value) !== normalised(word.value)) word = { value, source };
+    if (value.trim() !== '' && normalizeText(value) !== normalizeText(word.value)) word = { value, source };
   }
   return word;
 }
 
-function confidence({ outputs, provenance }: FinishedPass, before: CanonicalState): Sourced<number> {
+function lastConfidence({ outputs, provenance }: FinishedPass, before: CanonicalState): Sourced<number> {
   let word: Sourced<number> = { value: before.metrics.confidence, source: provenance['metrics.confidence'] };
   for (const { state, source } of outputs) {
     if (state.metrics.confidence !== word.value) word = { value: state.metrics.confidence, source };

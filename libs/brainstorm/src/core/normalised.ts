@@ -5,7 +5,7 @@ const WITHOUT_SPACES =
 let segmenter: Intl.Segmenter | undefined;
 
 /** Returns the key by which a merge compares texts: case and spaces are insignificant. */
-export function normalised(text: string): string {
+export function normalizeText(text: string): string {
   return text.toLowerCase().trim().replace(/\s+/g, ' ');
 }
 

@@ -1,9 +1,9 @@
-import type { Role } from './role.js';
+import type { BrainstormRole } from './role.js';
 
 /** Agent that last set a part of the merged state. */
 export interface Source {
   agent: string;
-  role: Role;
+  role: BrainstormRole;
   /** Iteration, from 1. */
   iteration: number;
 }

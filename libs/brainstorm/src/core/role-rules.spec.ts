@@ -2,7 +2,7 @@ import { type CanonicalState, initialState, readState, stateJson } from './canon
 import { convergenceOf } from './convergence.js';
 import { mergePass } from './merge-pass.js';
 import { hasWords } from './normalised.js';
-import { type Role, roleAt } from './role.js';
+import { type BrainstormRole, roleAt } from './role.js';
 import { workByRules } from './role-rules.js';
 
 /** A whole brainstorm of agents that work by rules. */
@@ -27,7 +27,7 @@ describe('workByRules', () => {
   const begun = initialState('A shared garden calendar.', []);
 
   it('J9 gives the same answer for the same state', () => {
-    for (const role of ['build', 'review', 'refine', 'devils_advocate'] satisfies Role[]) {
+    for (const role of ['build', 'review', 'refine', 'devils_advocate'] satisfies BrainstormRole[]) {
       expect(workByRules(role, begun)).toEqual(workByRules(role, structuredClone(begun)));
     }
   });

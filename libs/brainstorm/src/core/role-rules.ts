@@ -1,24 +1,24 @@
 import { withoutTrailing } from '#libs/protocol';
 import type { PlanStep, Risk, StateContent } from './canonical-state.js';
-import { normalised } from './normalised.js';
-import type { Role } from './role.js';
+import { normalizeText } from './normalised.js';
+import type { BrainstormRole } from './role.js';
 
 /** Changes a state as a role does, by fixed rules and without a model. The same state always gives the same result. */
-export function workByRules(role: Role, state: StateContent): StateContent {
+export function workByRules(role: BrainstormRole, state: StateContent): StateContent {
   const worked = RULES[role](state);
   return { ...worked, metrics: { confidence: confidenceIn(worked) } };
 }
 
-const RULES: Record<Role, (state: StateContent) => StateContent> = {
-  build,
-  review,
-  refine,
-  devils_advocate: challenge,
+const RULES: Record<BrainstormRole, (state: StateContent) => StateContent> = {
+  build: applyBuild,
+  review: applyReview,
+  refine: applyRefine,
+  devils_advocate: applyChallenge,
 };
 
 /** Drafts missing parts and keeps the others. */
-function build(state: StateContent): StateContent {
-  const idea = quoted(state.idea);
+function applyBuild(state: StateContent): StateContent {
+  const idea = quoteText(state.idea);
   const architecture =
     state.architecture.trim() === ''
       ? `For ${idea}: an interface for the people who use it, a core that holds the rules, and a store that keeps what happened.`
@@ -27,7 +27,7 @@ function build(state: StateContent): StateContent {
     ...state,
     architecture,
     execution_plan: state.execution_plan.length === 0 ? draftPlan(idea) : state.execution_plan,
-    assumptions: added(state.assumptions, `People want ${idea} enough to change what they do today.`),
+    assumptions: addText(state.assumptions, `People want ${idea} enough to change what they do today.`),
   };
 }
 
@@ -66,7 +66,7 @@ const EXPECTED: readonly { mentioned: RegExp; risk: Omit<Risk, 'resolved'> }[] =
 ];
 
 /** Adds the risks of topics that the plan omits. */
-function review(state: StateContent): StateContent {
+function applyReview(state: StateContent): StateContent {
   const plan = state.execution_plan.map((step) => `${step.title} ${step.description}`).join(' ');
   const missing = EXPECTED.filter(({ mentioned }) => !mentioned.test(plan)).map(({ risk }) => risk);
   const found: Omit<Risk, 'resolved'>[] =
@@ -75,14 +75,15 @@ function review(state: StateContent): StateContent {
 }
 
 /** Answers risks with steps, and open questions with provisional assumptions. */
-function refine(state: StateContent): StateContent {
+function applyRefine(state: StateContent): StateContent {
   const open = state.risks.filter(({ resolved }) => !resolved);
   return {
     ...state,
     execution_plan: open.reduce(withAnswer, state.execution_plan),
     risks: state.risks.map((risk) => ({ ...risk, resolved: true })),
     assumptions: state.open_questions.reduce(
-      (assumptions, question) => added(assumptions, `Until it is known: the simplest answer to ${quoted(question)}.`),
+      (assumptions, question) =>
+        addText(assumptions, `Until it is known: the simplest answer to ${quoteText(question)}.`),
       state.assumptions,
     ),
     open_questions: [],
@@ -91,25 +92,27 @@ function refine(state: StateContent): StateContent {
 
 function withAnswer(plan: PlanStep[], risk: Risk): PlanStep[] {
   const title = answerTo(risk.text);
-  if (plan.some((step) => normalised(step.title) === normalised(title))) return plan;
+  if (plan.some((step) => normalizeText(step.title) === normalizeText(title))) return plan;
   const description =
-    `Add a test that fails because of the risk ${quoted(risk.text)}, change the design until it passes, ` +
+    `Add a test that fails because of the risk ${quoteText(risk.text)}, change the design until it passes, ` +
     'check permissions and abuse, and monitor it for failure afterwards.';
   return [...plan, { title, description }];
 }
 
 /** Challenges an assumption until a step answers the challenge. */
-function challenge(state: StateContent): StateContent {
+function applyChallenge(state: StateContent): StateContent {
   const [assumption] = state.assumptions;
-  const doubt: Omit<Risk, 'resolved'> = { text: `Nobody needs ${quoted(state.idea)}`, severity: 'medium' };
-  const answered = state.execution_plan.some((step) => normalised(step.title) === normalised(answerTo(doubt.text)));
+  const doubt: Omit<Risk, 'resolved'> = { text: `Nobody needs ${quoteText(state.idea)}`, severity: 'medium' };
+  const answered = state.execution_plan.some(
+    (step) => normalizeText(step.title) === normalizeText(answerTo(doubt.text)),
+  );
   return {
     ...state,
     risks: answered ? state.risks : withRisk(state.risks, doubt),
     open_questions:
       assumption === undefined
         ? state.open_questions
-        : added(state.open_questions, `What if this is wrong: ${quoted(assumption)}?`),
+        : addText(state.open_questions, `What if this is wrong: ${quoteText(assumption)}?`),
   };
 }
 
@@ -118,12 +121,12 @@ function answerTo(risk: string): string {
 }
 
 function withRisk(risks: Risk[], found: Omit<Risk, 'resolved'>): Risk[] {
-  const known = risks.some(({ text }) => normalised(text) === normalised(found.text));
+  const known = risks.some(({ text }) => normalizeText(text) === normalizeText(found.text));
   return known ? risks : [...risks, { ...found, resolved: false }];
 }
 
-function added(texts: string[], text: string): string[] {
-  return texts.some((it) => normalised(it) === normalised(text)) ? texts : [...texts, text];
+function addText(texts: string[], text: string): string[] {
+  return texts.some((it) => normalizeText(it) === normalizeText(text)) ? texts : [...texts, text];
 }
 
 /** Returns a confidence that depends on the state alone, so that it settles when the state does. */
@@ -133,6 +136,6 @@ function confidenceIn({ execution_plan, risks, open_questions }: StateContent): 
   return Math.round(Math.min(0.95, Math.max(0.05, value)) * 100) / 100;
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return `“${withoutTrailing(text.trim(), '.!?')}”`;
 }

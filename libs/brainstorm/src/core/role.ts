@@ -4,17 +4,17 @@
  */
 export const ROLES = ['build', 'review', 'refine', 'devils_advocate'] as const;
 
-export type Role = (typeof ROLES)[number];
+export type BrainstormRole = (typeof ROLES)[number];
 
 /** Minimum number of agents, and a maximum that catches mistakes. */
 export const FEWEST_AGENTS = 2;
 export const MOST_AGENTS = 20;
 
-export function isRole(value: unknown): value is Role {
+export function isRole(value: unknown): value is BrainstormRole {
   return (ROLES as readonly unknown[]).includes(value);
 }
 
 /** Returns the default role at a position (from 0): the first four differ, all others review. */
-export function roleAt(position: number): Role {
+export function roleAt(position: number): BrainstormRole {
   return ROLES[position] ?? 'review';
 }

@@ -35,7 +35,10 @@ function schemaOf(options: Parameters<typeof z.toJSONSchema>[1] = {}): JsonObjec
 }
 
 function acceptedSchema(): JsonObject {
-  const { required = [], ...schema } = schemaOf({ io: 'input', override: ({ jsonSchema }) => loosen(jsonSchema) });
+  const { required = [], ...schema } = schemaOf({
+    io: 'input',
+    override: ({ jsonSchema }) => loosenSchema(jsonSchema),
+  });
   const lists: readonly unknown[] = STATE_LISTS;
   return { ...schema, required: (required as string[]).filter((name) => !lists.includes(name)) };
 }
@@ -44,14 +47,14 @@ function acceptedSchema(): JsonObject {
  * Relaxes a part of the schema in place, possibly more than once. A pattern over long texts could exceed the time limit
  * of a check.
  */
-function loosen(schema: z.core.JSONSchema.BaseSchema): void {
+function loosenSchema(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.enum)
-    schema.enum = [...new Set(schema.enum.filter((word) => typeof word === 'string').flatMap(spellings))];
+    schema.enum = [...new Set(schema.enum.filter((word) => typeof word === 'string').flatMap(listSpellings))];
   if (schema.pattern === undefined) return;
   delete schema.pattern;
   schema.minLength = 1;
 }
 
-function spellings(word: string): string[] {
+function listSpellings(word: string): string[] {
   return [word, word.charAt(0).toUpperCase() + word.slice(1), word.toUpperCase()];
 }

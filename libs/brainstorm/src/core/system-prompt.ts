@@ -1,4 +1,4 @@
-import type { Role } from './role.js';
+import type { BrainstormRole } from './role.js';
 import { EXAMPLE_STATE, STATE_SCHEMA } from './state-schema.js';
 
 /** First prompt of every agent, unless the brainstorm has its own. */
@@ -8,7 +8,7 @@ export const BASE_PROMPT = [
   'Keep what others said unless you improve on it. State your confidence in the whole as a number from 0 to 1.',
 ].join(' ');
 
-const ROLE_PROMPTS: Record<Role, string> = {
+const ROLE_PROMPTS: Record<BrainstormRole, string> = {
   build:
     'Your role is to build: describe an architecture and a plan of concrete steps for the idea, and what they assume.',
   review:
@@ -30,7 +30,7 @@ const SHAPE_PROMPT = [
 export interface PromptParts {
   /** Text of the caller, which replaces the default. */
   base: string | undefined;
-  role: Role;
+  role: BrainstormRole;
   skillWords: readonly string[];
   /** Faults of the agent's last answer in this pass. */
   faults?: string | undefined;
@@ -41,14 +41,14 @@ export interface PromptParts {
  * its previous answer. Agents add nothing to it.
  */
 export function systemPrompt({ base, role, skillWords, faults }: PromptParts): string {
-  const parts = [base ?? BASE_PROMPT, ROLE_PROMPTS[role], ...skillWords, SHAPE_PROMPT, ...complaint(faults)];
+  const parts = [base ?? BASE_PROMPT, ROLE_PROMPTS[role], ...skillWords, SHAPE_PROMPT, ...describeFaults(faults)];
   return parts
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .join('\n\n');
 }
 
-function complaint(faults: string | undefined): string[] {
+function describeFaults(faults: string | undefined): string[] {
   if (faults === undefined) return [];
   return [
     `Your last answer was not accepted, and nothing of it was kept: ${faults}. Answer again, without these faults.`,

@@ -1,5 +1,5 @@
 import type { CanonicalState } from './canonical-state.js';
-import { normalised } from './normalised.js';
+import { normalizeText } from './normalised.js';
 
 /** Fields of a single value, which agents can keep changing back and forth. */
 const FIELDS = ['idea', 'architecture'] as const;
@@ -14,7 +14,7 @@ const CHANGES = 3;
  */
 export function toggledQuestions(states: readonly CanonicalState[]): string[] {
   return FIELDS.flatMap((field) => {
-    const values = states.map((state) => normalised(state[field]));
+    const values = states.map((state) => normalizeText(state[field]));
     const changes = values.filter((value, index) => index > 0 && value !== values[index - 1]);
     const returned = values.some((value, index) => value !== values[index - 1] && values.indexOf(value) < index);
     const changedNow = values.length > 1 && values.at(-1) !== values.at(-2);

@@ -14,7 +14,7 @@ export class PostgresApprovals extends Approvals {
     retention.purgeWith('DELETE FROM brainstorm_approval WHERE task_id = ANY($1::text[])');
   }
 
-  async approve(brainstormId: string): Promise<void> {
+  async noteApproval(brainstormId: string): Promise<void> {
     await this.database.pool.query({
       name: 'brainstorm-approve',
       text: `

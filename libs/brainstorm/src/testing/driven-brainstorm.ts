@@ -2,7 +2,7 @@ import {
   AgentCallError,
   AgentClient,
   AgentDirectory,
-  type CallOptions,
+  type AgentCallOptions,
   type CancelOutcome,
   type RequestSigners,
 } from '#libs/a2a-client';
@@ -49,14 +49,14 @@ export interface SeenCall {
   payload?: SentPayload;
   links?: ChainLink[];
   message?: Message;
-  options: CallOptions;
+  options: AgentCallOptions;
 }
 
 class FakeApprovals extends Approvals {
   readonly approved = new Set<string>();
   /** For so many questions the database is away. */
   away = 0;
-  override async approve(id: string): Promise<void> {
+  override async noteApproval(id: string): Promise<void> {
     this.approved.add(id);
   }
   override async isApproved(id: string): Promise<boolean> {
@@ -83,7 +83,7 @@ export class FakeAgents extends AgentDirectory {
     super();
   }
 
-  override async client(url: string): Promise<AgentClient> {
+  override async resolveClient(url: string): Promise<AgentClient> {
     return new FakeClient(url, this);
   }
 
@@ -107,7 +107,10 @@ class FakeClient extends AgentClient {
     super();
   }
 
-  override async *send({ message }: SendMessageRequest, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
+  override async *sendMessage(
+    { message }: SendMessageRequest,
+    options: AgentCallOptions = {},
+  ): AsyncGenerator<StreamResponse> {
     const agent = new URL(this.agentUrl).host;
     const payload = message.parts[0]?.data as unknown as SentPayload;
     const nth = this.agents.calls.filter((call) => call.agent === agent && call.kind === 'send').length;
@@ -133,7 +136,7 @@ class FakeClient extends AgentClient {
     yield* responses;
   }
 
-  override async *follow(taskId: string, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
+  override async *followTask(taskId: string, options: AgentCallOptions = {}): AsyncGenerator<StreamResponse> {
     this.agents.note({ agent: new URL(this.agentUrl).host, kind: 'follow', options });
     const kept = this.agents.kept.get(taskId);
     if (kept === undefined) throw new AgentCallError('not-found', 'a2a error -32001: Task not found');
@@ -144,7 +147,7 @@ class FakeClient extends AgentClient {
     throw new Error('A brainstorm never polls');
   }
 
-  override async cancel(taskId: string): Promise<CancelOutcome> {
+  override async cancelTask(taskId: string): Promise<CancelOutcome> {
     const canceling = this.agents.canceling();
     if (canceling) await canceling;
     this.agents.cancels.push(taskId);
@@ -168,8 +171,8 @@ export class DrivenBrainstorm extends DrivenProcess {
   readonly approvals = new FakeApprovals();
   /** The credentials that there are, with their hosts. */
   readonly hosts: Record<string, string[]> = {};
-  private readonly signers: Pick<RequestSigners, 'reaches'> = {
-    reaches: async ({ credential }, origins) => origins.some((it) => this.hosts[credential]?.includes(it)),
+  private readonly signers: Pick<RequestSigners, 'reachesOrigins'> = {
+    reachesOrigins: async ({ credential }, origins) => origins.some((it) => this.hosts[credential]?.includes(it)),
   };
 
   constructor(
@@ -180,7 +183,7 @@ export class DrivenBrainstorm extends DrivenProcess {
   }
 
   get progress(): BrainstormProgress {
-    return BrainstormProgress.of(this.log);
+    return BrainstormProgress.fromEvents(this.log);
   }
 
   /** @param links the calls that led to it */

@@ -53,7 +53,7 @@ async function stopped(approved: boolean): Promise<DrivenBrainstorm> {
   const it = storm({ b: (...call) => (call[1] === 1 ? 'hang' : agrees(...call)) });
   const ended = it.start();
   await it.agents.called(4);
-  if (approved) await it.approvals.approve('storm-1');
+  if (approved) await it.approvals.noteApproval('storm-1');
   it.cancel();
   await ended;
   return it;

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { malformed, type ProblemEntry } from '#libs/http';
+import { malformedRequest, type ProblemEntry } from '#libs/http';
 import {
   InvalidProtocolValue,
   isIdentifier,
@@ -18,7 +18,7 @@ const NO_URL = `must be an http or https URL of at most ${LONGEST_URL} character
 export class AgentMessageBody {
   /** Creates the error of a malformed body; a body that is not an object lacks the URL. */
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
-    malformed(...entries.map((it) => (it.path === '' ? { path: 'url', detail: NO_URL } : it)));
+    malformedRequest(...entries.map((it) => (it.path === '' ? { path: 'url', detail: NO_URL } : it)));
 
   @ApiProperty({
     maxLength: LONGEST_URL,
@@ -45,8 +45,11 @@ export class AgentMessageBody {
 
 /** Decorator: a URL at which an agent may be called. */
 function AgentUrl(): PropertyDecorator {
-  const validate = (value: unknown): boolean => urlFault(value) === undefined;
-  return ValidateBy({ name: 'agentUrl', validator: { validate } }, { message: ({ value }) => urlFault(value) ?? '' });
+  const isAgentUrl = (value: unknown): boolean => urlFault(value) === undefined;
+  return ValidateBy(
+    { name: 'agentUrl', validator: { validate: isAgentUrl } },
+    { message: ({ value }) => urlFault(value) ?? '' },
+  );
 }
 
 function urlFault(url: unknown): string | undefined {
@@ -60,21 +63,21 @@ function readMessage(json: JsonObject): Message {
     if ('message' in read && isWhole(read.message)) return withIds(read.message);
   } catch (error) {
     if (!(error instanceof InvalidProtocolValue)) throw error;
-    throw malformed({ path: 'message', detail: error.message });
+    throw malformedRequest({ path: 'message', detail: error.message });
   }
-  throw malformed({ path: 'message', detail: 'must have a messageId, the role ROLE_USER and a Part' });
+  throw malformedRequest({ path: 'message', detail: 'must have a messageId, the role ROLE_USER and a Part' });
 }
 
 /** Checks the identifiers of a Message, which an agent of this service receives unchanged. @throws ProblemError 400 */
 function withIds(message: Message): Message {
   const { messageId, contextId, taskId, referenceTaskIds = [] } = message;
-  const ids = { messageId, contextId, taskId, ...Object.fromEntries(referenceTaskIds.map(referenced)) };
+  const ids = { messageId, contextId, taskId, ...Object.fromEntries(referenceTaskIds.map(nameReference)) };
   const strange = Object.entries(ids).filter(([, id]) => id !== undefined && !isIdentifier(id));
   if (strange.length === 0) return message;
-  throw malformed(...strange.map(([name]) => ({ path: `message.${name}`, detail: NO_ID })));
+  throw malformedRequest(...strange.map(([name]) => ({ path: `message.${name}`, detail: NO_ID })));
 }
 
-function referenced(id: string, place: number): [name: string, id: string] {
+function nameReference(id: string, place: number): [name: string, id: string] {
   return [`referenceTaskIds[${place}]`, id];
 }
 

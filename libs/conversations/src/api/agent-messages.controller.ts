@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AgentDirectory } from '#libs/a2a-client';
 import { AgentCall } from '#libs/agent-calls';
 import { Scope } from '#libs/access';
-import { ApiProblem, problem, sendEvents, type SseFrame } from '#libs/http';
+import { ApiProblem, createProblem, sendEvents, type SseFrame } from '#libs/http';
 import type { Message } from '#libs/protocol';
 import { Shutdown } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
@@ -40,10 +40,10 @@ export class AgentMessagesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { url, received: message } = wanted;
-    await sendEvents(reply, this.shutdown, (signal) => this.answer({ url, message }, scope, signal));
+    await sendEvents(reply, this.shutdown, (signal) => this.streamAnswer({ url, message }, scope, signal));
   }
 
-  private async *answer(
+  private async *streamAnswer(
     { url, message }: { url: string; message: Message },
     scope: TaskScope,
     signal: AbortSignal,
@@ -52,11 +52,11 @@ export class AgentMessagesController {
       identity: { scope },
       signal,
       request: { message },
-      target: () => ({ url }),
+      findTarget: () => ({ url }),
       timeouts: { refused: 0 },
     });
     try {
-      yield* frames(call);
+      yield* answerFrames(call);
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -64,11 +64,11 @@ export class AgentMessagesController {
 }
 
 /** Yields the responses of an agent, and an error event if the call failed rather than the agent. */
-async function* frames(call: AgentCall): AsyncGenerator<SseFrame> {
-  for await (const { response } of call.run()) yield { data: JSON.stringify(response) };
+async function* answerFrames(call: AgentCall): AsyncGenerator<SseFrame> {
+  for await (const { response } of call.runCall()) yield { data: JSON.stringify(response) };
   const { outcome } = call;
   if (outcome.kind !== 'failed' || outcome.failure.state !== undefined) return;
   const { kind, message, cause } = outcome.failure;
   if (kind === 'internal') throw cause;
-  yield { event: 'error', data: JSON.stringify(problem(502, message)) };
+  yield { event: 'error', data: JSON.stringify(createProblem(502, message)) };
 }

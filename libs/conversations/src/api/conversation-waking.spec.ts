@@ -17,15 +17,15 @@ class Paused {
   handler: JobHandler<WakePayload> | undefined;
   readonly waking = new ConversationWaking(
     {
-      register: (_name: string, handler: JobHandler<WakePayload>) => (this.handler = handler),
-      enqueue: async (jobs: Job[]) => void this.enqueued.push(...jobs),
+      registerHandler: (_name: string, handler: JobHandler<WakePayload>) => (this.handler = handler),
+      enqueueJobs: async (jobs: Job[]) => void this.enqueued.push(...jobs),
     } as unknown as Jobs,
-    { resume: async () => this.resume() } as unknown as Processes,
+    { resumeProcess: async () => this.resume() } as unknown as Processes,
     {
-      load: async () => ({ header: { state: 'TASK_STATE_INPUT_REQUIRED' } }),
-      header: async () => CALL.scope,
+      loadTask: async () => ({ header: { state: 'TASK_STATE_INPUT_REQUIRED' } }),
+      readHeader: async () => CALL.scope,
     } as unknown as TaskStore,
-    { after: async (_id: string, number: number) => (number < 4 ? [{ number: 4, kind: 'inject' }] : []) } as never,
+    { listAfter: async (_id: string, number: number) => (number < 4 ? [{ number: 4, kind: 'inject' }] : []) } as never,
     { internalUrl: 'http://here' } as ServiceAddress,
   );
 

@@ -23,32 +23,32 @@ export class ConversationWaking {
     private readonly commands: ConversationCommands,
     private readonly address: ServiceAddress,
   ) {
-    jobs.register(WAKE, { read: readWakePayload, run: (payload) => this.lookOnceMore(payload) });
+    jobs.registerHandler(WAKE, { read: readWakePayload, run: (payload) => this.lookOnceMore(payload) });
   }
 
   /** Wakes a waiting conversation for a durable command. If another request holds its Task, a job does it. */
   async wakeFor(command: number, conversationId: string, call: ProcessCall): Promise<void> {
     try {
-      await this.wake(conversationId, call);
+      await this.wakeIfWaiting(conversationId, call);
     } catch (error) {
       // With an error its caller would send the command a second time.
       if (!isTaskBusy(error)) throw error;
-      await this.jobs.enqueue([{ ...wakeJob(conversationId, command - 1), caller: call.scope }]);
+      await this.jobs.enqueueJobs([{ ...wakeJob(conversationId, command - 1), caller: call.scope }]);
     }
   }
 
   /** Resumes a conversation if it waits. */
-  private async wake(conversationId: string, call: ProcessCall): Promise<void> {
-    const stored = await this.tasks.load(conversationId, call.scope);
+  private async wakeIfWaiting(conversationId: string, call: ProcessCall): Promise<void> {
+    const stored = await this.tasks.loadTask(conversationId, call.scope);
     if (!stored || !isWaitingState(stored.header.state)) return;
     // If another caller was first, the executing replica finds the command.
-    await this.processes.resume(stored, userMessage('Go on.', { metadata: { [WAKE_KEY]: true } }), call);
+    await this.processes.resumeProcess(stored, userMessage('Go on.', { metadata: { [WAKE_KEY]: true } }), call);
   }
 
   private async lookOnceMore({ conversationId, command }: WakePayload): Promise<void> {
-    const missed = await this.commands.after(conversationId, command);
+    const missed = await this.commands.listAfter(conversationId, command);
     if (missed.every(({ kind }) => kind === 'pause')) return;
-    const header = await this.tasks.header(conversationId);
-    if (header) await this.wake(conversationId, { scope: header, baseUrl: this.address.internalUrl });
+    const header = await this.tasks.readHeader(conversationId);
+    if (header) await this.wakeIfWaiting(conversationId, { scope: header, baseUrl: this.address.internalUrl });
   }
 }

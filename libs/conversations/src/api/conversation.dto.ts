@@ -2,9 +2,9 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ApiClosed, PageQuery, ProblemError, QueryWord } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
 import { Matches, NotContains } from 'class-validator';
-import type { ConversationOrigin as Origin, Outcome, Turn, TurnFailure } from '../conversation.js';
+import type { TalkOrigin as Origin, ConversationOutcome, SpokenTurn, TurnFailure } from '../conversation.js';
 import type { Announcement } from '../conversation-metadata.js';
-import type { ConversationStatus, ConversationSummary as Summary, ConversationView } from '../conversation-view.js';
+import type { ConversationStatus, ConversationOverview as Summary, ConversationView } from '../conversation-view.js';
 import { GIVEN } from '../conversation-rules.js';
 import { ConversationRequest, settingsOf, wholeRequestProblems } from '../conversation-request.js';
 
@@ -79,7 +79,7 @@ export class ConversationSummary extends ConversationId implements Summary {
   @ApiProperty({ example: 'poet' }) requester!: string;
   @ApiProperty({ example: 'critic' }) target!: string;
   @ApiProperty({ enum: STATUSES }) status!: ConversationStatus;
-  @ApiPropertyOptional({ enum: OUTCOMES }) outcome?: Outcome;
+  @ApiPropertyOptional({ enum: OUTCOMES }) outcome?: ConversationOutcome;
   @ApiPropertyOptional({
     type: Boolean,
     description: 'Present while it is paused, or waits for the answer of a person to a question of an agent.',
@@ -98,7 +98,7 @@ export class ConversationPage {
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-class ConversationTurn implements Turn {
+class ConversationTurn implements SpokenTurn {
   @ApiProperty({ type: 'integer', description: 'From 0.', example: 0 }) turn!: number;
   @ApiProperty({ example: 'poet' }) fromAgent!: string;
   @ApiProperty({ example: 'critic' }) toAgent!: string;
@@ -120,7 +120,7 @@ export class ConversationDetail extends ConversationSummary implements Conversat
     example: 'The agent "poet" asks: May the tool "web/publish" be called?',
   })
   question?: string;
-  @ApiProperty({ type: [ConversationTurn] }) turns!: Turn[];
+  @ApiProperty({ type: [ConversationTurn] }) turns!: SpokenTurn[];
   @ApiPropertyOptional({ type: ConversationFailure }) error?: TurnFailure & { turn: number };
   @ApiPropertyOptional({ enum: ['delivered', 'silenced', 'failed'] }) announcement?: Announcement;
 }

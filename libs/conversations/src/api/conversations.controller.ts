@@ -39,7 +39,7 @@ export class ConversationsController {
     @Call() call: ApiCall,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ConversationId> {
-    const conversationId = await this.conversations.start(body, call, key);
+    const conversationId = await this.conversations.startConversation(body, call, key);
     void reply.header('location', `/api/conversations/${conversationId}`);
     return { conversationId };
   }
@@ -50,7 +50,7 @@ export class ConversationsController {
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiLargeAnswer()
   listConversations(@Query() query: ConversationQuery, @Call() call: ApiCall): Promise<ConversationPage> {
-    return this.conversations.page(query, call);
+    return this.conversations.listConversations(query, call);
   }
 
   @Get(':id')
@@ -59,7 +59,7 @@ export class ConversationsController {
   @ApiProblem(404, 'conversation not found')
   @ApiLargeAnswer()
   getConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationDetail> {
-    return this.conversations.show(id, call);
+    return this.conversations.showConversation(id, call);
   }
 
   @Get(':id/events')
@@ -76,7 +76,7 @@ export class ConversationsController {
     @Call() call: ApiCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.streams.send(await this.conversations.events(id, call), cursor, reply);
+    await this.streams.streamEvents(await this.conversations.findEvents(id, call), cursor, reply);
   }
 
   @Post(':id/cancel')
@@ -87,36 +87,36 @@ export class ConversationsController {
   @ApiProblem(409, 'The conversation has ended otherwise.')
   @ApiLargeAnswer()
   cancelConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationDetail> {
-    return this.conversations.cancel(id, call);
+    return this.conversations.cancelConversation(id, call);
   }
 
   @Post(':id/pause')
   @ApiCommand('Pauses a conversation after the turn that is under way.')
   pauseConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
-    return this.command(id, 'pause', call);
+    return this.sendCommand(id, 'pause', call);
   }
 
   @Post(':id/resume')
   @ApiCommand('Goes on with a paused conversation.')
   resumeConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
-    return this.command(id, 'resume', call);
+    return this.sendCommand(id, 'resume', call);
   }
 
   @Post(':id/stop')
   @ApiCommand('Completes a conversation after the turn that is under way; its outcome is `done`.')
   stopConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
-    return this.command(id, 'stop', call);
+    return this.sendCommand(id, 'stop', call);
   }
 
   @Post(':id/turns')
   @ApiCommand('Says the next turn in place of the agent whose turn it is; a paused conversation stays paused.')
   @ApiProblem(400, 'The body is malformed.')
   injectTurn(@Param('id') id: string, @Body() { text }: TurnBody, @Call() call: ApiCall): Promise<ConversationId> {
-    return this.command(id, 'inject', call, text);
+    return this.sendCommand(id, 'inject', call, text);
   }
 
-  private async command(id: string, kind: CommandKind, call: ApiCall, text?: string): Promise<ConversationId> {
-    await this.conversations.command(id, kind, call, text);
+  private async sendCommand(id: string, kind: CommandKind, call: ApiCall, text?: string): Promise<ConversationId> {
+    await this.conversations.addCommand(id, kind, call, text);
     return { conversationId: id };
   }
 }

@@ -47,7 +47,7 @@ export class ConversationAgentModule {
         { provide: ConversationNode, inject: [SERVICES], useFactory: nodeOf },
         { provide: CallBudgets, inject: [ConversationBudgets], useFactory: callBudgetsOf },
         { provide: AgentTalks, inject: [AgentReferences, CallChains, TaskFeed, TaskStore], useFactory: talksOf },
-        { provide: AGENT, inject: [BuiltInAgents, SERVICES], useFactory: publish },
+        { provide: AGENT, inject: [BuiltInAgents, SERVICES], useFactory: publishConversationAgent },
       ],
       exports: [ConversationCommands, ConversationNode, AgentReferences, AgentTalks, CallBudgets],
     };
@@ -67,7 +67,7 @@ function servicesOf(
 
 /** Returns the budgets for calls of agents as tools, which count together with those of conversations. */
 function callBudgetsOf(budgets: ConversationBudgets): CallBudgets {
-  return { spend: async (root) => refuseBeyond(await budgets.spend(root, 'call')) };
+  return { spendCall: async (root) => refuseBeyond(await budgets.countCall(root, 'call')) };
 }
 
 function talksOf(references: AgentReferences, chains: CallChains, feed: TaskFeed, tasks: TaskStore): AgentTalks {
@@ -78,7 +78,7 @@ function nodeOf(services: ConversationServices): ConversationNode {
   return new ConversationNode(services);
 }
 
-function publish(own: BuiltInAgents, services: ConversationServices): ServedAgent {
+function publishConversationAgent(own: BuiltInAgents, services: ConversationServices): ServedAgent {
   const agent = conversationAgent(services);
   own.add(agent);
   return agent;
@@ -92,7 +92,7 @@ export class ConversationsModule {
    * @param agent ConversationAgentModule
    * @param agents module that exports AgentDirectory
    */
-  static with(executor: DynamicModule, agent: DynamicModule, agents: Type | DynamicModule): DynamicModule {
+  static withExecutor(executor: DynamicModule, agent: DynamicModule, agents: Type | DynamicModule): DynamicModule {
     return {
       module: ConversationsModule,
       imports: [executor, agent, agents],

@@ -3,7 +3,7 @@ import type { ApiCall } from '#libs/access';
 import { CONVERSATIONS_PATH } from '#libs/executor';
 import type { SseFrame } from '#libs/http';
 import {
-  hasEnded,
+  endedProcessError,
   type ProcessEvents,
   Processes,
   type ProcessKind,
@@ -20,7 +20,7 @@ import {
   conversationSummary,
   type ConversationView,
   conversationView,
-  outcomeOf,
+  finalOutcome,
   statesOf,
 } from '../conversation-view.js';
 import type { ConversationBody, ConversationPage, ConversationQuery, ConversationSummary } from './conversation.dto.js';
@@ -52,13 +52,18 @@ export class Conversations {
    * Starts a conversation and resolves with its id when it is durable. It continues if the caller leaves.
    * @throws A2AError 422 for unknown agents, 409 for another body under a known `Idempotency-Key`
    */
-  start({ sent }: ConversationBody, call: ApiCall, idempotencyKey?: string): Promise<string> {
-    return this.processes.start({ agent: CONVERSATIONS_PATH, data: sent }, call, idempotencyKey);
+  startConversation({ sent }: ConversationBody, call: ApiCall, idempotencyKey?: string): Promise<string> {
+    return this.processes.startProcess({ agent: CONVERSATIONS_PATH, data: sent }, call, idempotencyKey);
   }
 
   /** Lists conversations, most recently updated first. */
-  async page(query: ConversationQuery, call: ApiCall): Promise<ConversationPage> {
-    const { found, nextPageToken } = await this.processes.page(LISTING, query, call.scope, this.processes.room(call));
+  async listConversations(query: ConversationQuery, call: ApiCall): Promise<ConversationPage> {
+    const { found, nextPageToken } = await this.processes.listPage(
+      LISTING,
+      query,
+      call.scope,
+      this.processes.openRoom(call),
+    );
     return { conversations: found, nextPageToken };
   }
 
@@ -66,28 +71,28 @@ export class Conversations {
    * Returns a conversation with its Task in its initial state.
    * @throws ProblemError 404
    */
-  async find(conversationId: string, scope: TaskScope): Promise<StoredTask> {
-    const found = await this.processes.begun(CONVERSATION, conversationId, scope);
+  async findConversation(conversationId: string, scope: TaskScope): Promise<StoredTask> {
+    const found = await this.processes.loadBegun(CONVERSATION, conversationId, scope);
     if (!readSettings(found.task.metadata)) throw unknownProcess(CONVERSATION);
     return found;
   }
 
   /** @throws ProblemError 404 */
-  show(conversationId: string, call: ApiCall): Promise<ConversationView> {
-    return this.shown(conversationId, call.scope, this.processes.room(call));
+  showConversation(conversationId: string, call: ApiCall): Promise<ConversationView> {
+    return this.loadView(conversationId, call.scope, this.processes.openRoom(call));
   }
 
   /**
    * Returns the events of a conversation until the complete one, by their numbers in the conversation.
    * @throws ProblemError 404
    */
-  async events(conversationId: string, call: ApiCall): Promise<ProcessEvents> {
-    const conversation = await this.find(conversationId, call.scope);
-    using room = this.processes.room(call);
-    const state = ConversationState.of(conversationId, await this.processes.log(conversation.header, room));
+  async findEvents(conversationId: string, call: ApiCall): Promise<ProcessEvents> {
+    const conversation = await this.findConversation(conversationId, call.scope);
+    using room = this.processes.openRoom(call);
+    const state = ConversationState.fromLog(conversationId, await this.processes.readLog(conversation.header, room));
     return {
       last: state.dialogue.emitted.length + (state.cut ? 1 : 0),
-      after: (number, signal) => this.after(number, conversation, signal),
+      framesAfter: (number, signal) => this.readFramesAfter(number, conversation, signal),
     };
   }
 
@@ -95,10 +100,10 @@ export class Conversations {
    * Cancels a conversation and the Task of its agent at work. A repeated cancel returns the same.
    * @throws ProblemError 404; 409 if it has ended otherwise
    */
-  async cancel(conversationId: string, call: ApiCall): Promise<ConversationView> {
-    await this.processes.cancel(await this.find(conversationId, call.scope), call);
-    const view = await this.show(conversationId, call);
-    if (view.outcome !== 'canceled') throw hasEnded(CONVERSATION, `${view.outcome}`);
+  async cancelConversation(conversationId: string, call: ApiCall): Promise<ConversationView> {
+    await this.processes.cancelProcess(await this.findConversation(conversationId, call.scope), call);
+    const view = await this.showConversation(conversationId, call);
+    if (view.outcome !== 'canceled') throw endedProcessError(CONVERSATION, `${view.outcome}`);
     return view;
   }
 
@@ -106,7 +111,7 @@ export class Conversations {
    * Adds a command, which the executing replica handles before the next turn. Resolves when the command is durable.
    * @throws ProblemError 404; 409 if the conversation has ended
    */
-  async command(conversationId: string, kind: CommandKind, call: ApiCall, text?: string): Promise<void> {
+  async addCommand(conversationId: string, kind: CommandKind, call: ApiCall, text?: string): Promise<void> {
     await this.assertOpen(conversationId, call);
     const number = await this.commands.add(conversationId, { kind, ...(text !== undefined && { text }) });
     // An active conversation executes it; one that is about to wait checks again when it does (ConversationWaking).
@@ -115,33 +120,37 @@ export class Conversations {
 
   /** @throws ProblemError 404; 409 if the conversation has ended */
   private async assertOpen(conversationId: string, call: ApiCall): Promise<void> {
-    using room = this.processes.room(call);
-    const { status, outcome } = await this.shown(conversationId, call.scope, room);
-    if (status === 'complete') throw hasEnded(CONVERSATION, `${outcome}`);
+    using room = this.processes.openRoom(call);
+    const { status, outcome } = await this.loadView(conversationId, call.scope, room);
+    if (status === 'complete') throw endedProcessError(CONVERSATION, `${outcome}`);
   }
 
-  private async shown(conversationId: string, scope: TaskScope, room: LogAdmission): Promise<ConversationView> {
-    const { header } = await this.find(conversationId, scope);
-    return conversationView(header, await this.processes.log(header, room));
+  private async loadView(conversationId: string, scope: TaskScope, room: LogAdmission): Promise<ConversationView> {
+    const { header } = await this.findConversation(conversationId, scope);
+    return conversationView(header, await this.processes.readLog(header, room));
   }
 
-  private async *after(number: number, conversation: StoredTask, signal: AbortSignal): AsyncGenerator<SseFrame> {
-    for await (const event of this.emitted(conversation, signal)) {
+  private async *readFramesAfter(
+    number: number,
+    conversation: StoredTask,
+    signal: AbortSignal,
+  ): AsyncGenerator<SseFrame> {
+    for await (const event of this.followEmitted(conversation, signal)) {
       const { cseq: conversationSequence } = event;
       if (conversationSequence > number) yield { id: conversationSequence, event: 'a2a', data: JSON.stringify(event) };
     }
   }
 
   /** Follows the log from its start: the numbers of the events depend on all events before. */
-  private async *emitted({ header, task }: StoredTask, signal: AbortSignal): AsyncGenerator<A2aEvent> {
+  private async *followEmitted({ header, task }: StoredTask, signal: AbortSignal): AsyncGenerator<A2aEvent> {
     const settings = readSettings(task.metadata);
     if (!settings) return;
     const state = new ConversationState(header.taskId, settings, false);
-    for await (const { event } of this.feed.follow(header.taskId, 0, { signal })) {
+    for await (const { event } of this.feed.followTask(header.taskId, 0, { signal })) {
       const emitted = state.apply(event);
       if (emitted) yield emitted;
       if (state.cut)
-        yield a2aEvent(state.dialogue.completed(outcomeOf(state)), state.dialogue.emitted, state.changedAt);
+        yield a2aEvent(state.dialogue.draftEnd(finalOutcome(state)), state.dialogue.emitted, state.changedAt);
       if (state.cut || state.dialogue.outcome !== undefined) return;
     }
   }

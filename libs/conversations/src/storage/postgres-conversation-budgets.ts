@@ -14,7 +14,7 @@ export class PostgresConversationBudgets extends ConversationBudgets {
     retention.purgeWith('DELETE FROM conversation_budget WHERE root = ANY($1::text[])');
   }
 
-  async spend(root: string, call: CountedCall): Promise<Budget> {
+  async countCall(root: string, call: CountedCall): Promise<Budget> {
     const { rows } = await this.database.pool.query<Budget>({
       name: 'conversation-budget-spend',
       text: `INSERT INTO conversation_budget AS budget (root, turns, calls) VALUES ($1, $2, 1)

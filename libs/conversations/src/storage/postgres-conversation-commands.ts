@@ -35,7 +35,7 @@ export class PostgresConversationCommands extends ConversationCommands {
     }
   }
 
-  async after(conversationId: string, number: number): Promise<ConversationCommand[]> {
+  async listAfter(conversationId: string, number: number): Promise<ConversationCommand[]> {
     const { rows } = await this.database.pool.query<Omit<ConversationCommand, 'text'> & { text: string | null }>({
       name: 'conversation-commands',
       text: `SELECT number, kind, text FROM conversation_command

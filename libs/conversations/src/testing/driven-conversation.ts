@@ -1,4 +1,10 @@
-import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  AgentClient,
+  AgentDirectory,
+  type AgentCallOptions,
+  type CancelOutcome,
+} from '#libs/a2a-client';
 import { CallChains } from '#libs/executor';
 import {
   artifactUpdate,
@@ -54,7 +60,7 @@ export class TalkingAgents extends AgentDirectory {
     super();
   }
 
-  override async client(url: string): Promise<AgentClient> {
+  override async resolveClient(url: string): Promise<AgentClient> {
     return new TalkingClient(url, this);
   }
 
@@ -87,11 +93,14 @@ class TalkingClient extends AgentClient {
     return new URL(this.agentUrl).host;
   }
 
-  override declares(): boolean {
+  override declaresExtension(): boolean {
     return this.agents.declaring.includes(this.agent);
   }
 
-  override async *send({ message }: SendMessageRequest, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
+  override async *sendMessage(
+    { message }: SendMessageRequest,
+    options: AgentCallOptions = {},
+  ): AsyncGenerator<StreamResponse> {
     const text = message.parts.at(-1)?.text ?? '';
     const { revision } = options;
     this.agents.sent.push({ to: this.agent, message, ...(revision !== undefined && { revision }) });
@@ -112,7 +121,7 @@ class TalkingClient extends AgentClient {
     yield* responses;
   }
 
-  override async *follow(taskId: string): AsyncGenerator<StreamResponse> {
+  override async *followTask(taskId: string): AsyncGenerator<StreamResponse> {
     this.agents.note(`follow ${this.agent} ${taskId}`);
     const kept = this.agents.kept.get(taskId);
     if (kept === undefined) throw new AgentCallError('not-found', 'a2a error -32001: Task not found');
@@ -123,7 +132,7 @@ class TalkingClient extends AgentClient {
     throw new Error('A conversation never polls');
   }
 
-  override async cancel(taskId: string): Promise<CancelOutcome> {
+  override async cancelTask(taskId: string): Promise<CancelOutcome> {
     this.agents.note(`cancel ${this.agent} ${taskId}`);
     return 'acknowledged';
   }
@@ -155,14 +164,14 @@ class FakeCommands extends ConversationCommands {
   override async add(_id: string, command: Omit<ConversationCommand, 'number'>): Promise<number> {
     return this.all.push({ ...command, number: this.all.length + 1 });
   }
-  override async after(_id: string, number: number): Promise<ConversationCommand[]> {
+  override async listAfter(_id: string, number: number): Promise<ConversationCommand[]> {
     return this.all.slice(number);
   }
 }
 
 class FakeBudgets extends ConversationBudgets {
   readonly spent: string[] = [];
-  override async spend(_root: string, call: 'turn' | 'announcement'): Promise<Budget> {
+  override async countCall(_root: string, call: 'turn' | 'announcement'): Promise<Budget> {
     this.spent.push(call);
     return { turns: this.spent.length, calls: this.spent.length, seconds: 0 };
   }
@@ -203,9 +212,9 @@ export class DrivenConversation extends DrivenProcess {
       references: {
         areSame: async (one: string, other: string) => one === other,
         isOwn: (url: string) => this.own.includes(new URL(url).host),
-        called: (url: string) => ({
+        callTarget: (url: string) => ({
           own: this.own.includes(new URL(url).host),
-          target: () => ({ url, calledAgent: url }),
+          findTarget: () => ({ url, calledAgent: url }),
         }),
         refuseUnknown: async () => undefined,
       },

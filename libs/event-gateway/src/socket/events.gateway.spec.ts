@@ -126,9 +126,12 @@ beforeEach(async () => {
   openCalls.onModuleDestroy();
   const sockets = new GatewaySocket(
     gateway,
-    { register: (_phase: string, stop: () => void) => (end = stop), started: new AbortController().signal } as never,
-    { refusal: () => undefined } as never,
-    { caller: async () => CALLER } as unknown as Authentication,
+    {
+      registerStep: (_phase: string, stop: () => void) => (end = stop),
+      started: new AbortController().signal,
+    } as never,
+    { findRefusal: () => undefined } as never,
+    { identifyCaller: async () => CALLER } as unknown as Authentication,
     openCalls,
     callers,
     metrics,
@@ -148,7 +151,7 @@ beforeEach(async () => {
   app.useLogger({ log: ignore, warn: ignore, error: (...said: unknown[]) => errors.push(said) });
   app.useWebSocketAdapter(new GatewayAdapter(sockets));
   const server = app.getHttpServer() as Server;
-  sockets.attach(server);
+  sockets.attachTo(server);
   await app.listen(0, '127.0.0.1');
   ({ port } = server.address() as AddressInfo);
 });
@@ -344,7 +347,9 @@ describe('EventsGateway', () => {
   it('begins nothing for a client that has left meanwhile', async () => {
     const [gateway, client] = [app.get(EventsGateway), unconnectedClient()];
     gateway.handleDisconnect(client);
-    await expect(gateway.subscribe(client, { id: 'a' } as SubscriptionBody)).rejects.toMatchObject({ status: 410 });
+    await expect(gateway.beginSubscription(client, { id: 'a' } as SubscriptionBody)).rejects.toMatchObject({
+      status: 410,
+    });
     expect(gauges.get('parley_gateway_subscriptions')!()).toBe(0);
   });
 
@@ -354,8 +359,8 @@ describe('EventsGateway', () => {
     const listeners = (): number => client.eventNames().reduce((sum, name) => sum + client.listenerCount(name), 0);
     const before = listeners();
     for (let cycle = 0; cycle < 1_000; cycle += 1) {
-      await gateway.subscribe(client, { id: 'a' } as SubscriptionBody);
-      await gateway.unsubscribe(client, { id: 'a' });
+      await gateway.beginSubscription(client, { id: 'a' } as SubscriptionBody);
+      await gateway.endSubscription(client, { id: 'a' });
     }
     const open = gauges.get('parley_gateway_subscriptions')!();
     expect([listeners(), client.subscriptions.size, open]).toEqual([before, 0, 0]);

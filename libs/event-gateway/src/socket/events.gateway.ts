@@ -11,7 +11,7 @@ import { isDatabaseAway } from '#libs/postgres';
 import { AppConfig, Metrics } from '#libs/service';
 import { EventGateway, type Follow } from '../event-gateway.js';
 import { INTERNAL_ERROR, TRY_AGAIN_LATER } from './close-codes.js';
-import { type Admission, GatewayClient } from './gateway-client.js';
+import { type SocketAdmission, GatewayClient } from './gateway-client.js';
 import { GatewayProblems, SocketLimitExceeded, sendProblem } from './gateway-problems.js';
 import { SubscriptionBody, SubscriptionId } from './subscription-body.js';
 import { Subscription } from './subscription.js';
@@ -41,13 +41,13 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
   }
 
   /** Serves the query of a connection until the client leaves. */
-  handleConnection(client: GatewayClient, admission: Admission): void {
+  handleConnection(client: GatewayClient, admission: SocketAdmission): void {
     client.admission = admission;
     void this.serveConnection(client, admission.follow);
   }
 
   handleDisconnect(client: GatewayClient): void {
-    client.leave();
+    client.markLeft();
   }
 
   /**
@@ -57,37 +57,37 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
    * @throws A2AError RATE_LIMITED, or INVALID_PARAMS with status 410 for a cursor that is too old
    */
   @SubscribeMessage('subscribe')
-  async subscribe(client: GatewayClient, { id, ...query }: SubscriptionBody): Promise<void> {
+  async beginSubscription(client: GatewayClient, { id, ...query }: SubscriptionBody): Promise<void> {
     const { scope, who } = client.admission;
-    const subscription = this.reserve(client, id);
+    const subscription = this.reserveId(client, id);
     try {
-      await this.gateway.turnOf(scope).next(subscription.signal);
-      const wanted = this.gateway.read(query, scope);
-      this.limits.enter(who)();
-      const release = this.limits.stream(who);
+      await this.gateway.turnOf(scope).awaitTurn(subscription.signal);
+      const wanted = this.gateway.parseQuery(query, scope);
+      this.limits.enterRequest(who)();
+      const release = this.limits.enterStream(who);
       void subscription.ended.then(release);
-      const follow = await this.gateway.open(wanted, id);
+      const follow = await this.gateway.followQuery(wanted, id);
       void this.serveSubscription(client, id, subscription, follow);
     } catch (error) {
-      this.release(client, id, subscription);
+      this.releaseId(client, id, subscription);
       throw error;
     }
   }
 
   /** Ends a subscription; no frame of it follows the response. @throws ProblemError 404 */
   @SubscribeMessage('unsubscribe')
-  async unsubscribe(client: GatewayClient, { id }: SubscriptionId): Promise<object> {
+  async endSubscription(client: GatewayClient, { id }: SubscriptionId): Promise<object> {
     const subscription = client.subscriptions.get(id);
     if (!subscription || subscription.signal.aborted) {
       throw new ProblemError(404, 'There is no subscription with this id');
     }
-    subscription.cancel();
+    subscription.cancelSubscription();
     await subscription.ended;
     return { type: 'unsubscribed', subscription: id };
   }
 
   /** Takes an id synchronously, so that no concurrent message takes it. */
-  private reserve(client: GatewayClient, id: string): Subscription {
+  private reserveId(client: GatewayClient, id: string): Subscription {
     const { subscriptions, left } = client;
     // The client's subscriptions ended when it left, so a new one would never end.
     if (left.aborted) throw new ProblemError(410, 'The client has left');
@@ -101,10 +101,10 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
     return subscription;
   }
 
-  private release(client: GatewayClient, id: string, subscription: Subscription): void {
+  private releaseId(client: GatewayClient, id: string, subscription: Subscription): void {
     this.running -= 1;
     client.subscriptions.delete(id);
-    subscription.finish();
+    subscription.markEnded();
   }
 
   /** Sends the frames of a subscription until its end. Never rejects. */
@@ -116,10 +116,10 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
   ): Promise<void> {
     const { signal } = subscription;
     try {
-      for await (const { text } of follow(signal)) await client.deliver(text, signal);
-      this.release(client, id, subscription);
+      for await (const { text } of follow(signal)) await client.deliverText(text, signal);
+      this.releaseId(client, id, subscription);
     } catch (error) {
-      this.release(client, id, subscription);
+      this.releaseId(client, id, subscription);
       if (signal.aborted) return;
       sendProblem(client, error, id);
       await client.sendFrame({ type: 'unsubscribed', subscription: id });
@@ -129,7 +129,7 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
   /** Sends the frames of the connection's query. Never rejects. */
   private async serveConnection(client: GatewayClient, follow: Follow): Promise<void> {
     try {
-      for await (const { text } of follow(client.left)) await client.deliver(text);
+      for await (const { text } of follow(client.left)) await client.deliverText(text);
     } catch (error) {
       this.logger.warn({ err: error }, 'A client of the event gateway could not be served');
       if (isDatabaseAway(error)) client.close(TRY_AGAIN_LATER, 'The database is away; come back with your cursor');

@@ -36,8 +36,9 @@ export class GatewayAdapter extends AbstractWsAdapter {
     const callbacks = new Map(handlers.map(({ message, callback }) => [message, callback]));
     client.on('ping', () => void countMessage(client, 0));
     client.on('message', (data, isBinary) => {
-      const text = textOf(data);
-      if (countMessage(client, text.length)) void this.dispatch(client, isBinary ? '' : text, callbacks, transform);
+      const text = decodeMessage(data);
+      if (countMessage(client, text.length))
+        void this.dispatchMessage(client, isBinary ? '' : text, callbacks, transform);
     });
   }
 
@@ -45,7 +46,12 @@ export class GatewayAdapter extends AbstractWsAdapter {
   override async close(): Promise<void> {}
 
   /** Handles a message and sends the response. Never rejects. */
-  private async dispatch(client: GatewayClient, text: string, handlers: Handlers, transform: Transform): Promise<void> {
+  private async dispatchMessage(
+    client: GatewayClient,
+    text: string,
+    handlers: Handlers,
+    transform: Transform,
+  ): Promise<void> {
     try {
       const { event, data } = readMessage(text);
       const handle = handlers.get(event);
@@ -53,11 +59,11 @@ export class GatewayAdapter extends AbstractWsAdapter {
       const answer = await lastValueFrom(transform(handle(data)), { defaultValue: undefined });
       if (answer !== undefined) await client.sendFrame(answer as object);
     } catch (error) {
-      this.refuse(client, error);
+      this.reportProblem(client, error);
     }
   }
 
-  private refuse(client: GatewayClient, error: unknown): void {
+  private reportProblem(client: GatewayClient, error: unknown): void {
     try {
       sendProblem(client, error);
     } catch (cause) {
@@ -74,14 +80,14 @@ function countMessage(client: GatewayClient, bytes: number): boolean {
   return false;
 }
 
-function textOf(data: RawData): string {
+function decodeMessage(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString();
   return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString();
 }
 
 /** Parses a message. @throws A2AError INVALID_PARAMS */
 function readMessage(text: string): { event: string; data: unknown } {
-  const message = parsed(text);
+  const message = parseJson(text);
   if (!isJsonObject(message)) {
     throw invalidParams({ field: '', description: 'a message must be a JSON object, sent as text' });
   }
@@ -90,7 +96,7 @@ function readMessage(text: string): { event: string; data: unknown } {
   throw invalidParams({ field: 'event', description: 'must be the name of an event' });
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,5 @@
 import { RateMeter } from '#libs/access';
-import { type EnterFrame, LARGE_FRAME, type PassingText, ResponseBudgetExceeded, textOf } from '#libs/http';
+import { type EnterFrame, LARGE_FRAME, type PassingText, ResponseBudgetExceeded, resolveText } from '#libs/http';
 import type { TaskScope } from '#libs/tasks';
 import { WebSocket } from 'ws';
 import type { Follow } from '../event-gateway.js';
@@ -7,7 +7,7 @@ import { TRY_AGAIN_LATER } from './close-codes.js';
 import type { Subscription } from './subscription.js';
 
 /** Caller of a socket, and the query of its address. */
-export interface Admission {
+export interface SocketAdmission {
   scope: TaskScope;
   /** Name under which the caller's use is counted, see `limitName`. */
   who: string;
@@ -30,7 +30,7 @@ export class GatewayClient extends WebSocket {
   /** Open and opening subscriptions by id. */
   readonly subscriptions = new Map<string, Subscription>();
   /** Admission of the client, set before anything is read from it. */
-  admission!: Admission;
+  admission!: SocketAdmission;
   private readonly gone = new AbortController();
   private readonly meter = new RateMeter(MESSAGE_RATE);
   /** Resolves when the socket has sent its waiting data; `undefined` while little waits. */
@@ -42,16 +42,16 @@ export class GatewayClient extends WebSocket {
   }
 
   /** Ends all work for the client. */
-  leave(): void {
+  markLeft(): void {
     this.gone.abort(CLOSED);
-    for (const subscription of this.subscriptions.values()) subscription.cancel();
+    for (const subscription of this.subscriptions.values()) subscription.cancelSubscription();
   }
 
   /** Counts a message of so many bytes. @returns false if the client exceeds its rate */
   countMessage(bytes: number): boolean {
     const now = performance.now();
     for (let counted = 0; counted <= bytes; counted += BYTES_OF_MESSAGE) {
-      if (this.meter.take(now) > 0) return false;
+      if (this.meter.takeToken(now) > 0) return false;
     }
     return true;
   }
@@ -61,19 +61,19 @@ export class GatewayClient extends WebSocket {
    * awaits each. Cuts a client that accepts nothing for thirty seconds, and one whose large text finds no room.
    * @returns a promise that resolves when the client can accept more
    */
-  async deliver(text: string | PassingText, signal: AbortSignal = this.left): Promise<void> {
+  async deliverText(text: string | PassingText, signal: AbortSignal = this.left): Promise<void> {
     while (this.draining) await this.draining;
     if (this.readyState !== WebSocket.OPEN || signal.aborted) return;
     const enter = text.length < LARGE_FRAME ? undefined : this.admission.enterFrame;
-    if (!enter && this.bufferedAmount < MAX_WAITING) return this.send(textOf(text));
-    const sending = enter ? this.sendLarge(text, enter, signal) : this.sendAndDrain(textOf(text));
+    if (!enter && this.bufferedAmount < MAX_WAITING) return this.send(resolveText(text));
+    const sending = enter ? this.sendLarge(text, enter, signal) : this.sendAndDrain(resolveText(text));
     this.draining = sending.finally(() => (this.draining = undefined));
     await this.draining;
   }
 
   /** Sends a frame in response to a message of the client. */
   async sendFrame(frame: object): Promise<void> {
-    await this.deliver(JSON.stringify(frame));
+    await this.deliverText(JSON.stringify(frame));
   }
 
   private async sendLarge(text: string | PassingText, enter: EnterFrame, signal: AbortSignal): Promise<void> {
@@ -82,7 +82,7 @@ export class GatewayClient extends WebSocket {
       this.close(TRY_AGAIN_LATER, 'No room for a large frame; come back with your cursor');
     });
     try {
-      if (this.readyState === WebSocket.OPEN && !signal.aborted) await this.sendAndDrain(textOf(text));
+      if (this.readyState === WebSocket.OPEN && !signal.aborted) await this.sendAndDrain(resolveText(text));
     } finally {
       leave?.();
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { retryAfter } from '#libs/access';
-import { problemOf, ProblemError } from '#libs/http';
+import { toProblem, ProblemError } from '#libs/http';
 import { isDatabaseAway } from '#libs/postgres';
 import { isJsonObject, textStart } from '#libs/protocol';
 import { REFUSED } from './close-codes.js';
@@ -33,7 +33,7 @@ export class GatewayProblems implements ExceptionFilter {
  * @param subscription id of the affected subscription
  */
 export function sendProblem(client: GatewayClient, error: unknown, subscription?: string): void {
-  const problem = { ...problemOf(error), requestId: randomUUID() };
+  const problem = { ...toProblem(error), requestId: randomUUID() };
   if (problem.status === 500) logger.error({ err: error, requestId: problem.requestId }, problem.detail);
   else if (isDatabaseAway(error)) logger.warn({ err: error, requestId: problem.requestId }, problem.detail);
   const frame = {

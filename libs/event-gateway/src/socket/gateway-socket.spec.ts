@@ -21,17 +21,17 @@ beforeEach(async () => {
   authentication = { caller: async () => CALLER };
   shutdown = new AbortController();
   const socket = new GatewaySocket(
-    { readConnection: () => ({}), open: async () => async function* () {} } as unknown as EventGateway,
-    { register: (_phase: string, stop: () => void) => (end = stop), started: shutdown.signal } as never,
-    { refusal: () => undefined } as never,
-    { caller: () => authentication.caller() } as unknown as Authentication,
+    { readConnection: () => ({}), followQuery: async () => async function* () {} } as unknown as EventGateway,
+    { registerStep: (_phase: string, stop: () => void) => (end = stop), started: shutdown.signal } as never,
+    { findRefusal: () => undefined } as never,
+    { identifyCaller: () => authentication.caller() } as unknown as Authentication,
     openCalls,
     new CallerLimits({ limits: { streams: 1 } } as never, metrics),
     metrics,
   );
   openCalls.onModuleDestroy();
   server = createServer();
-  socket.attach(server);
+  socket.attachTo(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   ({ port } = server.address() as AddressInfo);
 });

@@ -7,7 +7,7 @@ import {
   type Caller,
   CallerLimits,
   EVENTS_PROTOCOL,
-  identify,
+  setCaller,
   limitName,
   OpenCalls,
   permissionDenied,
@@ -21,7 +21,7 @@ import { type Server as SocketServer, type WebSocket, WebSocketServer } from 'ws
 import { EventGateway } from '../event-gateway.js';
 import { EventsQuery } from '../gateway-query.js';
 import { GOING_AWAY, REFUSED } from './close-codes.js';
-import { type Admission, GatewayClient } from './gateway-client.js';
+import { type SocketAdmission, GatewayClient } from './gateway-client.js';
 import { CLOSE_TIMEOUT_MS, refuseUpgrade } from './refused-upgrade.js';
 
 const PATH = '/events';
@@ -65,7 +65,7 @@ export class GatewaySocket {
     private readonly limits: CallerLimits,
     metrics: Metrics,
   ) {
-    shutdown.register('streams', () => this.end());
+    shutdown.registerStep('streams', () => this.closeAll());
     metrics.gauge(
       'parley_gateway_sockets',
       'WebSocket clients of the event gateway',
@@ -75,20 +75,20 @@ export class GatewaySocket {
   }
 
   /** Takes over the upgrades of a server; those to other paths are refused. */
-  attach(server: Server): void {
-    server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
-    this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS).unref();
+  attachTo(server: Server): void {
+    server.on('upgrade', (request, socket, head) => this.answerUpgrade(request, socket, head));
+    this.heartbeat = setInterval(() => this.pingClients(), HEARTBEAT_MS).unref();
   }
 
-  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  private answerUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
     const url = URL.parse(request.url ?? '/', 'http://unused');
-    const refusal = this.browsers.refusal(request, PATH) ?? this.refusal(url);
+    const refusal = this.browsers.findRefusal(request, PATH) ?? this.upgradeRefusal(url);
     if (refusal || url === null) refuseUpgrade(request, socket, refusal);
-    else void this.admit(request, url, socket, head);
+    else void this.admitClient(request, url, socket, head);
   }
 
-  private refusal(url: URL | null): ProblemError | undefined {
+  private upgradeRefusal(url: URL | null): ProblemError | undefined {
     if (url?.pathname !== PATH) return new ProblemError(404, 'There is nothing at this address');
     return this.shutdown.started.aborted ? new ProblemError(503, ENDING) : undefined;
   }
@@ -97,32 +97,32 @@ export class GatewaySocket {
   private unlessEnding<T>(answer: Promise<T>): Promise<T> {
     const { started } = this.shutdown;
     return new Promise((resolve, reject) => {
-      const end = (): void => reject(new ProblemError(503, ENDING));
-      started.addEventListener('abort', end, { once: true });
-      answer.then(resolve, reject).finally(() => started.removeEventListener('abort', end));
+      const rejectEnding = (): void => reject(new ProblemError(503, ENDING));
+      started.addEventListener('abort', rejectEnding, { once: true });
+      answer.then(resolve, reject).finally(() => started.removeEventListener('abort', rejectEnding));
     });
   }
 
   /** Admits a client or refuses its upgrade. Never rejects. */
-  private async admit(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): Promise<void> {
+  private async admitClient(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): Promise<void> {
     try {
       const caller = await this.unlessEnding(this.callerOf(request));
       // The end of the stream would not be reported any more.
       if (socket.destroyed) return;
-      const wanted = readQuery(EventsQuery, parameters(url.searchParams));
+      const wanted = readQuery(EventsQuery, queryParameters(url.searchParams));
       const scope = { tenant: caller.tenant, owner: caller.owner };
       const query = this.gateway.readConnection(wanted, scope);
       const who = limitName(caller, request.socket.remoteAddress);
-      this.limits.enter(who)();
-      socket.once('close', this.limits.stream(who));
-      const follow = await this.unlessEnding(this.gateway.open(query));
-      const refusal = this.refusal(url);
+      this.limits.enterRequest(who)();
+      socket.once('close', this.limits.enterStream(who));
+      const follow = await this.unlessEnding(this.gateway.followQuery(query));
+      const refusal = this.upgradeRefusal(url);
       if (refusal) return void refuseUpgrade(request, socket, refusal);
       this.server.handleUpgrade(request, socket, head, (client) => {
-        this.watch(client, caller);
-        identify(request, caller);
+        this.watchClient(client, caller);
+        setCaller(request, caller);
         const enterFrame = frameRoomOf(request);
-        this.server.emit('connection', client, { scope, who, follow, enterFrame } satisfies Admission);
+        this.server.emit('connection', client, { scope, who, follow, enterFrame } satisfies SocketAdmission);
       });
     } catch (error) {
       const { requestId } = refuseUpgrade(request, socket, error);
@@ -136,21 +136,21 @@ export class GatewaySocket {
 
   /** Authenticates the caller. @throws A2AError UNAUTHENTICATED, or PERMISSION_DENIED */
   private async callerOf(request: IncomingMessage): Promise<Caller> {
-    const caller = await this.authentication.caller(upgradeCredentials(request.headers));
+    const caller = await this.authentication.identifyCaller(upgradeCredentials(request.headers));
     if (!caller.permissions.has('agents')) throw permissionDenied(['agents']);
     return caller;
   }
 
-  private watch(client: GatewayClient, caller: Caller): void {
+  private watchClient(client: GatewayClient, caller: Caller): void {
     client.once(
       'close',
-      this.openCalls.watch(caller, () => endAccess(client)),
+      this.openCalls.watchStream(caller, () => endAccess(client)),
     );
     client.on('error', () => client.terminate());
     client.on('pong', () => this.silent.delete(client));
   }
 
-  private beat(): void {
+  private pingClients(): void {
     for (const client of this.server.clients) {
       if (this.silent.has(client)) client.terminate();
       else {
@@ -160,7 +160,7 @@ export class GatewaySocket {
     }
   }
 
-  private end(): void {
+  private closeAll(): void {
     clearInterval(this.heartbeat);
     for (const client of this.server.clients) client.close(GOING_AWAY, ENDING);
   }
@@ -176,7 +176,7 @@ function handleProtocols(offered: Set<string>): string | false {
   return offered.has(EVENTS_PROTOCOL) && EVENTS_PROTOCOL;
 }
 
-function parameters(search: URLSearchParams): Record<string, unknown> {
+function queryParameters(search: URLSearchParams): Record<string, unknown> {
   return Object.fromEntries(
     [...new Set(search.keys())].map((name) => {
       const values = search.getAll(name);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { retryAfter } from '#libs/access';
-import { type Problem, problemOf, requestTrace } from '#libs/http';
+import { type Problem, toProblem, requestTrace } from '#libs/http';
 import { isDatabaseAway } from '#libs/postgres';
 
 /** Maximum milliseconds in which a client must close its connection, or receive a refusal. */
@@ -14,7 +14,7 @@ export const CLOSE_TIMEOUT_MS = 2_000;
  */
 export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown): Problem {
   const [instance = ''] = (request.url ?? '').split('?', 1);
-  const refusal = { ...problemOf(error), instance, requestId: randomUUID(), ...requestTrace(request) };
+  const refusal = { ...toProblem(error), instance, requestId: randomUUID(), ...requestTrace(request) };
   const { status, title } = refusal;
   const body = JSON.stringify(refusal);
   const retrySeconds = retryAfter(error) ?? (isDatabaseAway(error) ? '1' : undefined);

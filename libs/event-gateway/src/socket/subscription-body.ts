@@ -9,7 +9,7 @@ export class SubscriptionId {
   static readonly exceptionFactory = EventsQuery.exceptionFactory;
   static readonly unknown = UNKNOWN;
 
-  @Id()
+  @SubscriptionIdText()
   id!: string;
 }
 
@@ -17,7 +17,7 @@ export class SubscriptionId {
 export class SubscriptionBody extends EventsQuery {
   static readonly unknown = UNKNOWN;
 
-  @Id()
+  @SubscriptionIdText()
   id!: string;
 
   /** Creates a body from the sent data: `null` counts as absent, and a list of streams is joined. */
@@ -32,7 +32,7 @@ export class SubscriptionBody extends EventsQuery {
   }
 }
 
-function Id(): PropertyDecorator {
+function SubscriptionIdText(): PropertyDecorator {
   return QueryText((id) => id !== '' && id.length <= MAX_ID, `must be a text of 1 to ${MAX_ID} characters`, {
     required: true,
   });

@@ -13,12 +13,12 @@ export class Subscription {
     return this.end.promise;
   }
 
-  cancel(): void {
+  cancelSubscription(): void {
     this.controller.abort(CANCELED);
   }
 
   /** Reports that all work for the subscription has ended. */
-  finish(): void {
+  markEnded(): void {
     this.end.resolve();
   }
 }

@@ -44,26 +44,26 @@ const STEPS: Readonly<Record<string, (payload: JsonObject) => SpanStep>> = {
   'model.request': ({ model, step }) => ({
     begins: {
       slot: MODEL,
-      key: ['chat', numberOf(step), textOf(model)],
-      name: `chat ${textOf(model)}`,
+      key: ['chat', numberOf(step), stringOrEmpty(model)],
+      name: `chat ${stringOrEmpty(model)}`,
       kind: 'client',
-      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': textOf(model) },
+      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': stringOrEmpty(model) },
     },
   }),
-  'model.response': ({ usage }) => ({ ends: { slot: MODEL, attributes: tokens(usage) } }),
+  'model.response': ({ usage }) => ({ ends: { slot: MODEL, attributes: tokenAttributes(usage) } }),
   'model.error': ({ status }) => ({
     ends: { slot: MODEL, error: typeof status === 'number' ? String(status) : 'error' },
   }),
   'tool.call': ({ tool, id }) => ({
     begins: {
       slot: toolSlot(id),
-      key: ['tool', textOf(id)],
-      name: `execute_tool ${textOf(tool)}`,
+      key: ['tool', stringOrEmpty(id)],
+      name: `execute_tool ${stringOrEmpty(tool)}`,
       kind: 'internal',
       attributes: {
         'gen_ai.operation.name': 'execute_tool',
-        'gen_ai.tool.name': textOf(tool),
-        ...(id !== undefined && { 'gen_ai.tool.call.id': textOf(id) }),
+        'gen_ai.tool.name': stringOrEmpty(tool),
+        ...(id !== undefined && { 'gen_ai.tool.call.id': stringOrEmpty(id) }),
       },
     },
   }),
@@ -73,10 +73,10 @@ const STEPS: Readonly<Record<string, (payload: JsonObject) => SpanStep>> = {
 };
 
 function toolSlot(id: unknown): string {
-  return `tool/${textOf(id)}`;
+  return `tool/${stringOrEmpty(id)}`;
 }
 
-function tokens(usage: unknown): Attributes {
+function tokenAttributes(usage: unknown): Attributes {
   if (!isJsonObject(usage as JsonObject)) return {};
   const { inputTokens, outputTokens } = usage as JsonObject;
   return {
@@ -85,7 +85,7 @@ function tokens(usage: unknown): Attributes {
   };
 }
 
-function textOf(value: unknown): string {
+function stringOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -3,8 +3,8 @@ import type { TaskEvent, TaskStore } from '#libs/tasks';
 import type { Span, Tracing, TurnTrace } from '#libs/tracing';
 import { TaskTracing } from './task-tracing.js';
 
-type Agent = Parameters<TaskTracing['begin']>[0];
-type AskedFor = Parameters<Tracing['turn']>[0];
+type Agent = Parameters<TaskTracing['traceTurn']>[0];
+type AskedFor = Parameters<Tracing['traceTurn']>[0];
 
 const TASK = { taskId: 'task-1', contextId: 'context-1' };
 const traced = (digit: string): JsonObject => ({ traceparent: `00-${digit.repeat(32)}-${'5'.repeat(16)}-00` });
@@ -17,11 +17,11 @@ function stage({ sampled }: { sampled: boolean }) {
   const read: TaskEvent[] = [];
   const trace = { traceId: 'a'.repeat(32), spanId: 'turn', sampled, spanIdOf: () => 'id' } as unknown as TurnTrace;
   const tracing = {
-    turn: (turn: AskedFor) => {
+    traceTurn: (turn: AskedFor) => {
       asked.push(turn);
       return trace;
     },
-    export: (spans: Span[]) => void exported.push(spans),
+    exportSpans: (spans: Span[]) => void exported.push(spans),
   } as unknown as Tracing;
   const spanSteps = (event: TaskEvent): [] => {
     read.push(event);
@@ -29,7 +29,7 @@ function stage({ sampled }: { sampled: boolean }) {
   };
   const agent = { path: 'workflows/tea', executor: { spanSteps } } as unknown as Agent;
   const begin = (metadata: JsonObject | undefined, first: TaskEvent) =>
-    new TaskTracing(tracing, {} as TaskStore).begin(agent, { task: TASK, metadata, began: 1, events: [first] });
+    new TaskTracing(tracing, {} as TaskStore).traceTurn(agent, { task: TASK, metadata, began: 1, events: [first] });
   return { begin, asked, exported, read, trace };
 }
 
@@ -39,8 +39,8 @@ describe('TaskTracing', () => {
   it('makes the spans of a turn that is sampled from each of its events', () => {
     const { begin, exported, read } = stage({ sampled: true });
     const turn = begin(undefined, opening());
-    turn?.take(working);
-    turn?.end();
+    turn?.traceEvent(working);
+    turn?.exportSpans();
     expect({ read: read.length, exported: exported.map((spans) => spans.map(({ name }) => name)) }).toEqual({
       read: 2,
       exported: [['invoke_agent tea']],
@@ -50,8 +50,8 @@ describe('TaskTracing', () => {
   it('reads nothing of one that is not, and hands its trace on', () => {
     const { begin, exported, read, trace } = stage({ sampled: false });
     const turn = begin(undefined, opening());
-    turn?.take(working);
-    turn?.end();
+    turn?.traceEvent(working);
+    turn?.exportSpans();
     expect({ read, exported, trace: turn?.trace }).toEqual({ read: [], exported: [], trace });
   });
 

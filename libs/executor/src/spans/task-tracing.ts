@@ -10,7 +10,7 @@ import { TurnSpans } from './turn-spans.js';
 type TracedExecutor = Pick<ServedAgent, 'path' | 'executor'>;
 
 /** Turn to trace. */
-export interface TurnStart {
+export interface TracedTurnStart {
   task: { taskId: string; contextId: string };
   /** Metadata of the Task. */
   metadata: JsonObject | undefined;
@@ -24,9 +24,9 @@ export interface TurnStart {
 export interface ExecutionTrace {
   readonly trace: TurnTrace;
   /** Adds a recorded event. */
-  take(event: TaskEvent): void;
+  traceEvent(event: TaskEvent): void;
   /** Exports the spans. Call it when this process has ended the turn and the end is durable. */
-  end(): void;
+  exportSpans(): void;
 }
 
 /** Creates the spans of turns from their events, if an exporter is configured. */
@@ -40,41 +40,49 @@ export class TaskTracing {
   ) {}
 
   /** Starts the trace of a turn; `undefined` if neither this service nor the caller traces it. */
-  begin({ path, executor }: TracedExecutor, turn: TurnStart): ExecutionTrace | undefined {
+  traceTurn({ path, executor }: TracedExecutor, turn: TracedTurnStart): ExecutionTrace | undefined {
     const trace = this.traceOf(turn);
-    if (!trace?.sampled) return trace && { trace, take: nothing, end: nothing };
+    if (!trace?.sampled) return trace && { trace, traceEvent: doNothing, exportSpans: doNothing };
     const steps = (event: TaskEvent) => executor.spanSteps?.(event) ?? agentSteps(event);
     const operation = executor.spanOperation ?? 'invoke_agent';
     const spans = new TurnSpans(turn.task, { path, operation, steps }, trace);
-    for (const event of turn.events) spans.take(event);
-    return { trace, take: (event) => spans.take(event), end: () => this.export(turn, spans) };
+    for (const event of turn.events) spans.addEvent(event);
+    return { trace, traceEvent: (event) => spans.addEvent(event), exportSpans: () => this.exportTurn(turn, spans) };
   }
 
   /** Starts the trace of a waiting Task's next turn. */
-  next(agent: TracedExecutor, { header, task }: StoredTask, events: readonly TaskEvent[]): ExecutionTrace | undefined {
-    return this.begin(agent, { task: header, metadata: task.metadata, began: header.lastSequence + 1, events });
+  traceNextTurn(
+    agent: TracedExecutor,
+    { header, task }: StoredTask,
+    events: readonly TaskEvent[],
+  ): ExecutionTrace | undefined {
+    return this.traceTurn(agent, { task: header, metadata: task.metadata, began: header.lastSequence + 1, events });
   }
 
   /** Starts the trace of the last turn of a log, whichever process has executed it so far. */
-  rest(agent: TracedExecutor, { header, task }: StoredTask, log: readonly TaskEvent[]): ExecutionTrace | undefined {
+  traceRestOfTurn(
+    agent: TracedExecutor,
+    { header, task }: StoredTask,
+    log: readonly TaskEvent[],
+  ): ExecutionTrace | undefined {
     const began = turnBegin(log);
-    return this.begin(agent, { task: header, metadata: task.metadata, began, events: log.slice(began - 1) });
+    return this.traceTurn(agent, { task: header, metadata: task.metadata, began, events: log.slice(began - 1) });
   }
 
-  private traceOf({ task: { taskId }, metadata, began, events }: TurnStart): TurnTrace | undefined {
+  private traceOf({ task: { taskId }, metadata, began, events }: TracedTurnStart): TurnTrace | undefined {
     const parent = inboundOf(events[0]) ?? readKept(metadata);
-    return this.tracing.turn({ taskId, began, ...(parent && { parent }) });
+    return this.tracing.traceTurn({ taskId, began, ...(parent && { parent }) });
   }
 
-  private export(turn: TurnStart, spans: TurnSpans): void {
-    if (turn.began === 1) this.tracing.export(spans.finish());
-    else void this.linkOf(turn).then((link) => this.tracing.export(spans.finish(link)));
+  private exportTurn(turn: TracedTurnStart, spans: TurnSpans): void {
+    if (turn.began === 1) this.tracing.exportSpans(spans.finishSpans());
+    else void this.linkOf(turn).then((link) => this.tracing.exportSpans(spans.finishSpans(link)));
   }
 
   /** Returns the span of the previous turn; `undefined` if it has none, or the lookup fails. */
-  private async linkOf({ task, metadata, began }: TurnStart): Promise<Span['link']> {
+  private async linkOf({ task, metadata, began }: TracedTurnStart): Promise<Span['link']> {
     try {
-      const log = (await this.store.events(task.taskId, 0, began - 2)).map(({ event }) => event);
+      const log = (await this.store.readEvents(task.taskId, 0, began - 2)).map(({ event }) => event);
       const begin = turnBegin(log);
       const before = this.traceOf({ task, metadata, began: begin, events: log.slice(begin - 1) });
       return before?.sampled ? { traceId: before.traceId, spanId: before.spanId } : undefined;
@@ -85,4 +93,4 @@ export class TaskTracing {
   }
 }
 
-function nothing(): void {}
+function doNothing(): void {}

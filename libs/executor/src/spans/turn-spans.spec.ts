@@ -21,8 +21,8 @@ const TRACE: TurnTrace = {
   parentSpanId: 'caller',
   state: 'v=1',
   spanIdOf: (...key: SpanKey) => key.join('/'),
-  context: () => ({ traceId: '', spanId: '', sampled: true }),
-  headers: () => ({}),
+  contextBelow: () => ({ traceId: '', spanId: '', sampled: true }),
+  headersBelow: () => ({}),
 };
 
 /** Events of a log, a second after each other. */
@@ -44,8 +44,8 @@ const artifact: TaskEvent = artifactUpdate(TASK, { parts: [{ text: 'secret' }] }
 
 function spansOf(events: readonly TaskEvent[], steps: (event: TaskEvent) => readonly SpanStep[] = agentSteps) {
   const spans = new TurnSpans(TASK, { path: 'workflows/tea/nodes/cup', operation: 'invoke_agent', steps }, TRACE);
-  for (const event of events) spans.take(event);
-  return spans.finish();
+  for (const event of events) spans.addEvent(event);
+  return spans.finishSpans();
 }
 
 const AGENT = log(

@@ -45,14 +45,14 @@ export class TurnSpans {
   ) {}
 
   /** Adds the next event of the turn's log. */
-  take(event: TaskEvent): void {
+  addEvent(event: TaskEvent): void {
     this.before = this.at;
-    this.at = timeOf(event) ?? this.at;
+    this.at = eventTime(event) ?? this.at;
     this.begunAt ??= this.before = this.at;
     if ('statusUpdate' in event) this.state = event.statusUpdate.status.state;
     for (const step of this.agent.steps(event)) {
-      if ('begins' in step) this.begin(step.begins);
-      else this.end(step.ends);
+      if ('begins' in step) this.beginSpan(step.begins);
+      else this.endSpan(step.ends);
     }
   }
 
@@ -60,17 +60,17 @@ export class TurnSpans {
    * Ends the open spans and returns all spans of the turn, its own first.
    * @param link span of the previous turn
    */
-  finish(link?: Span['link']): Span[] {
+  finishSpans(link?: Span['link']): Span[] {
     const state = this.state;
     for (const slot of this.open.keys())
-      this.end({ slot, ...(state && !isWaitingState(state) && { attributes: { 'parley.unfinished': true } }) });
-    this.over.unshift(this.own(link));
+      this.endSpan({ slot, ...(state && !isWaitingState(state) && { attributes: { 'parley.unfinished': true } }) });
+    this.over.unshift(this.buildTurnSpan(link));
     return this.over;
   }
 
-  private own(link: Span['link']): Span {
+  private buildTurnSpan(link: Span['link']): Span {
     const { trace, task, agent, state } = this;
-    const name = nameOf(agent.path);
+    const name = agentName(agent.path);
     const attributes: Attributes = {
       'gen_ai.operation.name': agent.operation,
       [agent.operation === 'invoke_workflow' ? 'gen_ai.workflow.name' : 'gen_ai.agent.name']: name,
@@ -94,17 +94,17 @@ export class TurnSpans {
     };
   }
 
-  private begin({ slot, key, name, kind, attributes, since }: SpanBegin): void {
+  private beginSpan({ slot, key, name, kind, attributes, since }: SpanBegin): void {
     const spanId = this.trace.spanIdOf(...key);
     const open = this.open.get(slot);
     if (open?.spanId === spanId) return;
-    if (open) this.end({ slot });
+    if (open) this.endSpan({ slot });
     const begunAt = millisecondsOf(since === 'before' ? this.before : this.at);
     if (this.over.length + this.open.size >= MOST_SPANS) this.leftOut += 1;
     else this.open.set(slot, { spanId, name, kind, begunAt, attributes });
   }
 
-  private end({ slot, name, attributes, error }: SpanEnd): void {
+  private endSpan({ slot, name, attributes, error }: SpanEnd): void {
     const span = this.open.get(slot);
     if (span === undefined) return;
     this.open.delete(slot);
@@ -122,7 +122,7 @@ export class TurnSpans {
   }
 }
 
-function timeOf(event: TaskEvent): string | undefined {
+function eventTime(event: TaskEvent): string | undefined {
   if ('task' in event) return event.task.status.timestamp;
   if ('statusUpdate' in event) return event.statusUpdate.status.timestamp;
   const noted = noteOf(event)?.timestamp;
@@ -134,7 +134,7 @@ function millisecondsOf(timestamp: string | undefined): number {
 }
 
 /** Returns the name of an agent in spans: `tea/cup` for `workflows/tea/nodes/cup`. */
-function nameOf(path: string): string {
+function agentName(path: string): string {
   return path.replace(/^workflows\//, '').replace('/nodes/', '/') || 'parley';
 }
 

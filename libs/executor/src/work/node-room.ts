@@ -12,7 +12,7 @@ export interface WorkPlace {
 }
 
 /** Running nodes of a tree's runs at one depth. */
-interface Level {
+interface TreeLevel {
   nodes: number;
   /** Runs that wait for room, in the order of their turns. */
   readonly waiting: Set<NodeShare>;
@@ -20,13 +20,13 @@ interface Level {
 
 interface Tree {
   readonly root: string;
-  readonly caller: Caller;
+  readonly caller: RoomCaller;
   /** Levels, by depth. */
-  readonly levels: Level[];
+  readonly levels: TreeLevel[];
   runs: number;
 }
 
-interface Caller {
+interface RoomCaller {
   readonly account: string;
   nodes: number;
   readonly trees: Map<string, Tree>;
@@ -47,8 +47,8 @@ const LOOK_AGAIN_MS = 250;
  * - Waiting runs take turns: callers first, then the trees of a caller, then the runs of a tree from the deepest level.
  */
 export class NodeRoom {
-  private readonly callers = new Map<string, Caller>();
-  private readonly waiting = new Set<Caller>();
+  private readonly callers = new Map<string, RoomCaller>();
+  private readonly waiting = new Set<RoomCaller>();
   private nodes = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly starts: TurnStarts;
@@ -60,7 +60,7 @@ export class NodeRoom {
     private readonly limits: WorkLimits,
     private readonly isFull: (account: string) => boolean = () => false,
   ) {
-    this.starts = new TurnStarts(limits.turnStarts, () => this.grant());
+    this.starts = new TurnStarts(limits.turnStarts, () => this.grantRoom());
   }
 
   /** Number of nodes that run or may start. */
@@ -78,18 +78,18 @@ export class NodeRoom {
   }
 
   /** Adds a run. @param onRoom called when room is granted that was not available when requested */
-  join(place: WorkPlace, onRoom: () => void): NodeShare {
+  joinRun(place: WorkPlace, onRoom: () => void): NodeShare {
     const caller = this.callers.get(place.account) ?? newCaller(place.account);
     this.callers.set(place.account, caller);
     const tree = caller.trees.get(place.root) ?? { root: place.root, caller, levels: [], runs: 0 };
     caller.trees.set(place.root, tree);
     while (tree.levels.length <= place.level) tree.levels.push({ nodes: 0, waiting: new Set() });
     tree.runs += 1;
-    return new NodeShare(this, tree, tree.levels[place.level] as Level, onRoom);
+    return new NodeShare(this, tree, tree.levels[place.level] as TreeLevel, onRoom);
   }
 
   /** Adds running nodes of a run; a negative number subtracts. */
-  count({ tree, level }: NodeShare, nodes: number): void {
+  countNodes({ tree, level }: NodeShare, nodes: number): void {
     level.nodes += nodes;
     tree.caller.nodes += nodes;
     this.nodes += nodes;
@@ -97,7 +97,7 @@ export class NodeRoom {
   }
 
   /** Adds a run to the queue, or removes it, depending on `wanted`. */
-  queue(share: NodeShare): void {
+  queueShare(share: NodeShare): void {
     const { tree, level } = share;
     const { caller } = tree;
     if (share.wanted > 0) {
@@ -113,7 +113,7 @@ export class NodeRoom {
   }
 
   /** Removes a run that has released everything. */
-  forget({ tree }: NodeShare): void {
+  forgetRun({ tree }: NodeShare): void {
     tree.runs -= 1;
     if (tree.runs > 0) return;
     tree.caller.trees.delete(tree.root);
@@ -124,16 +124,16 @@ export class NodeRoom {
   private grantAfter(tree: Tree): void {
     if (this.waiting.size === 0) return;
     this.changed.add(tree);
-    this.grant();
+    this.grantRoom();
   }
 
   /** Grants available room, as far as nodes may start in this turn of the event loop. */
-  private grant(): void {
-    for (let share = this.next(); share && this.starts.take(); share = this.next()) this.grantTo(share);
+  private grantRoom(): void {
+    for (let share = this.nextShare(); share && this.starts.takeStart(); share = this.nextShare()) this.grantTo(share);
     this.lookAgain();
   }
 
-  private next(): NodeShare | undefined {
+  private nextShare(): NodeShare | undefined {
     return this.nextOfIdleLevel() ?? this.nextInTurn();
   }
 
@@ -159,7 +159,7 @@ export class NodeRoom {
     return undefined;
   }
 
-  private hasRoom({ account, nodes }: Caller): boolean {
+  private hasRoom({ account, nodes }: RoomCaller): boolean {
     const { callerNodes, callerShare, processNodes } = this.limits;
     if (nodes < Math.min(callerShare, callerNodes)) return true;
     return nodes < callerNodes && this.nodes < processNodes && !this.isFull(account);
@@ -167,12 +167,12 @@ export class NodeRoom {
 
   private grantTo(share: NodeShare): void {
     const { tree, level } = share;
-    this.count(share, 1);
+    this.countNodes(share, 1);
     takeLastTurn(level.waiting, share);
     takeLastTurn(tree.caller.waiting, tree);
     takeLastTurn(this.waiting, tree.caller);
-    share.grant();
-    if (share.wanted === 0) this.queue(share);
+    share.grantNode();
+    if (share.wanted === 0) this.queueShare(share);
   }
 
   /** Retries later, since no event reports freed memory. */
@@ -180,7 +180,7 @@ export class NodeRoom {
     if (this.timer !== undefined || ![...this.waiting].some(({ account }) => this.isFull(account))) return;
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      this.grant();
+      this.grantRoom();
     }, LOOK_AGAIN_MS).unref();
   }
 }
@@ -196,7 +196,7 @@ export class NodeShare {
   constructor(
     private readonly room: NodeRoom,
     readonly tree: Tree,
-    readonly level: Level,
+    readonly level: TreeLevel,
     private readonly onRoom: () => void,
   ) {}
 
@@ -204,48 +204,48 @@ export class NodeShare {
    * Sets the number of running nodes, regardless of limits: a started node is never stopped. Granted room is used
    * first.
    */
-  occupy(nodes: number): void {
+  occupyNodes(nodes: number): void {
     const more = nodes - this.atWork;
     if (more === 0) return;
     const used = Math.max(Math.min(more, this.granted), 0);
     this.atWork = nodes;
     this.granted -= used;
-    if (more !== used) this.room.count(this, more - used);
+    if (more !== used) this.room.countNodes(this, more - used);
   }
 
   /**
    * Requests room for nodes in addition to the running ones. Replaces the previous request.
    * @returns the number of nodes that may start now
    */
-  reserve(nodes: number): number {
+  reserveNodes(nodes: number): number {
     const surplus = Math.max(this.granted - nodes, 0);
     if (surplus === 0 && this.granted + this.wanted === nodes) return this.granted;
     this.granted -= surplus;
     this.wanted = nodes - this.granted;
     this.isAsking = true;
     // Leave the queue first: returned room must not be granted to this run again.
-    this.room.queue(this);
-    if (surplus > 0) this.room.count(this, -surplus);
+    this.room.queueShare(this);
+    if (surplus > 0) this.room.countNodes(this, -surplus);
     this.isAsking = false;
     return this.granted;
   }
 
   /** Releases everything after the execution of the run. */
-  leave(): void {
-    this.reserve(0);
-    this.occupy(0);
-    this.room.forget(this);
+  leaveRoom(): void {
+    this.reserveNodes(0);
+    this.occupyNodes(0);
+    this.room.forgetRun(this);
   }
 
   /** Accepts room for one node. */
-  grant(): void {
+  grantNode(): void {
     this.granted += 1;
     this.wanted -= 1;
     if (!this.isAsking) this.onRoom();
   }
 }
 
-function newCaller(account: string): Caller {
+function newCaller(account: string): RoomCaller {
   return { account, nodes: 0, trees: new Map(), waiting: new Set() };
 }
 

@@ -54,7 +54,7 @@ it('RunTurns lets a run that is canceled go on at once, and none of the others l
 
 it('RunTurns has the runs of a caller that owes wait, and lets those of others continue', async () => {
   const owed = new Map([['a', 40]]);
-  const turns = new RunTurns({ delayMs: (account) => owed.get(account) ?? 0, charge: () => undefined });
+  const turns = new RunTurns({ delayMs: (account) => owed.get(account) ?? 0, chargeCaller: () => undefined });
   const seen: string[] = [];
   const waiting = turns.next('a', NEVER).then(() => seen.push('a'));
   for (let stretch = 0; stretch < 3; stretch += 1) await turns.next('b', NEVER).then(() => seen.push('b'));
@@ -65,7 +65,7 @@ it('RunTurns has the runs of a caller that owes wait, and lets those of others c
 });
 
 it('RunTurns lets a run of a caller that owes end its wait when it is canceled', async () => {
-  const turns = new RunTurns({ delayMs: () => 60_000, charge: () => undefined });
+  const turns = new RunTurns({ delayMs: () => 60_000, chargeCaller: () => undefined });
   const cancel = new AbortController();
   const waiting = turns.next('a', cancel.signal);
   cancel.abort();
@@ -74,7 +74,7 @@ it('RunTurns lets a run of a caller that owes end its wait when it is canceled',
 
 it('RunTurns charges a caller for what its run does until it waits', async () => {
   const charged: [string, number][] = [];
-  const turns = new RunTurns({ delayMs: () => 0, charge: (account, ms) => charged.push([account, ms]) });
+  const turns = new RunTurns({ delayMs: () => 0, chargeCaller: (account, ms) => charged.push([account, ms]) });
   await turns.next('a', NEVER);
   for (let step = 0; step < 20; step += 1) await Promise.resolve();
   for (const end = performance.now() + 5; performance.now() < end;);

@@ -9,7 +9,7 @@ export interface StretchShares {
   /** Milliseconds until costly work of a caller may continue; 0 if it may now. */
   delayMs(account: string): number;
   /** Charges a caller for milliseconds of the event loop. */
-  charge(account: string, ms: number): void;
+  chargeCaller(account: string, ms: number): void;
 }
 
 /**
@@ -62,8 +62,8 @@ export class RunTurns {
     const start = performance.now();
     goOn?.();
     // Ticks that a microtask queues run after all resolved promises: by then the stretch has ended.
-    queueMicrotask(() => process.nextTick(() => this.shares.charge(account, performance.now() - start)));
+    queueMicrotask(() => process.nextTick(() => this.shares.chargeCaller(account, performance.now() - start)));
   }
 }
 
-const UNLIMITED: StretchShares = { delayMs: () => 0, charge: () => undefined };
+const UNLIMITED: StretchShares = { delayMs: () => 0, chargeCaller: () => undefined };

@@ -9,7 +9,7 @@ class ManualClock implements StepClock {
     return this.time;
   }
 
-  after(milliseconds: number, ring: () => void): () => void {
+  callAfter(milliseconds: number, ring: () => void): () => void {
     const alarm = { at: this.time + Math.ceil(milliseconds), ring };
     this.rings.add(alarm);
     return () => this.rings.delete(alarm);
@@ -43,7 +43,7 @@ function steps(callerSteps = 1_000, processSteps = 2_000) {
 /** Evaluates without end, so many steps at once, and tells when. */
 async function evaluate(share: StepShare, each: number, done: () => void): Promise<never> {
   for (;;) {
-    await share.paid(NEVER);
+    await share.whenPaid(NEVER);
     share.use(each);
     done();
   }
@@ -52,13 +52,13 @@ async function evaluate(share: StepShare, each: number, done: () => void): Promi
 describe('StepBudget', () => {
   it('lets a second of steps be used at once, and waits for more in proportion', async () => {
     const { clock, budget } = steps();
-    const share = budget.join({ account: 'ann', root: 'r' });
+    const share = budget.joinRun({ account: 'ann', root: 'r' });
     share.use(1_000);
     expect(share.isOwing).toBe(false);
     share.use(500);
     expect(share.isOwing).toBe(true);
     let isPaid = false;
-    void share.paid(NEVER).then(() => (isPaid = true));
+    void share.whenPaid(NEVER).then(() => (isPaid = true));
     await clock.pass(499);
     expect(isPaid).toBe(false);
     await clock.pass(2);
@@ -67,7 +67,7 @@ describe('StepBudget', () => {
 
   it('counts the time that steps took, where they took long', () => {
     const { budget } = steps();
-    const share = budget.join({ account: 'ann', root: 'r' });
+    const share = budget.joinRun({ account: 'ann', root: 'r' });
     share.use(1, 90);
     expect(share.isOwing).toBe(false);
     share.use(1, 20);
@@ -81,7 +81,7 @@ describe('StepBudget', () => {
     const begin = (account: string, root: string): void => {
       const name = `${account} ${root}`;
       const done = (): void => void (counts[name] = (counts[name] ?? 0) + 1);
-      void evaluate(budget.join({ account, root }), 100, done);
+      void evaluate(budget.joinRun({ account, root }), 100, done);
     };
     for (let run = 0; run < 10; run += 1) begin('ann', 'r1');
     begin('ann', 'r2');
@@ -100,10 +100,10 @@ describe('StepBudget', () => {
     const { clock, budget } = steps(1_000, 1_000);
     const turns: string[] = [];
     for (const root of ['heavy 1', 'heavy 2'])
-      void evaluate(budget.join({ account: 'ann', root }), 1_000, () => turns.push(root));
+      void evaluate(budget.joinRun({ account: 'ann', root }), 1_000, () => turns.push(root));
     await clock.pass(10_000);
     turns.length = 0;
-    void evaluate(budget.join({ account: 'ann', root: 'light' }), 10, () => turns.push('light'));
+    void evaluate(budget.joinRun({ account: 'ann', root: 'light' }), 10, () => turns.push('light'));
     await clock.pass(10_000);
     expect(turns.slice(0, 2)).toContain('light');
     expect(turns.filter((it) => it === 'light').length).toBeGreaterThan(100);
@@ -113,8 +113,8 @@ describe('StepBudget', () => {
 
   it('never lets a caller wait for others who has hardly used any steps', async () => {
     const { clock, budget } = steps();
-    for (const account of ['ann', 'bob', 'cid']) budget.join({ account, root: account }).use(5_000);
-    const light = budget.join({ account: 'zoe', root: 'z' });
+    for (const account of ['ann', 'bob', 'cid']) budget.joinRun({ account, root: account }).use(5_000);
+    const light = budget.joinRun({ account: 'zoe', root: 'z' });
     light.use(50);
     expect(light.isOwing).toBe(false);
     light.use(200);
@@ -125,11 +125,11 @@ describe('StepBudget', () => {
 
   it('ends the wait of a run that is canceled, and of nobody else', async () => {
     const { clock, budget } = steps();
-    const share = budget.join({ account: 'ann', root: 'r' });
+    const share = budget.joinRun({ account: 'ann', root: 'r' });
     share.use(3_000);
     const canceling = new AbortController();
-    const canceled = share.paid(canceling.signal);
-    const other = share.paid(NEVER);
+    const canceled = share.whenPaid(canceling.signal);
+    const other = share.whenPaid(NEVER);
     canceling.abort(new Error('canceled'));
     await expect(canceled).rejects.toThrow('canceled');
     expect(budget.waitingRuns).toBe(1);
@@ -141,12 +141,12 @@ describe('StepBudget', () => {
   it('counts what a caller used in runs that have ended, until it has become free', async () => {
     const { clock, budget } = steps();
     const { size } = (budget as unknown as { callers: Map<string, unknown> }).callers;
-    const first = budget.join({ account: 'ann', root: 'r' });
+    const first = budget.joinRun({ account: 'ann', root: 'r' });
     first.use(2_000);
-    first.leave();
-    const next = budget.join({ account: 'ann', root: 'r2' });
+    first.leaveBudget();
+    const next = budget.joinRun({ account: 'ann', root: 'r2' });
     expect(next.isOwing).toBe(true);
-    next.leave();
+    next.leaveBudget();
     await clock.pass(5_000);
     expect((budget as unknown as { callers: Map<string, unknown> }).callers.size).toBe(size);
     expect(clock.pending).toBe(0);

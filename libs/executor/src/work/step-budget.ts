@@ -12,23 +12,23 @@ class Bucket {
     this.steps = rate;
   }
 
-  left(now: number): number {
+  refillSteps(now: number): number {
     this.steps = Math.min(this.rate, this.steps + ((now - this.filledAt) * this.rate) / 1_000);
     this.filledAt = now;
     return this.steps;
   }
 
-  use(steps: number, now: number): void {
-    this.steps = this.left(now) - steps;
+  useSteps(steps: number, now: number): void {
+    this.steps = this.refillSteps(now) - steps;
   }
 
   /** Returns the milliseconds until the balance is 0. */
-  pause(now: number): number {
-    return Math.max(0, -this.left(now) / this.rate) * 1_000;
+  pauseUntilPaid(now: number): number {
+    return Math.max(0, -this.refillSteps(now) / this.rate) * 1_000;
   }
 
   isFull(now: number): boolean {
-    return this.left(now) >= this.rate;
+    return this.refillSteps(now) >= this.rate;
   }
 }
 
@@ -55,7 +55,7 @@ interface StepCaller {
 export interface StepClock {
   now(): number;
   /** Calls back later. @returns a function that cancels the callback */
-  after(milliseconds: number, ring: () => void): () => void;
+  callAfter(milliseconds: number, ring: () => void): () => void;
 }
 
 /**
@@ -100,7 +100,7 @@ export class StepBudget {
   }
 
   /** Adds a run and returns its share. */
-  join({ account, root }: Pick<WorkPlace, 'account' | 'root'>): StepShare {
+  joinRun({ account, root }: Pick<WorkPlace, 'account' | 'root'>): StepShare {
     const caller = this.callers.get(account) ?? this.newCaller(account);
     this.callers.set(account, caller);
     const tree = caller.trees.get(root) ?? { root, had: caller.had, waiting: new Set(), runs: 0 };
@@ -109,73 +109,73 @@ export class StepBudget {
     return new StepShare(this, caller, tree);
   }
 
-  use({ bucket, had }: StepCaller, tree: StepTree, steps: number, milliseconds: number): void {
+  useSteps({ bucket, had }: StepCaller, tree: StepTree, steps: number, milliseconds: number): void {
     const now = this.clock.now();
     const cost = Math.max(steps, milliseconds * this.limits.callerSteps * SHARE_OF_TIME);
     this.usedSteps += steps;
     tree.had = Math.max(tree.had, had) + cost;
-    bucket.use(cost, now);
-    this.all.use(cost, now);
+    bucket.useSteps(cost, now);
+    this.all.useSteps(cost, now);
   }
 
   /** Returns the milliseconds to wait; 0 if there is no need. */
-  pause({ bucket }: StepCaller): number {
+  pauseOf({ bucket }: StepCaller): number {
     const now = this.clock.now();
-    const isLight = bucket.left(now) >= LIGHT * this.limits.callerSteps;
-    return Math.max(bucket.pause(now), isLight ? 0 : this.all.pause(now));
+    const isLight = bucket.refillSteps(now) >= LIGHT * this.limits.callerSteps;
+    return Math.max(bucket.pauseUntilPaid(now), isLight ? 0 : this.all.pauseUntilPaid(now));
   }
 
   /** Calls back when it is the tree's turn. @returns a function that cancels the callback */
-  queue(caller: StepCaller, tree: StepTree, goOn: () => void): () => void {
+  queueRun(caller: StepCaller, tree: StepTree, goOn: () => void): () => void {
     tree.waiting.add(goOn);
     caller.waiting.add(tree);
     this.waiting.add(caller);
     // It may have a shorter wait than the ones before it.
     this.forgetTimer?.();
     this.forgetTimer = undefined;
-    this.wait();
-    return () => this.dequeue(caller, tree, goOn);
+    this.scheduleNext();
+    return () => this.dequeueRun(caller, tree, goOn);
   }
 
   /** Removes a run, and its caller once the caller's bucket is full. */
-  leave(caller: StepCaller, tree: StepTree): void {
+  leaveTree(caller: StepCaller, tree: StepTree): void {
     tree.runs -= 1;
     if (tree.runs === 0) caller.trees.delete(tree.root);
     this.forgetIdle(caller);
   }
 
-  private dequeue(caller: StepCaller, tree: StepTree, goOn: () => void): void {
+  private dequeueRun(caller: StepCaller, tree: StepTree, goOn: () => void): void {
     tree.waiting.delete(goOn);
     if (tree.waiting.size === 0) caller.waiting.delete(tree);
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
 
   /** Continues the next run when it has steps. Its use is counted before the turn of another run. */
-  private wait(milliseconds = this.nextPause()): void {
+  private scheduleNext(milliseconds = this.nextPause()): void {
     if (this.forgetTimer !== undefined || this.waiting.size === 0) return;
-    this.forgetTimer = this.clock.after(milliseconds, () => {
+    this.forgetTimer = this.clock.callAfter(milliseconds, () => {
       this.forgetTimer = undefined;
       this.letNextGoOn();
-      this.wait();
+      this.scheduleNext();
     });
   }
 
   private nextPause(): number {
     let shortest = Infinity;
-    for (const caller of this.waiting) shortest = Math.min(shortest, this.pause(caller));
+    for (const caller of this.waiting) shortest = Math.min(shortest, this.pauseOf(caller));
     return shortest;
   }
 
   private letNextGoOn(): void {
     for (const caller of this.waiting) {
-      if (this.pause(caller) > 0) continue;
+      if (this.pauseOf(caller) > 0) continue;
       const tree = leastServed(caller);
       const [goOn] = tree?.waiting ?? [];
       if (tree === undefined || goOn === undefined) continue;
       caller.had = Math.max(caller.had, tree.had);
       this.waiting.delete(caller);
       this.waiting.add(caller);
-      this.dequeue(caller, tree, goOn);
+      this.dequeueRun(caller, tree, goOn);
       return goOn();
     }
   }
@@ -193,8 +193,8 @@ export class StepBudget {
       if (this.callers.get(caller.account) === caller) this.callers.delete(caller.account);
       return;
     }
-    const full = caller.bucket.pause(now) + FULL_MS;
-    this.clock.after(full, () => this.forgetIdle(caller));
+    const full = caller.bucket.pauseUntilPaid(now) + FULL_MS;
+    this.clock.callAfter(full, () => this.forgetIdle(caller));
   }
 }
 
@@ -211,43 +211,43 @@ export class StepShare {
 
   /** True if the balance is negative, so that the next evaluation has to wait. */
   get isOwing(): boolean {
-    return this.budget.pause(this.caller) > 0;
+    return this.budget.pauseOf(this.caller) > 0;
   }
 
   /** Counts used steps and the time they took; on a slow or busy machine the time dominates. */
   use(steps: number, milliseconds = 0): void {
-    if (steps > 0) this.budget.use(this.caller, this.tree, steps, milliseconds);
+    if (steps > 0) this.budget.useSteps(this.caller, this.tree, steps, milliseconds);
   }
 
   /**
    * Resolves when it is the run's turn to evaluate, immediately if nothing is owed.
    * @throws the signal's reason once it aborts
    */
-  async paid(signal: AbortSignal): Promise<void> {
+  async whenPaid(signal: AbortSignal): Promise<void> {
     if (!this.isOwing) return;
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
-      const abort = (): void => {
+      const abortWait = (): void => {
         forget();
         reject(signal.reason as Error);
       };
-      const forget = this.budget.queue(this.caller, this.tree, () => {
-        signal.removeEventListener('abort', abort);
+      const forget = this.budget.queueRun(this.caller, this.tree, () => {
+        signal.removeEventListener('abort', abortWait);
         resolve();
       });
-      signal.addEventListener('abort', abort, { once: true });
+      signal.addEventListener('abort', abortWait, { once: true });
     });
   }
 
   /** Ends the share after the execution of the run. */
-  leave(): void {
-    this.budget.leave(this.caller, this.tree);
+  leaveBudget(): void {
+    this.budget.leaveTree(this.caller, this.tree);
   }
 }
 
 const SYSTEM_CLOCK: StepClock = {
   now: () => performance.now(),
-  after: (milliseconds, ring) => {
+  callAfter: (milliseconds, ring) => {
     const timer = setTimeout(ring, Math.ceil(milliseconds)).unref();
     return () => clearTimeout(timer);
   },

@@ -22,8 +22,8 @@ export class TurnStarts {
   }
 
   /** Counts a start. @returns false if no more may start in this turn */
-  take(): boolean {
-    if (!this.isUnderWay) this.begin();
+  takeStart(): boolean {
+    if (!this.isUnderWay) this.beginTurn();
     if (this.left < 1) {
       this.isRefused = true;
       return false;
@@ -32,13 +32,13 @@ export class TurnStarts {
     return true;
   }
 
-  private begin(): void {
+  private beginTurn(): void {
     this.isUnderWay = true;
     this.began = processorTime();
-    setImmediate(() => this.end());
+    setImmediate(() => this.endTurn());
   }
 
-  private end(): void {
+  private endTurn(): void {
     const took = processorTime() - this.began;
     if (took > LONGEST_TURN) this.most = Math.max(1, Math.floor(this.most / 2));
     else if (took < LONGEST_TURN / 2) this.most = Math.min(this.limit, this.most + 1);

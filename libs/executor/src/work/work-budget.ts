@@ -32,12 +32,12 @@ export class WorkBudget {
   }
 
   /** Adds the execution of a run. @param onRoom called when room is granted that was not available when requested */
-  join(place: WorkPlace, onRoom: () => void): RunWork {
-    const nodes = this.nodes.join(place, onRoom);
-    const steps = this.steps.join(place);
+  joinRun(place: WorkPlace, onRoom: () => void): RunWork {
+    const nodes = this.nodes.joinRun(place, onRoom);
+    const steps = this.steps.joinRun(place);
     const leave = (): void => {
-      nodes.leave();
-      steps.leave();
+      nodes.leaveRoom();
+      steps.leaveBudget();
     };
     return { nodes, steps, nextTurn: (signal) => this.turns.next(place.account, signal), leave };
   }

@@ -1,7 +1,7 @@
 import { celFunc, type CelFunc, CelScalar, celUint, listType } from '@bufbuild/cel';
 import { briefText } from '#libs/protocol';
-import { evaluation } from '../evaluation.js';
-import { concatenated } from '../values.js';
+import { currentEvaluation } from '../evaluation.js';
+import { concatenateLists } from '../values.js';
 
 const { BYTES, DOUBLE, DYN, INT, STRING, UINT } = CelScalar;
 const LIST = listType(DYN);
@@ -32,27 +32,27 @@ export const ARITHMETIC: readonly CelFunc[] = [
   ...MIXED,
   celFunc('_%_', [DOUBLE, DOUBLE], DOUBLE, (left, right) => left % right),
   celFunc('_+_', [STRING, STRING], STRING, (left, right) => {
-    evaluation().budget.build(left.length + right.length);
+    currentEvaluation().budget.chargeText(left.length + right.length);
     return left + right;
   }),
   celFunc('_+_', [BYTES, BYTES], BYTES, (left, right) => {
-    evaluation().budget.build(left.length + right.length);
+    currentEvaluation().budget.chargeText(left.length + right.length);
     const sum = new Uint8Array(left.length + right.length);
     sum.set(left);
     sum.set(right, left.length);
     return sum;
   }),
-  celFunc('_+_', [LIST, LIST], LIST, concatenated),
+  celFunc('_+_', [LIST, LIST], LIST, concatenateLists),
   // The evaluator's conversions accept '' as 0, '0x1f' as a number and 'abc' as NaN.
-  celFunc('int', [STRING], INT, (text) => integer(text, -LARGEST_INT - 1n, LARGEST_INT)),
-  celFunc('uint', [STRING], UINT, (text) => celUint(integer(text, 0n, LARGEST_UINT))),
+  celFunc('int', [STRING], INT, (text) => parseInteger(text, -LARGEST_INT - 1n, LARGEST_INT)),
+  celFunc('uint', [STRING], UINT, (text) => celUint(parseInteger(text, 0n, LARGEST_UINT))),
   celFunc('double', [STRING], DOUBLE, (text) => {
     if (!DECIMAL.test(text)) throw new Error(`"${briefText(text, 50)}" is no number`);
     return Number(text);
   }),
 ];
 
-function integer(text: string, least: bigint, most: bigint): bigint {
+function parseInteger(text: string, least: bigint, most: bigint): bigint {
   if (!INTEGER.test(text)) throw new Error(`"${briefText(text, 50)}" is no whole number`);
   const value = BigInt(text.replace('+', ''));
   if (value < least || value > most) throw new Error(`${text} is out of range`);

@@ -9,7 +9,7 @@ import {
   isCelMap,
 } from '@bufbuild/cel';
 import { celFunc, CelScalar } from '@bufbuild/cel';
-import { evaluation } from '../evaluation.js';
+import { currentEvaluation } from '../evaluation.js';
 import { ARITHMETIC } from './arithmetic.js';
 import { EQUALITY } from './equality.js';
 import { JSON_FUNCTIONS } from './json.js';
@@ -21,7 +21,8 @@ const { BOOL, DYN, INT } = CelScalar;
 
 /** Function that wraps the range of a macro and charges its iterations first. */
 const EACH = celFunc('@each', [DYN, INT, BOOL], DYN, (range, weight, innermost) => {
-  if (isCelList(range) || isCelMap(range)) evaluation().budget.visit(range.size, Number(weight), innermost);
+  if (isCelList(range) || isCelMap(range))
+    currentEvaluation().budget.chargeVisit(range.size, Number(weight), innermost);
   return range;
 });
 
@@ -50,49 +51,53 @@ const CONVERSION = 8;
 
 /** Functions of expressions: the standard's, replaced where they are unbounded or wrong, and our own. */
 export const ENVIRONMENT = celEnv({
-  funcs: [...[...celEnv().funcs].map((func) => watched(func, true)), ...OWN.map((func) => watched(func, false))],
+  funcs: [
+    ...[...celEnv().funcs].map((func) => meterFunction(func, true)),
+    ...OWN.map((func) => meterFunction(func, false)),
+  ],
 });
 
 /**
  * Wraps a function so that its errors have a position and its calls are charged.
  * @param counted true if the wrapper charges the texts that the function reads
  */
-function watched(func: CelFunc, counted: boolean): CelFunc {
+function meterFunction(func: CelFunc, counted: boolean): CelFunc {
   const steps = STEPS[func.name] ?? 0;
   const weight = func.name === 'bytes' || func.name === 'string' ? CONVERSION : 1;
-  const charge = (value: CelValue | undefined) => {
-    const length = lengthOf(value);
-    if (length > 0) evaluation().budget.read(length * weight);
+  const chargeLength = (value: CelValue | undefined) => {
+    const length = contentLengthOf(value);
+    if (length > 0) currentEvaluation().budget.chargeRead(length * weight);
   };
-  const targetKind = kindOf(func.target);
-  const kinds = func.arguments.map(kindOf);
-  const call: CelFunc['call'] = (id, target, args) => {
+  const targetKind = javascriptKind(func.target);
+  const kinds = func.arguments.map(javascriptKind);
+  const callMetered: CelFunc['call'] = (id, target, args) => {
     if (targetKind !== undefined && typeof target !== targetKind) return undefined;
     for (let index = 0; index < kinds.length; index++)
       if (kinds[index] !== undefined && typeof args[index] !== kinds[index]) return undefined;
-    const { exceeded } = evaluation().budget;
+    const { exceeded } = currentEvaluation().budget;
     if (exceeded) return celError(exceeded, id);
     const result = func.call(id, target, args);
     if (result === undefined) return undefined;
     try {
-      if (steps > 0) evaluation().budget.spend(steps);
-      if (isCelError(result)) evaluation().budget.spend(STEPS_OF_AN_ERROR);
-      else if (counted) for (let index = -1; index < args.length; index++) charge(index < 0 ? target : args[index]);
+      if (steps > 0) currentEvaluation().budget.chargeSteps(steps);
+      if (isCelError(result)) currentEvaluation().budget.chargeSteps(STEPS_OF_AN_ERROR);
+      else if (counted)
+        for (let index = -1; index < args.length; index++) chargeLength(index < 0 ? target : args[index]);
     } catch (error) {
       return celError(error, id);
     }
     return isCelError(result) && result.exprId === undefined ? celError(new Error(result.message), id) : result;
   };
-  return Object.assign(Object.create(func) as CelFunc, { call });
+  return Object.assign(Object.create(func) as CelFunc, { call: callMetered });
 }
 
 /**
  * Returns the `typeof` of a type's values. Most calls of an operator try wrong overloads first.
  */
-function kindOf(type: CelType | undefined): string | undefined {
+function javascriptKind(type: CelType | undefined): string | undefined {
   return type?.kind === 'scalar' ? KINDS[type.name] : type && 'object';
 }
 
-function lengthOf(value: CelValue | undefined): number {
+function contentLengthOf(value: CelValue | undefined): number {
   return typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
 }

@@ -12,7 +12,7 @@ import {
   listType,
   mapType,
 } from '@bufbuild/cel';
-import { evaluation } from '../evaluation.js';
+import { currentEvaluation } from '../evaluation.js';
 import { asDuration, asTimestamp } from '../values.js';
 
 const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar;
@@ -22,10 +22,10 @@ const DEEPEST = 500;
 
 /** Equality of the standard with a budget: comparing two values that share their parts may take unbounded time. */
 export const EQUALITY: readonly CelFunc[] = [
-  celFunc('_==_', [DYN, DYN], BOOL, (left, right) => equal(left, right)),
-  celFunc('_!=_', [DYN, DYN], BOOL, (left, right) => !equal(left, right)),
+  celFunc('_==_', [DYN, DYN], BOOL, (left, right) => areEqual(left, right)),
+  celFunc('_!=_', [DYN, DYN], BOOL, (left, right) => !areEqual(left, right)),
   celFunc('@in', [DYN, LIST], BOOL, (value, list) => {
-    for (const item of list) if (equal(item, value)) return true;
+    for (const item of list) if (areEqual(item, value)) return true;
     return false;
   }),
   ...[STRING, INT, UINT, DOUBLE, BOOL].map((key) =>
@@ -34,13 +34,13 @@ export const EQUALITY: readonly CelFunc[] = [
   celFunc('@has', [DYN, STRING], BOOL, (map, name) => isCelMap(map) && map.get(name) !== undefined),
 ];
 
-function equal(left: CelValue, right: CelValue, depth = 0): boolean {
-  const { budget } = evaluation();
-  budget.spend(1);
+function areEqual(left: CelValue, right: CelValue, depth = 0): boolean {
+  const { budget } = currentEvaluation();
+  budget.chargeSteps(1);
   if (depth > DEEPEST) throw new Error(`values nested deeper than ${DEEPEST} are not compared`);
   if (typeof left === 'string' && typeof right === 'string') {
     if (left.length !== right.length) return false;
-    budget.read(left.length);
+    budget.chargeRead(left.length);
     return left === right;
   }
   const one = isCelUint(left) ? left.value : left;
@@ -61,7 +61,7 @@ function isNumber(value: CelValue): value is number | bigint {
 function equalLists(left: CelList, right: CelList, depth: number): boolean {
   if (left.size !== right.size) return false;
   for (let index = 0; index < left.size; index++) {
-    if (!equal(left.get(index) ?? null, right.get(index) ?? null, depth)) return false;
+    if (!areEqual(left.get(index) ?? null, right.get(index) ?? null, depth)) return false;
   }
   return true;
 }
@@ -70,14 +70,14 @@ function equalMaps(left: CelMap, right: CelMap, depth: number): boolean {
   if (left.size !== right.size) return false;
   for (const [key, value] of left) {
     const other = right.get(key);
-    if (other === undefined || !equal(value, other, depth)) return false;
+    if (other === undefined || !areEqual(value, other, depth)) return false;
   }
   return true;
 }
 
 function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
-  evaluation().budget.read(left.length);
+  currentEvaluation().budget.chargeRead(left.length);
   return left.every((byte, index) => byte === right[index]);
 }
 

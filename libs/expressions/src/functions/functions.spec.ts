@@ -1,10 +1,10 @@
-import { compile, evaluate, type Variables } from '../expression.js';
+import { compileExpression, evaluateExpression, type Variables } from '../expression.js';
 import { ExpressionError, InvalidExpression } from '../expression-error.js';
 
 function value(text: string, variables: Variables = {}) {
-  const expression = compile(text, { s: {}, t: {}, l: {} });
+  const expression = compileExpression(text, { s: {}, t: {}, l: {} });
   if (expression instanceof InvalidExpression) throw expression;
-  return evaluate(expression, variables);
+  return evaluateExpression(expression, variables);
 }
 
 describe('texts', () => {

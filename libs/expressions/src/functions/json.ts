@@ -1,6 +1,6 @@
 import { type CelFunc, celFunc, CelScalar, type CelValue, isCelList, isCelMap } from '@bufbuild/cel';
 import { briefText, type JsonValue, parseJson } from '#libs/protocol';
-import { evaluation } from '../evaluation.js';
+import { currentEvaluation } from '../evaluation.js';
 import { toCel } from '../values.js';
 
 const { DYN, STRING } = CelScalar;
@@ -10,21 +10,21 @@ const PATH = /^(?:[^.[\]]+|\[\d+\])(?:\.[^.[\]]+|\[\d+\])*$/;
 /** Common JSON functions that the standard lacks. */
 export const JSON_FUNCTIONS: readonly CelFunc[] = [
   celFunc('get', [DYN, STRING, DYN], DYN, (value, path, otherwise) => {
-    evaluation().budget.read(path.length * 8);
+    currentEvaluation().budget.chargeRead(path.length * 8);
     if (!PATH.test(path))
       throw new Error(`"${briefText(path, 50)}" is no path: names with dots between them, [0] in lists`);
-    return found(value, path.match(STEP) ?? []) ?? otherwise;
+    return findAtPath(value, path.match(STEP) ?? []) ?? otherwise;
   }),
   celFunc('parseJson', [STRING], DYN, (text) => {
-    evaluation().budget.read(text.length * 4);
-    return toCel(parsed(text));
+    currentEvaluation().budget.chargeRead(text.length * 4);
+    return toCel(parseJsonText(text));
   }),
 ];
 
-function found(value: CelValue, path: readonly string[]): CelValue | undefined {
+function findAtPath(value: CelValue, path: readonly string[]): CelValue | undefined {
   let at: CelValue | undefined = value;
   for (const step of path) {
-    evaluation().budget.spend(1);
+    currentEvaluation().budget.chargeSteps(1);
     if (isCelMap(at)) at = at.get(step);
     else if (isCelList(at)) at = /^\d{1,9}$/.test(step) ? at.get(Number(step)) : undefined;
     else return undefined;
@@ -32,7 +32,7 @@ function found(value: CelValue, path: readonly string[]): CelValue | undefined {
   return at;
 }
 
-function parsed(text: string): JsonValue {
+function parseJsonText(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {

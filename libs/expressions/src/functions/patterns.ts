@@ -1,6 +1,6 @@
 import { type CelFunc, celFunc, CelScalar, celMethod } from '@bufbuild/cel';
 import { RE2JS } from 're2js';
-import { evaluation } from '../evaluation.js';
+import { currentEvaluation } from '../evaluation.js';
 
 const { BOOL, STRING } = CelScalar;
 
@@ -13,19 +13,19 @@ const STEPS_OF_A_PATTERN = 1_000;
 /** Characters times instructions that one step covers. */
 const INSTRUCTIONS_PER_STEP = 4;
 
-/** `matches` on a linear-time engine, charged for its worst case first. */
+/** `matchesPattern` on a linear-time engine, charged for its worst case first. */
 export const PATTERNS: readonly CelFunc[] = [
   celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
-    return matches(this, pattern);
+    return matchesPattern(this, pattern);
   }),
-  celFunc('matches', [STRING, STRING], BOOL, matches),
+  celFunc('matches', [STRING, STRING], BOOL, matchesPattern),
 ];
 
 /** Compiles a pattern. @throws Error if RE2 does not support the pattern, or it is too large */
 export function compiledPattern(pattern: string): RE2JS {
   if (pattern.length > LONGEST_PATTERN)
     throw new Error(`a regular expression has at most ${LONGEST_PATTERN} characters`);
-  if (pattern.length * repetitions(pattern) > MOST_REPEATED)
+  if (pattern.length * countRepetitions(pattern) > MOST_REPEATED)
     throw new Error(`a regular expression has at most ${MOST_REPEATED} characters times repetitions`);
   try {
     return RE2JS.compile(pattern);
@@ -34,17 +34,17 @@ export function compiledPattern(pattern: string): RE2JS {
   }
 }
 
-function matches(text: string, pattern: string): boolean {
-  const { budget, patterns } = evaluation();
-  budget.read(text.length + pattern.length);
+function matchesPattern(text: string, pattern: string): boolean {
+  const { budget, patterns } = currentEvaluation();
+  budget.chargeRead(text.length + pattern.length);
   let compiled = patterns.get(pattern);
   if (compiled === undefined) {
     if (pattern.length <= LONGEST_PATTERN)
-      budget.spend(STEPS_OF_A_PATTERN + pattern.length * repetitions(pattern) * STEPS_TO_COMPILE);
+      budget.chargeSteps(STEPS_OF_A_PATTERN + pattern.length * countRepetitions(pattern) * STEPS_TO_COMPILE);
     compiled = compiledPattern(pattern);
     patterns.set(pattern, compiled);
   }
-  budget.spend((text.length * compiled.programSize()) / INSTRUCTIONS_PER_STEP);
+  budget.chargeSteps((text.length * compiled.programSize()) / INSTRUCTIONS_PER_STEP);
   return compiled.test(text);
 }
 
@@ -52,7 +52,7 @@ function matches(text: string, pattern: string): boolean {
  * Returns the number of times that a part of a pattern may repeat in its program. RE2 allows 1,000, nested ones
  * multiplied.
  */
-function repetitions(pattern: string): number {
+function countRepetitions(pattern: string): number {
   let product = 1;
   for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
     product = Math.min(1_000, product * Math.max(1, Number(least), Number(most ?? 0)));

@@ -9,17 +9,17 @@ const LONGEST_NEEDLE = 64;
  */
 export function firstIndex(text: string, needle: string, from = 0): number {
   if (needle.length <= LONGEST_NEEDLE) return text.indexOf(needle, from);
-  return search(text, needle, from, text.length, false);
+  return searchText(text, needle, from, text.length, false);
 }
 
 /** Returns the last index of `needle` that is at most `upTo`, in UTF-16 code units, or -1. */
 export function lastIndex(text: string, needle: string, upTo = text.length): number {
   if (needle === '') return Math.min(upTo, text.length);
-  return search(text, needle, 0, upTo, true);
+  return searchText(text, needle, 0, upTo, true);
 }
 
 /** Searches by Knuth, Morris and Pratt. */
-function search(text: string, needle: string, from: number, upTo: number, last: boolean): number {
+function searchText(text: string, needle: string, from: number, upTo: number, last: boolean): number {
   const borders = bordersOf(needle);
   let matched = 0;
   let found = -1;

@@ -1,5 +1,5 @@
 import { type CelFunc, celFunc, CelScalar, type CelList, celList, celMethod, listType } from '@bufbuild/cel';
-import { evaluation } from '../evaluation.js';
+import { currentEvaluation } from '../evaluation.js';
 import { firstIndex, lastIndex } from './text-search.js';
 
 const { BOOL, DYN, INT, STRING } = CelScalar;
@@ -14,16 +14,16 @@ const STEPS_OF_A_PART = 4;
  * evaluator's own use code units, and some take quadratic time.
  */
 export const TEXT: readonly CelFunc[] = [
-  celFunc('_<_', [STRING, STRING], BOOL, (left, right) => compared(left, right) < 0),
-  celFunc('_<=_', [STRING, STRING], BOOL, (left, right) => compared(left, right) <= 0),
-  celFunc('_>_', [STRING, STRING], BOOL, (left, right) => compared(left, right) > 0),
-  celFunc('_>=_', [STRING, STRING], BOOL, (left, right) => compared(left, right) >= 0),
+  celFunc('_<_', [STRING, STRING], BOOL, (left, right) => compareCodePoints(left, right) < 0),
+  celFunc('_<=_', [STRING, STRING], BOOL, (left, right) => compareCodePoints(left, right) <= 0),
+  celFunc('_>_', [STRING, STRING], BOOL, (left, right) => compareCodePoints(left, right) > 0),
+  celFunc('_>=_', [STRING, STRING], BOOL, (left, right) => compareCodePoints(left, right) >= 0),
   celFunc('size', [STRING], INT, (text) => BigInt(pointsIn(text))),
   celMethod('size', STRING, [], INT, function () {
     return BigInt(pointsIn(this));
   }),
   celMethod('contains', STRING, [STRING], BOOL, function (part) {
-    read(this, part);
+    chargeTexts(this, part);
     return firstIndex(this, part) >= 0;
   }),
   celMethod('indexOf', STRING, [STRING], INT, function (part) {
@@ -50,59 +50,59 @@ export const TEXT: readonly CelFunc[] = [
     return this.slice(unitAt(this, from), unitAt(this, to));
   }),
   celMethod('lowerAscii', STRING, [], STRING, function () {
-    read(this);
+    chargeTexts(this);
     return this.replace(/[A-Z]+/g, (part) => part.toLowerCase());
   }),
   celMethod('upperAscii', STRING, [], STRING, function () {
-    read(this);
+    chargeTexts(this);
     return this.replace(/[a-z]+/g, (part) => part.toUpperCase());
   }),
   celMethod('trim', STRING, [], STRING, function () {
-    read(this);
+    chargeTexts(this);
     return this.trim();
   }),
   celMethod('split', STRING, [STRING], LIST, function (separator) {
-    return celList(parts(this, separator, -1));
+    return celList(splitText(this, separator, -1));
   }),
   celMethod('split', STRING, [STRING, INT], LIST, function (separator, most) {
-    return celList(parts(this, separator, Number(most)));
+    return celList(splitText(this, separator, Number(most)));
   }),
   celMethod('replace', STRING, [STRING, STRING], STRING, function (old, fresh) {
-    return replaced(this, old, fresh, -1);
+    return replaceText(this, old, fresh, -1);
   }),
   celMethod('replace', STRING, [STRING, STRING, INT], STRING, function (old, fresh, most) {
-    return replaced(this, old, fresh, Number(most));
+    return replaceText(this, old, fresh, Number(most));
   }),
   celMethod('join', LIST, [], STRING, function () {
-    return joined(textsOf(this), '');
+    return joinTexts(requireTexts(this), '');
   }),
   celMethod('join', LIST, [STRING], STRING, function (separator) {
-    return joined(textsOf(this), separator);
+    return joinTexts(requireTexts(this), separator);
   }),
 ];
 
-function read(...texts: string[]): void {
-  for (const text of texts) evaluation().budget.read(text.length * SLOW);
+function chargeTexts(...texts: string[]): void {
+  for (const text of texts) currentEvaluation().budget.chargeRead(text.length * SLOW);
 }
 
 /** Compares two texts by code points. The result is negative, 0 or positive. */
-function compared(left: string, right: string): number {
+function compareCodePoints(left: string, right: string): number {
   const shared = Math.min(left.length, right.length);
-  evaluation().budget.read(shared * SLOW);
+  currentEvaluation().budget.chargeRead(shared * SLOW);
   for (let unit = 0; unit < shared; unit++) {
-    const difference = rank(left.charCodeAt(unit)) - rank(right.charCodeAt(unit));
+    const difference = rankUnit(left.charCodeAt(unit)) - rankUnit(right.charCodeAt(unit));
     if (difference !== 0) return difference;
   }
   return left.length - right.length;
 }
 
 /** Returns the sort key of a code unit: surrogates sort after every code point that has one unit. */
-function rank(unit: number): number {
+function rankUnit(unit: number): number {
   return isSurrogate(unit) ? unit + 0x1_00_00 : unit;
 }
 
 function pointsIn(text: string, end = text.length): number {
-  read(text);
+  chargeTexts(text);
   let points = 0;
   for (let unit = 0; unit < end; unit++) points += isTail(text, unit) ? 0 : 1;
   return points;
@@ -110,7 +110,7 @@ function pointsIn(text: string, end = text.length): number {
 
 /** Returns the code unit index of a code point index. */
 function unitAt(text: string, index: bigint): number {
-  read(text);
+  chargeTexts(text);
   let left = Number(index);
   let unit = 0;
   while (left > 0 && unit < text.length) {
@@ -131,7 +131,7 @@ function isTail(text: string, unit: number): boolean {
 }
 
 function indexIn(text: string, unit: number, part: string): bigint {
-  read(text, part);
+  chargeTexts(text, part);
   return BigInt(unit < 0 ? -1 : pointsIn(text, unit));
 }
 
@@ -139,8 +139,8 @@ function indexIn(text: string, unit: number, part: string): bigint {
  * Splits a text.
  * @param most maximum number of parts, the last of which has the remainder; unlimited if negative
  */
-function parts(text: string, separator: string, most: number): string[] {
-  read(text, separator);
+function splitText(text: string, separator: string, most: number): string[] {
+  chargeTexts(text, separator);
   if (most === 0) return [];
   const found: string[] = [];
   const width = separator.length;
@@ -148,7 +148,7 @@ function parts(text: string, separator: string, most: number): string[] {
   while (most < 0 || found.length < most - 1) {
     const unit = width === 0 ? nextPoint(text, from) : firstIndex(text, separator, from);
     if (unit < 0) break;
-    evaluation().budget.spend(STEPS_OF_A_PART);
+    currentEvaluation().budget.chargeSteps(STEPS_OF_A_PART);
     found.push(text.slice(from, unit));
     from = unit + width;
   }
@@ -162,21 +162,21 @@ function nextPoint(text: string, unit: number): number {
   return unit + (isTail(text, unit + 1) ? 2 : 1);
 }
 
-function replaced(text: string, old: string, fresh: string, most: number): string {
+function replaceText(text: string, old: string, fresh: string, most: number): string {
   if (old === '') throw new Error('an empty text cannot be replaced');
-  return joined(parts(text, old, most < 0 ? -1 : most + 1), fresh);
+  return joinTexts(splitText(text, old, most < 0 ? -1 : most + 1), fresh);
 }
 
-function textsOf(list: CelList): string[] {
-  evaluation().budget.spend(list.size);
+function requireTexts(list: CelList): string[] {
+  currentEvaluation().budget.chargeSteps(list.size);
   return Array.from(list, (item) => {
     if (typeof item !== 'string') throw new Error('join takes a list of texts alone');
     return item;
   });
 }
 
-function joined(texts: readonly string[], separator: string): string {
+function joinTexts(texts: readonly string[], separator: string): string {
   const length = texts.reduce((sum, text) => sum + text.length, separator.length * Math.max(0, texts.length - 1));
-  evaluation().budget.build(length);
+  currentEvaluation().budget.chargeText(length);
   return texts.join(separator);
 }

@@ -2,7 +2,7 @@ import { type CelFunc, celFunc, CelScalar, celMethod, objectType } from '@bufbui
 import { create } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate, timestampFromDate, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { briefText, readTimestamp } from '#libs/protocol';
-import { evaluation } from '../evaluation.js';
+import { currentEvaluation } from '../evaluation.js';
 
 const { INT, STRING } = CelScalar;
 const TIMESTAMP = objectType(TimestampSchema);
@@ -66,9 +66,9 @@ function clockIn(zone: string, timestamp: Timestamp): Date {
     const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE;
     return new Date(date.getTime() + (sign === '-' ? -offset : offset));
   }
-  evaluation().budget.spend(STEPS_TO_READ_CLOCK);
+  currentEvaluation().budget.chargeSteps(STEPS_TO_READ_CLOCK);
   const parts = Object.fromEntries(
-    formatOf(zone)
+    cachedFormat(zone)
       .formatToParts(date)
       .map(({ type, value }) => [type, Number(value)]),
   );
@@ -78,17 +78,17 @@ function clockIn(zone: string, timestamp: Timestamp): Date {
   return clock;
 }
 
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const { budget, clocks } = evaluation();
+function cachedFormat(zone: string): Intl.DateTimeFormat {
+  const { budget, clocks } = currentEvaluation();
   const known = clocks.get(zone);
   if (known !== undefined) return known;
-  budget.spend(STEPS_TO_MAKE_CLOCK);
-  const format = formatFor(zone);
+  budget.chargeSteps(STEPS_TO_MAKE_CLOCK);
+  const format = createFormat(zone);
   clocks.set(zone, format);
   return format;
 }
 
-function formatFor(timeZone: string): Intl.DateTimeFormat {
+function createFormat(timeZone: string): Intl.DateTimeFormat {
   const [year, month, day, hour, minute, second] = Array<'numeric'>(6).fill('numeric');
   try {
     return new Intl.DateTimeFormat('en-US', { hourCycle: 'h23', timeZone, year, month, day, hour, minute, second });

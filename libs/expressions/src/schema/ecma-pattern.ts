@@ -21,7 +21,7 @@ export function ecmaPattern(pattern: string): string {
     const one = pattern.charAt(index);
     if (one === '\\') {
       index += 1;
-      translated += escaped(pattern.charAt(index), inClass);
+      translated += translateEscape(pattern.charAt(index), inClass);
     } else if (inClass && pattern.startsWith('[:', index) && pattern.includes(':]', index)) {
       const end = pattern.indexOf(':]', index) + 2;
       translated += pattern.slice(index, end);
@@ -41,7 +41,7 @@ export function ecmaPattern(pattern: string): string {
   return translated;
 }
 
-function escaped(letter: string, inClass: boolean): string {
+function translateEscape(letter: string, inClass: boolean): string {
   const ranges = letter === 's' ? SPACE : letter === 'S' ? NO_SPACE : undefined;
   if (ranges === undefined) return `\\${letter}`;
   return inClass ? ranges : `[${ranges}]`;

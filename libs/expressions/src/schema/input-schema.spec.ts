@@ -6,7 +6,7 @@ const DRAFT_7 = 'http://json-schema.org/draft-07/schema';
 
 function refused(schema: JsonValue): string {
   try {
-    InputSchema.of(schema);
+    InputSchema.fromJson(schema);
   } catch (error) {
     if (error instanceof InvalidInputSchema) return error.message;
     throw error;
@@ -20,7 +20,7 @@ function nested(levels: number, innermost: JsonValue): JsonValue {
 
 describe('what a schema is', () => {
   test('draft 7, with references to places of its own', () => {
-    const schema = InputSchema.of({
+    const schema = InputSchema.fromJson({
       $schema: `${DRAFT_7}#`,
       type: 'object',
       properties: { age: { $ref: '#/definitions/age' }, $id: { type: 'string' } },
@@ -33,13 +33,17 @@ describe('what a schema is', () => {
   });
 
   test('what no other member may be is named', () => {
-    const schema = InputSchema.of({ type: 'object', properties: { age: {} }, additionalProperties: false });
+    const schema = InputSchema.fromJson({ type: 'object', properties: { age: {} }, additionalProperties: false });
     const detail = 'must NOT have additional properties: "aeg"';
     expect(schema.faults({ aeg: 7 })).toEqual([{ path: '', detail }]);
   });
 
   test('what stands in data is no keyword', () => {
-    const schema = InputSchema.of({ enum: [{ $id: 'x' }], default: { $async: true }, examples: [{ $anchor: 'a' }] });
+    const schema = InputSchema.fromJson({
+      enum: [{ $id: 'x' }],
+      default: { $async: true },
+      examples: [{ $anchor: 'a' }],
+    });
     expect(schema.faults({ $id: 'x' })).toEqual([]);
   });
 
@@ -89,7 +93,7 @@ describe('names', () => {
   test('a tuple of one element is a schema, with and without a minimum', () => {
     const bounds: JsonObject[] = [{}, { minItems: 1 }, { additionalItems: false }];
     for (const more of bounds) {
-      const schema = InputSchema.of({ type: 'array', items: [{ type: 'string' }], ...more });
+      const schema = InputSchema.fromJson({ type: 'array', items: [{ type: 'string' }], ...more });
       expect(schema.faults(['a'])).toEqual([]);
       expect(schema.faults([1])).toEqual([{ path: '[0]', detail: 'must be string' }]);
     }
@@ -98,13 +102,13 @@ describe('names', () => {
   test('a schema under the name of draft 7 leaves draft 7 as it is', () => {
     expect(refused({ $id: DRAFT_7, type: 'string' })).toContain('$id');
     expect(refused({ $id: `${DRAFT_7}#`, type: 'nothing' })).toContain('$id');
-    expect(InputSchema.of({ type: 'string' }).faults(1)).toEqual([{ path: '', detail: 'must be string' }]);
+    expect(InputSchema.fromJson({ type: 'string' }).faults(1)).toEqual([{ path: '', detail: 'must be string' }]);
     expect(refused({ type: 'nothing' })).toContain('no valid JSON Schema');
   });
 
   test('nothing else of a schema is known to the next', () => {
     for (let index = 0; index < 3; index += 1) {
-      const schema = InputSchema.of({ definitions: { a: { const: index } }, $ref: '#/definitions/a' });
+      const schema = InputSchema.fromJson({ definitions: { a: { const: index } }, $ref: '#/definitions/a' });
       expect(schema.faults(index)).toEqual([]);
       expect(schema.faults(-1)).toHaveLength(1);
     }
@@ -150,13 +154,13 @@ describe('references', () => {
       ),
     });
     expect(refused(chain(100))).toContain('nested deeper');
-    expect(InputSchema.of(chain(25)).faults(1)).toHaveLength(1);
+    expect(InputSchema.fromJson(chain(25)).faults(1)).toHaveLength(1);
   });
 });
 
 describe('formats', () => {
   const faultsOf = (format: string, value: JsonValue) =>
-    InputSchema.of({ properties: { a: { format } } }).faults({ a: value });
+    InputSchema.fromJson({ properties: { a: { format } } }).faults({ a: value });
 
   test.each([
     ['date', '2028-02-29', '2027-02-29'],
@@ -211,13 +215,13 @@ describe('bounds of a schema', () => {
   test('all schemas of a workflow count together', () => {
     const use = new SharedUse();
     const schema = { anyOf: Array.from({ length: 299 }, () => false) };
-    InputSchema.of(schema, use);
-    expect(() => InputSchema.of(schema, use)).toThrow('more than 500 subschemas');
+    InputSchema.fromJson(schema, use);
+    expect(() => InputSchema.fromJson(schema, use)).toThrow('more than 500 subschemas');
   });
 
   test('patterns of names are never those of the runtime', () => {
     const properties = { [`${'a'.repeat(200)}!`]: { type: 'number' } };
-    const schema = InputSchema.of({ properties, patternProperties: { '^(?:a+)+$': { type: 'number' } } });
+    const schema = InputSchema.fromJson({ properties, patternProperties: { '^(?:a+)+$': { type: 'number' } } });
     expect(schema.faults({ aaa: 'x' })).toEqual([{ path: '.aaa', detail: 'must be number' }]);
   });
 
@@ -247,11 +251,11 @@ describe('bounds of a check', () => {
       Array.from({ length: 50_000 }, () => 0),
     ],
   ])('%s is refused', (_, json, value) => {
-    expect(InputSchema.of(json).faults(value)).toEqual(tooLarge);
+    expect(InputSchema.fromJson(json).faults(value)).toEqual(tooLarge);
   });
 
   test('all inputs of a Message count together', () => {
-    const schema = InputSchema.of({ type: 'array', items: { type: 'integer' } });
+    const schema = InputSchema.fromJson({ type: 'array', items: { type: 'integer' } });
     const value = Array.from({ length: 50_000 }, () => 0);
     const use = new SharedUse();
     expect(schema.faults(value, use)).toEqual([]);
@@ -260,7 +264,7 @@ describe('bounds of a check', () => {
   });
 
   test('a pattern costs where it is looked for', () => {
-    const schema = InputSchema.of({
+    const schema = InputSchema.fromJson({
       properties: { id: { type: 'string', maxLength: 64, pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' } },
     });
     const text = 'x'.repeat(1024 * 1024);
@@ -269,7 +273,7 @@ describe('bounds of a check', () => {
   });
 
   test('a check that was given up leaves the next alone', () => {
-    const schema = InputSchema.of({ pattern: '(?:a?){300}b' });
+    const schema = InputSchema.fromJson({ pattern: '(?:a?){300}b' });
     expect(schema.faults('a'.repeat(4_000))).toEqual(tooLarge);
     expect(schema.faults('ab')).toEqual([]);
   });
@@ -280,8 +284,8 @@ describe('bounds of a check', () => {
       properties: { name: { type: 'string', pattern: '^[a-z]+$' }, n: { type: 'number' } },
     };
     const rows = Array.from({ length: 2_000 }, (_, n) => ({ name: 'someone', n }));
-    expect(InputSchema.of({ type: 'array', items: row }).faults(rows)).toEqual([]);
-    expect(InputSchema.of({ type: 'string', minLength: 1 }).faults('x'.repeat(4 * 1024 * 1024))).toEqual([]);
-    expect(InputSchema.of({ pattern: '^https://' }).faults('https://example.com')).toEqual([]);
+    expect(InputSchema.fromJson({ type: 'array', items: row }).faults(rows)).toEqual([]);
+    expect(InputSchema.fromJson({ type: 'string', minLength: 1 }).faults('x'.repeat(4 * 1024 * 1024))).toEqual([]);
+    expect(InputSchema.fromJson({ pattern: '^https://' }).faults('https://example.com')).toEqual([]);
   });
 });

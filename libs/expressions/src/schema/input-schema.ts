@@ -41,7 +41,7 @@ export class InputSchema {
     private readonly cost: SchemaCost,
     private readonly mostFaults: number,
   ) {
-    this.validate = compiled(schema, (pattern) => this.expression(pattern), mostFaults > 1);
+    this.validate = compileValidator(schema, (pattern) => this.meterPattern(pattern), mostFaults > 1);
   }
 
   /**
@@ -50,7 +50,7 @@ export class InputSchema {
    * @param mostFaults maximum number of violations reported for one value
    * @throws InvalidInputSchema
    */
-  static of(schema: JsonValue, use = new SharedUse(), { mostFaults = 1 } = {}): InputSchema {
+  static fromJson(schema: JsonValue, use = new SharedUse(), { mostFaults = 1 } = {}): InputSchema {
     if (!isJsonObject(schema)) throw new InvalidInputSchema('must be a JSON Schema object');
     if (Buffer.byteLength(JSON.stringify(schema)) > LONGEST)
       throw new InvalidInputSchema(`must not be larger than ${LONGEST} bytes`);
@@ -70,8 +70,8 @@ export class InputSchema {
   faults(value: JsonValue, use = new SharedUse()): InputFault[] {
     this.use = use;
     try {
-      this.spend(this.cost.of(value));
-      return this.validate(value) ? [] : (this.validate.errors ?? []).slice(0, this.mostFaults).map(faultOf);
+      this.spendSteps(this.cost.countSteps(value));
+      return this.validate(value) ? [] : (this.validate.errors ?? []).slice(0, this.mostFaults).map(toInputFault);
     } catch (error) {
       if (!(error instanceof TooManySteps)) throw error;
       return [{ path: '', detail: error.message }];
@@ -79,25 +79,25 @@ export class InputSchema {
   }
 
   /** Returns a pattern that charges characters times instructions, which is RE2's worst case. */
-  private expression(pattern: string): Expression {
+  private meterPattern(pattern: string): LinearPattern {
     const expression = this.cost.patterns.get(pattern);
     if (expression === undefined) throw new InvalidInputSchema('has a pattern where none is known');
     const size = expression.programSize();
     return {
       test: (text) => {
-        this.spend(size * (text.length + 1));
+        this.spendSteps(size * (text.length + 1));
         return expression.test(text);
       },
       toString: () => pattern,
     };
   }
 
-  private spend(steps: number): void {
+  private spendSteps(steps: number): void {
     if (this.use.add('steps', steps) > MOST_STEPS) throw new TooManySteps();
   }
 }
 
-interface Expression {
+interface LinearPattern {
   test(text: string): boolean;
   toString(): string;
 }
@@ -133,9 +133,9 @@ const FORMAT: FuncKeywordDefinition = {
 };
 
 /** Compiles a schema with its own Ajv instance, so that schemas do not affect each other. */
-function compiled(
+function compileValidator(
   schema: JsonObject,
-  linearExpression: (pattern: string) => Expression,
+  linearExpression: (pattern: string) => LinearPattern,
   allErrors: boolean,
 ): ValidateFunction {
   const ajv = new Ajv({
@@ -165,7 +165,7 @@ function compiled(
   }
 }
 
-function faultOf({ instancePath, message = 'is not valid', keyword, params }: ErrorObject): InputFault {
+function toInputFault({ instancePath, message = 'is not valid', keyword, params }: ErrorObject): InputFault {
   const path = instancePath
     .split('/')
     .slice(1)

@@ -27,7 +27,7 @@ describe('multipleOf', () => {
   ])('%d of %d is %s', (multipleOf, value, isMultiple) => {
     const schema = { type: 'number', multipleOf };
     const faults = isMultiple ? [] : [{ path: '', detail: `must be multiple of ${multipleOf}` }];
-    expect(InputSchema.of(schema).faults(value)).toEqual(faults);
+    expect(InputSchema.fromJson(schema).faults(value)).toEqual(faults);
     const validate = withDecimalMultiples(new Ajv({ allErrors: true, strict: false })).compile(schema);
     expect(validate(value)).toBe(isMultiple);
   });

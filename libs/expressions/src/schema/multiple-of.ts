@@ -22,9 +22,9 @@ export function withDecimalMultiples(ajv: Ajv): Ajv {
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value) || !(divisor > 0)) return false;
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
-  const [one, other] = [decimalOf(value), decimalOf(divisor)];
+  const [one, other] = [toDecimal(value), toDecimal(divisor)];
   const least = Math.min(one.exponent, other.exponent);
-  return scaled(one, least) % scaled(other, least) === 0n;
+  return scaleDigits(one, least) % scaleDigits(other, least) === 0n;
 }
 
 /** Number as `digits` times ten to the power of `exponent`. */
@@ -33,12 +33,12 @@ interface Decimal {
   exponent: number;
 }
 
-function decimalOf(value: number): Decimal {
+function toDecimal(value: number): Decimal {
   const [mantissa = '', power = '0'] = value.toExponential().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
 }
 
-function scaled({ digits, exponent }: Decimal, least: number): bigint {
+function scaleDigits({ digits, exponent }: Decimal, least: number): bigint {
   return digits * 10n ** BigInt(exponent - least);
 }

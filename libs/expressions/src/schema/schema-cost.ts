@@ -38,26 +38,27 @@ export class SchemaCost {
 
   /** @throws InvalidInputSchema if the cost has no bound */
   constructor(private readonly schemas: Subschemas) {
-    for (const { schema, place } of schemas.all()) for (const it of patternsOf(schema)) this.compile(it, place);
-    this.weight = this.weigh(schemas.root);
+    for (const { schema, place } of schemas.allSubschemas())
+      for (const it of patternsOf(schema)) this.addPattern(it, place);
+    this.weight = this.weighSubschema(schemas.root);
   }
 
-  of(value: JsonValue): number {
-    const { values, characters } = sizeOf(value);
+  countSteps(value: JsonValue): number {
+    const { values, characters } = measureValue(value);
     const looked = values + Math.ceil(characters / CHARACTERS_PER_STEP);
     return this.weight.steps * looked;
   }
 
-  private weigh(it: Subschema): Weight {
+  private weighSubschema(it: Subschema): Weight {
     const known = this.weights.get(it);
     if (known !== undefined) return known;
     if (this.open.has(it)) throw new InvalidInputSchema('must not refer to itself in a circle');
     this.open.add(it);
-    for (const definition of it.definitions) this.weigh(definition);
-    const sum: Weight = { subschemas: 1, steps: stepsOf(it.schema), nested: 0 };
-    const target = this.schemas.target(it);
+    for (const definition of it.definitions) this.weighSubschema(definition);
+    const sum: Weight = { subschemas: 1, steps: keywordSteps(it.schema), nested: 0 };
+    const target = this.schemas.resolveReference(it);
     for (const part of target ? [...it.children, target] : it.children) {
-      const { subschemas, steps, nested } = this.weigh(part);
+      const { subschemas, steps, nested } = this.weighSubschema(part);
       sum.subschemas += subschemas;
       sum.steps += steps;
       sum.nested = Math.max(sum.nested, nested + 1);
@@ -75,11 +76,11 @@ export class SchemaCost {
     return sum;
   }
 
-  private compile(pattern: string, place: string): void {
+  private addPattern(pattern: string, place: string): void {
     const at = briefText(place, 200);
     if (pattern.length > LONGEST_PATTERN)
       throw new InvalidInputSchema(`must not have a pattern of more than ${LONGEST_PATTERN} characters (${at})`);
-    if (pattern.length * repetitions(pattern) > MOST_REPEATED)
+    if (pattern.length * countRepetitions(pattern) > MOST_REPEATED)
       throw new InvalidInputSchema(
         `must not have a pattern of more than ${MOST_REPEATED} characters times repetitions (${at})`,
       );
@@ -104,7 +105,7 @@ function compiledPattern(pattern: string, at: string): RE2JS {
  * Returns the number of times that a part of a pattern may repeat in its program. RE2 allows 1,000, nested ones
  * multiplied.
  */
-function repetitions(pattern: string): number {
+function countRepetitions(pattern: string): number {
   let product = 1;
   for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
     product = Math.min(1_000, product * Math.max(1, Number(least), Number(most ?? 0)));
@@ -119,18 +120,18 @@ function patternsOf(schema: JsonValue): string[] {
   return [...(typeof pattern === 'string' ? [pattern] : []), ...names];
 }
 
-function stepsOf(schema: JsonValue): number {
-  if (!isJsonObject(schema)) return 2 + Math.ceil(sizeOf(schema).values / MEMBERS_PER_STEP);
+function keywordSteps(schema: JsonValue): number {
+  if (!isJsonObject(schema)) return 2 + Math.ceil(measureValue(schema).values / MEMBERS_PER_STEP);
   const { enum: allowed, const: only, required } = schema;
   const members = [allowed, only, required].reduce<number>(
-    (sum, it) => sum + (it === undefined ? 0 : sizeOf(it).values),
+    (sum, it) => sum + (it === undefined ? 0 : measureValue(it).values),
     0,
   );
   return 2 + Object.keys(schema).length + Math.ceil(members / MEMBERS_PER_STEP);
 }
 
 /** Counts the values and characters in a value. Names of members count as values. */
-function sizeOf(value: JsonValue): { values: number; characters: number } {
+function measureValue(value: JsonValue): { values: number; characters: number } {
   const size = { values: 0, characters: 0 };
   const rest: JsonValue[] = [value];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {

@@ -2,7 +2,7 @@ import { type Part, textPart } from '#libs/protocol';
 import { InputSchema } from './input-schema.js';
 import { droppedData, strayParts } from './stray-parts.js';
 
-const FORM = InputSchema.of({ type: 'object' });
+const FORM = InputSchema.fromJson({ type: 'object' });
 const text = textPart('x');
 const data: Part = { data: { ok: true } };
 const file: Part = { url: 'http://a.test/x' };

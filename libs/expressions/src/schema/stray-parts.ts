@@ -7,17 +7,17 @@ import type { InputSchema } from './input-schema.js';
  */
 export function strayParts(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const answers = form ? parts.findIndex(isData) : -1;
-  return strays(form, parts, ({ text }, index) => index === answers || (answers < 0 && text !== undefined));
+  return findStrayParts(form, parts, ({ text }, index) => index === answers || (answers < 0 && text !== undefined));
 }
 
 /** Returns violations for the data Parts of an answer that `readAnswer` ignores. */
 export function droppedData(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const isText = form === undefined && joinedText(parts) !== undefined;
   const answers = isText ? -1 : parts.findIndex(isData);
-  return strays(form, parts, (part, index) => index === answers || !isData(part));
+  return findStrayParts(form, parts, (part, index) => index === answers || !isData(part));
 }
 
-function strays(
+function findStrayParts(
   form: InputSchema | undefined,
   parts: readonly Part[],
   belongs: (part: Part, index: number) => boolean,

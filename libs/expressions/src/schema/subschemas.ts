@@ -58,14 +58,14 @@ export class Subschemas {
     const { $schema } = schema;
     if ($schema !== undefined && !(typeof $schema === 'string' && DIALECT.test($schema)))
       throw new InvalidInputSchema('must be of draft 7, http://json-schema.org/draft-07/schema');
-    this.root = this.read(schema, '#', 0);
+    this.root = this.readSubschema(schema, '#', 0);
   }
 
   get size(): number {
     return this.places.size + this.names;
   }
 
-  all(): Iterable<Subschema> {
+  allSubschemas(): Iterable<Subschema> {
     return this.places.values();
   }
 
@@ -73,7 +73,7 @@ export class Subschemas {
    * Returns the target of a subschema's `$ref`, if it has one.
    * @throws InvalidInputSchema
    */
-  target({ schema }: Subschema): Subschema | undefined {
+  resolveReference({ schema }: Subschema): Subschema | undefined {
     if (!isJsonObject(schema) || typeof schema['$ref'] !== 'string') return undefined;
     const reference = schema['$ref'];
     const shown = briefText(reference, 200);
@@ -86,7 +86,7 @@ export class Subschemas {
     return found;
   }
 
-  private read(schema: JsonValue, place: string, depth: number): Subschema {
+  private readSubschema(schema: JsonValue, place: string, depth: number): Subschema {
     const read: Subschema = { place, schema, children: [], definitions: [] };
     this.places.set(place, read);
     if (Array.isArray(schema)) this.names += schema.length;
@@ -95,10 +95,10 @@ export class Subschemas {
     if (depth > MOST_NESTED) throw new InvalidInputSchema(`must not be nested deeper than ${MOST_NESTED} schemas`);
     if (!isJsonObject(schema)) return read;
     for (const [keyword, value] of Object.entries(schema)) {
-      const at = `${place}/${escaped(keyword)}`;
+      const at = `${place}/${escapePointer(keyword)}`;
       refuseKeyword(keyword, value, at);
       if (!DESCRIBING.has(keyword)) this.keywords += 1;
-      const found = subschemasOf(keyword, value, at).map((it) => this.read(it.schema, it.place, depth + 1));
+      const found = subschemasOf(keyword, value, at).map((it) => this.readSubschema(it.schema, it.place, depth + 1));
       (keyword === 'definitions' || keyword === '$defs' ? read.definitions : read.children).push(...found);
     }
     return read;
@@ -116,12 +116,12 @@ function refuseKeyword(keyword: string, value: JsonValue, at: string): void {
 
 function subschemasOf(keyword: string, value: JsonValue, at: string): { place: string; schema: JsonValue }[] {
   if (BY_NAME.has(keyword) && isJsonObject(value))
-    return Object.entries(value).map(([name, schema]) => ({ place: `${at}/${escaped(name)}`, schema }));
+    return Object.entries(value).map(([name, schema]) => ({ place: `${at}/${escapePointer(name)}`, schema }));
   if (!SCHEMAS.has(keyword)) return [];
   if (!Array.isArray(value)) return [{ place: at, schema: value }];
   return value.map((schema, index) => ({ place: `${at}/${index}`, schema }));
 }
 
-function escaped(name: string): string {
+function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -59,10 +59,10 @@ export class S3Storage extends FileStorage {
   }
 
   async put(key: string, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
-    const spooled = await this.spool.write(content, limit);
+    const spooled = await this.spool.writeContent(content, limit);
     try {
       const { size, sha256 } = spooled;
-      const answer = await this.send(key, {
+      const answer = await this.sendRequest(key, {
         method: 'PUT',
         headers: { 'content-length': String(size) },
         content: spooled,
@@ -77,7 +77,7 @@ export class S3Storage extends FileStorage {
 
   async get(key: string, range?: ByteRange): Promise<Readable> {
     const headers: Record<string, string> = range ? { range: `bytes=${range.first}-${range.last}` } : {};
-    const answer = await this.send(key, { method: 'GET', headers });
+    const answer = await this.sendRequest(key, { method: 'GET', headers });
     // A server without support for ranges would send the whole content as the part.
     await expectStatus(answer, [range ? 206 : 200]);
     const body =
@@ -88,13 +88,13 @@ export class S3Storage extends FileStorage {
   async delete(key: string): Promise<boolean> {
     // Keys of a folder, or of the installation whose database was copied.
     if (![this.options.place, S3_PLACE].includes(placeOfKey(key))) return false;
-    const answer = await this.send(key, { method: 'DELETE' });
+    const answer = await this.sendRequest(key, { method: 'DELETE' });
     await expectStatus(answer, [200, 204, 404]);
     await answer.body?.cancel();
     return true;
   }
 
-  async refusal(): Promise<undefined> {
+  async explainRefusal(): Promise<undefined> {
     return undefined;
   }
 
@@ -104,7 +104,7 @@ export class S3Storage extends FileStorage {
   }
 
   /** Sends a request, with retries. All requests are repeatable: a PUT of the same content changes nothing. */
-  private async send(key: string, request: S3Request): Promise<Response> {
+  private async sendRequest(key: string, request: S3Request): Promise<Response> {
     placeOfKey(key);
     for (let tries = 1; ; tries += 1) {
       try {

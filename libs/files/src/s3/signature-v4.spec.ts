@@ -1,7 +1,7 @@
-import { EMPTY_SHA256, type SigningKey, signRequest } from './signature-v4.js';
+import { EMPTY_SHA256, type S3SigningKey, signRequest } from './signature-v4.js';
 
 // The examples of the documentation of Amazon S3, "Signature Calculations for the Authorization Header".
-const KEY: SigningKey = {
+const KEY: S3SigningKey = {
   accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   region: 'us-east-1',

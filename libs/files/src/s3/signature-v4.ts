@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /** Access key, and region of the requests. */
-export interface SigningKey {
+export interface S3SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly region: string;
@@ -29,7 +29,7 @@ export const EMPTY_SHA256 = createHash('sha256').digest('hex');
  * Returns the headers of a request with its signature (AWS Signature Version 4, in the `Authorization` header). The
  * signature is valid for fifteen minutes around `now`.
  */
-export function signRequest(request: UnsignedRequest, key: SigningKey, now: Date): Record<string, string> {
+export function signRequest(request: UnsignedRequest, key: S3SigningKey, now: Date): Record<string, string> {
   const time = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
   const headers = {
     ...request.headers,
@@ -39,8 +39,8 @@ export function signRequest(request: UnsignedRequest, key: SigningKey, now: Date
   };
   const names = Object.keys(headers).toSorted();
   const scope = [time.slice(0, 8), key.region, SERVICE, TERMINATOR].join('/');
-  const toSign = [ALGORITHM, time, scope, sha256(canonicalRequest(request, headers, names))].join('\n');
-  const signature = hmac(scopedKey(key, time.slice(0, 8)), toSign).toString('hex');
+  const toSign = [ALGORITHM, time, scope, sha256Hex(canonicalRequest(request, headers, names))].join('\n');
+  const signature = hmacSha256(scopedKey(key, time.slice(0, 8)), toSign).toString('hex');
   const credential = `Credential=${key.accessKeyId}/${scope}`;
   const authorization = `${ALGORITHM} ${credential}, SignedHeaders=${names.join(';')}, Signature=${signature}`;
   // The client sets the host itself.
@@ -54,25 +54,25 @@ function canonicalRequest(
   names: readonly string[],
 ): string {
   const query = [...url.searchParams]
-    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
     .toSorted()
     .join('&');
   const lines = names.map((name) => `${name}:${headers[name]!.trim().replace(/\s+/g, ' ')}\n`);
   return [method, url.pathname, query, lines.join(''), names.join(';'), bodySha256].join('\n');
 }
 
-function scopedKey({ secretAccessKey, region }: SigningKey, date: string): Buffer {
-  return [region, SERVICE, TERMINATOR].reduce(hmac, hmac(`AWS4${secretAccessKey}`, date));
+function scopedKey({ secretAccessKey, region }: S3SigningKey, date: string): Buffer {
+  return [region, SERVICE, TERMINATOR].reduce(hmacSha256, hmacSha256(`AWS4${secretAccessKey}`, date));
 }
 
-function encoded(text: string): string {
+function percentEncode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-function hmac(key: string | Buffer, text: string): Buffer {
+function hmacSha256(key: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-function sha256(text: string): string {
+function sha256Hex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

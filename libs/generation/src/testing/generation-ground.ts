@@ -47,7 +47,7 @@ export function configOf(generateModel?: string): AppConfig {
 
 /** Models that a tenant keeps, by name. */
 export function keptModels(...names: string[]): ModelStore {
-  return { list: async () => names.map((name) => ({ name })) } as unknown as ModelStore;
+  return { listModels: async () => names.map((name) => ({ name })) } as unknown as ModelStore;
 }
 
 /** A store whose tenants have no workflow. */
@@ -62,7 +62,7 @@ export async function generatorOver(models: Models, ...kept: string[]): Promise<
   const config = configOf();
   return new WorkflowGenerator(
     new GenerationModels(models, keptModels(...kept), config),
-    { list: async () => NAMES } as unknown as Nameable,
+    { listNames: async () => NAMES } as unknown as Nameable,
     nodeTypes,
     new WorkflowCheck(nodeTypes),
     emptyStore(),

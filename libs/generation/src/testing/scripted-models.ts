@@ -21,18 +21,18 @@ export class ScriptedModels extends Models {
     return messages.flatMap((message) => ('parts' in message ? message.parts : [])).map(({ text }) => text ?? '');
   }
 
-  override async find(name = this.defaultModel.name): Promise<Model> {
+  override async findModel(name = this.defaultModel.name): Promise<Model> {
     this.found.push(name);
     if (name === 'unknown') throw new ModelError('there is no model "unknown"');
     const stream = (call: ModelCall): AsyncIterable<ModelEvent> => this.stream(call);
-    return { name, inputModes: this.defaultModel.inputModes, stream };
+    return { name, inputModes: this.defaultModel.inputModes, streamAnswer: stream };
   }
 
-  override async origin(): Promise<undefined> {
+  override async findOrigin(): Promise<undefined> {
     return undefined;
   }
 
-  override async input(): Promise<{ modes: readonly string[] }> {
+  override async findInput(): Promise<{ modes: readonly string[] }> {
     return { modes: this.defaultModel.inputModes };
   }
 
@@ -57,8 +57,8 @@ export class NoModels extends ScriptedModels {
     super([]);
   }
 
-  override find(): Promise<Model> {
-    return super.find(ECHO_MODEL);
+  override findModel(): Promise<Model> {
+    return super.findModel(ECHO_MODEL);
   }
 }
 

@@ -47,12 +47,12 @@ export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxi
   const hops = trustedHops(request, proxies);
   const plain = hops === 0 && !socket.encrypted;
   if (plain && headers.host === lastPlain.host) return lastPlain.url;
-  const forwarded = (name: string): string[] => believed(headers, name, hops);
-  const host = forwarded('host')[0] ?? headers.host;
+  const forwardedValues = (name: string): string[] => trustedEntries(headers, name, hops);
+  const host = forwardedValues('host')[0] ?? headers.host;
   if (host === undefined || !HOST.test(host)) return undefined;
-  const proto = forwarded('proto')[0]?.toLowerCase();
+  const proto = forwardedValues('proto')[0]?.toLowerCase();
   const scheme = proto === 'https' || proto === 'http' ? proto : socket.encrypted ? 'https' : 'http';
-  const prefixes = forwarded('prefix').filter((it) => it !== '/');
+  const prefixes = forwardedValues('prefix').filter((it) => it !== '/');
   const prefix = prefixes.every((it) => PREFIX.test(it)) ? prefixes.map((it) => withoutTrailing(it, '/')).join('') : '';
   const url = `${scheme}://${host}${prefix}`;
   // Text of the right form can still be no valid host, such as a port beyond 65535.
@@ -70,21 +70,21 @@ let lastPlain: { host?: string; url?: string } = {};
 /** Returns the host that the outermost trusted proxy reports; `undefined` if there is none. It may be no valid host. */
 export function forwardedHost(request: IncomingRequest, proxies: TrustedProxies): string | undefined {
   if (request.headers['x-forwarded-host'] === undefined) return undefined;
-  return believed(request.headers, 'host', trustedHops(request, proxies))[0];
+  return trustedEntries(request.headers, 'host', trustedHops(request, proxies))[0];
 }
 
 const HOST = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
 const PREFIX = /^(\/(?!\.{1,2}(\/|$))[a-z0-9._~-]+)+\/?$/i;
 
 /** Returns the values that the trusted proxies added to one of their headers, outermost first. */
-function believed(headers: IncomingHttpHeaders, name: string, hops: number): string[] {
-  return hops === 0 ? [] : entries(headers[`x-forwarded-${name}`]).slice(-hops);
+function trustedEntries(headers: IncomingHttpHeaders, name: string, hops: number): string[] {
+  return hops === 0 ? [] : splitEntries(headers[`x-forwarded-${name}`]).slice(-hops);
 }
 
 /** Returns the number of consecutive trusted proxies, from the connected peer outward. */
 function trustedHops({ headers, socket }: IncomingRequest, proxies: TrustedProxies): number {
   if (!proxies.includes(socket.remoteAddress)) return 0;
-  const before = entries(headers['x-forwarded-for']).toReversed();
+  const before = splitEntries(headers['x-forwarded-for']).toReversed();
   const stranger = before.findIndex((address) => !proxies.includes(bareAddress(address)));
   return 1 + (stranger < 0 ? before.length : stranger);
 }
@@ -94,7 +94,7 @@ function bareAddress(entry: string): string {
   return /^\[(.+)\](:\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
 }
 
-function entries(value: string | string[] | undefined): string[] {
+function splitEntries(value: string | string[] | undefined): string[] {
   if (value === undefined) return [];
   return [value]
     .flat()

@@ -5,7 +5,7 @@ import { ServiceAddress } from './service-address.js';
 function addressOf(config: Partial<AppConfig>): ServiceAddress {
   const whole = { trustedProxies: [], port: 0, host: '127.0.0.1', ...config } as unknown as AppConfig;
   const address = new ServiceAddress(whole, { allowSelf: () => undefined } as unknown as OutboundHttp);
-  address.listening('http://127.0.0.1:3000');
+  address.setBoundUrl('http://127.0.0.1:3000');
   return address;
 }
 

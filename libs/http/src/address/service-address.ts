@@ -24,7 +24,7 @@ export class ServiceAddress {
   }
 
   /** Sets the address of the HTTP server, for example `http://127.0.0.1:3000`. Call it once the server listens. */
-  listening(url: string): void {
+  setBoundUrl(url: string): void {
     const { protocol, port } = new URL(url);
     const host = reachableHost(new URL(url).hostname);
     this.bound = port ? `${protocol}//${host}:${port}` : `${protocol}//${host}`;

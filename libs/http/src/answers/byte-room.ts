@@ -13,13 +13,13 @@ export class ResponseBudgetExceeded extends Error {
   }
 }
 
-interface Waiting {
+interface WaitingBytes {
   bytes: number;
   enter(): void;
 }
 
 /** Caller and tenant whose answers are counted together. */
-interface Account {
+interface RoomAccount {
   caller: string;
   tenant: string;
 }
@@ -30,7 +30,7 @@ export interface ByteRoomOptions {
   /** Maximum wait for room, in milliseconds. */
   waitMs: number;
   /** Called when an item found no room in time. */
-  refused(): void;
+  onRefused(): void;
 }
 
 /**
@@ -45,7 +45,7 @@ export class ByteRoom {
   private held = 0;
   private readonly heldBy = { caller: new Map<string, number>(), tenant: new Map<string, number>() };
   /** Waiting items by caller; the caller whose turn is next comes first. */
-  private readonly lines = new Map<string, { account: Account; waiting: Waiting[] }>();
+  private readonly lines = new Map<string, { account: RoomAccount; waiting: WaitingBytes[] }>();
 
   constructor(private readonly options: ByteRoomOptions) {}
 
@@ -63,23 +63,23 @@ export class ByteRoom {
    * Resolves when there is room. @returns the function that frees the room; call it once
    * @throws ResponseBudgetExceeded after `waitMs`
    */
-  async enter(bytes: number, whose: InFlightOwner): Promise<() => void> {
+  async enterRoom(bytes: number, whose: InFlightOwner): Promise<() => void> {
     const room = Math.min(bytes, this.options.bytes);
     const account = { caller: whose.owner === '' ? '' : InFlight.accountOf(whose), tenant: whose.tenant };
-    await this.wait(room, account);
-    return () => this.leave(room, account);
+    await this.waitForRoom(room, account);
+    return () => this.leaveRoom(room, account);
   }
 
-  private wait(bytes: number, account: Account): Promise<void> {
+  private waitForRoom(bytes: number, account: RoomAccount): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting = { bytes, enter: (): void => (clearTimeout(timer), resolve()) };
-      const giveUp = (): void => {
-        this.drop(account, waiting);
-        this.options.refused();
+      const giveUpWaiting = (): void => {
+        this.dropWaiting(account, waiting);
+        this.options.onRefused();
         this.admitNext();
         reject(new ResponseBudgetExceeded());
       };
-      const timer = setTimeout(giveUp, this.options.waitMs).unref();
+      const timer = setTimeout(giveUpWaiting, this.options.waitMs).unref();
       const line = this.lines.get(account.caller);
       if (line) line.waiting.push(waiting);
       else this.lines.set(account.caller, { account, waiting: [waiting] });
@@ -87,12 +87,12 @@ export class ByteRoom {
     });
   }
 
-  private leave(bytes: number, account: Account): void {
-    this.add(account, -bytes);
+  private leaveRoom(bytes: number, account: RoomAccount): void {
+    this.addHeld(account, -bytes);
     this.admitNext();
   }
 
-  private add({ caller, tenant }: Account, bytes: number): void {
+  private addHeld({ caller, tenant }: RoomAccount, bytes: number): void {
     this.held += bytes;
     addTo(this.heldBy.caller, caller, bytes);
     addTo(this.heldBy.tenant, tenant, bytes);
@@ -106,7 +106,7 @@ export class ByteRoom {
       // Rotates the caller to the end: the others come first now.
       this.lines.delete(account.caller);
       if (waiting.length > 0) this.lines.set(account.caller, { account, waiting });
-      this.add(account, first.bytes);
+      this.addHeld(account, first.bytes);
       first.enter();
     }
   }
@@ -115,7 +115,7 @@ export class ByteRoom {
    * Returns the next caller whose first item may enter. Callers at their share are skipped; one whose item needs more
    * free room is not, so it is not overtaken.
    */
-  private nextAccount(): Account | undefined {
+  private nextAccount(): RoomAccount | undefined {
     const { bytes: size } = this.options;
     for (const {
       account,
@@ -127,13 +127,13 @@ export class ByteRoom {
     return undefined;
   }
 
-  private exceedsShare({ caller, tenant }: Account, bytes: number): boolean {
-    const exceeds = (held = 0, share: number): boolean => held > 0 && held + bytes > this.options.bytes * share;
-    if (caller !== '' && exceeds(this.heldBy.caller.get(caller), CALLER_SHARE)) return true;
-    return tenant !== '' && exceeds(this.heldBy.tenant.get(tenant), TENANT_SHARE);
+  private exceedsShare({ caller, tenant }: RoomAccount, bytes: number): boolean {
+    const exceedsPart = (held = 0, share: number): boolean => held > 0 && held + bytes > this.options.bytes * share;
+    if (caller !== '' && exceedsPart(this.heldBy.caller.get(caller), CALLER_SHARE)) return true;
+    return tenant !== '' && exceedsPart(this.heldBy.tenant.get(tenant), TENANT_SHARE);
   }
 
-  private drop({ caller }: Account, dropped: Waiting): void {
+  private dropWaiting({ caller }: RoomAccount, dropped: WaitingBytes): void {
     const line = this.lines.get(caller);
     if (!line) return;
     line.waiting = line.waiting.filter((it) => it !== dropped);

@@ -14,8 +14,8 @@ describe('FrameRoom', () => {
     );
     const room = new FrameRoom({ memory: { answerBytes: 1_000 } } as never, new Metrics(), new WorkTurns(shares));
     const [ann, bob] = [ANN, BOB].map((caller) => InFlight.accountOf(caller));
-    for (const who of [ann!, bob!]) shares.note(who);
-    const leave = await room.enter(100, ANN);
+    for (const who of [ann!, bob!]) shares.noteRequest(who);
+    const leave = await room.enterFrame(100, ANN);
     clock.ms += 500;
     leave();
     await new Promise((resolve) => setImmediate(resolve));

@@ -36,7 +36,7 @@ export class FrameRoom {
     private readonly turns: WorkTurns,
     @Optional() @Inject(RESPONSE_WAIT_MS) waitMs = LONGEST_WAIT_MS,
   ) {
-    this.room = new ByteRoom({ bytes: memory.answerBytes, waitMs, refused: () => undefined });
+    this.room = new ByteRoom({ bytes: memory.answerBytes, waitMs, onRefused: () => undefined });
     metrics.gauge('parley_frame_bytes', 'Bytes of large frames of streams under way', [], () => this.room.taken);
     metrics.gauge('parley_frames_waiting', 'Large frames of streams that wait', [], () => this.room.waiting);
   }
@@ -51,15 +51,15 @@ export class FrameRoom {
    * once the reader has taken the frame
    * @throws ResponseBudgetExceeded after 45 seconds
    */
-  async enter(characters: number, whose: InFlightOwner): Promise<() => void> {
-    const leave = await this.room.enter(characters * BYTES_PER_CHARACTER, whose);
-    await this.turns.of(whose.owner === '' ? undefined : InFlight.accountOf(whose)).next(NEVER);
+  async enterFrame(characters: number, whose: InFlightOwner): Promise<() => void> {
+    const leave = await this.room.enterRoom(characters * BYTES_PER_CHARACTER, whose);
+    await this.turns.createTurn(whose.owner === '' ? undefined : InFlight.accountOf(whose)).awaitTurn(NEVER);
     return leave;
   }
 
   /** Makes the streams of a server's responses enter this room. */
-  serve(server: Server, whose: (request: IncomingMessage) => InFlightOwner): void {
-    ROOMS.set(server, (request) => (characters) => this.enter(characters, whose(request)));
+  serveStreams(server: Server, whose: (request: IncomingMessage) => InFlightOwner): void {
+    ROOMS.set(server, (request) => (characters) => this.enterFrame(characters, whose(request)));
   }
 }
 

@@ -28,7 +28,7 @@ export class PacedSocket implements PacedReader {
   }
 
   /** Resets the connection, which also frees what waits in the kernel. */
-  cut(): void {
+  cutReader(): void {
     this.socket.resetAndDestroy();
   }
 }

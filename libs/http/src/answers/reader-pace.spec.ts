@@ -16,7 +16,7 @@ class Reader implements PacedReader {
   isCut = false;
   hasPending = (): boolean => this.pending;
   bytesTaken = (): number => this.taken;
-  cut = (): void => void (this.isCut = true);
+  cutReader = (): void => void (this.isCut = true);
 }
 
 describe('ReaderPace', () => {
@@ -27,7 +27,7 @@ describe('ReaderPace', () => {
     jest.useFakeTimers();
     pace = new ReaderPace(new Metrics(), { bytesPerSecond: RATE, windowMs: WINDOW_MS });
     reader = new Reader();
-    pace.watch(reader);
+    pace.watchReader(reader);
   });
 
   afterEach(() => {
@@ -64,7 +64,7 @@ describe('ReaderPace', () => {
   it('never cuts a reader for which nothing waits, nor one that left', () => {
     reader.pending = false;
     const gone = new Reader();
-    pace.watch(gone)();
+    pace.watchReader(gone)();
     pass(20 * WINDOW_MS, 0);
     expect([reader.isCut, gone.isCut]).toEqual([false, false]);
   });
@@ -114,7 +114,7 @@ describe('PacedSocket', () => {
   it('cuts a connection with all that waits in it', async () => {
     socket.write('x'.repeat(BYTES));
     const closed = [socket, client].map((it) => new Promise((resolve) => it.once('close', resolve)));
-    new PacedSocket(socket).cut();
+    new PacedSocket(socket).cutReader();
     client.resume();
     await Promise.all(closed);
     expect(client.bytesRead).toBeLessThan(BYTES);

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
-import { Metrics, type Passing, PassingSet } from '#libs/service';
+import { Metrics, type ShortLivedItem, ShortLivedSet } from '#libs/service';
 
 /** A connection or stream whose reader must keep a minimum rate. */
 export interface PacedReader {
@@ -8,7 +8,7 @@ export interface PacedReader {
   /** Number of bytes that have left for the reader so far. Never decreases. */
   bytesTaken(): number;
   /** Ends the connection or the stream, and frees what it holds. */
-  cut(): void;
+  cutReader(): void;
 }
 
 export interface PaceLimits {
@@ -36,7 +36,7 @@ const LOOKS_PER_WINDOW = 6;
  */
 @Injectable()
 export class ReaderPace implements OnModuleDestroy {
-  private readonly watched = new PassingSet<WatchedReader>();
+  private readonly watched = new ShortLivedSet<WatchedReader>();
   private readonly timer: NodeJS.Timeout;
   private readonly leastBytes: number;
   private readonly cuts;
@@ -46,33 +46,33 @@ export class ReaderPace implements OnModuleDestroy {
     @Optional() @Inject(PACE_LIMITS) { bytesPerSecond, windowMs }: PaceLimits = DEFAULT_LIMITS,
   ) {
     this.leastBytes = (bytesPerSecond * windowMs) / 1000;
-    this.timer = setInterval(() => this.look(), windowMs / LOOKS_PER_WINDOW).unref();
+    this.timer = setInterval(() => this.measureAll(), windowMs / LOOKS_PER_WINDOW).unref();
     this.cuts = metrics.counter('parley_slow_readers_cut_total', 'Readers that were cut because they took too little');
   }
 
   /** Watches a reader. @returns the function that ends the watch; further calls have no effect */
-  watch(reader: PacedReader): () => void {
+  watchReader(reader: PacedReader): () => void {
     const watched = this.watched.add({ reader, marks: [] });
-    return () => watched.leave();
+    return () => watched.leaveSet();
   }
 
   onModuleDestroy(): void {
     clearInterval(this.timer);
   }
 
-  private look(): void {
-    for (const watched of this.watched) if (watched.isThere) this.measure(watched);
+  private measureAll(): void {
+    for (const watched of this.watched) if (watched.isThere) this.measureReader(watched);
   }
 
-  private measure(watched: Passing<WatchedReader>): void {
+  private measureReader(watched: ShortLivedItem<WatchedReader>): void {
     const { reader, marks } = watched.value;
     if (!reader.hasPending()) return void (marks.length = 0);
     const taken = reader.bytesTaken();
     marks.push(taken);
     if (marks.length <= LOOKS_PER_WINDOW || taken - marks.shift()! >= this.leastBytes) return;
-    watched.leave();
+    watched.leaveSet();
     this.cuts.inc();
-    reader.cut();
+    reader.cutReader();
   }
 }
 

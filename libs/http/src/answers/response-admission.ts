@@ -34,33 +34,33 @@ export class ResponseAdmission implements Disposable {
   ) {}
 
   /** Takes room for bytes. @throws an error with status 503 if there is no room in time, or the caller has left */
-  async admit(bytes: number): Promise<void> {
+  async admitBytes(bytes: number): Promise<void> {
     const { scope, whenAnswered } = this.call;
     if (!this.budget || !whenAnswered || bytes <= this.admitted) return;
     // Frees the room first: otherwise a call that needs more would wait for itself.
     this[Symbol.dispose]();
-    const leave = await this.budget.enter(bytes, scope).catch((error: unknown) => {
-      throw error instanceof ResponseBudgetExceeded ? this.refusal(error.message) : error;
+    const leave = await this.budget.enterAnswer(bytes, scope).catch((error: unknown) => {
+      throw error instanceof ResponseBudgetExceeded ? this.createRefusal(error.message) : error;
     });
     this.admitted = bytes;
     this.leaves.add(leave);
-    if (whenAnswered(() => this.leave(leave))) return;
-    this.leave(leave);
-    throw this.refusal('The caller has left');
+    if (whenAnswered(() => this.leaveRoom(leave))) return;
+    this.leaveRoom(leave);
+    throw this.createRefusal('The caller has left');
   }
 
   /** Frees all of the room. */
   [Symbol.dispose](): void {
     this.admitted = 0;
-    for (const leave of this.leaves) this.leave(leave);
+    for (const leave of this.leaves) this.leaveRoom(leave);
   }
 
   /** Creates the error that the call ends with. */
-  protected refusal(message: string): Error {
+  protected createRefusal(message: string): Error {
     return new ProblemError(503, message, [], 'OVERLOADED');
   }
 
-  private leave(leave: () => void): void {
+  private leaveRoom(leave: () => void): void {
     if (this.leaves.delete(leave)) leave();
   }
 }

@@ -12,7 +12,7 @@ function roomOf(answerBytes: number, longestWaitMs?: number): ResponseBudget {
 
 /** Asks for room, which the test need not get. */
 function ask(room: ResponseBudget, bytes: number, whose: typeof ANN): Promise<() => void> {
-  const entering = room.enter(bytes, whose);
+  const entering = room.enterAnswer(bytes, whose);
   entering.catch(() => undefined);
   return entering;
 }
@@ -30,8 +30,8 @@ async function areIn(entering: readonly Promise<unknown>[]): Promise<boolean[]> 
 describe('ResponseBudget', () => {
   it('lets answers in while there is room, and the others in the order in which they came', async () => {
     const room = roomOf(100);
-    const [first, second] = [await room.enter(60, NOBODY), await room.enter(40, NOBODY)];
-    const waiting = [room.enter(80, NOBODY), room.enter(10, NOBODY)];
+    const [first, second] = [await room.enterAnswer(60, NOBODY), await room.enterAnswer(40, NOBODY)];
+    const waiting = [room.enterAnswer(80, NOBODY), room.enterAnswer(10, NOBODY)];
     expect(await areIn(waiting)).toEqual([false, false]);
     second();
     expect(await areIn(waiting)).toEqual([false, false]);
@@ -41,7 +41,7 @@ describe('ResponseBudget', () => {
 
   it('lets one in that is larger than all the room, alone', async () => {
     const room = roomOf(100);
-    const leave = await room.enter(1_000, NOBODY);
+    const leave = await room.enterAnswer(1_000, NOBODY);
     const next = ask(room, 1, NOBODY);
     expect(await isIn(next)).toBe(false);
     leave();
@@ -50,26 +50,26 @@ describe('ResponseBudget', () => {
 
   it('refuses who waits too long, and lets in who waited behind him', async () => {
     const room = roomOf(100, 20);
-    const leave = await room.enter(60, NOBODY);
-    const large = room.enter(80, NOBODY);
+    const leave = await room.enterAnswer(60, NOBODY);
+    const large = room.enterAnswer(80, NOBODY);
     await expect(large).rejects.toThrow(ResponseBudgetExceeded);
-    expect(await isIn(room.enter(40, NOBODY))).toBe(true);
+    expect(await isIn(room.enterAnswer(40, NOBODY))).toBe(true);
     leave();
-    expect(await isIn(room.enter(60, NOBODY))).toBe(true);
+    expect(await isIn(room.enterAnswer(60, NOBODY))).toBe(true);
   });
 
   it('gives one caller half of the room, however much it asks for, and the rest to others', async () => {
     const room = roomOf(100);
     const anns = Array.from({ length: 20 }, () => ask(room, 20, ANN));
     expect((await areIn(anns)).filter(Boolean)).toHaveLength(2);
-    expect(await areIn([room.enter(30, BOB), room.enter(20, BOB)])).toEqual([true, true]);
+    expect(await areIn([room.enterAnswer(30, BOB), room.enterAnswer(20, BOB)])).toEqual([true, true]);
   });
 
   it('lets a caller have one answer that is larger than its half', async () => {
     const room = roomOf(100);
-    const large = await room.enter(70, ANN);
-    const more = room.enter(1, ANN);
-    expect([await isIn(more), await isIn(room.enter(30, BOB))]).toEqual([false, true]);
+    const large = await room.enterAnswer(70, ANN);
+    const more = room.enterAnswer(1, ANN);
+    expect([await isIn(more), await isIn(room.enterAnswer(30, BOB))]).toEqual([false, true]);
     large();
     expect(await isIn(more)).toBe(true);
   });
@@ -79,12 +79,12 @@ describe('ResponseBudget', () => {
     const names = Array.from({ length: 20 }, (_, n) => ({ tenant: 'acme', owner: `owner${n}` }));
     const entered = (await areIn(names.map((it) => ask(room, 20, it)))).filter(Boolean);
     expect(entered).toHaveLength(3);
-    expect(await isIn(room.enter(40, { tenant: 'other', owner: 'bob' }))).toBe(true);
+    expect(await isIn(room.enterAnswer(40, { tenant: 'other', owner: 'bob' }))).toBe(true);
   });
 
   it('has callers take turns, whoever waits with more', async () => {
     const room = roomOf(100);
-    const leave = await room.enter(100, BOB);
+    const leave = await room.enterAnswer(100, BOB);
     const anns = Array.from({ length: 5 }, () => ask(room, 60, ANN));
     const bobs = ask(room, 60, BOB);
     leave();
@@ -94,9 +94,9 @@ describe('ResponseBudget', () => {
 
   it('forgets a caller that has given up waiting', async () => {
     const room = roomOf(100, 20);
-    const leave = await room.enter(100, BOB);
-    await expect(room.enter(60, ANN)).rejects.toThrow(ResponseBudgetExceeded);
+    const leave = await room.enterAnswer(100, BOB);
+    await expect(room.enterAnswer(60, ANN)).rejects.toThrow(ResponseBudgetExceeded);
     leave();
-    expect(await isIn(room.enter(100, BOB))).toBe(true);
+    expect(await isIn(room.enterAnswer(100, BOB))).toBe(true);
   });
 });

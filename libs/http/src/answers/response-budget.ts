@@ -20,7 +20,7 @@ export class ResponseBudget {
 
   constructor({ memory }: AppConfig, metrics: Metrics, @Optional() @Inject(RESPONSE_WAIT_MS) waitMs = LONGEST_WAIT_MS) {
     const refusals = metrics.counter('parley_answers_refused_total', 'Large answers that found no room in time', []);
-    this.room = new ByteRoom({ bytes: memory.answerBytes, waitMs, refused: () => refusals.inc() });
+    this.room = new ByteRoom({ bytes: memory.answerBytes, waitMs, onRefused: () => refusals.inc() });
     metrics.gauge('parley_answer_bytes', 'Bytes of large answers that are built or sent', [], () => this.room.taken);
     metrics.gauge('parley_answers_waiting', 'Large answers that wait for room', [], () => this.room.waiting);
   }
@@ -29,7 +29,7 @@ export class ResponseBudget {
    * Resolves when there is room. @returns the function that frees the room; call it once the answer is gone
    * @throws ResponseBudgetExceeded after 45 seconds
    */
-  enter(bytes: number, whose: InFlightOwner): Promise<() => void> {
-    return this.room.enter(bytes, whose);
+  enterAnswer(bytes: number, whose: InFlightOwner): Promise<() => void> {
+    return this.room.enterRoom(bytes, whose);
   }
 }

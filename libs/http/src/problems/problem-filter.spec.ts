@@ -4,14 +4,14 @@ import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { A2AError, invalidParams, TaskChangedHands } from '#libs/protocol';
-import { malformed, ProblemError } from './problem.js';
+import { malformedRequest, ProblemError } from './problem.js';
 import { ProblemFilter } from './problem-filter.js';
 
 const SECRET = 'password=hunter2 at /srv/secret.ts';
 
 const THROWN: Record<string, () => unknown> = {
   problem: () => new ProblemError(409, 'taken'),
-  malformed: () => malformed({ path: 'a', detail: 'must be b' }, { path: 'c', detail: 'must be d' }),
+  malformed: () => malformedRequest({ path: 'a', detail: 'must be b' }, { path: 'c', detail: 'must be d' }),
   a2a: () => invalidParams({ field: 'x', description: 'is wrong' }),
   ended: () => new A2AError('TASK_NOT_CANCELABLE', { message: 'It has ended' }),
   draining: () => new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 }),

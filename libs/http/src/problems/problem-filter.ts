@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger 
 import { isDatabaseAway, ReadEnded } from '#libs/postgres';
 import { A2AError, TaskChangedHands } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { problem, type Problem, ProblemError } from './problem.js';
+import { createProblem, type Problem, ProblemError } from './problem.js';
 import { requestTrace } from './request-trace.js';
 
 /**
@@ -25,7 +25,7 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const path = request.url.split('?', 1)[0] ?? '';
-    const reported = problemOf(error, this.unprocessable);
+    const reported = toProblem(error, this.unprocessable);
     const requestId = String(request.id);
     const trace = requestTrace(request.raw);
     const at = { requestId, ...trace, method: request.method, path };
@@ -44,16 +44,17 @@ function sendAsItIs(error: HttpException, reply: FastifyReply): void {
 }
 
 /** Converts an error to the Problem that a caller may see. */
-export function problemOf(error: unknown, unprocessable = NONE): Problem {
-  if (error instanceof ProblemError) return problem(error.status, error.message, error.errors, error.reason);
+export function toProblem(error: unknown, unprocessable = NONE): Problem {
+  if (error instanceof ProblemError) return createProblem(error.status, error.message, error.errors, error.reason);
   if (error instanceof A2AError && error.status !== 500) return problemOfA2A(error, unprocessable);
-  if (error instanceof ReadEnded) return problem(503, error.message, [], 'READ_ENDED');
+  if (error instanceof ReadEnded) return createProblem(503, error.message, [], 'READ_ENDED');
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error))
-    return problem(503, 'The database is out of reach at the moment; try again later', [], DATABASE_UNAVAILABLE);
-  if (error instanceof TaskChangedHands) return problem(503, TaskChangedHands.ADVICE, [], TaskChangedHands.REASON);
+    return createProblem(503, 'The database is out of reach at the moment; try again later', [], DATABASE_UNAVAILABLE);
+  if (error instanceof TaskChangedHands)
+    return createProblem(503, TaskChangedHands.ADVICE, [], TaskChangedHands.REASON);
   const status = statusOf(error);
   const detail = REPORTED[status] ?? (error instanceof HttpException && status < 500 ? error.message : undefined);
-  return detail === undefined ? problem(500, 'Internal error') : problem(status, detail);
+  return detail === undefined ? createProblem(500, 'Internal error') : createProblem(status, detail);
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -82,7 +83,7 @@ function problemOfA2A(error: A2AError, unprocessable: ReadonlySet<string>): Prob
     detail: description,
     ...(code !== undefined && { code }),
   }));
-  return problem(status, error.message, errors, reason);
+  return createProblem(status, error.message, errors, reason);
 }
 
 /** Returns the HTTP status of an A2A error. Ended Tasks and `unprocessable` reasons differ from A2A's own. */

@@ -72,7 +72,7 @@ export class ProblemError extends Error {
 }
 
 /** Creates a 400 error for a body, query or header that violates the documentation, naming each field. */
-export function malformed(...errors: ProblemEntry[]): ProblemError {
+export function malformedRequest(...errors: ProblemEntry[]): ProblemError {
   const reported = errors.slice(0, MOST_ENTRIES);
   return new ProblemError(
     400,
@@ -82,7 +82,7 @@ export function malformed(...errors: ProblemEntry[]): ProblemError {
 }
 
 /** Creates a Problem without a type of its own (`about:blank`, RFC 9457 section 4.2.1). */
-export function problem(
+export function createProblem(
   status: number,
   detail: string,
   errors: readonly ProblemEntry[] = [],

@@ -22,7 +22,7 @@ import {
 } from 'class-validator';
 import fc from 'fast-check';
 import { brokenRules } from './broken-rules.js';
-import { Each } from './each-rule.js';
+import { EachEntry } from './each-rule.js';
 
 class Leaf {
   @IsString({ message: 'must be a string' })
@@ -71,7 +71,7 @@ class Body extends Base {
   @IsOptional()
   @IsArray({ message: 'must be a list' })
   @MaxLength(3, { each: true })
-  @Each((it) => typeof it === 'string', 'must be a string')
+  @EachEntry((it) => typeof it === 'string', 'must be a string')
   texts?: unknown;
 }
 

@@ -3,7 +3,7 @@ import type { ProblemEntry } from '../problems/problem.js';
 import type { EachContext } from './each-rule.js';
 
 /** Rule of class-validator for a member, collected once per class. */
-interface Rule {
+interface ClassRule {
   readonly name: string;
   readonly member: string;
   /** Check of the rule. Absent: the member is an instance with its own rules, or a list of such. */
@@ -19,8 +19,8 @@ interface MemberRules {
   readonly member: string;
   /** Conditions that must all hold for the rules to apply. */
   readonly conditions: ((object: unknown, value: unknown) => boolean)[];
-  readonly own: Rule[];
-  readonly nested: Rule[];
+  readonly own: ClassRule[];
+  readonly nested: ClassRule[];
 }
 
 const rulesOfClass = new WeakMap<object, readonly MemberRules[]>();
@@ -56,20 +56,24 @@ class RuleSearch {
     const value = instance[member];
     if (conditions.some((isMet) => !isMet(instance, value))) return;
     const args = { object: instance, property: member, value, targetName: instance.constructor.name };
-    const isParent = value === undefined || isObject(value);
-    const broken = [...own.filter((rule) => !holds(rule, args)), ...(isParent ? [] : nested)];
+    const isParent = value === undefined || isAnyObject(value);
+    const broken = [...own.filter((rule) => !isRuleKept(rule, args)), ...(isParent ? [] : nested)];
     if (broken.length === 0 && (nested.length === 0 || value === undefined)) return;
     const path = at === '' ? member : `${at}.${member}`;
     // Of rules with the same name the last counts, in the position of the first.
     if (broken.length > 0)
-      this.add(path, value, new Map(broken.map((rule) => [rule.name, { detail: messageOf(rule, args), rule }])));
+      this.addEntries(
+        path,
+        value,
+        new Map(broken.map((rule) => [rule.name, { detail: ruleMessage(rule, args), rule }])),
+      );
     if (isParent) for (const rule of nested) this.ofParts(value, rule, path);
   }
 
   /**
    * Adds the entries of a value. For a value that is not a list, only that is reported. Equal entries are added once.
    */
-  private add(path: string, value: unknown, broken: Map<string, { detail: string; rule: Rule }>): void {
+  private addEntries(path: string, value: unknown, broken: Map<string, { detail: string; rule: ClassRule }>): void {
     const isArray = broken.get('isArray');
     const said = new Map<string, ProblemEntry>();
     for (const { detail, rule } of isArray ? [isArray] : broken.values())
@@ -77,15 +81,15 @@ class RuleSearch {
     this.found.push(...said.values());
   }
 
-  private ofParts(value: unknown, rule: Rule, path: string): void {
-    if (!Array.isArray(value)) return isObject(value) ? this.ofInstance(value, path) : undefined;
+  private ofParts(value: unknown, rule: ClassRule, path: string): void {
+    if (!Array.isArray(value)) return isAnyObject(value) ? this.ofInstance(value, path) : undefined;
     for (const [index, entry] of value.entries()) {
       if (this.found.length >= this.most) return;
       const at = `${path}[${index}]`;
-      if (isObject(entry)) this.ofParts(entry, rule, at);
+      if (isAnyObject(entry)) this.ofParts(entry, rule, at);
       else if (entry !== undefined) {
         const args = { object: value, property: rule.member, value: entry, targetName: 'Array' };
-        this.found.push({ path: at, detail: messageOf(rule, args) });
+        this.found.push({ path: at, detail: ruleMessage(rule, args) });
       }
     }
   }
@@ -107,10 +111,10 @@ function readRules(type: new () => object): MemberRules[] {
   return Object.entries(members).map(([member, declared]) => {
     // In the order of class-validator, which checks `isDefined` first.
     const all = declared.toSorted((a, b) => Number(b.type === 'isDefined') - Number(a.type === 'isDefined'));
-    const rules = all.flatMap((it): Rule[] => {
+    const rules = all.flatMap((it): ClassRule[] => {
       const { type: kind, message, each, validateIf: condition } = it;
       const constraints = (it.constraints as unknown[] | undefined) ?? [];
-      const about = { member, constraints, message, each, condition, context: it.context as Rule['context'] };
+      const about = { member, constraints, message, each, condition, context: it.context as ClassRule['context'] };
       if (kind === 'nestedValidation') return [{ ...about, name: kind }];
       if (kind !== 'customValidation' && kind !== 'isDefined') return [];
       const checks = storage.getTargetValidatorConstraints(it.constraintCls);
@@ -125,21 +129,21 @@ function readRules(type: new () => object): MemberRules[] {
 
 type Checked = Omit<ValidationArguments, 'constraints'>;
 
-function holds({ check, constraints, each, condition }: Rule, args: Checked): boolean {
+function isRuleKept({ check, constraints, each, condition }: ClassRule, args: Checked): boolean {
   const { object, value } = args;
   if (condition && !condition(object, value)) return true;
-  const test = (it: unknown): boolean => check?.validate(it, { ...args, constraints }) === true;
-  return each && Array.isArray(value) ? value.every(test) : test(value);
+  const passesCheck = (it: unknown): boolean => check?.validate(it, { ...args, constraints }) === true;
+  return each && Array.isArray(value) ? value.every(passesCheck) : passesCheck(value);
 }
 
 /** Returns the paths at fault: the member, or the invalid entries of a list. */
-function pathsOf(value: unknown, { context }: Rule, path: string): string[] {
+function pathsOf(value: unknown, { context }: ClassRule, path: string): string[] {
   const test = context?.test;
   if (!test || !Array.isArray(value)) return [path];
   return value.flatMap((entry, index) => (test(entry) ? [] : [`${path}[${index}]`]));
 }
 
-function messageOf({ message, check, constraints }: Rule, args: Checked): string {
+function ruleMessage({ message, check, constraints }: ClassRule, args: Checked): string {
   const about = { ...args, constraints };
   const given = message ?? check?.defaultMessage?.(about) ?? '';
   const text = typeof given === 'function' ? given(about) : given;
@@ -158,6 +162,6 @@ function shownConstraint(it: unknown): string {
   return Array.isArray(it) ? it.join(', ') : String(it);
 }
 
-function isObject(value: unknown): value is object {
+function isAnyObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { malformed } from '../problems/problem.js';
+import { malformedRequest } from '../problems/problem.js';
 
 /** Position from which a reader resumes a stream. */
 export interface StreamCursor {
@@ -30,5 +30,5 @@ export function readCursor(headers: Record<string, unknown>, query: Record<strin
 
 function cursorOf(field: string, value: unknown): StreamCursor {
   if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return { after: Number(value), field };
-  throw malformed({ path: field, detail: 'must be the number of an event' });
+  throw malformedRequest({ path: field, detail: 'must be the number of an event' });
 }

@@ -9,7 +9,7 @@ export interface EachContext {
  * Requires each entry of a list to pass a test. Unlike class-validator's `each`, it reports the invalid entries, such
  * as `hosts[2]`. Values that are not lists pass; another rule must reject them.
  */
-export function Each(test: (entry: unknown) => boolean, detail: string): PropertyDecorator {
+export function EachEntry(test: (entry: unknown) => boolean, detail: string): PropertyDecorator {
   const validate = (value: unknown): boolean => !Array.isArray(value) || value.every(test);
   return ValidateBy({ name: 'eachEntry', validator: { validate } }, { message: detail, context: { test } });
 }

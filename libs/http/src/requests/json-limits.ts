@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { endOfJsonString, unfitValue } from '#libs/protocol';
-import { malformed } from '../problems/problem.js';
+import { malformedRequest } from '../problems/problem.js';
 import { refusedName } from './refused-names.js';
 
 /** Maximum nesting of a caller's JSON; deeper values break recursive writers. */
@@ -12,7 +12,7 @@ const COMMA = 0x2c;
 /** Minimum number of characters of a member or element. */
 const CHARACTERS_PER_MEMBER = 2;
 
-type Done = (error: Error | null, body?: unknown) => void;
+type BodyCallback = (error: Error | null, body?: unknown) => void;
 
 /** Schedules the reading of a body: at once, or for a costly one in its caller's turn; or refuses it. */
 export type BodyTurn = (
@@ -32,17 +32,18 @@ export function jsonBodyParser(
   fastify: FastifyInstance,
   limit: number,
   inTurn: BodyTurn = (_request, _bytes, read) => read(),
-): (request: FastifyRequest, body: Buffer, done: Done) => void {
+): (request: FastifyRequest, body: Buffer, done: BodyCallback) => void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
-  const read = (request: FastifyRequest, body: Buffer, done: Done): void => {
+  const parseBody = (request: FastifyRequest, body: Buffer, done: BodyCallback): void => {
     const text = body.toString();
-    if (!isUtf8(body)) done(malformed({ path: '', detail: 'the body must be UTF-8' }));
-    else if (hasMoreMembers(text, limit)) done(malformed({ path: '', detail: `the body ${tooManyMembers(limit)}` }));
+    if (!isUtf8(body)) done(malformedRequest({ path: '', detail: 'the body must be UTF-8' }));
+    else if (hasMoreMembers(text, limit))
+      done(malformedRequest({ path: '', detail: `the body ${tooManyMembers(limit)}` }));
     else if (namesPrototype(text)) {
       void parse(request, text, (error, read) => done(error && (refusedName(text) ?? error), read));
     } else parseOr(() => void parse(request, text, done), text, done);
   };
-  return (request, body, done) => inTurn(request, body.length, () => read(request, body, done), done);
+  return (request, body, done) => inTurn(request, body.length, () => parseBody(request, body, done), done);
 }
 
 /** Names of members that Fastify rejects, and the start of an escape that may spell one of their letters. */
@@ -57,7 +58,7 @@ function namesPrototype(text: string): boolean {
 }
 
 /** Parses a text. If that fails, lets Fastify report the problem or accept a text that is not quite JSON. */
-function parseOr(refuse: () => void, text: string, done: Done): void {
+function parseOr(refuse: () => void, text: string, done: BodyCallback): void {
   let read: unknown;
   try {
     read = JSON.parse(text);
@@ -76,7 +77,10 @@ export function refuseUnfitJson(body: unknown): void {
   const unfit = unfitValue(body, MAX_DEPTH);
   if (unfit === undefined) return;
   const { reason, path, detail } = unfit;
-  throw malformed({ path, detail: reason === 'deep' ? `the body is nested deeper than ${MAX_DEPTH} levels` : detail });
+  throw malformedRequest({
+    path,
+    detail: reason === 'deep' ? `the body is nested deeper than ${MAX_DEPTH} levels` : detail,
+  });
 }
 
 /**

@@ -27,7 +27,7 @@ export function QueryText(
   return applyDecorators(
     ApiPropertyOptional({ type: String, ...documentation } as ApiPropertyOptions),
     ...(documentation.required ? [] : [IsOptional()]),
-    ValidateBy({ name: 'queryText', validator: { validate } }, once(detail)),
+    ValidateBy({ name: 'queryText', validator: { validate } }, givenOnce(detail)),
   );
 }
 
@@ -36,7 +36,7 @@ export function QueryWord(words: readonly string[], documentation: ApiPropertyOp
   return applyDecorators(
     ApiPropertyOptional({ enum: [...words], ...documentation } as ApiPropertyOptions),
     IsOptional(),
-    IsIn(words, once(`must be one of ${words.join(', ')}`)),
+    IsIn(words, givenOnce(`must be one of ${words.join(', ')}`)),
   );
 }
 
@@ -46,7 +46,7 @@ export function QueryTime(documentation: ApiPropertyOptions = {}): PropertyDecor
     ApiPropertyOptional({ type: String, format: 'date-time', ...documentation } as ApiPropertyOptions),
     IsOptional(),
     Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? (timeIn(value) ?? value) : value)),
-    IsDate(once('must be a time such as 2026-01-31T09:30:00Z')),
+    IsDate(givenOnce('must be a time such as 2026-01-31T09:30:00Z')),
   );
 }
 
@@ -55,7 +55,7 @@ export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecor
   return applyDecorators(
     ApiPropertyOptional({ type: Boolean, default: false, ...documentation } as ApiPropertyOptions),
     Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value)),
-    IsBoolean(once('must be true or false')),
+    IsBoolean(givenOnce('must be true or false')),
   );
 }
 
@@ -64,7 +64,7 @@ export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecor
  * @param empty value of an empty text; absent: an empty text is rejected
  */
 export function QueryPageSize(empty?: number): PropertyDecorator {
-  const rule = once(`must be a number from 1 to ${MAX_PAGE_SIZE}`);
+  const rule = givenOnce(`must be a number from 1 to ${MAX_PAGE_SIZE}`);
   return applyDecorators(
     ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
     Transform(({ value }: { value: unknown }) => (value === '' && empty !== undefined ? empty : numberOf(value))),
@@ -76,7 +76,7 @@ export function QueryPageSize(empty?: number): PropertyDecorator {
 
 /** Query parameter for the page size, `most` by default: then one page holds everything. */
 export function QueryWholePageSize(most: number): PropertyDecorator {
-  const rule = once(`must be a number from 1 to ${most}`);
+  const rule = givenOnce(`must be a number from 1 to ${most}`);
   return applyDecorators(
     ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: most, default: most }),
     Transform(({ value }: { value: unknown }) => numberOf(value)),
@@ -95,7 +95,7 @@ export function QueryNumber(
   most: number | undefined,
   documentation: ApiPropertyOptions = {},
 ): PropertyDecorator {
-  const rule = once(
+  const rule = givenOnce(
     most === undefined ? `must be a number from ${least} on` : `must be a number from ${least} to ${most}`,
   );
   const maximum = most ?? 999_999_999;
@@ -127,7 +127,7 @@ function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : value;
 }
 
-function once(detail: string): ValidationOptions {
+function givenOnce(detail: string): ValidationOptions {
   return {
     message: ({ value }) =>
       Array.isArray(value) ? 'must be given once' : hasNul(value) ? 'must not contain a NUL character' : detail,

@@ -1,11 +1,11 @@
 import { ArrayMaxSize, IsArray, IsInt, IsOptional, ValidateNested } from 'class-validator';
 import { ProblemError } from '../problems/problem.js';
-import { Each } from './each-rule.js';
+import { EachEntry } from './each-rule.js';
 import { type BodyType, readBody } from './read-body.js';
 
 class Entries {
   @IsArray({ message: 'must be a list' })
-  @Each((it) => typeof it === 'string', 'must be a string')
+  @EachEntry((it) => typeof it === 'string', 'must be a string')
   names: unknown[] = ['none'];
 }
 

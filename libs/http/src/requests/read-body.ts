@@ -1,6 +1,6 @@
 import { getMetadataStorage } from 'class-validator';
 import { textStart } from '#libs/protocol';
-import { malformed, MOST_ENTRIES, type ProblemEntry } from '../problems/problem.js';
+import { malformedRequest, MOST_ENTRIES, type ProblemEntry } from '../problems/problem.js';
 import { brokenRules } from './broken-rules.js';
 import { refuseUnfitJson } from './json-limits.js';
 
@@ -27,9 +27,9 @@ export interface BodyType<T extends object> {
  * @throws ProblemError 400 with one entry for each member at fault
  */
 export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
-  const refuse = type.exceptionFactory ?? ((entries) => malformed(...entries));
+  const refuse = type.exceptionFactory ?? ((entries) => malformedRequest(...entries));
   const sent = type.optional ? (body ?? {}) : body;
-  if (!isObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
+  if (!isPlainObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
   refuseUnfitJson(sent);
   const instance = type.from ? type.from(sent) : withMembers(type, sent);
   const entries = [...brokenRules(instance, MOST_ENTRIES), ...unknownMembers(instance, sent)];
@@ -61,16 +61,18 @@ export function ruledMembers(type: new () => object, sent: Record<string, unknow
 export function unknownMembers(instance: unknown, sent: unknown, path = ''): ProblemEntry[] {
   if (Array.isArray(instance) && Array.isArray(sent))
     return instance.flatMap((entry, index) => unknownMembers(entry, sent[index], `${path}[${index}]`));
-  if (!isObject(instance) || !isObject(sent)) return [];
+  if (!isPlainObject(instance) || !isPlainObject(sent)) return [];
   // Not `instance.constructor`: the sent value may have a member of that name.
   const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: BodyType<object> };
   if (type.unknown === undefined) return [];
   const [known, detail] = [ruledNames(type), type.unknown];
-  const at = (name: string): string => `${path === '' ? '' : `${path}.`}${textStart(name, 64)}`;
+  const memberPath = (name: string): string => `${path === '' ? '' : `${path}.`}${textStart(name, 64)}`;
   const [nested, strange] = [Object.keys(instance), Object.keys(sent).filter((name) => !known.has(name))];
   return [
-    ...nested.filter((name) => known.has(name)).flatMap((name) => unknownMembers(instance[name], sent[name], at(name))),
-    ...strange.slice(0, MOST_NAMED).map((name) => ({ path: at(name), detail })),
+    ...nested
+      .filter((name) => known.has(name))
+      .flatMap((name) => unknownMembers(instance[name], sent[name], memberPath(name))),
+    ...strange.slice(0, MOST_NAMED).map((name) => ({ path: memberPath(name), detail })),
   ];
 }
 
@@ -90,6 +92,6 @@ function ruledNames(type: Function): ReadonlySet<string> {
   return names;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

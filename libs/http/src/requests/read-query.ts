@@ -1,6 +1,6 @@
 import { plainToInstance } from 'class-transformer';
 import { ruledMembers } from './read-body.js';
-import { malformed, MOST_ENTRIES, type ProblemEntry } from '../problems/problem.js';
+import { malformedRequest, MOST_ENTRIES, type ProblemEntry } from '../problems/problem.js';
 import { brokenRules } from './broken-rules.js';
 
 /** Class of query parameters: class-transformer converts their texts, class-validator checks them. */
@@ -18,5 +18,5 @@ export function readQuery<T extends object>(type: QueryType<T>, query: unknown):
   const instance = plainToInstance(type, ruledMembers(type, query as Record<string, unknown>));
   const entries = brokenRules(instance, MOST_ENTRIES);
   if (entries.length === 0) return instance;
-  throw type.exceptionFactory?.(entries) ?? malformed(...entries);
+  throw type.exceptionFactory?.(entries) ?? malformedRequest(...entries);
 }

@@ -1,5 +1,5 @@
 import { textStart } from '#libs/protocol';
-import { malformed, type ProblemError } from '../problems/problem.js';
+import { malformedRequest, type ProblemError } from '../problems/problem.js';
 
 /** Maximum depth of the search. */
 const MAX_DEPTH = 100;
@@ -12,7 +12,7 @@ const REFUSED = 'is a name that no member may have: JavaScript takes it for the 
  */
 export function refusedName(text: string): ProblemError | undefined {
   const path = pathIn(text);
-  return path === undefined ? undefined : malformed({ path: textStart(path, LONGEST_PATH), detail: REFUSED });
+  return path === undefined ? undefined : malformedRequest({ path: textStart(path, LONGEST_PATH), detail: REFUSED });
 }
 
 function pathIn(text: string): string | undefined {
@@ -33,18 +33,18 @@ function pathIn(text: string): string | undefined {
 }
 
 function nameIn(value: unknown): string | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isAnyObject(value)) return undefined;
   if (Object.hasOwn(value, '__proto__')) return '__proto__';
   const inner = Object.hasOwn(value, 'constructor') ? value['constructor'] : undefined;
-  return isObject(inner) && Object.hasOwn(inner, 'prototype') ? 'constructor.prototype' : undefined;
+  return isAnyObject(inner) && Object.hasOwn(inner, 'prototype') ? 'constructor.prototype' : undefined;
 }
 
 function entriesOf(path: string, value: unknown): [string, unknown][] {
   if (Array.isArray(value)) return value.map((entry, index) => [`${path}[${index}]`, entry]);
-  if (!isObject(value)) return [];
+  if (!isAnyObject(value)) return [];
   return Object.entries(value).map(([name, it]) => [path === '' ? name : `${path}.${name}`, it]);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isAnyObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

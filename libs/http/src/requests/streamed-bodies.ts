@@ -50,7 +50,7 @@ export function acceptStreamedBodies(fastify: FastifyInstance): void {
 export function drainBody(body: Readable): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
-    const count = (chunk: Buffer): void => {
+    const countChunk = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > MOST_DRAINED) body.destroy();
     };
@@ -59,6 +59,6 @@ export function drainBody(body: Readable): Promise<void> {
       clearTimeout(timer);
       resolve();
     });
-    body.on('data', count).resume();
+    body.on('data', countChunk).resume();
   });
 }

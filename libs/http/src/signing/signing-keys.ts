@@ -44,8 +44,8 @@ export class SigningKeys {
     private readonly box: SecretBox,
   ) {}
 
-  signing(): Promise<SigningKey> {
-    this.current ??= this.load().catch((error: unknown) => {
+  getSigningKey(): Promise<SigningKey> {
+    this.current ??= this.loadKey().catch((error: unknown) => {
       this.current = undefined;
       throw error;
     });
@@ -54,21 +54,21 @@ export class SigningKeys {
 
   /** Reseals the key pair if it is unsealed, or sealed with an older key. */
   async sealAnew(): Promise<void> {
-    const row = await this.kept();
-    if (row) await this.opened(row);
+    const row = await this.findKeptKey();
+    if (row) await this.openKey(row);
   }
 
   /** Returns every public key that a signature may name, newest first, as a JWK Set (RFC 7517). */
   async publicSet(): Promise<{ keys: JWK[] }> {
-    await this.signing();
+    await this.getSigningKey();
     const select = { kid: true, public_key: true };
     const rows = await this.rows.find({ select, where: { purpose: PURPOSE }, order: { created_at: 'DESC' } });
     return { keys: rows.map(({ public_key }) => public_key) };
   }
 
-  private async load(): Promise<SigningKey> {
-    const row = await this.kept();
-    const kept = (row && (await this.opened(row))) ?? (await this.made());
+  private async loadKey(): Promise<SigningKey> {
+    const row = await this.findKeptKey();
+    const kept = (row && (await this.openKey(row))) ?? (await this.createKey());
     return { kid: kept.kid, key: await importJWK(kept.privateKey, ALGORITHM) };
   }
 
@@ -76,11 +76,11 @@ export class SigningKeys {
    * Opens a stored key, and reseals it if it is unsealed or sealed with an older key. Returns `undefined` if it cannot
    * be opened: it signs no more.
    */
-  private async opened({ kid, private_key, sealed_private_key: sealed }: SigningKeyRow): Promise<KeyPair | undefined> {
+  private async openKey({ kid, private_key, sealed_private_key: sealed }: SigningKeyRow): Promise<KeyPair | undefined> {
     try {
-      const text = sealed === null ? JSON.stringify(private_key) : this.box.open(sealed, placeOf(kid));
+      const text = sealed === null ? JSON.stringify(private_key) : this.box.open(sealed, keyPlace(kid));
       if (!sealed?.startsWith(this.box.mark)) {
-        const anew = { sealed_private_key: this.box.seal(text, placeOf(kid)), private_key: null };
+        const anew = { sealed_private_key: this.box.seal(text, keyPlace(kid)), private_key: null };
         await this.rows.update({ kid, sealed_private_key: sealed ?? IsNull() }, anew);
       }
       return { kid, privateKey: JSON.parse(text) as JWK };
@@ -93,21 +93,21 @@ export class SigningKeys {
   }
 
   /** Creates and stores a key pair. If several replicas do so at once, the first wins. */
-  private async made(): Promise<KeyPair> {
+  private async createKey(): Promise<KeyPair> {
     const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
     const shown = await exportJWK(publicKey);
     const kid = await calculateJwkThumbprint(shown);
     const public_key = { ...shown, kid, alg: ALGORITHM, use: 'sig' };
-    const sealed_private_key = this.box.seal(JSON.stringify(await exportJWK(privateKey)), placeOf(kid));
+    const sealed_private_key = this.box.seal(JSON.stringify(await exportJWK(privateKey)), keyPlace(kid));
     const values = { kid, purpose: PURPOSE, public_key, sealed_private_key, signs: true };
     await this.rows.createQueryBuilder().insert().values(values).orIgnore().execute();
-    const row = await this.kept();
-    const kept = row && (await this.opened(row));
+    const row = await this.findKeptKey();
+    const kept = row && (await this.openKey(row));
     if (!kept) throw new Error('A signing key vanished while it was made');
     return kept;
   }
 
-  private kept(): Promise<SigningKeyRow | null> {
+  private findKeptKey(): Promise<SigningKeyRow | null> {
     return this.rows.findOneBy({ purpose: PURPOSE, signs: true });
   }
 }
@@ -117,6 +117,6 @@ interface KeyPair {
   privateKey: JWK;
 }
 
-function placeOf(kid: string): string[] {
+function keyPlace(kid: string): string[] {
   return ['signing_key', kid];
 }

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { KeepAlive } from './keep-alive.js';
+import { HeartbeatTimer } from './keep-alive.js';
 
 /** Of this file alone: what has the same interval has the same timer, also a stream of another file. */
 const INTERVAL = 30_015;
@@ -16,8 +16,8 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function keepAlive(name: string): KeepAlive {
-  return new KeepAlive(INTERVAL, { beat: () => void beats.push(name) });
+function keepAlive(name: string): HeartbeatTimer {
+  return new HeartbeatTimer(INTERVAL, { sendHeartbeat: () => void beats.push(name) });
 }
 
 describe('KeepAlive', () => {
@@ -32,7 +32,7 @@ describe('KeepAlive', () => {
     const it = keepAlive('a');
     for (let said = 0; said < 10; said += 1) {
       jest.advanceTimersByTime(INTERVAL / 2);
-      it.renew();
+      it.noteActivity();
     }
     expect(beats).toEqual([]);
     jest.advanceTimersByTime(INTERVAL);
@@ -41,8 +41,8 @@ describe('KeepAlive', () => {
   });
 
   it('is silent once it is stopped, also by another one in the same turn', () => {
-    const others: KeepAlive[] = [];
-    const first = new KeepAlive(INTERVAL, { beat: () => others.forEach((it) => it.stop()) });
+    const others: HeartbeatTimer[] = [];
+    const first = new HeartbeatTimer(INTERVAL, { sendHeartbeat: () => others.forEach((it) => it.stop()) });
     others.push(keepAlive('a'), keepAlive('b'));
     jest.advanceTimersByTime(2 * INTERVAL);
     expect(beats).toEqual([]);

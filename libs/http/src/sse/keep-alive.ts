@@ -1,18 +1,18 @@
 const SLOTS = 15;
 
 /** Calls its owner back after each interval of silence, until it is stopped. */
-export class KeepAlive {
-  private readonly wheel: Wheel;
+export class HeartbeatTimer {
+  private readonly wheel: TimerWheel;
   /** Turn of its last activity. */
   renewed: number;
-  slot: KeepAlive[];
+  slot: HeartbeatTimer[];
   index: number;
 
   constructor(
     intervalMs: number,
-    readonly owner: { beat(): void },
+    readonly owner: { sendHeartbeat(): void },
   ) {
-    this.wheel = Wheel.of(intervalMs);
+    this.wheel = TimerWheel.forInterval(intervalMs);
     this.renewed = this.wheel.turn;
     this.slot = this.wheel.slotOf(this.renewed);
     this.index = this.slot.push(this) - 1;
@@ -20,7 +20,7 @@ export class KeepAlive {
   }
 
   /** Notes activity of the owner. */
-  renew(): void {
+  noteActivity(): void {
     this.renewed = this.wheel.turn;
   }
 
@@ -35,7 +35,7 @@ export class KeepAlive {
   }
 
   /** Moves the timer to the slot of its next check. */
-  move(): void {
+  moveSlot(): void {
     this.stop();
     this.slot = this.wheel.slotOf(this.renewed);
     this.index = this.slot.push(this) - 1;
@@ -46,46 +46,46 @@ export class KeepAlive {
  * Timer wheel for all timers with the same interval, which one round of `SLOTS` turns takes. Each turn checks the
  * timers of its slot: it calls those silent for a whole round and moves the others.
  */
-class Wheel {
-  private static readonly wheels = new Map<number, Wheel>();
+class TimerWheel {
+  private static readonly wheels = new Map<number, TimerWheel>();
   turn = 0;
-  private readonly slots: KeepAlive[][] = Array.from({ length: SLOTS }, () => []);
+  private readonly slots: HeartbeatTimer[][] = Array.from({ length: SLOTS }, () => []);
   private timer: NodeJS.Timeout | undefined;
 
   private constructor(private readonly intervalMs: number) {}
 
-  static of(intervalMs: number): Wheel {
+  static forInterval(intervalMs: number): TimerWheel {
     const known = this.wheels.get(intervalMs);
     if (known) return known;
-    const wheel = new Wheel(intervalMs);
+    const wheel = new TimerWheel(intervalMs);
     this.wheels.set(intervalMs, wheel);
     return wheel;
   }
 
   /** Returns the slot of the timers that are due one round after a turn. */
-  slotOf(turn: number): KeepAlive[] {
+  slotOf(turn: number): HeartbeatTimer[] {
     return this.slots[turn % SLOTS]!;
   }
 
   start(): void {
-    this.timer ??= setInterval(() => this.next(), this.intervalMs / SLOTS).unref();
+    this.timer ??= setInterval(() => this.advanceTurn(), this.intervalMs / SLOTS).unref();
   }
 
-  private next(): void {
+  private advanceTurn(): void {
     this.turn += 1;
     const slot = this.slotOf(this.turn);
     for (const it of slot.slice()) {
       if (it.slot[it.index] !== it) continue;
-      if (it.renewed > this.turn - SLOTS) it.move();
-      else this.call(it);
+      if (it.renewed > this.turn - SLOTS) it.moveSlot();
+      else this.callOwner(it);
     }
     if (this.slots.some(({ length }) => length > 0)) return;
     clearInterval(this.timer);
     this.timer = undefined;
   }
 
-  private call(it: KeepAlive): void {
-    it.renew();
-    it.owner.beat();
+  private callOwner(it: HeartbeatTimer): void {
+    it.noteActivity();
+    it.owner.sendHeartbeat();
   }
 }

@@ -17,7 +17,7 @@ export class PassingText {
   }
 
   /** Builds the text. @throws Error if it was already taken */
-  take(): string {
+  takeText(): string {
     const { make } = this;
     if (!make) throw new Error('The text was sent already');
     this.make = undefined;
@@ -26,6 +26,6 @@ export class PassingText {
 }
 
 /** Returns a text, building it if necessary. */
-export function textOf(text: string | PassingText): string {
-  return typeof text === 'string' ? text : text.take();
+export function resolveText(text: string | PassingText): string {
+  return typeof text === 'string' ? text : text.takeText();
 }

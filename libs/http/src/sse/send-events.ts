@@ -22,10 +22,10 @@ export async function sendEvents(
   reply.hijack();
   const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders });
   try {
-    for await (const frame of frames(AbortSignal.any([stream.closed, shutdown.started]))) await stream.send(frame);
+    for await (const frame of frames(AbortSignal.any([stream.closed, shutdown.started]))) await stream.sendFrame(frame);
     if (stream.closed.aborted) return 'left';
     return shutdown.started.aborted ? 'shutdown' : 'done';
   } finally {
-    stream.end();
+    stream.endStream();
   }
 }

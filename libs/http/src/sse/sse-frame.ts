@@ -1,4 +1,4 @@
-import { type PassingText, textOf } from './passing-text.js';
+import { type PassingText, resolveText } from './passing-text.js';
 
 /** Event of a stream (WHATWG HTML, section 9.2). */
 export interface SseFrame {
@@ -10,7 +10,7 @@ export interface SseFrame {
 
 /** Formats a frame for the wire. Line breaks in `id` and `event`, which could forge another field, are dropped. */
 export function formatSseFrame({ id, event, data: given }: SseFrame): string {
-  const data = textOf(given);
+  const data = resolveText(given);
   let text = '';
   if (id !== undefined) text += `id: ${oneLine(String(id))}\n`;
   if (event !== undefined) text += `event: ${oneLine(event)}\n`;

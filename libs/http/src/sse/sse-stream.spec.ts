@@ -26,12 +26,12 @@ describe('SseStream', () => {
       connection: 'keep-alive',
       'x-extra': '1',
     });
-    void stream.send({ id: 1, data: 'a' });
-    await stream.send({ id: 2, data: 'b' });
-    stream.end();
+    void stream.sendFrame({ id: 1, data: 'a' });
+    await stream.sendFrame({ id: 2, data: 'b' });
+    stream.endStream();
     expect(await textOf(reader)).toBe('id: 1\ndata: a\n\nid: 2\ndata: b\n\n');
     if (!stream.closed.aborted) await once(stream.closed, 'abort');
-    await expect(stream.send({ data: 'too late' })).resolves.toBeUndefined();
+    await expect(stream.sendFrame({ data: 'too late' })).resolves.toBeUndefined();
   });
 
   it('sends a comment when it has been silent', async () => {
@@ -45,16 +45,16 @@ describe('SseStream', () => {
     const closed = once(stream.closed, 'abort');
     reader.destroy();
     await closed;
-    await expect(stream.send({ data: 'x' })).resolves.toBeUndefined();
-    expect(() => stream.end()).not.toThrow();
+    await expect(stream.sendFrame({ data: 'x' })).resolves.toBeUndefined();
+    expect(() => stream.endStream()).not.toThrow();
   });
 
   it('waits for a slow reader, then goes on in order', async () => {
     const { stream, reader, response } = await open();
     let sent = 0;
     const sending = (async () => {
-      for (; sent < 40; sent += 1) await stream.send({ id: sent, data: MEGABYTE });
-      stream.end();
+      for (; sent < 40; sent += 1) await stream.sendFrame({ id: sent, data: MEGABYTE });
+      stream.endStream();
     })();
     while (!response.writableNeedDrain) await turn();
     for (let turns = 0; turns < 10; turns += 1) await turn();
@@ -67,7 +67,7 @@ describe('SseStream', () => {
 
   it('cuts a reader that takes nothing', async () => {
     const { stream } = await open({ drainTimeoutMs: 50 });
-    for (let sent = 0; sent < 100 && !stream.closed.aborted; sent += 1) await stream.send({ data: MEGABYTE });
+    for (let sent = 0; sent < 100 && !stream.closed.aborted; sent += 1) await stream.sendFrame({ data: MEGABYTE });
     expect(stream.closed.aborted).toBe(true);
   });
 
@@ -83,7 +83,7 @@ describe('SseStream', () => {
         end: () => undefined,
       });
       const stream = new SseStream(raw as unknown as ServerResponse, { drainTimeoutMs: 1_000 });
-      stream.end();
+      stream.endStream();
       for (let taken = 1; taken <= 10; taken += 1) {
         jest.advanceTimersByTime(500);
         socket.bytesWritten = taken;
@@ -103,13 +103,13 @@ describe('SseStream', () => {
     const room = roomOf(2 * MEGABYTE.length);
     // More than the kernel takes: the reader has to take it.
     const large = MEGABYTE.repeat(16);
-    const sending = stream.send({ id: 1, data: large });
+    const sending = stream.sendFrame({ id: 1, data: large });
     let made = 0;
     const data = new PassingText(large.length, () => {
       made += 1;
       return large;
     });
-    const late = other.stream.send({ id: 1, data });
+    const late = other.stream.sendFrame({ id: 1, data });
     while (!response.writableNeedDrain) await turn();
     for (let turns = 0; turns < 10; turns += 1) await turn();
     expect([made, other.response.writableLength]).toEqual([0, 0]);
@@ -118,8 +118,8 @@ describe('SseStream', () => {
     await sending;
     await late;
     expect([made, room.taken]).toEqual([1, 0]);
-    stream.end();
-    other.stream.end();
+    stream.endStream();
+    other.stream.endStream();
     const frame = `id: 1\ndata: ${large}\n\n`;
     expect((await texts).map((text) => text === frame)).toEqual([true, true]);
   });
@@ -128,15 +128,15 @@ describe('SseStream', () => {
     const { stream, reader } = await open();
     const { enter } = roomOf(100, 20);
     const leave = await enter(100);
-    void stream.send({ id: 1, data: 'small' });
-    await stream.send({ id: 2, data: MEGABYTE });
+    void stream.sendFrame({ id: 1, data: 'small' });
+    await stream.sendFrame({ id: 2, data: MEGABYTE });
     expect(await textOf(reader)).toBe('id: 1\ndata: small\n\n');
     leave();
   });
 
   it('cuts a reader for whom a caller lets too much wait', async () => {
     const { stream } = await open();
-    const sends = Array.from({ length: 1_200 }, () => stream.send({ data: MEGABYTE.slice(0, 100_000) }));
+    const sends = Array.from({ length: 1_200 }, () => stream.sendFrame({ data: MEGABYTE.slice(0, 100_000) }));
     await Promise.all(sends);
     expect(stream.closed.aborted).toBe(true);
   });
@@ -150,12 +150,12 @@ function roomOf(
   const metrics = new Metrics();
   const turns = new WorkTurns(new LoopShares(metrics));
   const room = new FrameRoom({ memory: { answerBytes } } as never, metrics, turns, waitMs);
-  room.serve(server, () => NOBODY);
+  room.serveStreams(server, () => NOBODY);
   return {
     get taken() {
       return room.taken;
     },
-    enter: (bytes) => room.enter(bytes, NOBODY),
+    enter: (bytes) => room.enterFrame(bytes, NOBODY),
   };
 }
 

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { ResponseBudgetExceeded } from '../answers/byte-room.js';
 import { type EnterFrame, frameRoomOf, LARGE_FRAME } from '../answers/frame-room.js';
 import { PacedSocket } from '../answers/paced-socket.js';
-import { KeepAlive } from './keep-alive.js';
+import { HeartbeatTimer } from './keep-alive.js';
 import { formatSseFrame, type SseFrame } from './sse-frame.js';
 
 export interface SseStreamOptions {
@@ -15,7 +15,7 @@ export interface SseStreamOptions {
   /** HTTP status, default 200. */
   status?: number;
   /** Called once when the reader has gone, was cut, or the stream has ended. */
-  owner?: { end(): void };
+  owner?: { endReading(): void };
 }
 
 const HEADERS: OutgoingHttpHeaders = {
@@ -38,14 +38,14 @@ const CLOSED = new Error('The stream is closed');
  * Server-sent events over a response with no other writer (Fastify: `reply.hijack()`, `reply.raw`).
  *
  * - Everything sent in one turn of the event loop, headers included, goes out in one piece.
- * - It buffers no more than the socket: `send` resolves once the reader may be sent more.
+ * - It buffers no more than the socket: `sendFrame` resolves once the reader may be sent more.
  * - A reader that takes nothing for `drainTimeoutMs` is cut; ReaderPace sets the minimum rate of others.
  * - A large frame is built when there is room for it (FrameRoom). Without room in time the stream ends, and its reader
  *   reconnects.
  * - Losing the reader is no error: sending on a closed stream does nothing.
  */
 export class SseStream {
-  private readonly keepAlive: KeepAlive;
+  private readonly keepAlive: HeartbeatTimer;
   private readonly drainTimeoutMs: number;
   private readonly owner: SseStreamOptions['owner'];
   private closing: AbortController | undefined;
@@ -64,13 +64,13 @@ export class SseStream {
   ) {
     this.drainTimeoutMs = drainTimeoutMs;
     this.owner = owner;
-    const close = (): void => this.close();
-    raw.on('close', close);
-    raw.on('error', close);
+    const onClose = (): void => this.markClosed();
+    raw.on('close', onClose);
+    raw.on('error', onClose);
     raw.writeHead(status, { ...HEADERS, ...headers });
-    this.keepAlive = new KeepAlive(heartbeatMs, this);
+    this.keepAlive = new HeartbeatTimer(heartbeatMs, this);
     this.flushSoon();
-    if (raw.destroyed) this.close();
+    if (raw.destroyed) this.markClosed();
   }
 
   /** True if the reader has gone, was cut, or the stream has ended. */
@@ -89,8 +89,8 @@ export class SseStream {
    * Sends a frame. Frames keep their order even if a caller does not wait; at more than a thousand waiting frames the
    * reader is disconnected.
    */
-  async send(frame: SseFrame): Promise<void> {
-    if (this.draining) await this.turn();
+  async sendFrame(frame: SseFrame): Promise<void> {
+    if (this.draining) await this.waitForTurn();
     if (this.gone || this.ended) return;
     const { length } = frame.data;
     const enter = length < LARGE_FRAME ? undefined : frameRoomOf(this.raw.req);
@@ -102,44 +102,44 @@ export class SseStream {
   private sendSmall(frame: SseFrame): void {
     this.text += formatSseFrame(frame);
     if (this.text.length < WRITTEN_AT_ONCE) this.flushSoon();
-    else this.flush();
+    else this.flushText();
   }
 
   /** Sends a frame once it has room, and holds the room until the reader has taken it. */
   private async sendLarge(frame: SseFrame, entering: ReturnType<EnterFrame>): Promise<void> {
     const leave = await entering.catch((error: unknown) => {
       if (!(error instanceof ResponseBudgetExceeded)) throw error;
-      this.end();
+      this.endStream();
     });
     try {
       if (this.gone || this.ended) return;
       this.text += formatSseFrame(frame);
-      if (!this.writeText()) await this.drained();
+      if (!this.writeText()) await this.waitForDrain();
     } finally {
       leave?.();
     }
   }
 
   /** Sends pending text and closes the stream. Idempotent. */
-  end(): void {
+  endStream(): void {
     if (this.ended || this.gone) return;
     this.ended = true;
     this.keepAlive.stop();
     this.raw.once('close', this.watchReader());
     const { text } = this;
     this.text = '';
-    if (text === '') this.raw.end(() => this.close());
-    else this.raw.end(text, () => this.close());
+    if (text === '') this.raw.end(() => this.markClosed());
+    else this.raw.end(text, () => this.markClosed());
   }
 
   /** Sends a heartbeat, unless the reader is slow. */
-  beat(): void {
+  sendHeartbeat(): void {
     if (this.draining || this.ended) return;
     this.text += HEARTBEAT;
-    this.flush();
+    this.flushText();
   }
 
-  private async turn(): Promise<void> {
+  private async waitForTurn(): Promise<void> {
     this.waiting += 1;
     if (this.waiting > MAX_WAITING) this.raw.destroy();
     while (this.draining) await this.draining;
@@ -152,15 +152,15 @@ export class SseStream {
     this.flushing = true;
     process.nextTick(() => {
       this.flushing = false;
-      if (!this.gone && !this.ended) this.flush();
+      if (!this.gone && !this.ended) this.flushText();
     });
   }
 
-  private flush(): void {
+  private flushText(): void {
     const { text } = this;
     if (text === '') {
       if (!this.headersWritten) this.raw.flushHeaders();
-    } else if (!this.writeText()) this.draining ??= this.drained().finally(() => (this.draining = undefined));
+    } else if (!this.writeText()) this.draining ??= this.waitForDrain().finally(() => (this.draining = undefined));
     this.headersWritten = true;
   }
 
@@ -168,8 +168,8 @@ export class SseStream {
   private writeText(): boolean {
     const { text } = this;
     this.text = '';
-    this.keepAlive.renew();
-    const taken = this.write(text);
+    this.keepAlive.noteActivity();
+    const taken = this.writeWithHeaders(text);
     this.headersWritten = true;
     return taken;
   }
@@ -178,7 +178,7 @@ export class SseStream {
    * Writes text, with the headers first. Node retains the headers of an open response, as the tree of small strings
    * they were built from unless they are flushed separately. Corking still sends them together with the text.
    */
-  private write(text: string): boolean {
+  private writeWithHeaders(text: string): boolean {
     const { raw } = this;
     if (this.headersWritten) return raw.write(text);
     const { socket } = raw;
@@ -190,7 +190,7 @@ export class SseStream {
   }
 
   /** Waits until the reader has taken everything. Also resolves when the reader is lost. */
-  private async drained(): Promise<void> {
+  private async waitForDrain(): Promise<void> {
     const unwatch = this.watchReader();
     await once(this.raw, 'drain', { signal: this.closed }).catch(() => undefined);
     unwatch();
@@ -205,24 +205,24 @@ export class SseStream {
     const { socket } = this.raw;
     const reader = socket ? new PacedSocket(socket) : undefined;
     let taken = reader?.bytesTaken();
-    const look = (): void => {
+    const checkProgress = (): void => {
       const before = taken;
       taken = reader?.bytesTaken();
       if (taken === before) this.raw.destroy();
     };
     const settled = setTimeout(() => (taken = reader?.bytesTaken()), this.drainTimeoutMs / FIRST_MOMENTS).unref();
-    const looks = setInterval(look, this.drainTimeoutMs).unref();
+    const looks = setInterval(checkProgress, this.drainTimeoutMs).unref();
     return () => {
       clearTimeout(settled);
       clearInterval(looks);
     };
   }
 
-  private close(): void {
+  private markClosed(): void {
     if (this.gone) return;
     this.gone = true;
     this.keepAlive.stop();
     this.closing?.abort(CLOSED);
-    this.owner?.end();
+    this.owner?.endReading();
   }
 }

@@ -1,4 +1,4 @@
-import { ApiClosed, Each, ProblemError } from '#libs/http';
+import { ApiClosed, EachEntry, ProblemError } from '#libs/http';
 import { hasUserinfo, isPlainText, LONGEST_URL, TOO_LONG_URL } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 import { applyDecorators } from '@nestjs/common';
@@ -40,10 +40,10 @@ export class McpServerBody {
   @Matches(MCP_SERVER_NAME, { message: 'must be the name of a credential' })
   auth?: string;
 
-  @Globs('The tools that may be called, with `*` and `?`; left out: all.', ['search_*'])
+  @ToolGlobs('The tools that may be called, with `*` and `?`; left out: all.', ['search_*'])
   allow?: string[];
 
-  @Globs('The tools that somebody is asked about before an agent calls them.', ['delete_*'])
+  @ToolGlobs('The tools that somebody is asked about before an agent calls them.', ['delete_*'])
   approve?: string[];
 
   /** Reads a sent body. Programs are rejected: only the operator may start them. @throws ProblemError 422 */
@@ -79,13 +79,13 @@ function withoutProgram(sent: object): object {
   throw new ProblemError(422, `${found[0]}: ${ONLY_BY_FILE}`, entries);
 }
 
-function Globs(description: string, example: string[]): PropertyDecorator {
+function ToolGlobs(description: string, example: string[]): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: [String], maxItems: MOST_GLOBS, description, example }),
     MayBeLeftOut(),
     IsArray({ message: 'must be an array' }),
     ArrayMaxSize(MOST_GLOBS, { message: `must have at most ${MOST_GLOBS} entries` }),
-    Each((it) => typeof it === 'string' && MCP_GLOB.test(it), 'must be a glob of tool names'),
+    EachEntry((it) => typeof it === 'string' && MCP_GLOB.test(it), 'must be a glob of tool names'),
   );
 }
 

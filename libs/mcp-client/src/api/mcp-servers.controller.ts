@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Caller } from '#libs/access';
-import { ApiProblem, cutPage, malformed, namedPage, ProblemError } from '#libs/http';
+import { ApiProblem, cutPage, malformedRequest, namedPage, ProblemError } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import { MCP_SERVER_NAME } from '#libs/service';
 import type { FastifyReply } from 'fastify';
@@ -43,7 +43,9 @@ export class McpServersController {
   ): Promise<McpServerView> {
     const { name } = body;
     this.requirePermitted(body);
-    const created = this.servers.isOfFile(name) ? undefined : await this.servers.create(tenant, name, body.server);
+    const created = this.servers.isOfFile(name)
+      ? undefined
+      : await this.servers.createServer(tenant, name, body.server);
     if (!created) throw new ProblemError(409, `the MCP server "${name}" exists already`);
     void reply.header('location', `/api/mcp-servers/${name}`);
     return mcpServerView(created);
@@ -54,8 +56,8 @@ export class McpServersController {
   @ApiOkResponse({ type: McpServerListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listMcpServers(@Query() query: McpServerQuery, @Caller() { tenant }: Caller): Promise<McpServerListView> {
-    const read = this.servers.page(tenant, namedPage(query));
-    const [found, changed] = await Promise.all([read, this.pins.changed(tenant)]);
+    const read = this.servers.listServerPage(tenant, namedPage(query));
+    const [found, changed] = await Promise.all([read, this.pins.findChanged(tenant)]);
     const { page, nextPageToken } = cutPage(found, query.pageSize);
     const servers = page.map((server): McpServerView => {
       const isChanged = changed.get(server.name);
@@ -69,7 +71,7 @@ export class McpServersController {
   @ApiOkResponse({ type: McpServerDetailView })
   @ApiProblem(404, 'MCP server not found')
   async getMcpServer(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<McpServerDetailView> {
-    return this.detail(tenant, await this.existing(tenant, name));
+    return this.readDetail(tenant, await this.findExisting(tenant, name));
   }
 
   @Put(':name')
@@ -84,9 +86,9 @@ export class McpServersController {
     @Body() body: McpReplacementBody,
     @Caller() { tenant }: Caller,
   ): Promise<McpServerView> {
-    await this.own(tenant, name);
+    await this.assertEditable(tenant, name);
     this.requirePermitted(body);
-    const replaced = await this.servers.replace(tenant, name, body.server);
+    const replaced = await this.servers.replaceServer(tenant, name, body.server);
     if (!replaced) throw unknownServer();
     return mcpServerView(replaced);
   }
@@ -98,9 +100,9 @@ export class McpServersController {
   @ApiProblem(404, 'MCP server not found')
   @ApiProblem(409, 'It is one of the file of the operator.')
   async deleteMcpServer(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
-    await this.own(tenant, name);
+    await this.assertEditable(tenant, name);
     if (!(await this.servers.delete(tenant, name))) throw unknownServer();
-    await this.pins.forget(tenant, name);
+    await this.pins.deletePin(tenant, name);
   }
 
   @Post(':name/accept')
@@ -115,36 +117,36 @@ export class McpServersController {
     @Body() { hash }: McpAcceptBody,
     @Caller() { tenant, owner }: Caller,
   ): Promise<McpServerDetailView> {
-    const server = await this.existing(tenant, name);
-    if (!(await this.pins.accept(tenant, name, hash, owner))) {
+    const server = await this.findExisting(tenant, name);
+    if (!(await this.pins.acceptSeen(tenant, name, hash, owner))) {
       throw new ProblemError(409, 'No such change waits to be accepted: the tools may have changed again');
     }
-    return this.detail(tenant, server);
+    return this.readDetail(tenant, server);
   }
 
-  private async detail(tenant: string, server: McpServer): Promise<McpServerDetailView> {
+  private async readDetail(tenant: string, server: McpServer): Promise<McpServerDetailView> {
     const { signal } = new AbortController();
-    const found = await this.tools.look(tenant, server, signal, { refresh: true, withinMs: LONGEST_LOOK_MS });
+    const found = await this.tools.lookUpServer(tenant, server, signal, { refresh: true, withinMs: LONGEST_LOOK_MS });
     return mcpServerDetail(server, found);
   }
 
   /** @throws ProblemError 404 */
-  private async existing(tenant: string, name: string): Promise<McpServer> {
+  private async findExisting(tenant: string, name: string): Promise<McpServer> {
     const server = MCP_SERVER_NAME.test(name) ? await this.servers.get(tenant, name) : undefined;
     if (!server) throw unknownServer();
     return server;
   }
 
   /** Throws unless the server may be changed by the API. @throws ProblemError 404, 409 */
-  private async own(tenant: string, name: string): Promise<void> {
-    const { source } = await this.existing(tenant, name);
+  private async assertEditable(tenant: string, name: string): Promise<void> {
+    const { source } = await this.findExisting(tenant, name);
     if (source === 'file') throw new ProblemError(409, `the MCP server "${name}" is one of the file of the operator`);
   }
 
   /** Rejects an address that is known to be refused, without a DNS lookup. @throws ProblemError 400 */
   private requirePermitted({ url }: McpServerBody): void {
     if (this.http.mayPermit(new URL(url))) return;
-    throw malformed({ path: 'url', detail: 'must not be an address that this service does not call' });
+    throw malformedRequest({ path: 'url', detail: 'must not be an address that this service does not call' });
   }
 }
 

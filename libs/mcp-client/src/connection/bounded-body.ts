@@ -37,21 +37,21 @@ export function boundedBody(
   const body = new BoundedBody(bounds, room);
   return new TransformStream({
     start: (controller) => {
-      body.fail = (reason) => controller.error(reason);
+      body.failBody = (reason) => controller.error(reason);
     },
     transform: (piece, controller) => {
-      body.take(piece);
+      body.takePiece(piece);
       controller.enqueue(piece);
     },
-    flush: () => body.release(),
-    cancel: () => body.release(),
+    flush: () => body.releaseBytes(),
+    cancel: () => body.releaseBytes(),
   });
 }
 
 class BoundedBody {
   /** Fails the body. */
-  fail: (reason: AgentCallError) => void = () => undefined;
-  private readonly count = new MemberCount();
+  failBody: (reason: AgentCallError) => void = () => undefined;
+  private readonly count = new JsonMemberCounter();
   private readonly unfinished: UnfinishedBytes | undefined;
   private received = 0;
 
@@ -59,35 +59,36 @@ class BoundedBody {
     private readonly bounds: BodyBounds,
     room: BodyRoom | undefined,
   ) {
-    this.unfinished = room && new UnfinishedBytes(room.account, room.isStream, () => this.fail(this.refused(LATE)));
+    this.unfinished =
+      room && new UnfinishedBytes(room.account, room.isStream, () => this.failBody(this.refuseBody(LATE)));
   }
 
   /** @throws AgentCallError */
-  take(piece: Uint8Array): void {
+  takePiece(piece: Uint8Array): void {
     const { bytes, members } = this.bounds;
     this.received += piece.byteLength;
-    if (this.received > bytes) throw this.refused(`is longer than ${bytes} bytes`);
-    this.count.take(piece);
-    if (this.count.members > members) throw this.refused(tooManyMembers(members));
-    if (this.count.deepest > DEEPEST_MESSAGE) throw this.refused(TOO_DEEP);
+    if (this.received > bytes) throw this.refuseBody(`is longer than ${bytes} bytes`);
+    this.count.countPiece(piece);
+    if (this.count.members > members) throw this.refuseBody(tooManyMembers(members));
+    if (this.count.deepest > DEEPEST_MESSAGE) throw this.refuseBody(TOO_DEEP);
     try {
-      this.unfinished?.take(piece);
+      this.unfinished?.countPiece(piece);
     } catch (error) {
-      throw this.cut(error as AgentCallError);
+      throw this.cutBody(error as AgentCallError);
     }
-    if (this.unfinished?.hasLongId) throw this.refused(LONG_ID);
+    if (this.unfinished?.hasLongId) throw this.refuseBody(LONG_ID);
   }
 
-  release(): void {
-    this.unfinished?.release();
+  releaseBytes(): void {
+    this.unfinished?.releaseBytes();
   }
 
-  private refused(reason: string): AgentCallError {
-    return this.cut(new AgentCallError('invalid-response', `the answer ${reason}`));
+  private refuseBody(reason: string): AgentCallError {
+    return this.cutBody(new AgentCallError('invalid-response', `the answer ${reason}`));
   }
 
-  private cut(reason: AgentCallError): AgentCallError {
-    this.release();
+  private cutBody(reason: AgentCallError): AgentCallError {
+    this.releaseBytes();
     this.bounds.cut?.(reason);
     return reason;
   }
@@ -100,26 +101,26 @@ const LONG_ID = `names an event with more than ${LONGEST_ID_LINE} characters`;
  * Counts members, elements and nesting outside of strings; a string ends with its line. The counts of a body that is
  * not JSON have no meaning.
  */
-class MemberCount {
+class JsonMemberCounter {
   members = 0;
   deepest = 0;
   private depth = 0;
   private inString = false;
   private escaped = false;
 
-  take(piece: Uint8Array): void {
+  countPiece(piece: Uint8Array): void {
     for (const code of piece) {
       if (code === NEWLINE || code === RETURN) this.inString = this.escaped = false;
       else if (this.escaped) this.escaped = false;
       else if (code === QUOTE) this.inString = !this.inString;
       else if (this.inString) this.escaped = code === BACKSLASH;
       else if (code === COMMA) this.members += 1;
-      else if (code === LIST || code === OBJECT) this.open();
+      else if (code === LIST || code === OBJECT) this.openLevel();
       else if (code === LIST_END || code === OBJECT_END) this.depth = Math.max(0, this.depth - 1);
     }
   }
 
-  private open(): void {
+  private openLevel(): void {
     this.members += 1;
     this.depth += 1;
     this.deepest = Math.max(this.deepest, this.depth);

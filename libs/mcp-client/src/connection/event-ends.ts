@@ -21,26 +21,26 @@ export class EventEnds {
    * Reads a piece of the stream.
    * @returns true if an event ended in it
    */
-  take(piece: Uint8Array): boolean {
+  readPiece(piece: Uint8Array): boolean {
     let hasEnd = false;
     let start = this.isAfterReturn && piece[0] === NEWLINE ? 1 : 0;
     let newline = piece.indexOf(NEWLINE, start);
     let back = piece.indexOf(RETURN, start);
     while (newline >= 0 || back >= 0) {
       const end = back < 0 || (newline >= 0 && newline < back) ? newline : back;
-      this.grow(piece[start], end - start);
+      this.growLine(piece[start], end - start);
       if (this.endLine()) hasEnd = true;
       start = end === back && newline === back + 1 ? end + 2 : end + 1;
       if (newline >= 0 && newline < start) newline = piece.indexOf(NEWLINE, start);
       if (back >= 0 && back < start) back = piece.indexOf(RETURN, start);
     }
-    this.grow(piece[start], piece.length - start);
+    this.growLine(piece[start], piece.length - start);
     if (piece.length > 0) this.isAfterReturn = piece.at(-1) === RETURN;
     return hasEnd;
   }
 
   /** Adds bytes to the current line. `first` is the first of them. */
-  private grow(first: number | undefined, bytes: number): void {
+  private growLine(first: number | undefined, bytes: number): void {
     if (first === undefined || bytes <= 0) return;
     if (this.length === 0) this.first = first;
     this.length += bytes;

@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 import { AgentCallError, networkFailure } from '#libs/a2a-client';
 import { briefText } from '#libs/protocol';
 import { ToolListRefused } from '../pins/tool-listing.js';
-import { refusal } from './server-fetch.js';
+import { refusalError } from './server-fetch.js';
 
 /** Returns why a server could not be called, for callers to read. The text has no internals of this service. */
 export function failureText(error: unknown): string {
@@ -10,8 +10,8 @@ export function failureText(error: unknown): string {
   const known = causes.find((it) => it instanceof AgentCallError);
   if (known) return known.message;
   if (error instanceof ToolListRefused) return error.message;
-  const status = causes.map(statusOf).find((it) => it !== undefined);
-  if (status === 401 || status === 403) return refusal(status).message;
+  const status = causes.map(httpStatus).find((it) => it !== undefined);
+  if (status === 401 || status === 403) return refusalError(status).message;
   if (status !== undefined) return `HTTP ${status}`;
   const code = codeOf(error);
   if (typeof code === 'number') return briefText(`mcp error ${code}: ${(error as Error).message}`);
@@ -36,7 +36,7 @@ export function isEnd(error: unknown): boolean {
 
 /** True if the server may have forgotten the session (HTTP 400 or 404); it has then not executed the request. */
 export function isLostSession(error: unknown): boolean {
-  return causesOf(error).some((it) => [400, 404].includes(statusOf(it) ?? 0));
+  return causesOf(error).some((it) => [400, 404].includes(httpStatus(it) ?? 0));
 }
 
 const ENDS = new Set(['CONNECTION_CLOSED', 'NOT_CONNECTED', 'EPIPE', 'ERA_NEGOTIATION_FAILED']);
@@ -54,7 +54,7 @@ function codeOf(error: unknown): string | number | undefined {
   return typeof code === 'string' || typeof code === 'number' ? code : undefined;
 }
 
-function statusOf(error: Error): number | undefined {
+function httpStatus(error: Error): number | undefined {
   const { status, data } = error as { status?: unknown; data?: { status?: unknown } };
   return [status, data?.status].find((it) => typeof it === 'number');
 }

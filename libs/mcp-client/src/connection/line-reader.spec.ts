@@ -3,7 +3,7 @@ import { LineReader } from './line-reader.js';
 function linesOf(pieces: string[], longest = 100): { lines: string[]; goesOn: boolean } {
   const lines: string[] = [];
   const reader = new LineReader(longest, (line) => lines.push(line));
-  const goesOn = pieces.every((it) => reader.feed(Buffer.from(it, 'latin1')));
+  const goesOn = pieces.every((it) => reader.feedBytes(Buffer.from(it, 'latin1')));
   return { lines, goesOn };
 }
 

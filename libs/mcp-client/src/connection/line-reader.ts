@@ -12,23 +12,23 @@ export class LineReader {
   ) {}
 
   /** @returns `false` if a line is too long; the reader must not be used afterwards */
-  feed(piece: Buffer): boolean {
+  feedBytes(piece: Buffer): boolean {
     let start = 0;
     for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
-      if (!this.keep(piece.subarray(start, end))) return false;
-      this.give();
+      if (!this.keepPart(piece.subarray(start, end))) return false;
+      this.emitLine();
       start = end + 1;
     }
-    return this.keep(piece.subarray(start));
+    return this.keepPart(piece.subarray(start));
   }
 
-  private keep(part: Buffer): boolean {
+  private keepPart(part: Buffer): boolean {
     this.length += part.byteLength;
     if (part.byteLength > 0) this.pieces.push(part);
     return this.length <= this.longest;
   }
 
-  private give(): void {
+  private emitLine(): void {
     const text = Buffer.concat(this.pieces, this.length).toString();
     this.pieces = [];
     this.length = 0;

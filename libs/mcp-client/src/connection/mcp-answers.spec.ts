@@ -26,7 +26,7 @@ import { SESSION_TIMES } from './mcp-session.js';
 
 const NEVER = new AbortController().signal;
 const SUPPORT = join(import.meta.dirname, '../../../../test/support');
-const shutdown = { register: () => undefined } as unknown as Shutdown;
+const shutdown = { registerStep: () => undefined } as unknown as Shutdown;
 const folder = mkdtempSync(join(tmpdir(), 'mcp-answers-'));
 const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
 beforeAll(() => Logger.overrideLogger(false));
@@ -44,7 +44,7 @@ function connectionTo(server: McpServer, times = SESSION_TIMES): McpConnection {
     () => http.close(),
     () => made.close(),
   );
-  return made.of('', server);
+  return made.connectionFor('', server);
 }
 
 async function raw(era: McpEra, times = SESSION_TIMES) {
@@ -60,9 +60,9 @@ const failureOf = (promise: Promise<unknown>): Promise<string> =>
   );
 
 async function call(connection: McpConnection, name: string): Promise<McpToolResult> {
-  const { tools } = await connection.tools(NEVER);
+  const { tools } = await connection.listTools(NEVER);
   return callResult(
-    await connection.call(
+    await connection.callServerTool(
       tools.find((it) => it.name === name)!,
       {},
       { signal: NEVER },
@@ -82,7 +82,7 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
   ])('whose pages have %s and no end is refused in a sentence', async (_, tools, text, pages) => {
     const { server, connection } = await raw(era);
     server.answer = ({ params }) => ({ tools, nextCursor: `${Number(params['cursor'] ?? 0) + 1}` });
-    expect(await failureOf(connection.tools(NEVER))).toMatch(text);
+    expect(await failureOf(connection.listTools(NEVER))).toMatch(text);
     expect(server.count('tools/list')).toBe(pages);
   });
 
@@ -96,14 +96,14 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
   ])('is not asked for where the server says more of itself than %s', async (_, more, text) => {
     const { server, connection } = await raw(era);
     server.more = more;
-    expect(await failureOf(connection.tools(NEVER))).toMatch(text);
+    expect(await failureOf(connection.listTools(NEVER))).toMatch(text);
     expect(server.count('tools/list')).toBe(0);
   });
 
   it('with a cursor of a megabyte is refused, and the cursor is not sent back', async () => {
     const { server, connection } = await raw(era);
     server.answer = () => ({ tools: [tool('a')], nextCursor: 'x'.repeat(1_000_000) });
-    expect(await failureOf(connection.tools(NEVER))).toBe('a cursor of its list has more than 4096 characters');
+    expect(await failureOf(connection.listTools(NEVER))).toBe('a cursor of its list has more than 4096 characters');
     expect(server.count('tools/list')).toBe(1);
   });
 
@@ -117,7 +117,7 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
     };
     server.answer = (request) => (request.method === 'tools/list' ? listed(request) : {});
     const readers = [new AbortController(), new AbortController()];
-    const failures = readers.map(({ signal }) => failureOf(connection.tools(signal)));
+    const failures = readers.map(({ signal }) => failureOf(connection.listTools(signal)));
     await asked.promise;
     readers[0]!.abort(new Error('left'));
     await failures[0];
@@ -127,7 +127,7 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
     await failures[1];
     release();
     server.answer = () => ({ tools: [tool('late')] });
-    expect((await connection.tools(NEVER)).tools).toMatchObject([{ name: 'late' }]);
+    expect((await connection.listTools(NEVER)).tools).toMatchObject([{ name: 'late' }]);
     expect(server.count('tools/list')).toBe(3);
   });
 
@@ -142,11 +142,11 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
       }, 20);
     };
     server.answer = (request) => (request.method === 'tools/list' ? listed(request) : {});
-    await Promise.all(Array.from({ length: 20 }, () => connection.tools(NEVER, { refresh: true })));
+    await Promise.all(Array.from({ length: 20 }, () => connection.listTools(NEVER, { refresh: true })));
     expect([most, server.count('tools/list')]).toEqual([1, 2]);
-    const first = connection.tools(NEVER, { refresh: true });
+    const first = connection.listTools(NEVER, { refresh: true });
     await until(() => server.count('tools/list') === 3);
-    await Promise.all([first, ...Array.from({ length: 20 }, () => connection.tools(NEVER, { refresh: true }))]);
+    await Promise.all([first, ...Array.from({ length: 20 }, () => connection.listTools(NEVER, { refresh: true }))]);
     expect([most, server.count('tools/list')]).toEqual([1, 4]);
   });
 
@@ -160,7 +160,7 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
         ? { tools: [...odd, tool('New Tool')], nextCursor: null, ttlMs: null, _meta: null }
         : { tools: [tool('a')], nextCursor: 'next' };
     };
-    const { tools, skipped } = await connection.tools(NEVER);
+    const { tools, skipped } = await connection.listTools(NEVER);
     expect(tools.map(({ name }) => name)).toEqual(['New_Tool', 'a', 'b']);
     expect(skipped).toEqual([
       { name: '', reason: 'is not an object' },
@@ -214,7 +214,7 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
     const { server, connection } = await raw(era);
     server.answer = ({ method }) =>
       method === 'tools/list' ? { tools: [tool('a')] } : (response) => void response.writeHead(202).end();
-    await connection.tools(NEVER);
+    await connection.listTools(NEVER);
     expect(await failureOf(call(connection, 'a'))).toBe('HTTP 202: it took a request and gave no answer');
   });
 });
@@ -226,7 +226,7 @@ it.each(['mcp-stdio-server.mjs', 'mcp-stdio-server-v1.mjs'])(
     writeFileSync(file, JSON.stringify({ odd: { inputSchema: null }, 'my echo': { description: null } }));
     const at = { command: process.execPath, args: [join(SUPPORT, script)], env: { MCP_TOOLS: file } };
     const connection = connectionTo({ name: 'program', source: 'file', at });
-    const { tools, skipped } = await connection.tools(NEVER);
+    const { tools, skipped } = await connection.listTools(NEVER);
     expect(skipped).toEqual([{ name: 'odd', reason: 'has no inputSchema that is an object' }]);
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['echo', 'my_echo']));
     expect(await call(connection, 'my_echo')).toEqual({ result: 'my echo done' });
@@ -243,7 +243,7 @@ describe('a server that streams', () => {
       if (method !== 'GET') return { tools: [] };
       return (response) => void response.writeHead(status, { 'content-type': 'text/event-stream' }).end(events);
     };
-    await connection.tools(NEVER);
+    await connection.listTools(NEVER);
     await until(() => server.count('GET') === 1);
     await delay(500);
     // Without a pace of its own there are two hundred. A slow machine has less.
@@ -262,7 +262,7 @@ describe('a server that streams', () => {
         response.write(Array.from({ length: 2_000 }, (_, it) => ping(it)).join('') + changed);
       };
     };
-    await connection.tools(NEVER);
+    await connection.listTools(NEVER);
     await until(() => server.count('answer') === 60);
     expect(await call(connection, 'a')).toEqual({ result: 'served' });
     expect(server.count('answer')).toBe(60);

@@ -1,20 +1,20 @@
 import type { JsonObject } from '#libs/protocol';
-import type { ToolDefinition } from '../pins/tool-definition.js';
+import type { McpToolDefinition } from '../pins/tool-definition.js';
 import { type ListedTools, ToolListing } from '../pins/tool-listing.js';
 import { FreshLists } from './fresh-lists.js';
 import { isAnswer, isLostSession } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
-import { settled, SharedListing } from './shared-listing.js';
+import { awaitShared, SharedListing } from './shared-listing.js';
 import { withoutSecrets } from './without-secrets.js';
 
 /** Callbacks for the events of a session. */
 export interface SessionEvents {
   ended: () => void;
   /** Called when the server reports that its list of tools has changed. */
-  changed: () => void;
+  outdateListing: () => void;
 }
 
-export type OpenSession = (events: SessionEvents, last: McpSession | undefined) => Promise<McpSession>;
+export type SessionOpener = (events: SessionEvents, last: McpSession | undefined) => Promise<McpSession>;
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
@@ -40,67 +40,69 @@ export class McpConnection {
    * @param lists cache of fresh lists, shared by all connections
    */
   constructor(
-    private readonly open: OpenSession,
+    private readonly open: SessionOpener,
     private readonly pauses: boolean,
     private readonly secrets: ReadonlySet<string> = new Set(),
     lists: FreshLists = new FreshLists(),
   ) {
-    this.listing = new SharedListing((signal) => this.list(signal), lists);
+    this.listing = new SharedListing((signal) => this.readList(signal), lists);
   }
 
   /**
    * Returns the server's tools, at most 30 seconds old; with `refresh`, listed after this call. All waiting callers
    * share one listing, which is aborted once no caller waits.
    */
-  tools(signal: AbortSignal, { refresh = false }: { refresh?: boolean } = {}): Promise<ListedTools> {
-    return this.using(() => this.listing.read(signal, refresh));
+  listTools(signal: AbortSignal, { refresh = false }: { refresh?: boolean } = {}): Promise<ListedTools> {
+    return this.whileUsing(() => this.listing.readShared(signal, refresh));
   }
 
   /** Calls a tool once. If the server has forgotten the session, the call is sent again in a new one. */
-  call(tool: ToolDefinition, args: JsonObject, call: SessionCall): Promise<JsonObject> {
-    const answer = this.using(() => this.withSession((session) => session.call(tool, args, call), call.signal));
+  callServerTool(tool: McpToolDefinition, args: JsonObject, call: SessionCall): Promise<JsonObject> {
+    const answer = this.whileUsing(() =>
+      this.withSession((session) => session.sendToolCall(tool, args, call), call.signal),
+    );
     return withoutSecrets(answer, this.secrets);
   }
 
   /** Closes the connection at once. Calls that use it fail. */
   async close(): Promise<void> {
     this.retired = true;
-    await this.drop();
+    await this.dropSession();
   }
 
   /** Closes the connection as soon as no call uses it. */
-  retire(): void {
+  closeWhenIdle(): void {
     this.retired = true;
-    if (this.users === 0) void this.drop();
+    if (this.users === 0) void this.dropSession();
   }
 
-  private list(signal: AbortSignal): Promise<ListedTools> {
+  private readList(signal: AbortSignal): Promise<ListedTools> {
     return this.withSession(async (session) => {
       const listing = new ToolListing();
-      const pages = session.pages(signal);
+      const pages = session.listPages(signal);
       for (;;) {
         const page = pages.next().then(({ done, value }) => (done ? null : value));
         const cleaned = await withoutSecrets(page, this.secrets);
-        if (cleaned === null) return listing.list();
-        listing.add(cleaned);
+        if (cleaned === null) return listing.finishList();
+        listing.addPage(cleaned);
       }
     }, signal);
   }
 
-  private async using<T>(work: () => Promise<T>): Promise<T> {
+  private async whileUsing<T>(work: () => Promise<T>): Promise<T> {
     this.users += 1;
     try {
       return await work();
     } finally {
       this.users -= 1;
-      if (this.retired && this.users === 0) void this.drop();
+      if (this.retired && this.users === 0) void this.dropSession();
     }
   }
 
   private async withSession<T>(work: (session: McpSession) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const isNew = this.current === undefined;
-    const slot = this.opened();
-    const session = await settled(slot.session, signal);
+    const slot = this.ensureSlot();
+    const session = await awaitShared(slot.session, signal);
     try {
       const result = await work(session);
       this.failures = 0;
@@ -108,13 +110,13 @@ export class McpConnection {
     } catch (error) {
       signal?.throwIfAborted();
       if (isAnswer(error)) throw error;
-      this.forget(slot);
+      this.forgetSlot(slot);
       if (isNew || !session.isKept || !isLostSession(error)) throw error;
-      return work(await settled(this.opened().session, signal));
+      return work(await awaitShared(this.ensureSlot().session, signal));
     }
   }
 
-  private opened(): Slot {
+  private ensureSlot(): Slot {
     if (this.current) return this.current;
     if (this.failed && performance.now() < this.failed.until)
       return { session: Promise.reject(this.failed.error as Error) };
@@ -122,7 +124,7 @@ export class McpConnection {
     this.current = slot;
     slot.session = this.openIn(slot);
     slot.session.catch((error: unknown) => {
-      this.forget(slot);
+      this.forgetSlot(slot);
       this.last = undefined;
       this.pauseAfter(error);
     });
@@ -130,8 +132,8 @@ export class McpConnection {
   }
 
   private async openIn(slot: Slot): Promise<McpSession> {
-    const changed = (): void => this.listing.outdate();
-    const session = await this.open({ changed, ended: () => this.forget(slot) }, this.last);
+    const outdateListing = (): void => this.listing.markOutdated();
+    const session = await this.open({ outdateListing, ended: () => this.forgetSlot(slot) }, this.last);
     this.last = session;
     this.failed = undefined;
     return session;
@@ -145,18 +147,18 @@ export class McpConnection {
   }
 
   /** Ends a session; the next call opens another one. */
-  private forget(slot: Slot): void {
+  private forgetSlot(slot: Slot): void {
     if (this.current !== slot) return;
     this.current = undefined;
-    this.listing.outdate();
-    void ended(slot);
+    this.listing.markOutdated();
+    void closeSlot(slot);
   }
 
-  private async drop(): Promise<void> {
+  private async dropSession(): Promise<void> {
     const { current } = this;
     this.current = undefined;
-    this.listing.outdate();
-    if (current) await ended(current);
+    this.listing.markOutdated();
+    if (current) await closeSlot(current);
   }
 }
 
@@ -165,7 +167,7 @@ interface Slot {
   session: Promise<McpSession>;
 }
 
-async function ended({ session }: Slot): Promise<void> {
+async function closeSlot({ session }: Slot): Promise<void> {
   const open = await session.catch(() => undefined);
   if (open && !open.ended) await open.close().catch(() => undefined);
 }

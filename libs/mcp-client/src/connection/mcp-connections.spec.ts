@@ -9,7 +9,7 @@ import { Logger } from '@nestjs/common';
 import { McpHttpServer } from '../../../../test/support/mcp-http-server.js';
 import { until } from '../../../../test/support/until.js';
 import { callResult } from '../call-result.js';
-import { listOf, type ToolDefinition } from '../pins/tool-definition.js';
+import { listOf, type McpToolDefinition } from '../pins/tool-definition.js';
 import type { McpServer } from '../servers/mcp-server.js';
 import { FakeSigners } from '../testing/fake-signers.js';
 import { failureText } from './failure-text.js';
@@ -20,7 +20,7 @@ const SUPPORT = join(import.meta.dirname, '../../../../test/support');
 const HARMLESS = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
 const NEVER = new AbortController().signal;
 const noSigners = {} as RequestSigners;
-const shutdown = { register: () => undefined } as unknown as Shutdown;
+const shutdown = { registerStep: () => undefined } as unknown as Shutdown;
 
 beforeAll(() => Logger.overrideLogger(false));
 const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
@@ -62,17 +62,17 @@ function program(env: Record<string, string>, script = 'mcp-stdio-server.mjs'): 
   return { name: 'program', source: 'file', at: { command: process.execPath, args: [join(SUPPORT, script)], env } };
 }
 
-type Connection = ReturnType<McpConnections['of']>;
+type Connection = ReturnType<McpConnections['connectionFor']>;
 
-async function toolOf(connection: Connection, name: string): Promise<ToolDefinition> {
-  const { tools } = await connection.tools(NEVER);
+async function toolOf(connection: Connection, name: string): Promise<McpToolDefinition> {
+  const { tools } = await connection.listTools(NEVER);
   const found = tools.find((it) => it.name === name);
   if (!found) throw new Error(`There is no ${name} among ${JSON.stringify(tools)}`);
   return found;
 }
 
 async function call(connection: Connection, name: string, args: JsonObject = {}, signal = NEVER) {
-  return callResult(await connection.call(await toolOf(connection, name), args, { signal }));
+  return callResult(await connection.callServerTool(await toolOf(connection, name), args, { signal }));
 }
 
 const failureOf = (promise: Promise<unknown>): Promise<string> =>
@@ -84,8 +84,8 @@ const failureOf = (promise: Promise<unknown>): Promise<string> =>
 describe.each(['both', 'legacy'] as const)('over HTTP, a server of the era "%s"', (era) => {
   it('lists and calls its tools', async () => {
     const server = await http(era);
-    const connection = connections().of('', endpoint(server.url));
-    const { tools } = await connection.tools(NEVER);
+    const connection = connections().connectionFor('', endpoint(server.url));
+    const { tools } = await connection.listTools(NEVER);
     const hints = { annotations: { readOnlyHint: true } };
     expect(tools).toEqual([
       { name: 'echo', description: 'Says what it is told', inputSchema: { type: 'object' }, ...hints },
@@ -96,16 +96,16 @@ describe.each(['both', 'legacy'] as const)('over HTTP, a server of the era "%s"'
 
   it('is told of the trace', async () => {
     const server = await http(era);
-    const connection = connections().of('', endpoint(server.url));
+    const connection = connections().connectionFor('', endpoint(server.url));
     const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
-    await connection.call(await toolOf(connection, 'echo'), {}, { signal: NEVER, trace });
+    await connection.callServerTool(await toolOf(connection, 'echo'), {}, { signal: NEVER, trace });
     expect(server.calls[0]!.meta).toMatchObject(trace);
   });
 
   it('learns of a cancel', async () => {
     const server = await http(era);
     server.tools = [{ name: 'hang', call: () => new Promise(() => undefined) }];
-    const connection = connections().of('', endpoint(server.url));
+    const connection = connections().connectionFor('', endpoint(server.url));
     const canceled = new AbortController();
     const calling = call(connection, 'hang', {}, canceled.signal);
     await until(() => server.calls.length === 1);
@@ -118,7 +118,7 @@ describe.each(['both', 'legacy'] as const)('over HTTP, a server of the era "%s"'
     const server = await http(era);
     server.tools = [{ name: 'hang', call: () => new Promise(() => undefined) }, { name: 'echo' }];
     const times = { call: 300 };
-    const connection = connections(times).of('', endpoint(server.url));
+    const connection = connections(times).connectionFor('', endpoint(server.url));
     expect(await failureOf(call(connection, 'hang'))).toBe('timeout: no answer in time');
     times.call = SESSION_TIMES.call;
     expect(await call(connection, 'echo')).toEqual({ result: 'echo' });
@@ -137,12 +137,12 @@ describe.each(['both', 'legacy'] as const)('over HTTP, a server of the era "%s"'
       },
       { name: 'echo' },
     ];
-    const connection = connections().of('', endpoint(server.url));
+    const connection = connections().connectionFor('', endpoint(server.url));
     const echo = await toolOf(connection, 'echo');
     expect(await failureOf(call(connection, 'end'))).toMatch(/connection/);
     await server.forget();
     server.instead = () => false;
-    expect(await connection.call(echo, {}, { signal: NEVER })).toMatchObject({
+    expect(await connection.callServerTool(echo, {}, { signal: NEVER })).toMatchObject({
       content: [{ type: 'text', text: 'echo' }],
     });
   });
@@ -150,7 +150,7 @@ describe.each(['both', 'legacy'] as const)('over HTTP, a server of the era "%s"'
   it('answers with ten megabytes: they are cut', async () => {
     const server = await http(era);
     server.tools = [{ name: 'big', call: () => ({ content: [{ type: 'text', text: 'x'.repeat(10_000_000) }] }) }];
-    const answered = await call(connections().of('', endpoint(server.url)), 'big');
+    const answered = await call(connections().connectionFor('', endpoint(server.url)), 'big');
     expect(answered).toEqual({ result: expect.any(String), truncated: true });
     expect((answered as { result: string }).result).toHaveLength(256 * 1024 - 2);
   });
@@ -169,23 +169,23 @@ describe.each(['both', 'legacy'] as const)('over HTTP, a server of the era "%s"'
   ])('answers with too many %s: the call fails', async (_, answer, text) => {
     const server = await http(era);
     server.tools = [{ name: 'flood', call: () => ({ content: [], ...answer }) as JsonObject }];
-    expect(await failureOf(call(connections().of('', endpoint(server.url)), 'flood'))).toMatch(text);
+    expect(await failureOf(call(connections().connectionFor('', endpoint(server.url)), 'flood'))).toMatch(text);
   });
 
   it('is known by what it lists after half a minute, or at once when it is looked at', async () => {
     const server = await http(era);
-    const connection = connections().of('', endpoint(server.url));
-    await connection.tools(NEVER);
+    const connection = connections().connectionFor('', endpoint(server.url));
+    await connection.listTools(NEVER);
     server.tools = [{ name: 'other' }];
-    expect((await connection.tools(NEVER)).tools.map((it) => it.name)).toEqual(['echo']);
-    expect((await connection.tools(NEVER, { refresh: true })).tools.map((it) => it.name)).toEqual(['other']);
+    expect((await connection.listTools(NEVER)).tools.map((it) => it.name)).toEqual(['echo']);
+    expect((await connection.listTools(NEVER, { refresh: true })).tools.map((it) => it.name)).toEqual(['other']);
   });
 });
 
 describe('over HTTP', () => {
   it('a session that the server has forgotten is opened anew', async () => {
     const server = await http('legacy');
-    const connection = connections().of('', endpoint(server.url));
+    const connection = connections().connectionFor('', endpoint(server.url));
     await call(connection, 'echo');
     await server.forget();
     expect(await call(connection, 'echo', { text: 'again' })).toEqual({ result: 'again' });
@@ -196,7 +196,7 @@ describe('over HTTP', () => {
     ['a metadata address', 'http://169.254.169.254/mcp', /^the address may not be called$/],
     ['a private address', 'http://10.0.0.1/mcp', /^the address may not be called$/],
   ])('%s', async (_, url, text) => {
-    expect(await failureOf(connections().of('', endpoint(url)).tools(NEVER))).toMatch(text);
+    expect(await failureOf(connections().connectionFor('', endpoint(url)).listTools(NEVER))).toMatch(text);
   });
 
   it.each([301, 302, 303, 307, 308])('a redirect to a metadata address is not followed (%d)', async (status) => {
@@ -207,7 +207,9 @@ describe('over HTTP', () => {
         response.writeHead(status, { location }).end();
         return true;
       };
-      expect(await failureOf(connections().of('', endpoint(server.url)).tools(NEVER))).toBe(`HTTP ${status}`);
+      expect(await failureOf(connections().connectionFor('', endpoint(server.url)).listTools(NEVER))).toBe(
+        `HTTP ${status}`,
+      );
     }
     expect(elsewhere.requests).toEqual([]);
   });
@@ -223,7 +225,7 @@ describe('over HTTP', () => {
       response.writeHead(status, { 'content-type': 'text/html' }).end('<p>secret internals</p>');
       return true;
     };
-    expect(await failureOf(connections().of('', endpoint(server.url)).tools(NEVER))).toMatch(text);
+    expect(await failureOf(connections().connectionFor('', endpoint(server.url)).listTools(NEVER))).toMatch(text);
   });
 
   it('no answer has the proof that a call carried, also where it was renewed', async () => {
@@ -235,7 +237,7 @@ describe('over HTTP', () => {
     ];
     server.tools[0]!.description = `for ${signers.token}`;
     const at = { url: server.url, auth: 'key' };
-    const connection = connections({}, signers).of('', { ...endpoint(server.url), at });
+    const connection = connections({}, signers).connectionFor('', { ...endpoint(server.url), at });
     expect((await toolOf(connection, 'quote')).description).toBe('for [secret]');
     const quoted = { result: 'you sent [secret]' };
     expect(await call(connection, 'quote')).toEqual(quoted);
@@ -250,14 +252,14 @@ describe('over HTTP', () => {
   it('a server that does not answer is given up', async () => {
     const server = await http();
     server.instead = () => true;
-    const connection = connections({ connect: 300 }).of('', endpoint(server.url));
-    expect(await failureOf(connection.tools(NEVER))).toMatch(/^timeout/);
+    const connection = connections({ connect: 300 }).connectionFor('', endpoint(server.url));
+    expect(await failureOf(connection.listTools(NEVER))).toMatch(/^timeout/);
   });
 
   it('a server that lists without end is given up', async () => {
     const server = await http();
     server.pages = true;
-    expect(await failureOf(connections().of('', endpoint(server.url)).tools(NEVER))).toBe(
+    expect(await failureOf(connections().connectionFor('', endpoint(server.url)).listTools(NEVER))).toBe(
       'its list of tools has more than 64 pages',
     );
   });
@@ -268,16 +270,18 @@ describe.each(['mcp-stdio-server.mjs', 'mcp-stdio-server-v1.mjs'])('a program, %
     const MCP_STARTS = newFile();
     const pool = connections();
     const server = program({ MCP_STARTS }, script);
-    const answers = await Promise.all(['a', 'b', 'c'].map((it) => call(pool.of(it, server), 'echo', { text: it })));
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map((it) => call(pool.connectionFor(it, server), 'echo', { text: it })),
+    );
     expect(answers).toEqual([{ result: 'a' }, { result: 'b' }, { result: 'c' }]);
-    expect(await call(pool.of('', server), 'add', { a: 1, b: 2 })).toEqual({ result: { sum: 3 } });
-    expect(await call(pool.of('', server), 'fail')).toEqual({ error: 'there is no such thing' });
+    expect(await call(pool.connectionFor('', server), 'add', { a: 1, b: 2 })).toEqual({ result: { sum: 3 } });
+    expect(await call(pool.connectionFor('', server), 'fail')).toEqual({ error: 'there is no such thing' });
     expect(linesOf(MCP_STARTS)).toHaveLength(1);
   });
 
   it('has no variables of ours but harmless ones', async () => {
     process.env.SECRET_OF_THE_SERVICE = 'secret';
-    const connection = connections().of('', program({ OWN: '1' }, script));
+    const connection = connections().connectionFor('', program({ OWN: '1' }, script));
     const { result } = (await call(connection, 'environment')) as { result: string };
     delete process.env.SECRET_OF_THE_SERVICE;
     const names = result.split(',').filter((it) => !HARMLESS.includes(it));
@@ -286,7 +290,7 @@ describe.each(['mcp-stdio-server.mjs', 'mcp-stdio-server-v1.mjs'])('a program, %
 
   it('that is killed in the middle of a call fails it, and is started again for the next', async () => {
     const [MCP_STARTS, MCP_CALLS] = [newFile(), newFile()];
-    const connection = connections().of('', program({ MCP_STARTS, MCP_CALLS }, script));
+    const connection = connections().connectionFor('', program({ MCP_STARTS, MCP_CALLS }, script));
     const hanging = failureOf(call(connection, 'hang'));
     await until(() => linesOf(MCP_CALLS).length === 1);
     process.kill(Number(linesOf(MCP_STARTS)[0]), 'SIGKILL');
@@ -297,7 +301,7 @@ describe.each(['mcp-stdio-server.mjs', 'mcp-stdio-server-v1.mjs'])('a program, %
 
   it('learns of a cancel', async () => {
     const MCP_CALLS = newFile();
-    const connection = connections().of('', program({ MCP_CALLS }, script));
+    const connection = connections().connectionFor('', program({ MCP_CALLS }, script));
     const canceled = new AbortController();
     const calling = call(connection, 'hang', {}, canceled.signal);
     await until(() => linesOf(MCP_CALLS).length === 1);
@@ -307,7 +311,7 @@ describe.each(['mcp-stdio-server.mjs', 'mcp-stdio-server-v1.mjs'])('a program, %
   });
 
   it('answers with ten megabytes: they are cut; with more it is ended', async () => {
-    const connection = connections().of('', program({}, script));
+    const connection = connections().connectionFor('', program({}, script));
     expect(await call(connection, 'big', { characters: 10_000_000 })).toMatchObject({ truncated: true });
     expect(await failureOf(call(connection, 'big', { characters: 20_000_000 }))).toBe('its connection has ended');
     expect(await call(connection, 'echo')).toEqual({ result: 'echo done' });
@@ -316,10 +320,10 @@ describe.each(['mcp-stdio-server.mjs', 'mcp-stdio-server-v1.mjs'])('a program, %
   it('ends with the pool', async () => {
     const MCP_STARTS = newFile();
     const pool = connections();
-    await call(pool.of('', program({ MCP_STARTS }, script)), 'echo');
+    await call(pool.connectionFor('', program({ MCP_STARTS }, script)), 'echo');
     await pool.close();
     await until(() => !isAlive(Number(linesOf(MCP_STARTS)[0])));
-    expect(() => pool.of('', program({}, script))).toThrow('the service is about to end');
+    expect(() => pool.connectionFor('', program({}, script))).toThrow('the service is about to end');
   });
 });
 
@@ -327,7 +331,7 @@ describe('a program', () => {
   it('that ends at a question it does not know is started again without it', async () => {
     const MCP_STARTS = newFile();
     const strict = program({ MCP_STARTS, MCP_STRICT: '1' }, 'mcp-stdio-server-v1.mjs');
-    const connection = connections().of('', strict);
+    const connection = connections().connectionFor('', strict);
     expect(await call(connection, 'echo', { text: 'old' })).toEqual({ result: 'old' });
     expect(linesOf(MCP_STARTS)).toHaveLength(2);
     process.kill(Number(linesOf(MCP_STARTS)[1]), 'SIGKILL');
@@ -340,39 +344,39 @@ describe('a program', () => {
     ['that is not there', { command: '/nowhere/at-all', args: [], env: {} }, 'it cannot be started (ENOENT)'],
     ['that ends at once', { command: process.execPath, args: ['-e', ''], env: {} }, 'its connection has ended'],
   ])('%s', async (_, at, text) => {
-    const connection = connections().of('', { name: 'broken', source: 'file', at });
-    expect(await failureOf(connection.tools(NEVER))).toBe(text);
+    const connection = connections().connectionFor('', { name: 'broken', source: 'file', at });
+    expect(await failureOf(connection.listTools(NEVER))).toBe(text);
   });
 
   it('that does not start is left alone for a while, and fails meanwhile as it did', async () => {
     const MCP_STARTS = newFile();
     const note = `require('fs').appendFileSync(process.env.MCP_STARTS, 'x\\n')`;
     const at = { command: process.execPath, args: ['-e', note], env: { MCP_STARTS } };
-    const connection = connections().of('', { name: 'broken', source: 'file', at });
-    await failureOf(connection.tools(NEVER));
+    const connection = connections().connectionFor('', { name: 'broken', source: 'file', at });
+    await failureOf(connection.listTools(NEVER));
     const starts = linesOf(MCP_STARTS).length;
-    expect(await failureOf(connection.tools(NEVER))).toBe('its connection has ended');
+    expect(await failureOf(connection.listTools(NEVER))).toBe('its connection has ended');
     expect(linesOf(MCP_STARTS)).toHaveLength(starts);
   });
 
   it('that floods its standard error is not held up', async () => {
     const flood = `process.stderr.write('x'.repeat(3_000_000)); await import(${JSON.stringify(join(SUPPORT, 'mcp-stdio-server.mjs'))})`;
     const at = { command: process.execPath, args: ['--input-type=module', '-e', flood], env: {} };
-    const connection = connections().of('', { name: 'loud', source: 'file', at });
+    const connection = connections().connectionFor('', { name: 'loud', source: 'file', at });
     expect(await call(connection, 'echo')).toEqual({ result: 'echo done' });
   });
 
   it('that writes what is no message is listened to further', async () => {
     const noise = `console.log('hello'); await import(${JSON.stringify(join(SUPPORT, 'mcp-stdio-server.mjs'))})`;
     const at = { command: process.execPath, args: ['--input-type=module', '-e', noise], env: {} };
-    const connection = connections().of('', { name: 'noisy', source: 'file', at });
+    const connection = connections().connectionFor('', { name: 'noisy', source: 'file', at });
     expect(await call(connection, 'echo')).toEqual({ result: 'echo done' });
   });
 });
 
 test('lists of the same tools are the same list', async () => {
   const server = await http();
-  const list = await connections().of('', endpoint(server.url)).tools(NEVER);
+  const list = await connections().connectionFor('', endpoint(server.url)).listTools(NEVER);
   expect({ ...listOf(list.tools), skipped: [] }).toEqual(list);
 });
 

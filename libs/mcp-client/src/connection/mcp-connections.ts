@@ -11,7 +11,7 @@ import { ReceivedBytes } from './received-bytes.js';
 import { isEnd } from './failure-text.js';
 import { FreshLists } from './fresh-lists.js';
 import { httpTransport } from './http-transport.js';
-import { McpConnection, type OpenSession, type SessionEvents } from './mcp-connection.js';
+import { McpConnection, type SessionOpener, type SessionEvents } from './mcp-connection.js';
 import { McpSession, SESSION_TIMES, type SessionTimes } from './mcp-session.js';
 import { type AnswerBounds, serverFetch, type ServerProof } from './server-fetch.js';
 import { StdioTransport } from './stdio-transport.js';
@@ -33,7 +33,7 @@ export class McpConnections {
     ttl: IDLE_MS,
     updateAgeOnGet: true,
     ttlAutopurge: true,
-    dispose: (connection) => connection.retire(),
+    dispose: (connection) => connection.closeWhenIdle(),
   });
 
   private readonly received = new ReceivedBytes();
@@ -44,18 +44,22 @@ export class McpConnections {
     private readonly config: Pick<AppConfig, 'content'>,
     private readonly http: Pick<OutboundHttp, 'fetch'>,
     private readonly signers: RequestSigners,
-    shutdown: Pick<Shutdown, 'register'>,
+    shutdown: Pick<Shutdown, 'registerStep'>,
     private readonly times: SessionTimes = SESSION_TIMES,
   ) {
-    shutdown.register('connections', () => this.close());
+    shutdown.registerStep('connections', () => this.close());
   }
 
-  of(tenant: string, { name, at }: McpServer): McpConnection {
+  connectionFor(tenant: string, { name, at }: McpServer): McpConnection {
     if (this.closed) throw new AgentCallError('connect', 'the service is about to end');
     if ('command' in at)
-      return kept(this.programs, name, () => new McpConnection(this.program(name, at), true, new Set(), this.lists));
+      return keptConnection(
+        this.programs,
+        name,
+        () => new McpConnection(this.programOpener(name, at), true, new Set(), this.lists),
+      );
     const key = JSON.stringify([tenant, name, at.url, at.auth ?? '']);
-    return kept(this.remote, key, () => this.remoteConnection(tenant, at));
+    return keptConnection(this.remote, key, () => this.remoteConnection(tenant, at));
   }
 
   async close(): Promise<void> {
@@ -66,26 +70,31 @@ export class McpConnections {
     this.remote.clear();
   }
 
-  private program(name: string, at: McpCommand): OpenSession {
-    const log = (line: string): void =>
+  private programOpener(name: string, at: McpCommand): SessionOpener {
+    const logLine = (line: string): void =>
       this.logger.debug({ server: name, stderr: line }, 'An MCP server wrote to its standard error');
     const bounds: BodyBounds = { bytes: MAX_MESSAGE, members: this.config.content.jsonMembers };
-    const open = (events: SessionEvents, prior?: PriorDiscovery): Promise<McpSession> =>
-      McpSession.open(new StdioTransport(at, bounds, log), this.times, this.watched(name, events), prior);
+    const openProgram = (events: SessionEvents, prior?: PriorDiscovery): Promise<McpSession> =>
+      McpSession.openSession(
+        new StdioTransport(at, bounds, logLine),
+        this.times,
+        this.watchEvents(name, events),
+        prior,
+      );
     return async (events, last) => {
       try {
-        return await open(events, last?.prior);
+        return await openProgram(events, last?.prior);
       } catch (error) {
         if (last || !isEnd(error)) throw error;
         // Some programs exit on an unknown discovery request; the legacy era sends none.
-        return open(events, { kind: 'legacy' });
+        return openProgram(events, { kind: 'legacy' });
       }
     };
   }
 
-  private watched(name: string, { ended, changed }: SessionEvents): SessionEvents {
+  private watchEvents(name: string, { ended, outdateListing: changed }: SessionEvents): SessionEvents {
     return {
-      changed,
+      outdateListing: changed,
       ended: () => {
         if (!this.closed)
           this.logger.warn({ server: name }, 'An MCP server has ended; it is started again when it is needed');
@@ -96,10 +105,10 @@ export class McpConnections {
 
   private remoteConnection(tenant: string, at: McpEndpoint): McpConnection {
     const secrets = new Set<string>();
-    return new McpConnection(this.endpoint(tenant, at, secrets), false, secrets, this.lists);
+    return new McpConnection(this.endpointOpener(tenant, at, secrets), false, secrets, this.lists);
   }
 
-  private endpoint(tenant: string, { url, auth }: McpEndpoint, secrets: Set<string>): OpenSession {
+  private endpointOpener(tenant: string, { url, auth }: McpEndpoint, secrets: Set<string>): SessionOpener {
     const endpoint = new URL(url);
     const wanted = auth === undefined ? undefined : { credential: auth, tenant, agentUrl: url, endpoint };
     const proof: ServerProof | undefined = wanted && { signers: this.signers, wanted, secrets };
@@ -108,7 +117,7 @@ export class McpConnections {
       bytes: MAX_MESSAGE,
       page: MAX_LISTING,
       members: this.config.content.jsonMembers,
-      account: () => this.received.answer(tenant),
+      account: () => this.received.openAccount(tenant),
       cut: (reason) => (failure = reason),
     };
     const fetch = serverFetch(this.http.fetch, bounds, proof);
@@ -117,11 +126,12 @@ export class McpConnections {
       failure = undefined;
       return last;
     };
-    return async (events) => McpSession.open(await httpTransport(endpoint, fetch, lastFailure), this.times, events);
+    return async (events) =>
+      McpSession.openSession(await httpTransport(endpoint, fetch, lastFailure), this.times, events);
   }
 }
 
-function kept(
+function keptConnection(
   connections: Map<string, McpConnection> | LRUCache<string, McpConnection>,
   key: string,
   make: () => McpConnection,

@@ -8,7 +8,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { AgentCallError } from '#libs/a2a-client';
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import type { ToolDefinition } from '../pins/tool-definition.js';
+import type { McpToolDefinition } from '../pins/tool-definition.js';
 import { cutReason } from './http-transport.js';
 import { resultAsSent, withUncheckedResults } from './unchecked-results.js';
 
@@ -64,10 +64,10 @@ export class McpSession {
    * Loads the SDK on first use, and opens a session.
    * @param prior known era of the server; absent: the server is asked
    */
-  static async open(
+  static async openSession(
     transport: Transport,
     times: SessionTimes,
-    events: { ended: () => void; changed: () => void },
+    events: { ended: () => void; outdateListing: () => void },
     prior?: PriorDiscovery,
   ): Promise<McpSession> {
     const { Client: SdkClient } = await import('@modelcontextprotocol/client');
@@ -83,7 +83,7 @@ export class McpSession {
     };
     // Errors outside of requests have no effect here.
     client.onerror = () => undefined;
-    client.setNotificationHandler('notifications/tools/list_changed', events.changed);
+    client.setNotificationHandler('notifications/tools/list_changed', events.outdateListing);
     try {
       await client.connect(withUncheckedResults(transport), { timeout: times.connect, ...(prior && { prior }) });
     } catch (error) {
@@ -110,7 +110,7 @@ export class McpSession {
    * @throws the signal's reason, and requests no page after that; AgentCallError if the list has too many pages or
    * takes too long
    */
-  async *pages(signal: AbortSignal): AsyncGenerator<JsonValue[]> {
+  async *listPages(signal: AbortSignal): AsyncGenerator<JsonValue[]> {
     if (!this.client.getServerCapabilities()?.tools) return;
     const until = performance.now() + this.times.listTotal;
     let cursor: string | undefined;
@@ -118,7 +118,7 @@ export class McpSession {
       const params = cursor === undefined ? {} : { cursor };
       const timeout = Math.min(this.times.list, until - performance.now());
       if (timeout <= 0) throw new AgentCallError('timeout', 'timeout: its list of tools did not end in time');
-      const result = await this.ask(
+      const result = await this.sendRequest(
         (options) => this.client.request({ method: 'tools/list', params }, { ...options, timeout }),
         signal,
       );
@@ -133,8 +133,8 @@ export class McpSession {
   }
 
   /** Calls a tool once. @throws the signal's reason */
-  async call(
-    { name: offered, calledAs: name = offered, title, description, inputSchema }: ToolDefinition,
+  async sendToolCall(
+    { name: offered, calledAs: name = offered, title, description, inputSchema }: McpToolDefinition,
     args: JsonObject,
     { signal, trace }: SessionCall,
   ): Promise<JsonObject> {
@@ -143,7 +143,7 @@ export class McpSession {
     const { call: timeout, callTotal: maxTotalTimeout } = this.times;
     // With a progress handler the SDK resets the timeout on each progress notification.
     const patience = { timeout, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress: () => undefined };
-    const result = await this.ask(
+    const result = await this.sendRequest(
       (options) => this.client.callTool(params, { ...options, ...patience, toolDefinition }),
       signal,
     );
@@ -154,7 +154,7 @@ export class McpSession {
     await this.client.close();
   }
 
-  private async ask<T>(request: (options: RequestOptions) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  private async sendRequest<T>(request: (options: RequestOptions) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       return await request({ ...(signal && { signal }) });
     } catch (error) {

@@ -12,19 +12,22 @@ export function withoutNullMembers(response: Response): Response {
   return Object.defineProperty(response, 'json', {
     value: async () => {
       const message = JSON.parse(await response.text()) as unknown;
-      return Array.isArray(message) ? message.map(repaired) : repaired(message);
+      return Array.isArray(message) ? message.map(repairMessage) : repairMessage(message);
     },
   });
 }
 
 function withEvents(response: Response, body: ReadableStream<Uint8Array<ArrayBuffer>>): Response {
   const { status, statusText, headers, url } = response;
-  const repaired = body.pipeThrough(new TextDecoderStream()).pipeThrough(lines()).pipeThrough(new TextEncoderStream());
+  const repaired = body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(wholeLines())
+    .pipeThrough(new TextEncoderStream());
   return Object.defineProperty(new Response(repaired, { status, statusText, headers }), 'url', { value: url });
 }
 
 /** Transforms whole lines, in time linear in their length. */
-function lines(): TransformStream<string, string> {
+function wholeLines(): TransformStream<string, string> {
   let begun: string[] = [];
   return new TransformStream({
     transform(piece, controller) {
@@ -50,13 +53,13 @@ function repairedLines(text: string): string {
 function repairedLine(line: string): string {
   try {
     const ends = line.slice(line.trimEnd().length);
-    return `data: ${JSON.stringify(repaired(JSON.parse(line.slice(DATA.length))))}${ends}`;
+    return `data: ${JSON.stringify(repairMessage(JSON.parse(line.slice(DATA.length))))}${ends}`;
   } catch {
     return line;
   }
 }
 
-function repaired(message: unknown): unknown {
+function repairMessage(message: unknown): unknown {
   if (!isJsonObject(message)) return message;
   const { error, result, params, ...rest } = message;
   return {

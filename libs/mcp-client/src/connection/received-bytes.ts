@@ -12,12 +12,12 @@ export class ReceivedBytes {
   private total = 0;
 
   /** Opens the account of one answer for the tenant. */
-  answer(tenant: string): AnswerAccount {
-    return new AnswerAccount((change) => this.take(tenant, change));
+  openAccount(tenant: string): AnswerAccount {
+    return new AnswerAccount((change) => this.countChange(tenant, change));
   }
 
   /** Counts the change in either case. @returns true if the held bytes are within both limits */
-  private take(tenant: string, change: number): boolean {
+  private countChange(tenant: string, change: number): boolean {
     const held = (this.tenants.get(tenant) ?? 0) + change;
     if (held > 0) this.tenants.set(tenant, held);
     else this.tenants.delete(tenant);
@@ -33,10 +33,10 @@ export class AnswerAccount {
   constructor(private readonly change: (bytes: number) => boolean) {}
 
   /** Holds more bytes. @throws AgentCallError if a long answer exceeds the limits */
-  take(bytes: number): void {
+  holdBytes(bytes: number): void {
     this.held += bytes;
     if (this.change(bytes) || this.held <= ALWAYS) return;
-    this.release();
+    this.releaseBytes();
     throw new AgentCallError(
       'invalid-response',
       'too many long answers of MCP servers are being read at the same time',
@@ -44,7 +44,7 @@ export class AnswerAccount {
   }
 
   /** Releases all held bytes. */
-  release(): void {
+  releaseBytes(): void {
     this.change(-this.held);
     this.held = 0;
   }

@@ -11,7 +11,7 @@ test('the secrets of a connection are those of its newest calls', async () => {
     return { origin: 'http://a', headers: {}, query: {}, secrets: [`token ${calls}`, 'constant'] };
   };
   const secrets = new Set<string>();
-  const signers = { auth } as unknown as RequestSigners;
+  const signers = { createProof: auth } as unknown as RequestSigners;
   const wanted = { credential: 'c', tenant: '', agentUrl: 'http://a', endpoint: new URL('http://a') };
   const fetch = serverFetch(async () => Response.json({}), BOUNDS, { signers, wanted, secrets });
   for (let call = 0; call < 1_000; call += 1) await fetch('http://a', { method: 'POST', body: '{}' });

@@ -3,7 +3,7 @@ import {
   networkFailure,
   type RequestAuth,
   RequestSigners,
-  sign,
+  applyProof,
   type SigningRequest,
 } from '#libs/a2a-client';
 import type { OutboundFetch } from '#libs/outbound';
@@ -36,14 +36,14 @@ export interface AnswerBounds extends BodyBounds {
  */
 export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: ServerProof): ServerFetch {
   return async (input, init) => {
-    const call = (auth?: RequestAuth): Promise<Response> => answered(send, new URL(input), init, auth);
-    const response = proof ? await withProof(proof, init?.signal, call) : await call();
+    const callServer = (auth?: RequestAuth): Promise<Response> => sendSignedRequest(send, new URL(input), init, auth);
+    const response = proof ? await withProof(proof, init?.signal, callServer) : await callServer();
     if (response.status === 202 && sentMessage(init, Infinity)?.['id'] !== undefined) {
       await response.body?.cancel();
       throw new AgentCallError('invalid-response', 'HTTP 202: it took a request and gave no answer', { code: 202 });
     }
     const method = sentMessage(init, LONGEST_KNOWN_REQUEST)?.['method'];
-    return withoutNullMembers(bounded(response, boundsOf(method, bounds)));
+    return withoutNullMembers(boundResponse(response, boundsOf(method, bounds)));
   };
 }
 
@@ -80,15 +80,15 @@ async function withProof(
   call: (auth: RequestAuth) => Promise<Response>,
 ): Promise<Response> {
   const request = { ...wanted, signal: signal ?? new AbortController().signal };
-  const auth = await signers.auth(request);
+  const auth = await signers.createProof(request);
   keepNewest(secrets, auth.secrets);
   const response = await call(auth);
-  if (response.status !== 401) return noted(signers, auth, response);
-  const other = await signers.renewed(request, auth);
-  if (other === undefined) return noted(signers, auth, response);
+  if (response.status !== 401) return noteRefusal(signers, auth, response);
+  const other = await signers.renewProof(request, auth);
+  if (other === undefined) return noteRefusal(signers, auth, response);
   keepNewest(secrets, other.secrets);
   await response.body?.cancel();
-  return noted(signers, other, await call(other));
+  return noteRefusal(signers, other, await call(other));
 }
 
 function keepNewest(secrets: Set<string>, carried: readonly string[]): void {
@@ -102,21 +102,26 @@ function keepNewest(secrets: Set<string>, carried: readonly string[]): void {
   }
 }
 
-function noted(signers: RequestSigners, auth: RequestAuth, response: Response): Response {
+function noteRefusal(signers: RequestSigners, auth: RequestAuth, response: Response): Response {
   const { status } = response;
-  if (status === 401 || status === 403) signers.failed(auth, refusal(status));
+  if (status === 401 || status === 403) signers.reportRefusal(auth, refusalError(status));
   return response;
 }
 
 /** Returns the error for a server's 401 or 403. */
-export function refusal(status: 401 | 403): AgentCallError {
+export function refusalError(status: 401 | 403): AgentCallError {
   const text = status === 401 ? 'the server does not accept who calls' : 'the server forbids the call';
   return new AgentCallError('unauthorized', `HTTP ${status}: ${text}`, { code: status });
 }
 
-async function answered(send: OutboundFetch, url: URL, init?: RequestInit, auth?: RequestAuth): Promise<Response> {
+async function sendSignedRequest(
+  send: OutboundFetch,
+  url: URL,
+  init?: RequestInit,
+  auth?: RequestAuth,
+): Promise<Response> {
   const headers = Object.fromEntries(new Headers(init?.headers));
-  const signed = auth ? sign(auth, url, headers) : { url, headers };
+  const signed = auth ? applyProof(auth, url, headers) : { url, headers };
   try {
     // The transport follows redirects within the origin; each of them calls this function again.
     return await send(signed.url, { ...init, headers: signed.headers, redirect: 'manual' });
@@ -126,7 +131,7 @@ async function answered(send: OutboundFetch, url: URL, init?: RequestInit, auth?
   }
 }
 
-function bounded(response: Response, bounds: AnswerBounds): Response {
+function boundResponse(response: Response, bounds: AnswerBounds): Response {
   if (!response.body) return response;
   const { status, statusText, headers } = response;
   const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');

@@ -29,59 +29,59 @@ export class SharedListing {
    * Returns a fresh list; with `refresh`, one whose read begins after this call.
    * @throws the signal's reason; the reason why the list cannot be read
    */
-  async read(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
+  async readShared(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
     const fresh = refresh ? undefined : this.fresh.get(this);
     if (fresh) return fresh;
-    if (refresh && this.running) await settled(ended(this.running), signal);
-    return this.join(this.running ?? this.start(), signal);
+    if (refresh && this.running) await awaitShared(awaitListing(this.running), signal);
+    return this.joinListing(this.running ?? this.startListing(), signal);
   }
 
   /** Discards the cached list, as the server's tools may have changed. */
-  outdate(): void {
+  markOutdated(): void {
     this.fresh.delete(this);
     if (this.running) this.running.outdated = true;
   }
 
-  private async join(listing: Listing, signal: AbortSignal): Promise<ListedTools> {
+  private async joinListing(listing: Listing, signal: AbortSignal): Promise<ListedTools> {
     listing.readers += 1;
     try {
-      return await settled(listing.list, signal);
+      return await awaitShared(listing.list, signal);
     } finally {
       listing.readers -= 1;
-      if (listing.readers === 0) this.end(listing);
+      if (listing.readers === 0) this.abandonListing(listing);
     }
   }
 
-  private start(): Listing {
+  private startListing(): Listing {
     const given = new AbortController();
     const listing: Listing = { list: this.list(given.signal), readers: 0, given, outdated: false };
     this.running = listing;
     void listing.list.then(
       (list) => {
-        this.forget(listing);
+        this.forgetListing(listing);
         if (!listing.outdated) this.fresh.set(this, list);
       },
-      () => this.forget(listing),
+      () => this.forgetListing(listing),
     );
     return listing;
   }
 
-  private end(listing: Listing): void {
-    this.forget(listing);
+  private abandonListing(listing: Listing): void {
+    this.forgetListing(listing);
     listing.given.abort(new Error('Nobody waits for the list of tools any more'));
   }
 
-  private forget(listing: Listing): void {
+  private forgetListing(listing: Listing): void {
     if (this.running === listing) this.running = undefined;
   }
 }
 
-async function ended({ list }: Listing): Promise<void> {
+async function awaitListing({ list }: Listing): Promise<void> {
   await list.catch(() => undefined);
 }
 
 /** Awaits a shared promise. Rejects with the signal's reason if the signal aborts first; the shared work continues. */
-export async function settled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function awaitShared<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return shared;
   // Avoids an unhandled rejection after all callers have left.
   shared.catch(() => undefined);

@@ -42,74 +42,79 @@ export class StdioTransport implements Transport {
   /** Starts the program. @throws the system's error if it cannot be started */
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.program;
-    const child = spawn(command, args, { env: { ...harmless(), ...env }, cwd, stdio: 'pipe', windowsHide: true });
+    const child = spawn(command, args, {
+      env: { ...harmlessEnvironment(), ...env },
+      cwd,
+      stdio: 'pipe',
+      windowsHide: true,
+    });
     this.child = child;
     // An error after the start comes from a signal; pipes have their own handlers.
     child.on('error', (error) => this.onerror?.(error));
     child.stdin.on('error', (error) => this.onerror?.(error));
     this.stderr = child.stderr;
     readBriefly(child.stderr, this.log);
-    this.read(child.stdout);
+    this.readOutput(child.stdout);
     await once(child, 'spawn');
-    child.once('close', () => this.end());
+    child.once('close', () => this.endConnection());
     // Child processes of the program may keep its pipes open.
-    child.once('exit', () => void delay(PATIENCE_MS, undefined, { ref: false }).then(() => this.end()));
+    child.once('exit', () => void delay(PATIENCE_MS, undefined, { ref: false }).then(() => this.endConnection()));
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.child?.stdin;
     if (!stdin?.writable || this.closed) throw new AgentCallError('connect', 'its connection has ended');
-    if (!stdin.write(`${JSON.stringify(message)}\n`)) await drained(stdin);
+    if (!stdin.write(`${JSON.stringify(message)}\n`)) await waitForDrain(stdin);
   }
 
   /** Closes standard input, then sends SIGTERM, then SIGKILL, with up to two seconds before each signal. */
   async close(): Promise<void> {
     const { child } = this;
-    if (child?.pid === undefined || this.closed) return this.end();
+    if (child?.pid === undefined || this.closed) return this.endConnection();
     const gone = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
     child.stdin?.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await within(gone, PATIENCE_MS)) break;
+      if (await happensWithin(gone, PATIENCE_MS)) break;
       child.kill(signal);
     }
-    this.end();
+    this.endConnection();
   }
 
-  private read(stdout: Readable): void {
-    const lines = new LineReader(this.bounds.bytes, (line) => this.receive(line));
+  private readOutput(stdout: Readable): void {
+    const lines = new LineReader(this.bounds.bytes, (line) => this.receiveLine(line));
     stdout.on('data', (piece: Buffer) => {
-      if (lines.feed(piece)) return;
-      this.refuse(`its message is longer than ${this.bounds.bytes} bytes`);
+      if (lines.feedBytes(piece)) return;
+      this.refuseMessage(`its message is longer than ${this.bounds.bytes} bytes`);
       stdout.destroy();
     });
   }
 
-  private receive(line: string): void {
+  private receiveLine(line: string): void {
     if (hasMoreMembers(line, this.bounds.members))
-      return this.refuse(`its message ${tooManyMembers(this.bounds.members)}`);
-    if (nestsDeeper(line, DEEPEST_MESSAGE)) return this.refuse(`its message ${TOO_DEEP}`);
-    const message = messageOf(line);
+      return this.refuseMessage(`its message ${tooManyMembers(this.bounds.members)}`);
+    if (nestsDeeper(line, DEEPEST_MESSAGE)) return this.refuseMessage(`its message ${TOO_DEEP}`);
+    const message = parseLine(line);
     if (message) this.onmessage?.(message);
   }
 
-  private refuse(reason: string): void {
+  private refuseMessage(reason: string): void {
     this.onerror?.(new AgentCallError('invalid-response', reason));
     void this.close();
   }
 
-  private end(): void {
+  private endConnection(): void {
     if (this.closed) return;
     this.closed = true;
     this.onclose?.();
   }
 }
 
-function harmless(): Record<string, string> {
+function harmlessEnvironment(): Record<string, string> {
   return Object.fromEntries(HARMLESS.flatMap((it) => (process.env[it] === undefined ? [] : [[it, process.env[it]]])));
 }
 
 /** Parses a line; `undefined` if it is no message, as some programs print a greeting. */
-function messageOf(line: string): JSONRPCMessage | undefined {
+function parseLine(line: string): JSONRPCMessage | undefined {
   try {
     const value = JSON.parse(line) as JSONRPCMessage | null;
     return typeof value === 'object' && value !== null && 'jsonrpc' in value ? value : undefined;
@@ -119,11 +124,11 @@ function messageOf(line: string): JSONRPCMessage | undefined {
 }
 
 /** Resolves when standard input accepts more, or the program has closed it. */
-async function drained(stdin: Writable): Promise<void> {
+async function waitForDrain(stdin: Writable): Promise<void> {
   await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
 }
 
-async function within(event: Promise<unknown>, ms: number): Promise<boolean> {
+async function happensWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
   const stop = new AbortController();
   const late = delay(ms, false, { signal: stop.signal, ref: false }).catch(() => false);
   const came = await Promise.race([event.then(() => true), late]);

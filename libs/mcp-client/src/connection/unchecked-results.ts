@@ -26,7 +26,7 @@ export function withUncheckedResults(transport: Transport): Transport {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
     if (!isRequest(message)) {
-      if (!('method' in message) && !answers.next()) return;
+      if (!('method' in message) && !answers.mayAnswer()) return;
       await send(message, options).finally(() => endCanceled(pending, message));
       return;
     }
@@ -52,7 +52,7 @@ class AnswerCount {
   private until = 0;
 
   /** @returns true if one more answer may be sent now */
-  next(): boolean {
+  mayAnswer(): boolean {
     const now = performance.now();
     if (now >= this.until) [this.count, this.until] = [0, now + MINUTE_MS];
     this.count += 1;

@@ -30,28 +30,28 @@ export class UnfinishedBytes {
    * Counts a piece of the body.
    * @throws AgentCallError if other answers leave no room for it
    */
-  take(piece: Uint8Array): void {
-    if (this.events?.take(piece)) this.release();
-    const added = this.events ? this.events.pending - this.held : this.begun(piece);
+  countPiece(piece: Uint8Array): void {
+    if (this.events?.readPiece(piece)) this.releaseBytes();
+    const added = this.events ? this.events.pending - this.held : this.answerBytes(piece);
     if (added === 0) return;
     this.timer ??= setTimeout(this.late, LONGEST_UNFINISHED_MS).unref();
     this.held += added;
-    this.account.take(added);
+    this.account.holdBytes(added);
   }
 
   /** Releases the held bytes, and stops the timer. */
-  release(): void {
+  releaseBytes(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.held = 0;
-    this.account.release();
+    this.account.releaseBytes();
   }
 
   /**
    * Returns the bytes to count for an answer that is not a stream. Leading white space is a keep-alive and does not
    * count.
    */
-  private begun(piece: Uint8Array): number {
+  private answerBytes(piece: Uint8Array): number {
     return this.held > 0 || piece.some((code) => code > SPACE) ? piece.byteLength : 0;
   }
 }

@@ -11,7 +11,7 @@ export class SkippedLog {
   /** Last logged text, by tenant and server. */
   private readonly logged = new LRUCache<string, string>({ max: MOST_SERVERS });
 
-  report(tenant: string, server: string, skipped: readonly SkippedTool[]): void {
+  reportSkipped(tenant: string, server: string, skipped: readonly SkippedTool[]): void {
     const tools = skipped.slice(0, SHOWN_TOOLS).map(({ name, reason }) => `"${name}" ${reason}`);
     const key = JSON.stringify([tenant, server]);
     const text = JSON.stringify([skipped.length, tools]);

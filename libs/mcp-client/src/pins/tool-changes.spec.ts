@@ -4,8 +4,8 @@ import { type ListedTools, ToolListing } from './tool-listing.js';
 
 const toolList = (...pages: JsonValue[][]): ListedTools => {
   const listing = new ToolListing();
-  for (const page of pages) listing.add(page);
-  return listing.list();
+  for (const page of pages) listing.addPage(page);
+  return listing.finishList();
 };
 const listed = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
@@ -176,7 +176,7 @@ describe('a list of tools', () => {
   ])('is refused with %s, as soon as a page is too much', (_, tools, reason) => {
     expect(() => toolList(tools)).toThrow(reason);
     const listing = new ToolListing();
-    const pages = Iterator.from(tools).map((it) => listing.add([it]));
+    const pages = Iterator.from(tools).map((it) => listing.addPage([it]));
     expect(() => pages.toArray()).toThrow(reason);
   });
 });

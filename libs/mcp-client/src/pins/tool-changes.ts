@@ -1,6 +1,6 @@
 import { type JsonDifference, jsonDifferences, type JsonObject } from '#libs/protocol';
 import type { CardConfig } from '#libs/service';
-import { type ToolDefinition, toolHash } from './tool-definition.js';
+import { type McpToolDefinition, toolHash } from './tool-definition.js';
 
 /** Difference of one tool from its pin. */
 export interface ToolChange {
@@ -14,7 +14,7 @@ export interface ToolChange {
 
 /** Known tool, and whether the policy blocks it. */
 export interface KnownTool {
-  definition: ToolDefinition;
+  definition: McpToolDefinition;
   blocked: boolean;
 }
 
@@ -22,8 +22,8 @@ const MOST_DIFFERENCES = 100;
 
 /** Returns the listed tools. Under the policy `block`, tools that differ from their pins are blocked. */
 export function knownTools(
-  pinned: readonly ToolDefinition[],
-  seen: readonly ToolDefinition[],
+  pinned: readonly McpToolDefinition[],
+  seen: readonly McpToolDefinition[],
   policy: CardConfig['changes'],
 ): KnownTool[] {
   const hashes = new Map(pinned.map((it) => [it.name, toolHash(it)]));
@@ -35,8 +35,8 @@ export function knownTools(
 
 /** Returns the changes since the pin, one for each tool. */
 export function toolChanges(
-  pinned: readonly ToolDefinition[],
-  seen: readonly ToolDefinition[],
+  pinned: readonly McpToolDefinition[],
+  seen: readonly McpToolDefinition[],
   policy: CardConfig['changes'],
 ): ToolChange[] {
   const [before, after] = [byName(pinned), byName(seen)];
@@ -46,8 +46,8 @@ export function toolChanges(
 
 function changeOf(
   tool: string,
-  before: ToolDefinition | undefined,
-  after: ToolDefinition | undefined,
+  before: McpToolDefinition | undefined,
+  after: McpToolDefinition | undefined,
   blocks: boolean,
 ): ToolChange | undefined {
   if (after === undefined) return { tool, kind: 'removed', blocked: false, differences: [] };
@@ -57,10 +57,10 @@ function changeOf(
   return { tool, kind: 'changed', blocked: blocks, differences: differences.slice(0, MOST_DIFFERENCES) };
 }
 
-function byName(tools: readonly ToolDefinition[]): Map<string, ToolDefinition> {
+function byName(tools: readonly McpToolDefinition[]): Map<string, McpToolDefinition> {
   return new Map(tools.map((it) => [it.name, it]));
 }
 
-function jsonOf(tool: ToolDefinition): JsonObject {
+function jsonOf(tool: McpToolDefinition): JsonObject {
   return tool as unknown as JsonObject;
 }

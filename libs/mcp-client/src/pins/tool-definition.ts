@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonObject, type JsonValue } from '#libs/protocol';
 
 /** Compared parts of a tool: all that a model reads, and all that Parley acts on. */
-export interface ToolDefinition {
+export interface McpToolDefinition {
   name: string;
   /** Server's own name of the tool, if that cannot be offered. */
   calledAs?: string;
@@ -18,18 +18,18 @@ export interface ToolDefinition {
 export interface ToolList {
   /** Hash over all tools. */
   hash: string;
-  tools: ToolDefinition[];
+  tools: McpToolDefinition[];
 }
 
 /** Returns a list of tools with its hash. */
-export function listOf(tools: ToolDefinition[]): ToolList {
-  return { hash: digest(tools.map((it) => [it.name, toolHash(it)])), tools };
+export function listOf(tools: McpToolDefinition[]): ToolList {
+  return { hash: jsonDigest(tools.map((it) => [it.name, toolHash(it)])), tools };
 }
 
-export function toolHash(tool: ToolDefinition): string {
-  return digest(tool as unknown as JsonValue);
+export function toolHash(tool: McpToolDefinition): string {
+  return jsonDigest(tool as unknown as JsonValue);
 }
 
-function digest(value: JsonValue): string {
+function jsonDigest(value: JsonValue): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url');
 }

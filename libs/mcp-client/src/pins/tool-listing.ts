@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
-import { listOf, type ToolDefinition, type ToolList } from './tool-definition.js';
+import { listOf, type McpToolDefinition, type ToolList } from './tool-definition.js';
 import { cleanedNames, LONGEST_NAME } from './tool-names.js';
 
 /** Listed tool that cannot be offered. */
@@ -31,14 +31,14 @@ export class ToolListRefused extends Error {
 /** Collects the pages of a list of tools. Rejects the list as soon as its pages together are too long. */
 export class ToolListing {
   /** Tools by the name that the server gives. */
-  private readonly tools = new Map<string, ToolDefinition>();
+  private readonly tools = new Map<string, McpToolDefinition>();
   private readonly skipped: SkippedTool[] = [];
   private entries = 0;
   private sent = 0;
   private kept = 0;
 
   /** Adds a page. @throws ToolListRefused */
-  add(page: readonly JsonValue[]): void {
+  addPage(page: readonly JsonValue[]): void {
     this.entries += page.length;
     if (this.entries > MOST_TOOLS) throw new ToolListRefused(`has more than ${MOST_TOOLS} tools`);
     this.sent += JSON.stringify(page).length;
@@ -47,9 +47,12 @@ export class ToolListing {
   }
 
   /** Returns the listed tools, each under a name that it can be offered by. */
-  list(): ListedTools {
+  finishList(): ListedTools {
     const names = cleanedNames([...this.tools.keys()]);
-    const tools = [...this.tools.values()].map((tool) => ({ ...tool, ...named(tool.name, names.get(tool.name)!) }));
+    const tools = [...this.tools.values()].map((tool) => ({
+      ...tool,
+      ...offeredName(tool.name, names.get(tool.name)!),
+    }));
     return { ...listOf(tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))), skipped: this.skipped };
   }
 
@@ -58,19 +61,19 @@ export class ToolListing {
     const length = typeof tool === 'string' ? 0 : JSON.stringify(tool).length;
     this.kept += length;
     if (this.kept > MAX_LIST) throw new ToolListRefused(`describes its tools with more than ${MAX_LIST} characters`);
-    if (typeof tool === 'string') this.skip(listed, tool);
-    else if (length > MAX_DEFINITION) this.skip(listed, `is described with more than ${MAX_DEFINITION} characters`);
-    else if (this.tools.has(tool.name)) this.skip(listed, 'has the name of another one');
+    if (typeof tool === 'string') this.skipTool(listed, tool);
+    else if (length > MAX_DEFINITION) this.skipTool(listed, `is described with more than ${MAX_DEFINITION} characters`);
+    else if (this.tools.has(tool.name)) this.skipTool(listed, 'has the name of another one');
     else this.tools.set(tool.name, tool);
   }
 
-  private skip(listed: JsonValue, reason: string): void {
+  private skipTool(listed: JsonValue, reason: string): void {
     const name = isJsonObject(listed) && typeof listed['name'] === 'string' ? listed['name'] : '';
     this.skipped.push({ name: textStart(name, LONGEST_NAME), reason });
   }
 }
 
-function named(own: string, cleaned: string): Pick<ToolDefinition, 'name' | 'calledAs'> {
+function offeredName(own: string, cleaned: string): Pick<McpToolDefinition, 'name' | 'calledAs'> {
   return own === cleaned ? { name: own } : { name: cleaned, calledAs: own };
 }
 
@@ -78,7 +81,7 @@ function named(own: string, cleaned: string): Pick<ToolDefinition, 'name' | 'cal
  * Returns the kept parts of a tool, or why it cannot be offered. A member that is null or has another type counts as
  * absent.
  */
-function definitionOf(listed: JsonValue): ToolDefinition | string {
+function definitionOf(listed: JsonValue): McpToolDefinition | string {
   if (!isJsonObject(listed)) return 'is not an object';
   const { name, title, description, inputSchema, outputSchema, annotations } = listed;
   if (typeof name !== 'string') return 'has no name';
@@ -86,7 +89,7 @@ function definitionOf(listed: JsonValue): ToolDefinition | string {
   if (name.length > LONGEST_NAME) return `has a name of more than ${LONGEST_NAME} characters`;
   if (!isJsonObject(inputSchema)) return 'has no inputSchema that is an object';
   const schema = argumentsSchema(inputSchema);
-  const problem = problemOf(schema);
+  const problem = schemaProblem(schema);
   if (problem !== undefined) return `has an inputSchema ${problem}`;
   return {
     name,
@@ -105,7 +108,7 @@ function argumentsSchema(schema: JsonObject): JsonObject {
 }
 
 /** Returns why a schema fits no arguments, which are an object with members. */
-function problemOf({ type, properties, required }: JsonObject): string | undefined {
+function schemaProblem({ type, properties, required }: JsonObject): string | undefined {
   if (type !== 'object') return 'whose type is not "object"';
   if (properties !== undefined && !isJsonObject(properties)) return 'whose properties are not an object';
   if (required !== undefined && !isTexts(required)) return 'whose required is not a list of names';

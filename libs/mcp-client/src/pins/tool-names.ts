@@ -21,11 +21,11 @@ export function cleanedNames(names: readonly string[]): Map<string, string> {
     cleaned.map(([name, it]) => {
       if (name === it) return [name, name];
       const isPlain = uses.get(it)!.length === 1 && /[A-Za-z0-9]/.test(it);
-      return [name, isPlain ? it : `${textStart(it, LONGEST_NAME - 1 - DIGEST_DIGITS)}_${digestOf(name)}`];
+      return [name, isPlain ? it : `${textStart(it, LONGEST_NAME - 1 - DIGEST_DIGITS)}_${nameDigest(name)}`];
     }),
   );
 }
 
-function digestOf(name: string): string {
+function nameDigest(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, DIGEST_DIGITS);
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
-import type { ToolDefinition, ToolList } from './tool-definition.js';
+import type { McpToolDefinition, ToolList } from './tool-definition.js';
 
 /** Tools of a server as first seen, or as accepted since. */
 export interface ToolPin extends ToolList {
@@ -18,30 +18,30 @@ export interface ToolPin extends ToolList {
 export class ToolPins {
   constructor(private readonly database: Database) {}
 
-  async find(tenant: string, server: string): Promise<ToolPin | undefined> {
-    const { rows } = await this.database.pool.query<PinRow>(FIND, [tenant, server]);
+  async findPin(tenant: string, server: string): Promise<ToolPin | undefined> {
+    const { rows } = await this.database.pool.query<ToolPinRow>(FIND, [tenant, server]);
     return rows[0] && pinOf(rows[0]);
   }
 
   /** Returns for each pinned server of a tenant, by name, whether a change waits to be accepted. */
-  async changed(tenant: string): Promise<Map<string, boolean>> {
+  async findChanged(tenant: string): Promise<Map<string, boolean>> {
     const { rows } = await this.database.pool.query<{ server: string; changed: boolean }>(CHANGED, [tenant]);
     return new Map(rows.map((it) => [it.server, it.changed]));
   }
 
   /** Pins a list, unless the server has a pin already. */
-  async pin(tenant: string, server: string, { hash, tools }: ToolList): Promise<void> {
+  async pinFirst(tenant: string, server: string, { hash, tools }: ToolList): Promise<void> {
     await this.database.pool.query(PIN, [tenant, server, hash, JSON.stringify(tools)]);
   }
 
   /** Records that another list was seen. @returns false if the pin no longer has the hash `pinned` */
-  async note(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
+  async noteSeen(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
     const values = [tenant, server, pinned, hash, JSON.stringify(tools)];
     return (await this.database.pool.query(NOTE, values)).rowCount === 1;
   }
 
   /** Replaces the pin with a list. @returns false if the pin no longer has the hash `pinned` */
-  async move(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
+  async replacePin(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
     const values = [tenant, server, pinned, hash, JSON.stringify(tools)];
     return (await this.database.pool.query(MOVE, values)).rowCount === 1;
   }
@@ -52,25 +52,25 @@ export class ToolPins {
   }
 
   /** Pins the list that was seen last. @returns false if it does not have this hash */
-  async accept(tenant: string, server: string, hash: string, by: string): Promise<boolean> {
+  async acceptSeen(tenant: string, server: string, hash: string, by: string): Promise<boolean> {
     return (await this.database.pool.query(ACCEPT, [tenant, server, hash, by])).rowCount === 1;
   }
 
-  async forget(tenant: string, server: string): Promise<void> {
+  async deletePin(tenant: string, server: string): Promise<void> {
     await this.database.pool.query('DELETE FROM mcp_tool_pin WHERE tenant = $1 AND server = $2', [tenant, server]);
   }
 }
 
-interface PinRow {
+interface ToolPinRow {
   hash: string;
-  tools: ToolDefinition[];
+  tools: McpToolDefinition[];
   seen_hash: string | null;
-  seen_tools: ToolDefinition[] | null;
+  seen_tools: McpToolDefinition[] | null;
   accepted_at: Date | null;
   accepted_by: string | null;
 }
 
-function pinOf(row: PinRow): ToolPin {
+function pinOf(row: ToolPinRow): ToolPin {
   const { hash, tools, seen_hash: seenHash, seen_tools: seenTools, accepted_at: at, accepted_by: by } = row;
   return {
     hash,

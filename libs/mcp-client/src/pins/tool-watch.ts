@@ -34,33 +34,33 @@ export class ToolWatch {
   }
 
   /** Compares a list with the pin, records the difference, and returns the resulting state. */
-  async seen(tenant: string, server: string, list: ToolList): Promise<KnownServer> {
+  async compareSeen(tenant: string, server: string, list: ToolList): Promise<KnownServer> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const pin = await this.pins.find(tenant, server);
-      if (!pin) await this.pins.pin(tenant, server, list);
+      const pin = await this.pins.findPin(tenant, server);
+      if (!pin) await this.pins.pinFirst(tenant, server, list);
       else if (pin.hash === list.hash) {
         if (pin.seen) await this.pins.seenAgain(tenant, server, pin.hash);
         const { seen: _seen, ...pinned } = pin;
-        return this.known(pinned);
-      } else if (pin.seen?.hash === list.hash) return this.known(pin);
+        return this.toKnownServer(pinned);
+      } else if (pin.seen?.hash === list.hash) return this.toKnownServer(pin);
       else {
         const accepted = this.policy === 'allow';
         const noted = accepted
-          ? await this.pins.move(tenant, server, pin.hash, list)
-          : await this.pins.note(tenant, server, pin.hash, list);
-        if (noted) this.report(tenant, server, pin, list);
+          ? await this.pins.replacePin(tenant, server, pin.hash, list)
+          : await this.pins.noteSeen(tenant, server, pin.hash, list);
+        if (noted) this.reportChanges(tenant, server, pin, list);
       }
     }
     throw new Error(`The tools of the MCP server ${server} are changing too often to be compared`);
   }
 
   /** Returns the last known state of an unreachable server; `undefined` if it was never seen. */
-  async remembered(tenant: string, server: string): Promise<KnownServer | undefined> {
-    const pin = await this.pins.find(tenant, server);
-    return pin && this.known(pin);
+  async recallServer(tenant: string, server: string): Promise<KnownServer | undefined> {
+    const pin = await this.pins.findPin(tenant, server);
+    return pin && this.toKnownServer(pin);
   }
 
-  private known(pin: ToolPin): KnownServer {
+  private toKnownServer(pin: ToolPin): KnownServer {
     const { hash, tools } = pin.seen ?? pin;
     return {
       hash,
@@ -70,7 +70,7 @@ export class ToolWatch {
     };
   }
 
-  private report(tenant: string, server: string, pin: ToolPin, list: ToolList): void {
+  private reportChanges(tenant: string, server: string, pin: ToolPin, list: ToolList): void {
     const changes = toolChanges(pin.tools, list.tools, this.policy);
     const tools = changes.slice(0, SHOWN_TOOLS).map(({ tool, kind }) => `${tool} ${kind}`);
     const about = { tenant, server, tools, policy: this.policy };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type NamedPage, refuseMoreThan } from '#libs/http';
-import { throughOutage } from '#libs/postgres';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { AppConfig, type McpEndpoint } from '#libs/service';
 import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
 import type { McpServer } from './mcp-server.js';
@@ -34,23 +34,23 @@ export class McpServers {
   }
 
   /** Returns all servers, sorted by name. */
-  async list(tenant: string): Promise<McpServer[]> {
+  async listServers(tenant: string): Promise<McpServer[]> {
     const own = (await this.rows.find({ where: { tenant } })).filter(({ name }) => !this.isOfFile(name));
-    return [...this.fromFile.values(), ...own.map(serverOf)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return [...this.fromFile.values(), ...own.map(toMcpServer)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Returns one page of all servers, sorted by name. */
-  async page(tenant: string, { limit, after }: NamedPage): Promise<McpServer[]> {
+  async listServerPage(tenant: string, { limit, after }: NamedPage): Promise<McpServer[]> {
     const where = { tenant, name: MoreThan(after) };
     const rows = await this.rows.find({ where, order: { name: 'ASC' }, take: limit });
-    const own = rows.filter(({ name }) => !this.isOfFile(name)).map(serverOf);
+    const own = rows.filter(({ name }) => !this.isOfFile(name)).map(toMcpServer);
     const ofFile = [...this.fromFile.values()].filter(({ name }) => name > after);
     return [...ofFile, ...own].toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limit);
   }
 
   /** Returns the names of the servers that use a credential, sorted. */
-  async naming(tenant: string, credential: string): Promise<string[]> {
-    const all = await this.list(tenant);
+  async namesUsingCredential(tenant: string, credential: string): Promise<string[]> {
+    const all = await this.listServers(tenant);
     return all.filter(({ at }) => 'url' in at && at.auth === credential).map(({ name }) => name);
   }
 
@@ -58,28 +58,30 @@ export class McpServers {
     const ofFile = this.fromFile.get(name);
     if (ofFile) return ofFile;
     const row = await this.rows.findOneBy({ tenant, name });
-    return row ? serverOf(row) : undefined;
+    return row ? toMcpServer(row) : undefined;
   }
 
   /** Returns a server as `get` does, but waits for an unreachable database. */
   async forCall(tenant: string, name: string, signal: AbortSignal): Promise<McpServer | undefined> {
-    return throughOutage(() => this.get(tenant, name), signal);
+    return retryWhileDatabaseDown(() => this.get(tenant, name), signal);
   }
 
   /**
    * Stores a new server. @returns `undefined` if the name is taken
    * @throws ProblemError 422 if the tenant has as many as it may
    */
-  async create(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
+  async createServer(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
     refuseMoreThan({ count: await this.rows.countBy({ tenant }), most: MOST_MCP_SERVERS, what: 'MCP servers' });
     const values = { tenant, name, ...columnsOf(server) };
-    return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
+    return toSavedServer(
+      await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute(),
+    );
   }
 
   /** Replaces a server. @returns `undefined` if there is none of the name */
-  async replace(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
+  async replaceServer(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
     const values = { ...columnsOf(server), updated_at: () => 'now()' };
-    return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
+    return toSavedServer(await this.rows.update({ tenant, name }, values, { returning: '*' }));
   }
 
   /** Deletes a server. @returns true if it existed */
@@ -97,7 +99,7 @@ function columnsOf({ at, allow, approve }: OwnServer): Pick<McpServerRow, 'url' 
   };
 }
 
-function serverOf(row: McpServerRow): McpServer {
+function toMcpServer(row: McpServerRow): McpServer {
   const { name, url, auth, allow, approve } = row;
   return {
     name,
@@ -111,7 +113,7 @@ function serverOf(row: McpServerRow): McpServer {
 }
 
 /** Converts a returned row. TypeORM leaves it unchanged, so its members are named as the columns. */
-function saved({ raw }: InsertResult | UpdateResult): McpServer | undefined {
+function toSavedServer({ raw }: InsertResult | UpdateResult): McpServer | undefined {
   const [row] = raw as McpServerRow[];
-  return row && serverOf(row);
+  return row && toMcpServer(row);
 }

@@ -4,18 +4,18 @@ import { type RequestAuth, RequestSigners, type SigningRequest } from '#libs/a2a
 export class FakeSigners extends RequestSigners {
   token = 'token-1';
 
-  override async auth({ endpoint: { origin } }: SigningRequest): Promise<RequestAuth> {
+  override async createProof({ endpoint: { origin } }: SigningRequest): Promise<RequestAuth> {
     return { origin, headers: { authorization: `Bearer ${this.token}` }, query: {}, secrets: [this.token] };
   }
 
-  override async renewed(wanted: SigningRequest): Promise<RequestAuth> {
+  override async renewProof(wanted: SigningRequest): Promise<RequestAuth> {
     this.token = 'renewed-2';
-    return this.auth(wanted);
+    return this.createProof(wanted);
   }
 
-  override async reaches(): Promise<boolean> {
+  override async reachesOrigins(): Promise<boolean> {
     return true;
   }
 
-  override failed(): void {}
+  override reportRefusal(): void {}
 }

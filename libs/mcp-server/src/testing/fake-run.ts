@@ -69,7 +69,7 @@ export class FakeRun {
 
   get backend(): McpBackend {
     const handler = {
-      agent: async (): Promise<ServedAgent> => {
+      resolveAgent: async (): Promise<ServedAgent> => {
         if (this.refusal) throw this.refusal;
         return RUN_AGENT;
       },
@@ -91,13 +91,13 @@ export class FakeRun {
         return this.items(signal);
       },
     } as unknown as RequestHandler;
-    const tasks = { header: async () => this.stored.header, load: async () => this.stored };
+    const tasks = { readHeader: async () => this.stored.header, loadTask: async () => this.stored };
     const open = { taskId: 't', agent: RUN_AGENT.path, key: 'q', since: ASKED_AT, body: { text: 'Which?' } };
     const list = async () => {
       if (!this.goesOn) return [open];
       [this.goesOn, this.state, this.sequence] = [false, 'TASK_STATE_WORKING', this.sequence + 1];
       return [];
     };
-    return { handler, tasks, questions: { list } };
+    return { handler, tasks, questions: { listQuestions: list } };
   }
 }

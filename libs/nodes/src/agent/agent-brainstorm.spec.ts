@@ -17,7 +17,7 @@ const ENTRY = { agent: 'node', output: OUTPUT, accepts: { ...OUTPUT, required: [
 const PAYLOAD = { role: 'build', systemPrompt: 'Build. Answer in this form: …', llmConfig: {}, state: { plan: [{}] } };
 
 const plain = userMessage([dataPart(PAYLOAD)], { messageId: 'm1' });
-const asked = brainstorms.signed(ENTRY, plain, OWNER);
+const asked = brainstorms.attachEntry(ENTRY, plain, OWNER);
 
 /** `role: text or data`, one for each Message of a call. */
 const linesOf = (messages: readonly ModelMessage[] = []): string[] =>
@@ -103,7 +103,7 @@ describe('an agent that a brainstorm asks for a state', () => {
     const credentials = ['all', 'mine'];
     for (const [message, named] of [
       [asked, undefined],
-      [brainstorms.signed({ ...ENTRY, credentials }, plain, OWNER), credentials],
+      [brainstorms.attachEntry({ ...ENTRY, credentials }, plain, OWNER), credentials],
       [{ ...asked, metadata: { [BRAINSTORM_ENTRY]: { ...entryOf(asked), credentials } } }, undefined],
     ] as const) {
       const { models, driver } = agent(message, ['{"plan":[]}']);
@@ -138,7 +138,7 @@ describe('an agent that a brainstorm asks for a state', () => {
   it.each<[string, Message]>([
     ['no entry', plain],
     ['an entry that another service signed', foreign()],
-    ['an entry that was signed for another agent', brainstorms.signed({ ...ENTRY, agent: 'other' }, plain, OWNER)],
+    ['an entry that was signed for another agent', brainstorms.attachEntry({ ...ENTRY, agent: 'other' }, plain, OWNER)],
     ['an entry for another prompt', { ...asked, parts: [dataPart({ ...PAYLOAD, systemPrompt: 'Obey.' })] }],
   ])('takes a payload with %s for data like any other', async (_what, message) => {
     const { models, driver } = agent(message, ['hello'], { system_prompt: 'Be brief.' });
@@ -157,5 +157,5 @@ function entryOf({ metadata }: Message): JsonObject {
 }
 
 function foreign(): Message {
-  return new BrainstormEntries(new CallChains(Buffer.from('another'))).signed(ENTRY, plain, OWNER);
+  return new BrainstormEntries(new CallChains(Buffer.from('another'))).attachEntry(ENTRY, plain, OWNER);
 }

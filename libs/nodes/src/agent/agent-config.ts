@@ -48,8 +48,8 @@ export function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema
       maxItems: MOST_FALLBACKS,
       description: 'Models that are asked in this order where one is overloaded, fails or cannot be reached.',
     },
-    temperature: number('temperature', 'How freely the model chooses its words; absent: as the model has it.'),
-    maxTokens: integer(
+    temperature: numberSchema('temperature', 'How freely the model chooses its words; absent: as the model has it.'),
+    maxTokens: integerSchema(
       'maxTokens',
       "How many tokens one answer of the model may have; one that is cut there counts as none. Absent: the model's own limit.",
     ),
@@ -62,7 +62,7 @@ export function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema
           '"agent:reference", or as objects with their settings.'
         : `What the model may use: ${builtIn.join(', ')}, or tools of MCP servers as "server/glob".`,
     },
-    maxSteps: integer('maxSteps', `How often the model is called at most; ${DEFAULT_STEPS} unless set.`),
+    maxSteps: integerSchema('maxSteps', `How often the model is called at most; ${DEFAULT_STEPS} unless set.`),
     output: {
       type: 'object',
       description: 'The JSON Schema (draft 7) that the answer has to fit, which is data then.',
@@ -72,7 +72,7 @@ export function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema
       description:
         'context (unless set): the model knows earlier turns of the same context with this agent; none: not.',
     },
-    historyTokens: integer(
+    historyTokens: integerSchema(
       'historyTokens',
       `About how many tokens of earlier turns the model is told at most; ${DEFAULT_HISTORY_TOKENS} unless set.`,
     ),
@@ -91,7 +91,7 @@ export function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema
     budget: {
       type: 'object',
       properties: {
-        tokens: integer('tokens', 'Once so many are used, no model is called any more, and the node fails.'),
+        tokens: integerSchema('tokens', 'Once so many are used, no model is called any more, and the node fails.'),
       },
       additionalProperties: false,
       description: 'What one answer may cost.',
@@ -104,19 +104,19 @@ export function agentProblems(node: NodeSpec, { builtIn, agents }: KnownTools): 
   const problems = new Problems(node);
   const isTool = (it: string): boolean => builtIn.includes(it) || SERVER_TOOL.test(it);
   const rule = toolRule({ builtIn, agents });
-  for (const key of ['prompt', 'system_prompt', 'model']) problems.check(key, 'must be a string', isText);
+  for (const key of ['prompt', 'system_prompt', 'model']) problems.checkMember(key, 'must be a string', isText);
   problems
-    .texts('fallbacks', MOST_FALLBACKS, 'must name a model', (it) => it !== '')
-    .inRange('temperature', node.config.temperature)
-    .wholeInRange('maxTokens', node.config.maxTokens)
-    .tools(agents ? isAgentEntry : () => false, rule, isTool)
-    .wholeInRange('maxSteps', node.config.maxSteps)
-    .check('output', 'must be an object', isJsonObject)
-    .check('history', `must be ${HISTORIES.join(' or ')}`, (it) => HISTORIES.some((word) => word === it))
-    .wholeInRange('historyTokens', node.config.historyTokens)
-    .texts('approve', MOST_TOOLS, rule, (it) => isTool(it) || (agents && AGENT_GLOB.test(it)))
-    .check('onUncertain', `must be one of ${UNCERTAIN.join(', ')}`, (it) => UNCERTAIN.some((word) => word === it))
-    .budget();
+    .checkTexts('fallbacks', MOST_FALLBACKS, 'must name a model', (it) => it !== '')
+    .checkRange('temperature', node.config.temperature)
+    .checkWholeRange('maxTokens', node.config.maxTokens)
+    .checkTools(agents ? isAgentEntry : () => false, rule, isTool)
+    .checkWholeRange('maxSteps', node.config.maxSteps)
+    .checkMember('output', 'must be an object', isJsonObject)
+    .checkMember('history', `must be ${HISTORIES.join(' or ')}`, (it) => HISTORIES.some((word) => word === it))
+    .checkWholeRange('historyTokens', node.config.historyTokens)
+    .checkTexts('approve', MOST_TOOLS, rule, (it) => isTool(it) || (agents && AGENT_GLOB.test(it)))
+    .checkMember('onUncertain', `must be one of ${UNCERTAIN.join(', ')}`, (it) => UNCERTAIN.some((word) => word === it))
+    .checkBudget();
   return problems.found;
 }
 
@@ -132,65 +132,65 @@ class Problems {
 
   constructor(private readonly node: NodeSpec) {}
 
-  check(key: string, rule: string, holds: (value: JsonValue) => boolean, value = this.node.config[key]): this {
+  checkMember(key: string, rule: string, holds: (value: JsonValue) => boolean, value = this.node.config[key]): this {
     if (value === undefined || holds(value)) return this;
     this.found.push({ path: `config.${key}`, detail: `agent node "${this.node.id}": ${key} ${rule}` });
     return this;
   }
 
-  texts(key: string, most: number, rule: string, holds: (entry: string) => boolean): this {
+  checkTexts(key: string, most: number, rule: string, holds: (entry: string) => boolean): this {
     const value = this.node.config[key];
     const isList = Array.isArray(value) && value.length <= most;
-    this.check(key, `must be a list of at most ${most} strings`, () => isList);
+    this.checkMember(key, `must be a list of at most ${most} strings`, () => isList);
     if (!isList) return this;
     for (const [index, entry] of value.entries())
-      this.check(`${key}[${index}]`, rule, () => typeof entry === 'string' && holds(entry), entry);
+      this.checkMember(`${key}[${index}]`, rule, () => typeof entry === 'string' && holds(entry), entry);
     return this;
   }
 
   /** Checks a list of tools that includes agents; their names must be unique. */
-  tools(isAgent: (entry: JsonValue) => boolean, rule: string, holds: (entry: string) => boolean): this {
+  checkTools(isAgent: (entry: JsonValue) => boolean, rule: string, holds: (entry: string) => boolean): this {
     const value = this.node.config.tools;
-    if (!Array.isArray(value) || !value.some(isAgent)) return this.texts('tools', MOST_TOOLS, rule, holds);
-    this.check('tools', `must be a list of at most ${MOST_TOOLS} tools`, () => value.length <= MOST_TOOLS);
+    if (!Array.isArray(value) || !value.some(isAgent)) return this.checkTexts('tools', MOST_TOOLS, rule, holds);
+    this.checkMember('tools', `must be a list of at most ${MOST_TOOLS} tools`, () => value.length <= MOST_TOOLS);
     if (value.length > MOST_TOOLS) return this;
     const names = new Set<string>();
     for (const [index, entry] of value.entries()) {
       const place = `tools[${index}]`;
-      if (isAgent(entry)) this.agent(place, entry, names);
-      else this.check(place, rule, () => typeof entry === 'string' && holds(entry), entry);
+      if (isAgent(entry)) this.checkAgentTool(place, entry, names);
+      else this.checkMember(place, rule, () => typeof entry === 'string' && holds(entry), entry);
     }
     return this;
   }
 
   /** @param names names of the preceding agents */
-  private agent(place: string, entry: JsonValue, names: Set<string>): void {
+  private checkAgentTool(place: string, entry: JsonValue, names: Set<string>): void {
     const faults = entryFaults(entry);
     for (const [member, rule] of faults)
-      this.check(member === undefined ? place : `${place}.${member}`, rule, () => false, entry);
+      this.checkMember(member === undefined ? place : `${place}.${member}`, rule, () => false, entry);
     if (faults.length > 0) return;
     const name = agentToolName(entry);
-    this.check(isJsonObject(entry) ? `${place}.name` : place, TAKEN, () => !names.has(name), entry);
+    this.checkMember(isJsonObject(entry) ? `${place}.name` : place, TAKEN, () => !names.has(name), entry);
     names.add(name);
   }
 
-  inRange(key: keyof typeof RANGES, value: JsonValue | undefined, place: string = key): this {
+  checkRange(key: keyof typeof RANGES, value: JsonValue | undefined, place: string = key): this {
     const [least, most] = RANGES[key];
     const holds = typeof value === 'number' && value >= least && value <= most;
-    return this.check(place, `must be a number from ${least} to ${most}`, () => holds, value);
+    return this.checkMember(place, `must be a number from ${least} to ${most}`, () => holds, value);
   }
 
-  wholeInRange(key: keyof typeof RANGES, value: JsonValue | undefined, place: string = key): this {
+  checkWholeRange(key: keyof typeof RANGES, value: JsonValue | undefined, place: string = key): this {
     const [least, most] = RANGES[key];
     const holds = Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-    return this.check(place, `must be a whole number from ${least} to ${most}`, () => holds, value);
+    return this.checkMember(place, `must be a whole number from ${least} to ${most}`, () => holds, value);
   }
 
-  budget(): this {
+  checkBudget(): this {
     const { budget } = this.node.config;
     const isBudget = isJsonObject(budget) && Object.keys(budget).every((key) => key === 'tokens');
-    this.check('budget', 'must be an object with no member but tokens', () => isBudget);
-    return isBudget ? this.wholeInRange('tokens', budget.tokens, 'budget.tokens') : this;
+    this.checkMember('budget', 'must be an object with no member but tokens', () => isBudget);
+    return isBudget ? this.checkWholeRange('tokens', budget.tokens, 'budget.tokens') : this;
   }
 }
 
@@ -198,11 +198,11 @@ function isText(value: JsonValue): boolean {
   return typeof value === 'string';
 }
 
-function number(key: keyof typeof RANGES, description: string): JsonObject {
+function numberSchema(key: keyof typeof RANGES, description: string): JsonObject {
   const [minimum, maximum] = RANGES[key];
   return { type: 'number', minimum, maximum, description };
 }
 
-function integer(key: keyof typeof RANGES, description: string): JsonObject {
-  return { ...number(key, description), type: 'integer' };
+function integerSchema(key: keyof typeof RANGES, description: string): JsonObject {
+  return { ...numberSchema(key, description), type: 'integer' };
 }

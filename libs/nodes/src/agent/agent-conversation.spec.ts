@@ -4,7 +4,7 @@ import { type JsonObject, type Message, userMessage } from '#libs/protocol';
 import { asks, FakeModels, says } from '../testing/fake-models.js';
 import { NotedTools } from '../testing/noted-agent.js';
 import { TaskDriver } from '../testing/task-driver.js';
-import { type AgentServices, ModelExecutor } from './agent-executor.js';
+import { type AgentNodeServices, ModelExecutor } from './agent-executor.js';
 
 const entries = new ConversationEntries(new CallChains(Buffer.from('a secret')));
 const OWNER = { tenant: '', owner: '' };
@@ -23,14 +23,14 @@ const ENTRY: ConversationEntry = {
 };
 
 const asked = (entry: ConversationEntry, text = 'turn 3', messageId = 'm1'): Message =>
-  entries.signed(entry, userMessage(text, { messageId }), OWNER);
+  entries.attachEntry(entry, userMessage(text, { messageId }), OWNER);
 
 /** `role: text`, one for each Message of a call. */
 const linesOf = (messages: readonly ModelMessage[] = []): string[] =>
   messages.map((it) => `${it.role}: ${'parts' in it ? it.parts.map(({ text }) => text).join('|') : 'results'}`);
 
 /** An agent that answers a Message, and the first call of its model. */
-async function answering(message: Message, config: JsonObject = {}, services: Partial<AgentServices> = {}) {
+async function answering(message: Message, config: JsonObject = {}, services: Partial<AgentNodeServices> = {}) {
   const models = new FakeModels();
   const node = { id: 'a', type: 'agent', config };
   const executor = new ModelExecutor(node, { models, tools: new NotedTools(), entries, ...services });
@@ -79,8 +79,8 @@ describe('an agent that a conversation asks for a turn', () => {
 
   it('is told the newest texts that fit into historyTokens, and remembers what fits beside them', async () => {
     const rooms: number[] = [];
-    const memory: AgentServices['memory'] = {
-      earlier: async (_context, { historyTokens }) => {
+    const memory: AgentNodeServices['memory'] = {
+      recallMessages: async (_context, { historyTokens }) => {
         rooms.push(historyTokens);
         return { messages: [{ role: 'user', parts: [{ text: 'remembered' }] }] };
       },
@@ -130,7 +130,7 @@ describe('an agent that a conversation asks for a turn', () => {
     ['no signature', { ...userMessage('turn 3'), metadata: { [CONVERSATION_ENTRY]: ENTRY as unknown as JsonObject } }],
     [
       'the signature of another service',
-      new ConversationEntries(new CallChains(Buffer.from('another'))).signed(ENTRY, userMessage('turn 3'), OWNER),
+      new ConversationEntries(new CallChains(Buffer.from('another'))).attachEntry(ENTRY, userMessage('turn 3'), OWNER),
     ],
     ['the signature of another Message', { ...asked(ENTRY), messageId: 'm2' }],
   ])('knows nothing of an entry with %s, which stays in the metadata of the Message', async (_what, message) => {

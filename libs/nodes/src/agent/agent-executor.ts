@@ -29,9 +29,9 @@ import { NodeFailure } from '../node-failure.js';
 import { CalledAgents } from './called-agents.js';
 import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';
 import { AgentLog } from './agent-log.js';
-import { type AgentSettings, agentSettings } from './agent-settings.js';
+import { type AgentNodeSettings, agentSettings } from './agent-settings.js';
 import type { AgentTools } from './agent-tools.js';
-import { type AgentTurn, callerOf, openingOf, saidBefore } from './agent-turn.js';
+import { type AgentNodeTurn, callerOf, openingOf, saidBefore } from './agent-turn.js';
 import { type BrainstormRequest, brainstormRequest } from './brainstorm-request.js';
 import { callStep } from './call-step.js';
 import type { AgentToolServices } from './called-agent-services.js';
@@ -40,15 +40,15 @@ import { tokensOf } from './said-texts.js';
 import { WireNames } from './wire-names.js';
 
 /** Services of `agent` nodes. */
-export interface AgentServices {
+export interface AgentNodeServices {
   models: Models;
   tools: AgentTools;
   /** Memory of earlier turns; absent: agents remember nothing. */
-  memory?: Pick<AgentMemory, 'earlier'>;
+  memory?: Pick<AgentMemory, 'recallMessages'>;
   /** Entries of conversations; absent: they are not read. */
-  entries?: Pick<ConversationEntries, 'read'>;
+  entries?: Pick<ConversationEntries, 'readEntry'>;
   /** Entries of brainstorms; absent: they are not read. */
-  brainstorms?: Pick<BrainstormEntries, 'read'>;
+  brainstorms?: Pick<BrainstormEntries, 'readEntry'>;
   /** Services for calling agents as tools; absent: agents cannot be tools. */
   agents?: AgentToolServices;
 }
@@ -68,12 +68,12 @@ export class ModelExecutor extends AgentExecutor {
   override readonly modelOrigins: NonNullable<AgentExecutor['modelOrigins']>;
   override readonly callsAgents: boolean;
   override readonly cancelGrace: number;
-  private readonly settings: AgentSettings;
+  private readonly settings: AgentNodeSettings;
   private readonly structure: StructuredAnswer | undefined;
 
   constructor(
     private readonly node: NodeSpec,
-    private readonly services: AgentServices,
+    private readonly services: AgentNodeServices,
   ) {
     super();
     this.settings = agentSettings(node);
@@ -82,7 +82,7 @@ export class ModelExecutor extends AgentExecutor {
       output,
       models: [model],
     } = this.settings;
-    this.declares = model === ECHO_MODEL ? {} : declared(models.defaultModel.inputModes);
+    this.declares = model === ECHO_MODEL ? {} : declareInput(models.defaultModel.inputModes);
     this.currentInput = model === undefined || model === ECHO_MODEL ? undefined : inputOf(model, models);
     this.modelOrigins = originsOf(this.settings, models);
     this.structure = output && new StructuredAnswer(output);
@@ -96,16 +96,16 @@ export class ModelExecutor extends AgentExecutor {
   }
 
   /** Rejects a Message that this agent's own calls led to, if it calls others. */
-  override check(request: SendMessageRequest, { agent }: CallContext): void {
+  override checkRequest(request: SendMessageRequest, { agent }: CallContext): void {
     if (!this.callsAgents || request.message.taskId !== undefined) return;
     this.services.agents?.chains.refuseReentry(agent, chainOf(request));
   }
 
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
-    const events = await context.log();
+    const events = await context.readTaskLog();
     const brainstorm = this.brainstormOf(context, events);
     const structure = this.structure ?? (brainstorm && stateStructure(brainstorm));
-    const log = AgentLog.of(events, (answer) => structure?.complaint(answer) ?? '');
+    const log = AgentLog.fromEvents(events, (answer) => structure?.complaintAbout(answer) ?? '');
     const calledAgents = this.calledAgentsOf(context, log);
     const begun = { log, structure, ...(brainstorm && { brainstorm }) };
     const isNew = context.task === null && context.recovered === 0;
@@ -113,14 +113,14 @@ export class ModelExecutor extends AgentExecutor {
     let isOver = false;
     try {
       if (calledAgents) context.signal.throwIfAborted();
-      for await (const event of this.steps(context, begun, calledAgents)) {
+      for await (const event of this.runSteps(context, begun, calledAgents)) {
         // The event is applied before it is yielded, as the next step depends on the log alone.
-        log.apply(event);
+        log.applyEvent(event);
         isOver = endsTurn(event);
         yield event;
       }
     } catch (error) {
-      if (calledAgents && context.signal.reason instanceof TaskCanceled) return yield* calledAgents.cancel();
+      if (calledAgents && context.signal.reason instanceof TaskCanceled) return yield* calledAgents.cancelAndReport();
       if (!(error instanceof NodeFailure)) throw error;
       await calledAgents?.endAll();
       isOver = true;
@@ -128,7 +128,7 @@ export class ModelExecutor extends AgentExecutor {
     } finally {
       // After a fault, or at a limit of the Task, only this execution knows the Tasks of remote agents.
       if ((!isOver || context.isRefused?.()) && !context.signal.aborted) await calledAgents?.endAll();
-      calledAgents?.abort();
+      calledAgents?.closeConnections();
     }
   }
 
@@ -138,7 +138,7 @@ export class ModelExecutor extends AgentExecutor {
     return new CalledAgents(agents, { context, links: linksOf(context), log }, this.settings.agents);
   }
 
-  private async *steps(
+  private async *runSteps(
     context: RequestContext,
     begun: BegunTurn,
     calledAgents: CalledAgents | undefined,
@@ -146,24 +146,36 @@ export class ModelExecutor extends AgentExecutor {
     const { settings } = this;
     const { models, memory } = this.services;
     const { log } = begun;
-    const found = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
+    const found =
+      settings.tools.length > 0 ? await this.services.tools.findTools(settings.tools, callerOf(context)) : [];
     const entries = this.entriesOf(context, log);
     const inConversation = entries.opening !== undefined || entries.current !== undefined;
-    const tools = calledAgents ? [...found, ...(await calledAgents.tools(inConversation))] : found;
+    const tools = calledAgents ? [...found, ...(await calledAgents.offerTools(inConversation))] : found;
     const remembering = {
       ...settings,
       historyTokens: settings.historyTokens - tokensOf(saidBefore({ settings, entries })),
     };
     let remembered: Promise<Remembered> | undefined;
-    const earlier = (): Promise<Remembered> =>
-      (remembered ??= memory?.earlier(context, remembering, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
+    const recallOnce = (): Promise<Remembered> =>
+      (remembered ??=
+        memory?.recallMessages(context, remembering, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
     const wire = new WireNames(tools.map(({ name }) => name));
     const node = this.node.id;
-    const turn: AgentTurn = { node, context, settings, models, tools, wire, entries, earlier, ...begun };
+    const turn: AgentNodeTurn = {
+      node,
+      context,
+      settings,
+      models,
+      tools,
+      wire,
+      entries,
+      recallEarlier: recallOnce,
+      ...begun,
+    };
     while (log.question === undefined) {
       if (log.failure !== undefined) throw new NodeFailure(log.failure.message, log.failure);
       const { call } = log;
-      const answer = call || log.open ? undefined : ending(turn);
+      const answer = call || log.open ? undefined : finalAnswer(turn);
       if (answer) {
         await calledAgents?.endWaiting();
         return yield statusUpdate(context, 'TASK_STATE_COMPLETED', answer);
@@ -172,11 +184,13 @@ export class ModelExecutor extends AgentExecutor {
     }
   }
 
-  private entriesOf(context: RequestContext, log: AgentLog): AgentTurn['entries'] {
+  private entriesOf(context: RequestContext, log: AgentLog): AgentNodeTurn['entries'] {
     const { entries } = this.services;
     const { userMessage, call } = context;
     const [first] = openingOf(log, context);
-    const [current, opening] = [userMessage, first].map((message) => message && entries?.read(message, call.scope));
+    const [current, opening] = [userMessage, first].map(
+      (message) => message && entries?.readEntry(message, call.scope),
+    );
     return { ...(current && { current }), ...(opening && { opening }) };
   }
 
@@ -190,7 +204,7 @@ export class ModelExecutor extends AgentExecutor {
 }
 
 /** State of a turn before its tools are resolved. */
-type BegunTurn = Pick<AgentTurn, 'log' | 'structure' | 'brainstorm'>;
+type BegunTurn = Pick<AgentNodeTurn, 'log' | 'structure' | 'brainstorm'>;
 
 function stateStructure({ entry: { output, accepts } }: BrainstormRequest): StructuredAnswer {
   return new StructuredAnswer(output, { accepts });
@@ -200,9 +214,9 @@ function stateStructure({ entry: { output, accepts } }: BrainstormRequest): Stru
  * Returns the final answer; `undefined` if the model must be asked, initially or for a corrected answer.
  * @throws NodeFailure with the faults of all answers if the corrected one is invalid too
  */
-function ending({ log: { answer, mended }, structure }: AgentTurn): Part[] | undefined {
+function finalAnswer({ log: { answer, mended }, structure }: AgentNodeTurn): Part[] | undefined {
   if (!answer || !structure) return answer;
-  const read = structure.read(answer);
+  const read = structure.readValue(answer);
   if ('value' in read) return [dataPart(read.value)];
   if (mended.length === 0) return undefined;
   const faults = new Set([...structure.faultsOf(mended), read.fault]);
@@ -213,9 +227,9 @@ function ending({ log: { answer, mended }, structure }: AgentTurn): Part[] | und
 
 const NEXT_ANSWER = '; nor is the answer after that: ';
 
-function originsOf(settings: Pick<AgentSettings, 'models'>, models: Models): ModelExecutor['modelOrigins'] {
+function originsOf(settings: Pick<AgentNodeSettings, 'models'>, models: Models): ModelExecutor['modelOrigins'] {
   return async (tenant) => {
-    const origins = await Promise.all(settings.models.map((name) => models.origin(name, { tenant })));
+    const origins = await Promise.all(settings.models.map((name) => models.findOrigin(name, { tenant })));
     return [...new Set(origins.filter((origin) => origin !== undefined))];
   };
 }
@@ -230,13 +244,13 @@ const TEXT = ['text/plain', 'application/json'];
 /** Returns a lookup of the agent's current input. Its model is named, and the name may get another model. */
 function inputOf(model: string, models: Models): (tenant: string) => Promise<CurrentInput> {
   return async (tenant) => {
-    const { modes, changedAt } = await models.input(model, { tenant });
-    return { ...declared(modes), ...(changedAt && { changedAt }) };
+    const { modes, changedAt } = await models.findInput(model, { tenant });
+    return { ...declareInput(modes), ...(changedAt && { changedAt }) };
   };
 }
 
 /** Returns the input modes of an agent, which are those of its model. */
-function declared(modes: readonly string[]): Pick<AgentDeclaration, 'inputModes'> {
+function declareInput(modes: readonly string[]): Pick<AgentDeclaration, 'inputModes'> {
   const more = modes.filter((mode) => !TEXT.includes(mode));
   return more.length > 0 ? { inputModes: [...TEXT, ...more] } : {};
 }

@@ -31,7 +31,7 @@ import {
 import { CalledAgentLog } from './called-agent-log.js';
 
 /** Call requested by a model, with its state according to the Task's log. */
-export interface LoggedCall extends AskedCall {
+export interface LoggedToolCall extends AskedCall {
   step: number;
   /** Number of times the call was about to be made. */
   made: number;
@@ -87,16 +87,16 @@ export class AgentLog {
   /** Agents that were called as tools. */
   readonly calledAgents = new CalledAgentLog();
   private calledTokens = 0;
-  private calls: LoggedCall[] = [];
+  private calls: LoggedToolCall[] = [];
   private readonly results = new Map<string, ToolResult>();
   private pieces: Part[] = [];
 
   /** @param complaint returns the message to a model whose answer must be corrected */
   constructor(private readonly complaint: (answer: readonly Part[]) => string = () => '') {}
 
-  static of(events: readonly TaskEvent[], complaint?: (answer: readonly Part[]) => string): AgentLog {
+  static fromEvents(events: readonly TaskEvent[], complaint?: (answer: readonly Part[]) => string): AgentLog {
     const log = new AgentLog(complaint);
-    for (const event of events) log.apply(event);
+    for (const event of events) log.applyEvent(event);
     return log;
   }
 
@@ -106,16 +106,16 @@ export class AgentLog {
   }
 
   /** First call without a result. */
-  get call(): LoggedCall | undefined {
+  get call(): LoggedToolCall | undefined {
     return this.calls.find(({ id }) => !this.results.has(id));
   }
 
   /** True if a call with this id was requested before. */
-  has(id: string): boolean {
+  hasCallId(id: string): boolean {
     return this.calls.some((call) => call.id === id) || this.said.some((it) => hasCall(it, id));
   }
 
-  apply(event: TaskEvent): void {
+  applyEvent(event: TaskEvent): void {
     if ('task' in event) {
       this.opening.push(...(event.task.history ?? []));
       this.begunAt = event.task.status.timestamp;
@@ -123,35 +123,38 @@ export class AgentLog {
       if (typeof revision === 'string') this.revision = revision;
     } else if ('artifactUpdate' in event) {
       const { append, artifact } = event.artifactUpdate;
-      this.pieces = append ? grown(this.pieces, artifact.parts) : artifact.parts;
+      this.pieces = append ? appendPiece(this.pieces, artifact.parts) : artifact.parts;
     } else {
       const { statusUpdate } = event;
-      if (event.received) this.receive(event.received, timeOf(statusUpdate));
+      if (event.received) this.recordAnswer(event.received, eventTime(statusUpdate));
       this.question = questionOf(statusUpdate.metadata) ?? this.question;
-      this.take(statusUpdate);
-      this.meet(calledOf(statusUpdate.metadata));
+      this.applyStepEvent(statusUpdate);
+      this.recordCalledTask(calledOf(statusUpdate.metadata));
     }
   }
 
-  private take(update: TaskStatusUpdateEvent): void {
+  private applyStepEvent(update: TaskStatusUpdateEvent): void {
     const { metadata } = update;
     const note = runEventNote(metadata);
     const payload = note?.payload as unknown;
     if (note?.type === 'model.request') {
-      this.request(payload as OpenStep);
+      this.recordModelRequest(payload as OpenStep);
       this.remembered ??= rememberedOf(metadata);
     }
-    if (note?.type === 'model.response') this.respond(payload as ModelResponse, metadata);
-    if (note?.type === 'model.error') this.fail(payload as ModelFailure, metadata);
-    if (note?.type === 'tool.call') this.make(payload as AskedCall, timeOf(update));
+    if (note?.type === 'model.response') this.recordModelResponse(payload as ModelResponse, metadata);
+    if (note?.type === 'model.error') this.recordModelFailure(payload as ModelFailure, metadata);
+    if (note?.type === 'tool.call') this.recordToolCall(payload as AskedCall, eventTime(update));
     if (note?.type === 'tool.result') {
       const errorForModel = errorForModelOf(metadata);
       const outcome = payload as AskedCall & ToolOutcome;
-      this.result(errorForModel === undefined ? outcome : { ...outcome, error: errorForModel }, calledOf(metadata));
+      this.recordToolResult(
+        errorForModel === undefined ? outcome : { ...outcome, error: errorForModel },
+        calledOf(metadata),
+      );
     }
   }
 
-  private request({ model, step }: OpenStep): void {
+  private recordModelRequest({ model, step }: OpenStep): void {
     if (this.answer) {
       this.mended.push(this.answer);
       this.said.push({ role: 'user', parts: [textPart(this.complaint(this.answer))] });
@@ -162,13 +165,13 @@ export class AgentLog {
     this.pieces = [];
   }
 
-  private fail({ step, message, next }: ModelFailure, metadata: JsonObject | undefined): void {
+  private recordModelFailure({ step, message, next }: ModelFailure, metadata: JsonObject | undefined): void {
     this.step = step;
     if (next === undefined) this.failure = { message, note: failureNote(metadata) };
     else this.open = { model: next, step };
   }
 
-  private respond({ step, usage, toolCalls = [] }: ModelResponse, metadata: JsonObject | undefined): void {
+  private recordModelResponse({ step, usage, toolCalls = [] }: ModelResponse, metadata: JsonObject | undefined): void {
     const parts = this.pieces;
     const kept = keptOf(metadata);
     const calls = toolCalls.map(({ id, tool, args }) => ({ id, name: tool, args }));
@@ -184,27 +187,27 @@ export class AgentLog {
     this.answer = calls.length > 0 ? undefined : parts;
   }
 
-  private make({ id, tool }: AskedCall, at: number | undefined): void {
+  private recordToolCall({ id, tool }: AskedCall, at: number | undefined): void {
     const call = this.calls.find((it) => it.id === id);
     if (call === undefined) return;
     call.made += 1;
     if (at !== undefined) call.since = at;
     delete call.repeated;
-    this.calledAgents.count(tool, id);
+    this.calledAgents.recordCall(tool, id);
   }
 
-  private meet(called: CalledNote | undefined): void {
+  private recordCalledTask(called: CalledNote | undefined): void {
     const call = this.calls.find(({ id }) => id === called?.call);
     if (called && call) call.called = called;
   }
 
-  private result(outcome: AskedCall & ToolOutcome, called: CalledNote | undefined): void {
+  private recordToolResult(outcome: AskedCall & ToolOutcome, called: CalledNote | undefined): void {
     const { tool, id, result = null, error, truncated } = outcome;
-    this.calledAgents.end(tool, called);
+    this.calledAgents.recordCallEnd(tool, called);
     this.calledTokens += called?.tokens ?? 0;
     const isCut = truncated === true;
     const outcomeRead =
-      error === undefined ? { result: read(result, isCut) } : { error: isCut ? `${error}\n${CUT}` : error };
+      error === undefined ? { result: markTruncated(result, isCut) } : { error: isCut ? `${error}\n${CUT}` : error };
     this.results.set(id, { id, name: tool, ...outcomeRead });
     if (this.call !== undefined) return;
     const results = this.calls.flatMap((call) => this.results.get(call.id) ?? []);
@@ -212,7 +215,7 @@ export class AgentLog {
     this.calls = [];
   }
 
-  private receive(message: Message, at: number | undefined): void {
+  private recordAnswer(message: Message, at: number | undefined): void {
     const { question } = this;
     const isForAgent = question?.about === 'agent';
     const decision = isForAgent ? undefined : decisionIn(message.parts);
@@ -230,12 +233,12 @@ export class AgentLog {
 }
 
 /** Returns the time of an event, in milliseconds of the epoch. */
-function timeOf({ status: { timestamp } }: TaskStatusUpdateEvent): number | undefined {
+function eventTime({ status: { timestamp } }: TaskStatusUpdateEvent): number | undefined {
   return timestamp === undefined ? undefined : Date.parse(timestamp);
 }
 
 /** Marks a truncated result, so that a model does not take it for the whole. */
-function read(result: JsonValue, isCut: boolean): JsonValue {
+function markTruncated(result: JsonValue, isCut: boolean): JsonValue {
   if (!isCut) return result;
   return Array.isArray(result)
     ? [...result, CUT]
@@ -257,7 +260,7 @@ function decisionIn(parts: readonly Part[]): 'yes' | 'no' | undefined {
 }
 
 /** Appends a piece to an answer. Text that continues a text becomes one Part. */
-function grown(before: readonly Part[], piece: readonly Part[]): Part[] {
+function appendPiece(before: readonly Part[], piece: readonly Part[]): Part[] {
   const last = before.at(-1);
   const [first, ...others] = piece;
   if (last?.text === undefined || first?.text === undefined) return [...before, ...piece];

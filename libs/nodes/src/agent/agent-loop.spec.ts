@@ -49,7 +49,7 @@ describe('the loop of an agent', () => {
   it('names what it remembers with the first request, and remembers that again after a crash', async () => {
     const asked: (readonly string[] | undefined)[] = [];
     const memory = {
-      earlier: async (_context: unknown, _settings: unknown, noted?: readonly string[]) => {
+      recallMessages: async (_context: unknown, _settings: unknown, noted?: readonly string[]) => {
         asked.push(noted);
         const taskIds = noted ?? ['one', 'two'];
         return { taskIds, messages: taskIds.map((text) => ({ role: 'user' as const, parts: [{ text }] })) };

@@ -31,11 +31,11 @@ function stored(id: number, header: Partial<TaskHeader> = {}): StoredTask {
 function memoryOf(tasks: StoredTask[], own: Partial<TaskHeader> = {}, bytes = 0) {
   const queries: TaskQuery[] = [];
   const store = {
-    header: async () => ({ ...OWN, ...own }),
+    readHeader: async () => ({ ...OWN, ...own }),
     completedBefore: async (_taskId: string, limit: number) => tasks.slice(0, limit).map(({ header }) => header),
-    page: async (query: TaskQuery, admission: PageAdmission) => {
+    readPage: async (query: TaskQuery, admission: PageAdmission) => {
       queries.push(query);
-      await admission.admit(bytes);
+      await admission.admitBytes(bytes);
       const found = tasks.filter(({ header }) => query.taskIds!.includes(header.taskId));
       found.sort((a, b) => b.header.updatedAt.getTime() - a.header.updatedAt.getTime());
       return { tasks: found.slice(0, query.limit), more: found.length > query.limit };
@@ -49,22 +49,22 @@ const entries = new ConversationEntries(new CallChains(Buffer.from('a secret')))
 /** A Message of a conversation, to the owner of all Tasks here. */
 function talked(text: string, said?: ConversationEntry['said']): Message {
   const entry: ConversationEntry = { instructions: '', role: 'requester', self: 'a', skip: '', ...(said && { said }) };
-  return entries.signed(entry, userMessage(text), { tenant: 't', owner: 'o' });
+  return entries.attachEntry(entry, userMessage(text), { tenant: 't', owner: 'o' });
 }
 
 const ROOM = { history: 'context', historyTokens: 32_000 } as const;
 
 const texts = async (memory: AgentMemory, historyTokens = 32_000, noted?: string[]): Promise<(string | undefined)[]> =>
-  (await memory.earlier(turn('now'), { ...ROOM, historyTokens }, noted)).messages.map((it) =>
+  (await memory.recallMessages(turn('now'), { ...ROOM, historyTokens }, noted)).messages.map((it) =>
     'parts' in it ? it.parts[0]?.text : undefined,
   );
 
 describe('what an agent remembers', () => {
   it('waits for a database that is away', async () => {
     const { memory, store } = memoryOf([stored(1)]);
-    const { page } = store;
-    store.page = async () => {
-      store.page = page;
+    const { readPage: page } = store;
+    store.readPage = async () => {
+      store.readPage = page;
       throw Object.assign(new Error('terminating connection'), { code: '57P01' });
     };
     expect(await texts(memory)).toEqual(['question 1', 'answer 1']);
@@ -89,7 +89,7 @@ describe('what an agent remembers', () => {
 
   it('is what the log of the Task names, whatever was completed meanwhile', async () => {
     const { memory } = memoryOf([stored(3), stored(1), stored(2)]);
-    const { taskIds } = await memoryOf([stored(1), stored(2)]).memory.earlier(turn('now'), ROOM);
+    const { taskIds } = await memoryOf([stored(1), stored(2)]).memory.recallMessages(turn('now'), ROOM);
     expect(taskIds).toEqual(['t2', 't1']);
     expect(await texts(memory, 32_000, ['t2', 'deleted', 't1'])).toEqual([
       'question 2',
@@ -102,12 +102,12 @@ describe('what an agent remembers', () => {
 
   it('reads on where the logs of a page are too large together, and ends at one that is too large alone', async () => {
     const { memory, store } = memoryOf([stored(1), stored(2), stored(3), stored(4)]);
-    const { page } = store;
-    store.page = async (query, admission) => {
+    const { readPage: page } = store;
+    store.readPage = async (query, admission) => {
       // The store gives the Tasks that its clocks call newest first, here in turn another order.
       const { tasks } = await page(query, admission);
       const [newest] = tasks.toReversed();
-      if (newest?.header.taskId === 't4') await admission.admit(query.taskIds!.length === 1 ? 100_000_000 : 0);
+      if (newest?.header.taskId === 't4') await admission.admitBytes(query.taskIds!.length === 1 ? 100_000_000 : 0);
       return { tasks: newest ? [newest] : [], more: tasks.length > 1 };
     };
     expect(await texts(memory)).toEqual(['question 3', 'answer 3', 'question 2', 'answer 2', 'question 1', 'answer 1']);
@@ -122,7 +122,7 @@ describe('what an agent remembers', () => {
 
   it('is nothing where the config says so, or what is there is too large to be read', async () => {
     const { memory, queries } = memoryOf([stored(1)]);
-    expect(await memory.earlier(turn('now'), { history: 'none', historyTokens: 100 })).toEqual({ messages: [] });
+    expect(await memory.recallMessages(turn('now'), { history: 'none', historyTokens: 100 })).toEqual({ messages: [] });
     expect(queries).toEqual([]);
     expect(await texts(memoryOf([stored(1)], {}, 100_000_000).memory)).toEqual([]);
   });
@@ -141,10 +141,10 @@ describe('what an agent remembers', () => {
     const before = stored(1, { ...own, parentReference: 'turn#1' });
     const { memory } = memoryOf([before], own);
     const call = { scope: { tenant: 't', owner: 'o' }, agent: 'x', extensions: [], baseUrl: '' };
-    const { messages } = await memory.earlier(turn(talked('now'), { call }), ROOM);
+    const { messages } = await memory.recallMessages(turn(talked('now'), { call }), ROOM);
     expect(messages).toHaveLength(2);
     // Without an entry they are the calls of one run.
-    expect((await memory.earlier(turn('now', { call }), ROOM)).messages).toEqual([]);
+    expect((await memory.recallMessages(turn('now', { call }), ROOM)).messages).toEqual([]);
   });
 
   it('knows every call that one agent made of it as a tool, also where its node is named as those calls are', async () => {

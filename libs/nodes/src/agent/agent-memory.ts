@@ -1,9 +1,9 @@
 import type { BrainstormEntries, ConversationEntries, RequestContext } from '#libs/executor';
 import type { ModelMessage } from '#libs/models';
-import { untilReached } from '#libs/postgres';
+import { retryWhileUnreachable } from '#libs/postgres';
 import { contentLength, describedPart, isFilePart, type Part, textBefore, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
-import type { AgentSettings } from './agent-settings.js';
+import type { AgentNodeSettings } from './agent-settings.js';
 import { brainstormRequest } from './brainstorm-request.js';
 import { type SaidMessage, saidMessages, TOKEN } from './said-texts.js';
 
@@ -14,7 +14,7 @@ const MOST_TURNS = 200;
 const MOST_BYTES = 4 * 1024 ** 2;
 
 /** Settings of an agent's memory. */
-export type Remembering = Pick<AgentSettings, 'history' | 'historyTokens'>;
+export type Remembering = Pick<AgentNodeSettings, 'history' | 'historyTokens'>;
 
 /** Messages that an agent remembers, oldest first. */
 export interface Remembered {
@@ -25,7 +25,7 @@ export interface Remembered {
 
 export const NOTHING_REMEMBERED: Remembered = { messages: [] };
 
-interface Turn {
+interface RememberedTurn {
   taskId: string;
   messages: SaidMessage[];
 }
@@ -45,16 +45,16 @@ export class AgentMemory {
    * @param brainstorms absent if no brainstorm of this service calls agents
    */
   constructor(
-    private readonly store: Pick<TaskStore, 'header' | 'completedBefore' | 'page'>,
-    private readonly entries?: Pick<ConversationEntries, 'read'>,
-    private readonly brainstorms?: Pick<BrainstormEntries, 'read'>,
+    private readonly store: Pick<TaskStore, 'readHeader' | 'completedBefore' | 'readPage'>,
+    private readonly entries?: Pick<ConversationEntries, 'readEntry'>,
+    private readonly brainstorms?: Pick<BrainstormEntries, 'readEntry'>,
   ) {}
 
   /**
    * Returns the remembered Messages. Waits for an unreachable database.
    * @param noted ids of the Tasks that were chosen for the first model call
    */
-  async earlier(
+  async recallMessages(
     context: RequestContext,
     { history, historyTokens }: Remembering,
     noted?: readonly string[],
@@ -63,22 +63,28 @@ export class AgentMemory {
     // The store knows a new Task only once it is durable.
     await context.flush();
     const { taskId, signal, userMessage, call } = context;
-    const inConversation = this.entries?.read(userMessage, call.scope) !== undefined;
-    return untilReached(async () => {
-      const own = await this.store.header(taskId);
+    const inConversation = this.entries?.readEntry(userMessage, call.scope) !== undefined;
+    return retryWhileUnreachable(async () => {
+      const own = await this.store.readHeader(taskId);
       if (!own) return NOTHING_REMEMBERED;
-      return remembered(noted ? await this.again(own, noted) : await this.choose(own, historyTokens, inConversation));
+      return toRemembered(
+        noted ? await this.rereadTurns(own, noted) : await this.chooseTurns(own, historyTokens, inConversation),
+      );
     }, signal);
   }
 
   /** Returns the newest turns that fit, newest first. */
-  private async choose(own: TaskHeader, historyTokens: number, inConversation: boolean): Promise<Turn[]> {
+  private async chooseTurns(
+    own: TaskHeader,
+    historyTokens: number,
+    inConversation: boolean,
+  ): Promise<RememberedTurn[]> {
     const before = await this.store.completedBefore(own.taskId, MOST_TURNS);
     const others = inConversation ? before : before.filter((header) => !isOfSameRun(own, header));
     const ids = others.map(({ taskId }) => taskId);
-    const turns: Turn[] = [];
+    const turns: RememberedTurn[] = [];
     let room = historyTokens * TOKEN;
-    for await (const turn of this.turns(own, ids)) {
+    for await (const turn of this.readTurns(own, ids)) {
       room -= turn.messages.reduce((sum, { parts }) => sum + contentLength(parts), 0);
       if (room < 0) break;
       turns.push(turn);
@@ -86,16 +92,16 @@ export class AgentMemory {
     return turns;
   }
 
-  private again(own: TaskHeader, noted: readonly string[]): Promise<Turn[]> {
-    return Array.fromAsync(this.turns(own, noted.toReversed()));
+  private rereadTurns(own: TaskHeader, noted: readonly string[]): Promise<RememberedTurn[]> {
+    return Array.fromAsync(this.readTurns(own, noted.toReversed()));
   }
 
   /** Yields turns in the order of the ids. Tasks that retention has deleted are omitted. */
-  private async *turns(own: TaskHeader, ids: readonly string[]): AsyncGenerator<Turn> {
+  private async *readTurns(own: TaskHeader, ids: readonly string[]): AsyncGenerator<RememberedTurn> {
     let limit = PAGE;
     for (let at = 0; at < ids.length;) {
       const wanted = ids.slice(at, at + limit);
-      const { tasks, more } = await this.page(own, wanted);
+      const { tasks, more } = await this.readTaskPage(own, wanted);
       const read = new Map(tasks.map((stored) => [stored.header.taskId, stored]));
       // Together they exceed the limit; those from the first missing one on are read next.
       const missing = more ? wanted.findIndex((taskId) => !read.has(taskId)) : -1;
@@ -110,25 +116,28 @@ export class AgentMemory {
     }
   }
 
-  private messagesOf({ header, task: { history = [], status } }: StoredTask): Turn['messages'] {
+  private messagesOf({ header, task: { history = [], status } }: StoredTask): RememberedTurn['messages'] {
     const [asked] = history;
     if (!asked || !status.message) return [];
     const { parts } = brainstormRequest(asked, header, this.brainstorms) ?? asked;
     return [
-      ...saidMessages(this.entries?.read(asked, header)),
-      { role: 'user', parts: parts.map(kept) },
-      { role: 'assistant', parts: status.message.parts.map(kept) },
+      ...saidMessages(this.entries?.readEntry(asked, header)),
+      { role: 'user', parts: parts.map(describeFilePart) },
+      { role: 'assistant', parts: status.message.parts.map(describeFilePart) },
     ];
   }
 
   /** Reads Tasks. `more` is true if they exceed the size limit. */
-  private async page({ tenant, owner }: TaskHeader, taskIds: readonly string[]): ReturnType<TaskStore['page']> {
-    const admit = async (bytes: number): Promise<void> => {
+  private async readTaskPage(
+    { tenant, owner }: TaskHeader,
+    taskIds: readonly string[],
+  ): ReturnType<TaskStore['readPage']> {
+    const refuseLargeLogs = async (bytes: number): Promise<void> => {
       if (bytes > MOST_BYTES) throw new TooMuch();
     };
     const query = { scope: { tenant, owner }, taskIds, urgent: true, artifacts: false, limit: PAGE };
     try {
-      return await this.store.page(query, { bytes: MOST_BYTES, admit });
+      return await this.store.readPage(query, { bytes: MOST_BYTES, admitBytes: refuseLargeLogs });
     } catch (error) {
       if (error instanceof TooMuch) return { tasks: [], more: true };
       throw error;
@@ -139,7 +148,7 @@ export class AgentMemory {
 class TooMuch extends Error {}
 
 /** @param turns turns, newest first */
-function remembered(turns: readonly Turn[]): Remembered {
+function toRemembered(turns: readonly RememberedTurn[]): Remembered {
   const inOrder = turns.toReversed();
   return { taskIds: inOrder.map(({ taskId }) => taskId), messages: inOrder.flatMap(({ messages }) => messages) };
 }
@@ -154,6 +163,6 @@ function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: Ta
 }
 
 /** Replaces a file with a line about it. */
-function kept(part: Part): Part {
+function describeFilePart(part: Part): Part {
   return isFilePart(part) ? textPart(describedPart(part)) : part;
 }

@@ -11,7 +11,7 @@ export const DEFAULT_STEPS = 10;
 export const DEFAULT_HISTORY_TOKENS = 32_000;
 
 /** Settings from the config of an `agent` node. */
-export interface AgentSettings {
+export interface AgentNodeSettings {
   /** Models to ask, in order. `undefined` stands for the service's default model. */
   models: readonly [string | undefined, ...string[]];
   systemPrompt?: string;
@@ -37,7 +37,7 @@ export interface AgentSettings {
 }
 
 /** Reads a config, which may have been saved under other rules. Invalid members count as absent. */
-export function agentSettings({ config }: Pick<NodeSpec, 'config'>): AgentSettings {
+export function agentSettings({ config }: Pick<NodeSpec, 'config'>): AgentNodeSettings {
   const { system_prompt: systemPrompt, temperature, maxTokens, maxSteps, output, historyTokens, budget } = config;
   const [model, ...fallbacks] = [textIn(config.model), ...textsIn(config.fallbacks)];
   const tokens = isJsonObject(budget) ? budget.tokens : undefined;

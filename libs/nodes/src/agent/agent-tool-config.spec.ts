@@ -10,7 +10,7 @@ const node = new AgentNode({ ...services, agents: new FakeCalledAgents({}) });
 
 /** The problems of a config: each place with its rule. */
 function problems(config: JsonObject, type = node): string[][] {
-  return type.problems({ id: 'a', type: 'agent', config }).map((problem) => {
+  return type.findProblems({ id: 'a', type: 'agent', config }).map((problem) => {
     if (typeof problem === 'string') return [problem];
     return [problem.path, problem.detail.replace('agent node "a": ', '')];
   });

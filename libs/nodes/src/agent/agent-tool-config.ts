@@ -6,7 +6,7 @@ import {
   type JsonValue,
   LONGEST_URL,
   NO_USERINFO,
-  shownUrl,
+  redactedUrl,
   textStart,
 } from '#libs/protocol';
 import { LONGEST_TIMEOUT_SECONDS } from '../external-executor.js';
@@ -131,7 +131,7 @@ export type EntryFault = readonly [member: string | undefined, rule: string];
 
 /** Returns the faults of an entry that is an agent, one for each member. */
 export function entryFaults(entry: JsonValue): EntryFault[] {
-  if (!isJsonObject(entry)) return referenceFault(entry, textOf(entry).slice(AGENT_TOOL.length), undefined);
+  if (!isJsonObject(entry)) return referenceFault(entry, stringMember(entry).slice(AGENT_TOOL.length), undefined);
   const { agent, auth, protocol, talk, ...members } = entry;
   const faults = Object.entries(members).flatMap(([member, value]): EntryFault[] => {
     const rule = Object.hasOwn(RULES, member) ? RULES[member] : undefined;
@@ -173,7 +173,7 @@ export function agentToolConfigs(tools: JsonValue | undefined): AgentToolConfig[
 
 /** Returns an agent's reference without secrets. */
 export function shownReference({ reference }: Pick<AgentToolConfig, 'reference'>): string {
-  return isUrl(reference) ? shownUrl(reference) : reference;
+  return isUrl(reference) ? redactedUrl(reference) : reference;
 }
 
 /** Returns the credential and protocol for calls of an agent, if set. */
@@ -187,11 +187,11 @@ export function agentToolName(entry: JsonValue): string {
 }
 
 function configOf(entry: JsonValue): AgentToolConfig {
-  const members: JsonObject = isJsonObject(entry) ? entry : { agent: textOf(entry).slice(AGENT_TOOL.length) };
+  const members: JsonObject = isJsonObject(entry) ? entry : { agent: stringMember(entry).slice(AGENT_TOOL.length) };
   const { agent, name, description, auth, protocol, timeout, maxCalls, onQuestion, talk } = members;
-  const reference = textOf(agent);
+  const reference = stringMember(agent);
   return {
-    tool: `${AGENT_TOOL}${typeof name === 'string' ? name : nameOf(reference)}`,
+    tool: `${AGENT_TOOL}${typeof name === 'string' ? name : deriveToolName(reference)}`,
     reference,
     ...(typeof description === 'string' && { description }),
     ...(typeof auth === 'string' && { credential: auth }),
@@ -207,7 +207,7 @@ function configOf(entry: JsonValue): AgentToolConfig {
  * Derives a tool's name from the agent: the workflow's name, `<workflow>_<node>`, or the URL's host and path. The
  * card's name is not used, as it may change or equal that of another agent.
  */
-function nameOf(reference: string): string {
+function deriveToolName(reference: string): string {
   if (isUrl(reference) && URL.canParse(reference)) {
     const { host, pathname } = new URL(calledAgentOf(new URL(reference).href));
     const name = `${host}${pathname}`.replace(/\/$/, '').replaceAll(/[^A-Za-z0-9_.:/-]/g, '_');
@@ -225,14 +225,14 @@ function referenceFault(
   reference: JsonValue | undefined,
   member: string | undefined,
 ): EntryFault[] {
-  const fault = (rule: string): EntryFault[] => [[member, rule]];
+  const memberFault = (rule: string): EntryFault[] => [[member, rule]];
   const form = member === undefined ? NAMED : ALONE;
   const isReference = typeof entry === 'string' && typeof reference === 'string' && form.test(entry);
-  if (!isReference) return fault('must name an agent: a workflow or a node, a path below /a2a, or a URL');
-  if (reference.length > LONGEST_URL) return fault(`must have at most ${LONGEST_URL} characters`);
+  if (!isReference) return memberFault('must name an agent: a workflow or a node, a path below /a2a, or a URL');
+  if (reference.length > LONGEST_URL) return memberFault(`must have at most ${LONGEST_URL} characters`);
   if (!isUrl(reference)) return [];
-  if (hasUserinfo(reference)) return fault(`${NO_USERINFO}; name a credential in auth`);
-  return URL.canParse(reference) ? [] : fault('must be a valid URL');
+  if (hasUserinfo(reference)) return memberFault(`${NO_USERINFO}; name a credential in auth`);
+  return URL.canParse(reference) ? [] : memberFault('must be a valid URL');
 }
 
 interface MemberRule {
@@ -267,6 +267,6 @@ function isUrl(reference: JsonValue | undefined): reference is string {
   return typeof reference === 'string' && /^https?:/i.test(reference);
 }
 
-function textOf(value: JsonValue | undefined): string {
+function stringMember(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }

@@ -4,7 +4,7 @@ import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { ToolOutcome } from './agent-events.js';
-import type { LoggedCall } from './agent-log.js';
+import type { LoggedToolCall } from './agent-log.js';
 import type { WireNames } from './wire-names.js';
 
 /** Caller of tools, and the signal that ends the calls. */
@@ -32,7 +32,7 @@ export interface AgentTool extends ToolDescription {
   /** True if a repeated call does no harm. */
   readonly repeatable: boolean;
   /** @throws the signal's reason, or an internal error */
-  call(args: JsonObject, caller: ToolCaller): Promise<ToolOutcome>;
+  invokeTool(args: JsonObject, caller: ToolCaller): Promise<ToolOutcome>;
 }
 
 /** Tool that is an agent. It records its calls itself, and a call may end in a question. */
@@ -40,16 +40,16 @@ export interface SelfRecordingTool extends ToolDescription {
   /** Agent as the config names it, without secrets. */
   readonly reference: string;
   /** Returns why a call is not made, for the model to read. */
-  refusal(call: LoggedCall): string | undefined;
+  explainRefusal(call: LoggedToolCall): string | undefined;
   /**
    * True if an interrupted call can be resumed: its Task is followed, or the repeated Message creates no second Task.
    */
-  resumes(call: LoggedCall): boolean;
+  resumesCall(call: LoggedToolCall): boolean;
   /**
    * Makes or resumes a call. The last event is the result, or a question after which the Task waits.
    * @throws the signal's reason, or an internal error
    */
-  steps(call: LoggedCall): AsyncGenerator<NodeEvent, void, void>;
+  runCall(call: LoggedToolCall): AsyncGenerator<NodeEvent, void, void>;
 }
 
 export type OfferedTool = AgentTool | SelfRecordingTool;
@@ -63,7 +63,7 @@ export abstract class AgentTools {
    * Returns the tools that patterns match: built-in ones by name, others as `server/glob`.
    * @throws NodeFailure if a server's tools cannot be listed
    */
-  abstract find(patterns: readonly string[], caller: ToolCaller): Promise<AgentTool[]>;
+  abstract findTools(patterns: readonly string[], caller: ToolCaller): Promise<AgentTool[]>;
 }
 
 /** Tools of this process. */
@@ -76,19 +76,19 @@ export class BuiltInTools extends AgentTools {
     return this.registry.names;
   }
 
-  override async find(patterns: readonly string[]): Promise<AgentTool[]> {
+  override async findTools(patterns: readonly string[]): Promise<AgentTool[]> {
     return [...new Set(patterns)].flatMap((name) => {
-      const tool = this.registry.find(name);
+      const tool = this.registry.findTool(name);
       if (!tool) return [];
       const { description, parameters: inputSchema, repeatable } = tool;
-      const call: AgentTool['call'] = (args, { signal }) => this.run(name, args, signal);
-      return [{ name, description, inputSchema, repeatable, needsApproval: false, call }];
+      const invokeTool: AgentTool['invokeTool'] = (args, { signal }) => this.runBuiltIn(name, args, signal);
+      return [{ name, description, inputSchema, repeatable, needsApproval: false, call: invokeTool }];
     });
   }
 
-  private async run(name: string, args: JsonObject, signal: AbortSignal): Promise<ToolOutcome> {
+  private async runBuiltIn(name: string, args: JsonObject, signal: AbortSignal): Promise<ToolOutcome> {
     try {
-      return capped(await this.registry.run(name, args, { signal }));
+      return truncateResult(await this.registry.runToolByName(name, args, { signal }));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof NodeFailure) return { error: error.message };
@@ -99,14 +99,14 @@ export class BuiltInTools extends AgentTools {
 
 /** Describes tools for a model. */
 export function modelTools(tools: readonly ToolDescription[], wire: WireNames): ModelTool[] {
-  return tools.map(({ name, description, inputSchema }) => ({ name: wire.of(name), description, inputSchema }));
+  return tools.map(({ name, description, inputSchema }) => ({ name: wire.toWireName(name), description, inputSchema }));
 }
 
 /** Maximum size of a result in bytes. */
 const MOST_BYTES = 256 * 1024;
 
 /** Truncates a result that is too large; it then is a text. */
-export function capped(result: JsonValue): ToolOutcome {
+export function truncateResult(result: JsonValue): ToolOutcome {
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   if (text.length * 3 <= MOST_BYTES || Buffer.byteLength(text) <= MOST_BYTES) return { result };
   const bytes = Buffer.from(text);

@@ -3,18 +3,18 @@ import { ECHO_MODEL, type ModelMessage, type Models, type StructuredAnswer } fro
 import type { Message } from '#libs/protocol';
 import type { AgentLog } from './agent-log.js';
 import type { Remembered } from './agent-memory.js';
-import type { AgentSettings } from './agent-settings.js';
+import type { AgentNodeSettings } from './agent-settings.js';
 import type { BrainstormRequest } from './brainstorm-request.js';
 import { type SaidMessage, saidMessages } from './said-texts.js';
 import type { OfferedTool, ToolCaller } from './agent-tools.js';
 import type { WireNames } from './wire-names.js';
 
 /** State and services of one execution of an agent. */
-export interface AgentTurn {
+export interface AgentNodeTurn {
   /** Node's id, which is also that of its Artifact. */
   node: string;
   context: RequestContext;
-  settings: AgentSettings;
+  settings: AgentNodeSettings;
   models: Models;
   tools: readonly OfferedTool[];
   wire: WireNames;
@@ -26,7 +26,7 @@ export interface AgentTurn {
   /** Request of the brainstorm in the Message that began the Task. */
   brainstorm?: BrainstormRequest;
   /** Reads the memory of earlier Tasks, once for the turn. */
-  earlier(): Promise<Remembered>;
+  recallEarlier(): Promise<Remembered>;
 }
 
 /** Returns the caller of a turn's tools. */
@@ -37,7 +37,7 @@ export function callerOf({ call, signal }: RequestContext): ToolCaller {
 /**
  * Builds the conversation for a model: system prompts, memory, and this Task's Messages. The echo model gets no memory.
  */
-export async function conversation(turn: AgentTurn, model: string): Promise<ModelMessage[]> {
+export async function buildConversation(turn: AgentNodeTurn, model: string): Promise<ModelMessage[]> {
   const { settings, log, context, brainstorm } = turn;
   const prompts = [settings.systemPrompt, brainstorm?.systemPrompt, instructionsOf(turn)];
   const system = prompts.filter((text) => text !== undefined);
@@ -45,7 +45,7 @@ export async function conversation(turn: AgentTurn, model: string): Promise<Mode
   const opening = first ? [{ ...first, ...(brainstorm && { parts: brainstorm.parts }) }, ...others] : [];
   return [
     ...(system.length === 0 ? [] : [{ role: 'system' as const, parts: [{ text: system.join('\n\n') }] }]),
-    ...(model === ECHO_MODEL ? [] : [...(await turn.earlier()).messages, ...saidBefore(turn)]),
+    ...(model === ECHO_MODEL ? [] : [...(await turn.recallEarlier()).messages, ...saidBefore(turn)]),
     ...opening.map(modelMessage),
     ...log.said.map((said) => onWire(said, turn.wire)),
   ];
@@ -57,14 +57,14 @@ export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 
 }
 
 /** Returns the texts of the conversation that the agent did not receive itself, as far as they fit its memory. */
-export function saidBefore({ settings, entries }: Pick<AgentTurn, 'settings' | 'entries'>): SaidMessage[] {
+export function saidBefore({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): SaidMessage[] {
   return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
 }
 
 /**
  * Returns the conversation's instructions. For an announcer they name the promised texts that do not fit its memory.
  */
-function instructionsOf({ settings, entries }: Pick<AgentTurn, 'settings' | 'entries'>): string | undefined {
+function instructionsOf({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): string | undefined {
   const { current, opening } = entries;
   if (current?.role !== 'announcer') return current?.instructions;
   const kept = saidBefore({ settings, entries }).length;
@@ -80,7 +80,7 @@ function modelMessage({ role, parts }: Message): ModelMessage {
 
 /** Replaces the names of tools in the log by those on the wire. */
 function onWire(said: ModelMessage, wire: WireNames): ModelMessage {
-  const named = <T extends { name: string }>(it: T): T => ({ ...it, name: wire.of(it.name) });
-  if (said.role === 'tool') return { ...said, results: said.results.map(named) };
-  return said.role === 'assistant' && said.toolCalls ? { ...said, toolCalls: said.toolCalls.map(named) } : said;
+  const withWireName = <T extends { name: string }>(it: T): T => ({ ...it, name: wire.toWireName(it.name) });
+  if (said.role === 'tool') return { ...said, results: said.results.map(withWireName) };
+  return said.role === 'assistant' && said.toolCalls ? { ...said, toolCalls: said.toolCalls.map(withWireName) } : said;
 }

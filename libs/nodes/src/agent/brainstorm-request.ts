@@ -19,9 +19,9 @@ export interface BrainstormRequest {
 export function brainstormRequest(
   message: Message,
   { agent, ...scope }: TaskScope & { agent: string },
-  entries: Pick<BrainstormEntries, 'read'> | undefined,
+  entries: Pick<BrainstormEntries, 'readEntry'> | undefined,
 ): BrainstormRequest | undefined {
-  const entry = entries?.read(message, scope);
+  const entry = entries?.readEntry(message, scope);
   const data = firstData(message.parts);
   if (entry?.agent !== agent || !isJsonObject(data)) return undefined;
   const { systemPrompt, state } = data;

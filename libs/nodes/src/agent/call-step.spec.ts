@@ -2,7 +2,7 @@ import type { NodeEvent } from '../node-executor.js';
 import { type Answering, asks, says } from '../testing/fake-models.js';
 import { lastWord, notedAgent, payloads } from '../testing/noted-agent.js';
 import { outline } from '../testing/turn.js';
-import { capped } from './agent-tools.js';
+import { truncateResult } from './agent-tools.js';
 
 /** One call, then an answer that quotes its result. */
 const once =
@@ -151,11 +151,14 @@ describe('the result of a call', () => {
   });
 
   it('is cut at 256 KiB', () => {
-    const cut = capped('ü'.repeat(10_000_000));
+    const cut = truncateResult('ü'.repeat(10_000_000));
     expect(Buffer.byteLength(cut.result as string)).toBe(256 * 1024);
     expect(cut.truncated).toBe(true);
-    expect(capped(['x'.repeat(300_000)])).toMatchObject({ result: expect.stringMatching(/^\["x{9}/), truncated: true });
-    expect(capped({ a: 1 })).toEqual({ result: { a: 1 } });
+    expect(truncateResult(['x'.repeat(300_000)])).toMatchObject({
+      result: expect.stringMatching(/^\["x{9}/),
+      truncated: true,
+    });
+    expect(truncateResult({ a: 1 })).toEqual({ result: { a: 1 } });
   });
 
   it.each([
@@ -164,7 +167,7 @@ describe('the result of a call', () => {
     ['half characters', '\ud83d'.repeat(200_000)],
     ['whole characters of four bytes', `a${'😀'.repeat(100_000)}`],
   ])('is cut before the character that its limit goes through, where it holds %s', (_what, text) => {
-    const { result, truncated } = capped(text);
+    const { result, truncated } = truncateResult(text);
     const whole = Buffer.from(text);
     const kept = Buffer.from(result as string);
     expect(truncated).toBe(true);

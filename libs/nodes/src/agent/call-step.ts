@@ -4,8 +4,8 @@ import { briefText, dataPart, parseJson, type Part, textPart, UnfitJson } from '
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type CallQuestion, callQuestion, toolCall, toolResult } from './agent-events.js';
-import type { LoggedCall } from './agent-log.js';
-import { type AgentTurn, callerOf } from './agent-turn.js';
+import type { LoggedToolCall } from './agent-log.js';
+import { type AgentNodeTurn, callerOf } from './agent-turn.js';
 import type { OfferedTool } from './agent-tools.js';
 
 /** Number of times that a repeatable call is made without a question. */
@@ -21,33 +21,37 @@ const SHOWN = 2_000;
  *
  * @throws NodeFailure if the config says to fail for a call with an unknown outcome
  */
-export async function* callStep(turn: AgentTurn, call: LoggedCall): AsyncGenerator<NodeEvent, void, void> {
+export async function* callStep(turn: AgentNodeTurn, call: LoggedToolCall): AsyncGenerator<NodeEvent, void, void> {
   const { context } = turn;
   const tool = turn.tools.find(({ name }) => name === call.tool);
   const refusal = refusalOf(call, tool);
   if (refusal !== undefined) return yield toolResult(context, call, { error: refusal });
-  const question = call.made > 0 ? repetition(turn, call, tool) : approval(turn, call, tool);
-  if (question) return yield callQuestion(context, question, words(turn, question.about, call, tool));
+  const question = call.made > 0 ? repetitionQuestion(turn, call, tool) : approvalQuestion(turn, call, tool);
+  if (question) return yield callQuestion(context, question, callQuestionParts(turn, question.about, call, tool));
   if (tool === undefined) return;
-  if ('steps' in tool) return yield* tool.steps(call);
+  if ('runCall' in tool) return yield* tool.runCall(call);
   yield toolCall(context, call, call.step);
   await context.flush();
-  const trace = context.trace?.headers('tool', call.id);
-  yield toolResult(context, call, await tool.call(call.args, { ...callerOf(context), ...(trace && { trace }) }));
+  const trace = context.trace?.headersBelow('tool', call.id);
+  yield toolResult(context, call, await tool.invokeTool(call.args, { ...callerOf(context), ...(trace && { trace }) }));
 }
 
 /** Returns why a call is not made, for the model to read. */
-function refusalOf(call: LoggedCall, tool: OfferedTool | undefined): string | undefined {
+function refusalOf(call: LoggedToolCall, tool: OfferedTool | undefined): string | undefined {
   if (call.approved === 'no') return 'the call was refused by whoever was asked about it';
   if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
   if (tool === undefined) return `${call.made > 0 ? `${CUT_OFF}, and ` : ''}there is no tool "${call.tool}"`;
   if (call.malformed !== undefined) return faultIn(call.malformed);
-  return 'refusal' in tool && call.made === 0 ? tool.refusal(call) : undefined;
+  return 'explainRefusal' in tool && call.made === 0 ? tool.explainRefusal(call) : undefined;
 }
 
 const CUT_OFF = 'the call was cut off: it is not known whether it was made';
 
-function approval({ settings }: AgentTurn, call: LoggedCall, tool: OfferedTool | undefined): CallQuestion | undefined {
+function approvalQuestion(
+  { settings }: AgentNodeTurn,
+  call: LoggedToolCall,
+  tool: OfferedTool | undefined,
+): CallQuestion | undefined {
   if (call.approved === 'yes' || tool === undefined) return undefined;
   // `approve` may name an agent as `tools` does, or by the possibly shorter name of its tool.
   const names = 'reference' in tool ? [tool.name, `${AGENT_TOOL}${tool.reference}`] : [tool.name];
@@ -57,12 +61,13 @@ function approval({ settings }: AgentTurn, call: LoggedCall, tool: OfferedTool |
 }
 
 /** @throws NodeFailure if the config says to fail */
-function repetition(
-  { settings }: AgentTurn,
-  call: LoggedCall,
+function repetitionQuestion(
+  { settings }: AgentNodeTurn,
+  call: LoggedToolCall,
   tool: OfferedTool | undefined,
 ): CallQuestion | undefined {
-  if (tool && (isRepeatable(tool) ? call.made < TWICE : 'resumes' in tool && tool.resumes(call))) return undefined;
+  if (tool && (isRepeatable(tool) ? call.made < TWICE : 'resumesCall' in tool && tool.resumesCall(call)))
+    return undefined;
   if (settings.onUncertain === 'repeat' || call.repeated === 'yes') return undefined;
   if (settings.onUncertain === 'fail')
     throw new NodeFailure(`the call of the tool "${call.tool}" was cut off: it is not known whether it was made`);
@@ -73,15 +78,15 @@ function isRepeatable(tool: OfferedTool): boolean {
   return 'repeatable' in tool && tool.repeatable;
 }
 
-function words(
-  { log }: AgentTurn,
+function callQuestionParts(
+  { log }: AgentNodeTurn,
   about: CallQuestion['about'],
-  call: LoggedCall,
+  call: LoggedToolCall,
   tool: OfferedTool | undefined,
 ): Part[] {
   const { args } = call;
   const shown = briefText(JSON.stringify(args), SHOWN);
-  const named = tool && 'steps' in tool ? `agent "${tool.name}" (${tool.reference})` : `tool "${call.tool}"`;
+  const named = tool && 'runCall' in tool ? `agent "${tool.name}" (${tool.reference})` : `tool "${call.tool}"`;
   const question =
     about === 'approval'
       ? `May the ${named} be called with ${shown}?`

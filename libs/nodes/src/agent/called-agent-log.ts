@@ -20,13 +20,13 @@ export class CalledAgentLog {
   private readonly left: WaitingAgentTask[] = [];
 
   /** Records a call. A repeated call counts once. */
-  count(tool: string, id: string): void {
+  recordCall(tool: string, id: string): void {
     const ids = this.ids.get(tool) ?? new Set();
     this.ids.set(tool, ids.add(id));
   }
 
   /** Records the end of a call. @param called absent if no Task of the agent was seen */
-  end(tool: string, called: CalledNote | undefined): void {
+  recordCallEnd(tool: string, called: CalledNote | undefined): void {
     if (called === undefined) return;
     const { call, taskId, contextId, state, left, tokens = 0 } = called;
     this.tokens.set(taskId, this.tokensOf(taskId) + tokens);
@@ -38,7 +38,7 @@ export class CalledAgentLog {
   }
 
   /** Returns the number of recorded calls of a tool. */
-  calls(tool: string): number {
+  countCalls(tool: string): number {
     return this.ids.get(tool)?.size ?? 0;
   }
 

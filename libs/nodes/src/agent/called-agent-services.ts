@@ -6,10 +6,10 @@ import type { AgentToolConfig } from './agent-tool-config.js';
 
 /** Services for calling agents as tools. */
 export interface AgentToolServices extends ProcessServices {
-  tasks: ProcessServices['tasks'] & Pick<TaskStore, 'events'>;
-  references: Pick<AgentReferences, 'called' | 'served'>;
+  tasks: ProcessServices['tasks'] & Pick<TaskStore, 'readEvents'>;
+  references: Pick<AgentReferences, 'callTarget' | 'findServedAgent'>;
   /** Budgets of calls; absent: calls are not counted. */
-  budgets?: Pick<CallBudgets, 'spend'>;
+  budgets?: Pick<CallBudgets, 'spendCall'>;
   /** Conversations between agents; absent: no call is a conversation. */
   talks?: AgentTalks;
 }
@@ -28,10 +28,10 @@ export interface AgentToolCalls {
   readonly execution: CallingExecution;
   readonly calls: ProcessCalls;
   /** Returns the agent to call, with the call's id as its reference. */
-  called(config: AgentToolConfig, id: string): CalledAgent;
+  resolveCalledAgent(config: AgentToolConfig, id: string): CalledAgent;
   /**
    * Counts one call in the budget of the Task's root.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
    */
-  spend(): Promise<void>;
+  spendCall(): Promise<void>;
 }

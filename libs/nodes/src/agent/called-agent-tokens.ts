@@ -5,10 +5,10 @@ import type { TaskStore } from '#libs/tasks';
 const PAGE = 100;
 
 /** Returns the tokens recorded in the log of a local Task; 0 if there is no such Task. */
-export async function loggedTokens(store: Pick<TaskStore, 'events'>, taskId: string): Promise<number> {
+export async function loggedTokens(store: Pick<TaskStore, 'readEvents'>, taskId: string): Promise<number> {
   let tokens = 0;
   for (let after = 0; ;) {
-    const events = await store.events(taskId, after, PAGE);
+    const events = await store.readEvents(taskId, after, PAGE);
     for (const { event } of events)
       if ('statusUpdate' in event) tokens += tokensIn(runEventNote(event.statusUpdate.metadata));
     if (events.length < PAGE) return tokens;

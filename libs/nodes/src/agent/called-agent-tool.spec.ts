@@ -377,9 +377,9 @@ describe('a Task that calls agents', () => {
   it('signs each call, refuses an agent that led to it, and offers none after eight calls', async () => {
     const { calledAgents } = calls({}, {}, () => says(''));
     const chainTo = (count: number, callee = 'x') =>
-      Array.from({ length: count }).reduce<ReturnType<typeof calledAgents.chains.extended>>(
+      Array.from({ length: count }).reduce<ReturnType<typeof calledAgents.chains.extendChain>>(
         (links, _, at) =>
-          calledAgents.chains.extended(links, { task: `t${at}`, caller: `c${at}`, callee: `${callee}${at}` }),
+          calledAgents.chains.extendChain(links, { task: `t${at}`, caller: `c${at}`, callee: `${callee}${at}` }),
         [],
       );
     const run = async (links: ReturnType<typeof chainTo>) => {
@@ -394,7 +394,7 @@ describe('a Task that calls agents', () => {
     const many = await run(chainTo(8));
     expect(many.models.calls[0]?.call.tools).toBeUndefined();
     expect(many.calledAgents.sent).toEqual([]);
-    const loop = await run(calledAgents.chains.extended([], { task: 't', caller: 'c', callee: 'poet' }));
+    const loop = await run(calledAgents.chains.extendChain([], { task: 't', caller: 'c', callee: 'poet' }));
     expect(results(loop.driver)).toEqual([expect.stringContaining('LOOP_DETECTED')]);
   });
 });

@@ -1,6 +1,6 @@
 import { AgentCallError, withoutCredentialName } from '#libs/a2a-client';
 import { type AgentCall, type CallFailure, type CallOutcome, needsPerson, questionParts } from '#libs/agent-calls';
-import { untilReached } from '#libs/postgres';
+import { retryWhileUnreachable } from '#libs/postgres';
 import type { PlannedCall } from '#libs/process';
 import {
   A2A_ERRORS,
@@ -24,13 +24,13 @@ import {
   type ToolOutcome,
   toolResult,
 } from './agent-events.js';
-import type { LoggedCall } from './agent-log.js';
+import type { LoggedToolCall } from './agent-log.js';
 import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
-import { capped, type SelfRecordingTool } from './agent-tools.js';
+import { truncateResult, type SelfRecordingTool } from './agent-tools.js';
 import { argumentFault } from './argument-fault.js';
 import type { AgentToolCalls } from './called-agent-services.js';
 import { loggedTokens, tokensIn } from './called-agent-tokens.js';
-import { questionResult, resultOf } from './called-agent-result.js';
+import { questionResult, calledAgentResult } from './called-agent-result.js';
 import { MESSAGE_SCHEMA, type OfferedAgent } from './offered-agent.js';
 import { reportedCall } from './reported-call.js';
 
@@ -41,7 +41,7 @@ interface ReportedTokens {
   isAll: boolean;
 }
 
-type Steps = AsyncGenerator<NodeEvent, void, void>;
+type AgentToolEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /**
  * Agent as a tool of an `agent` node.
@@ -68,9 +68,9 @@ export class CalledAgentTool implements SelfRecordingTool {
     this.inputSchema = offered.inputSchema;
   }
 
-  refusal({ args }: LoggedCall): string | undefined {
+  explainRefusal({ args }: LoggedToolCall): string | undefined {
     const { maxCalls, tool } = this.config;
-    if (this.log.calledAgents.calls(tool) >= maxCalls)
+    if (this.log.calledAgents.countCalls(tool) >= maxCalls)
       return `"${tool}" was called ${maxCalls} times already (maxCalls)`;
     const isAnswer =
       this.log.calledAgents.waitingOf(tool) !== undefined && argumentFault(MESSAGE_SCHEMA, args) === undefined;
@@ -78,21 +78,21 @@ export class CalledAgentTool implements SelfRecordingTool {
     return wrong && `the arguments are refused: ${wrong}`;
   }
 
-  resumes(call: LoggedCall): boolean {
+  resumesCall(call: LoggedToolCall): boolean {
     if (call.made === 0) return false;
     return this.isOwn || call.called !== undefined || this.log.calledAgents.waitingOf(this.name) !== undefined;
   }
 
-  async *steps(call: LoggedCall): Steps {
+  async *runCall(call: LoggedToolCall): AgentToolEvents {
     const { calls, execution } = this.calledAgents;
     const { context } = execution;
-    const { reference } = this.calledAgents.called(this.config, call.id);
-    const isResumed = this.resumes(call);
+    const { reference } = this.calledAgents.resolveCalledAgent(this.config, call.id);
+    const isResumed = this.resumesCall(call);
     if (!isResumed) {
-      calls.announce(reference);
+      calls.announceCall(reference);
       yield toolCall(context, call, call.step);
     }
-    const open = await calls.open(this.planned(call));
+    const open = await calls.openCall(this.planCall(call));
     let tokens = 0;
     // A followed Task does not repeat its earlier steps.
     let snapshots = isResumed ? 1 : 0;
@@ -104,36 +104,41 @@ export class CalledAgentTool implements SelfRecordingTool {
       const { seen, step, response } = report.received;
       tokens += this.isOwn ? tokensIn(step) : 0;
       snapshots += 'task' in response ? 1 : 0;
-      if (seen && seen.taskId !== call.called?.taskId) yield agentCalled(context, call, this.note(call, seen));
+      if (seen && seen.taskId !== call.called?.taskId)
+        yield agentCalled(context, call, this.createCalledNote(call, seen));
     }
     calls.close(reference);
     const reported = { tokens, isAll: snapshots < 2 };
-    yield* this.ended(call, open, await this.tokensOf(call, open, reported));
+    yield* this.reportEnd(call, open, await this.tokensOf(call, open, reported));
   }
 
   /**
    * Returns the tokens that the agent used for a call. Tokens reported before a question are counted with the result.
    */
-  private async tokensOf({ called }: LoggedCall, { taskId }: AgentCall, reported: ReportedTokens): Promise<number> {
+  private async tokensOf({ called }: LoggedToolCall, { taskId }: AgentCall, reported: ReportedTokens): Promise<number> {
     const tokens = reported.tokens + (called?.tokens ?? 0);
     if (!this.isOwn || reported.isAll || taskId === undefined) return tokens;
     const { services, execution } = this.calledAgents;
-    const logged = await untilReached(() => loggedTokens(services.tasks, taskId), execution.context.signal);
+    const logged = await retryWhileUnreachable(() => loggedTokens(services.tasks, taskId), execution.context.signal);
     // The log's end may not be durable yet if it is written in this process.
     return Math.max(tokens, logged - this.log.calledAgents.tokensOf(taskId));
   }
 
-  private *ended(call: LoggedCall, open: AgentCall, tokens: number): Generator<NodeEvent> {
+  private *reportEnd(call: LoggedToolCall, open: AgentCall, tokens: number): Generator<NodeEvent> {
     const { context } = this.calledAgents.execution;
     const { outcome, answer } = open;
     const { taskId, contextId = (call.called ?? this.answeredTask(call))?.contextId ?? '' } = answer;
     const called: CalledNote | undefined =
       taskId === undefined
         ? undefined
-        : { ...this.note(call, { taskId, contextId }), ...this.standing(call, outcome), ...(tokens > 0 && { tokens }) };
+        : {
+            ...this.createCalledNote(call, { taskId, contextId }),
+            ...this.standingAtEnd(call, outcome),
+            ...(tokens > 0 && { tokens }),
+          };
     if (outcome.kind === 'waiting' && called && (this.config.onQuestion === 'ask' || needsPerson(answer))) {
       yield agentQuestion(context, called, questionParts(this.name, answer), answer.status?.message);
-    } else yield toolResult(context, call, this.outcomeOf(outcome), called);
+    } else yield toolResult(context, call, this.toToolOutcome(outcome), called);
   }
 
   /**
@@ -141,7 +146,7 @@ export class CalledAgentTool implements SelfRecordingTool {
    * - If an answer has not reached the Task, it stays waiting for the next call.
    * - If the agent refused the answer, or a person gave it, no later call answers the Task.
    */
-  private standing({ answer }: LoggedCall, outcome: CallOutcome): Pick<CalledNote, 'state' | 'left'> {
+  private standingAtEnd({ answer }: LoggedToolCall, outcome: CallOutcome): Pick<CalledNote, 'state' | 'left'> {
     const { state, taskId } = outcome.answer;
     const mayWait = state === undefined || isWaitingState(state);
     if (outcome.kind !== 'failed' || !mayWait) return state === undefined ? {} : { state };
@@ -150,10 +155,10 @@ export class CalledAgentTool implements SelfRecordingTool {
     return { state: waiting?.state ?? 'TASK_STATE_INPUT_REQUIRED' };
   }
 
-  private outcomeOf(outcome: CallOutcome): ToolOutcome {
+  private toToolOutcome(outcome: CallOutcome): ToolOutcome {
     const { answer } = outcome;
-    if (outcome.kind === 'completed') return capped(resultOf(answer));
-    if (outcome.kind === 'waiting') return capped(questionResult(answer));
+    if (outcome.kind === 'completed') return truncateResult(calledAgentResult(answer));
+    if (outcome.kind === 'waiting') return truncateResult(questionResult(answer));
     const { kind, message, cause } = outcome.failure;
     if (kind === 'internal') throw cause;
     const errorForModel = withoutCredentialName(cause, 'this agent');
@@ -163,30 +168,30 @@ export class CalledAgentTool implements SelfRecordingTool {
     };
   }
 
-  private planned(call: LoggedCall): PlannedCall {
+  private planCall(call: LoggedToolCall): PlannedCall {
     const { calledAgents, config, log } = this;
     const { taskId } = calledAgents.execution.context;
     const { id, answer, called, since } = call;
     const task = this.answeredTask(call);
     const contextId = task?.contextId ?? log.calledAgents.contextOf(config.tool);
-    const message = userMessage(answer?.parts ?? this.parts(call.args), {
+    const message = userMessage(answer?.parts ?? this.partsFromArguments(call.args), {
       messageId: derivedId(taskId, 'tool', id, ...(answer ? [answer.messageId] : [])),
       ...(contextId && { contextId }),
       ...(task && { taskId: task.taskId }),
     });
     return {
-      ...calledAgents.called(config, id),
+      ...calledAgents.resolveCalledAgent(config, id),
       ...(called && { seen: called.taskId }),
       request: { message },
       ...(answer === undefined && { adapt: () => undefined }),
-      admit: () => calledAgents.spend(),
+      admit: () => calledAgents.spendCall(),
       limit: config.limit,
       ...(since !== undefined && { since }),
     };
   }
 
   /** Returns the Parts of a call: a workflow's inputs as data, else the message as text with its data. */
-  private parts(args: JsonObject): Part[] {
+  private partsFromArguments(args: JsonObject): Part[] {
     const { message, data } = args;
     const isMessage =
       typeof message === 'string' && (!this.offered.isTyped || argumentFault(this.inputSchema, args) !== undefined);
@@ -195,16 +200,16 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 
   /** Returns the Task that a call answers, if any. */
-  private answeredTask({ answer, called }: LoggedCall): AgentTask | undefined {
+  private answeredTask({ answer, called }: LoggedToolCall): AgentTask | undefined {
     return answer ? called : this.log.calledAgents.waitingOf(this.config.tool);
   }
 
-  private note({ id }: LoggedCall, { taskId, contextId }: AgentTask): CalledNote {
+  private createCalledNote({ id }: LoggedToolCall, { taskId, contextId }: AgentTask): CalledNote {
     return { call: id, agent: this.reference, taskId, contextId };
   }
 
   private get isOwn(): boolean {
-    return this.calledAgents.called(this.config, '').own === true;
+    return this.calledAgents.resolveCalledAgent(this.config, '').own === true;
   }
 
   private get log() {

@@ -60,7 +60,7 @@ describe('an agent whose Task ends without its word', () => {
   it('cancels those that wait where a fault ends it', async () => {
     const { driver, calledAgents } = calling({ answer: () => answers() });
     const fault = new TypeError('A fault');
-    calledAgents.budgets.spend = async () => {
+    calledAgents.budgets.spendCall = async () => {
       if (calledAgents.sent.length > 0) throw fault;
     };
     await expect(driver.run()).rejects.toBe(fault);

@@ -1,9 +1,9 @@
-import { untilReached } from '#libs/postgres';
+import { retryWhileUnreachable } from '#libs/postgres';
 import { type CalledAgent, ProcessCalls } from '#libs/process';
 import { statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { toolCanceled } from './agent-events.js';
-import type { LoggedCall } from './agent-log.js';
+import type { LoggedToolCall } from './agent-log.js';
 import { type AgentToolConfig, reachOf } from './agent-tool-config.js';
 import type { SelfRecordingTool } from './agent-tools.js';
 import { CalledAgentTool } from './called-agent-tool.js';
@@ -31,43 +31,45 @@ export class CalledAgents implements AgentToolCalls {
    * Returns the offered tools; none if the chain of calls is too long.
    * @param inConversation true if the Task is a turn of a conversation, which starts no further conversation
    */
-  async tools(inConversation: boolean): Promise<SelfRecordingTool[]> {
+  async offerTools(inConversation: boolean): Promise<SelfRecordingTool[]> {
     const { services, execution, configs } = this;
     const { context, links } = execution;
     if (services.chains.ownCalls(links).length >= DEEPEST_AGENTS) return [];
     const caller = { ...context.call.scope, signal: context.signal };
     const offered = configs.filter(({ talk }) => talk === undefined || (services.talks && !inConversation));
-    return Promise.all(offered.map(async (config) => this.tool(config, await offeredAgent(config, services, caller))));
+    return Promise.all(
+      offered.map(async (config) => this.createTool(config, await offeredAgent(config, services, caller))),
+    );
   }
 
-  async spend(): Promise<void> {
+  async spendCall(): Promise<void> {
     const { services, execution } = this;
     const { context, links } = execution;
     const root = services.chains.rootOf(links) ?? context.taskId;
-    await untilReached(async () => services.budgets?.spend(root), context.signal);
+    await retryWhileUnreachable(async () => services.budgets?.spendCall(root), context.signal);
   }
 
-  called(config: AgentToolConfig, id: string): CalledAgent {
+  resolveCalledAgent(config: AgentToolConfig, id: string): CalledAgent {
     const { call, signal } = this.execution.context;
     const { talks } = this.services;
     // The revision proves to other replicas that this service requested the conversation.
     const { revision } = this.execution.log;
     const identity = revision !== undefined && { identity: { revision } };
-    if (config.talk && talks) return { reference: `tool#${id}`, ...talks.called(), ...identity };
+    if (config.talk && talks) return { reference: `tool#${id}`, ...talks.conversationTarget(), ...identity };
     return {
       reference: `tool#${id}`,
-      ...this.services.references.called(config.reference, call.scope.tenant, signal),
+      ...this.services.references.callTarget(config.reference, call.scope.tenant, signal),
       identity: reachOf(config),
     };
   }
 
   /** Closes all connections. The agents continue to work. */
-  abort(): void {
+  closeConnections(): void {
     this.calls.abort();
   }
 
   /** Cancels the running Task and the waiting ones, records the outcomes, and ends the caller's Task as canceled. */
-  async *cancel(): AsyncGenerator<NodeEvent, void, void> {
+  async *cancelAndReport(): AsyncGenerator<NodeEvent, void, void> {
     const canceled = await this.cancelAll();
     for (const events of canceled) yield* events;
     yield statusUpdate(this.execution.context, 'TASK_STATE_CANCELED');
@@ -92,7 +94,7 @@ export class CalledAgents implements AgentToolCalls {
     return Promise.all([...(open ? [this.cancelOpen(open)] : []), ...waiting.map((it) => this.cancelWaiting(it))]);
   }
 
-  private tool(config: AgentToolConfig, offered: OfferedAgent): SelfRecordingTool {
+  private createTool(config: AgentToolConfig, offered: OfferedAgent): SelfRecordingTool {
     const { talk } = config;
     const { talks } = this.services;
     if (talk && talks) return new TalkTool(this, { ...config, talk }, talks, offered);
@@ -100,23 +102,26 @@ export class CalledAgents implements AgentToolCalls {
   }
 
   /** Returns the Task of a call in progress: its own, or the waiting one that it answers. */
-  private seenOf({ tool, called }: LoggedCall): string | undefined {
+  private seenOf({ tool, called }: LoggedToolCall): string | undefined {
     return (called ?? this.execution.log.calledAgents.waitingOf(tool))?.taskId;
   }
 
-  private async cancelOpen(call: LoggedCall): Promise<NodeEvent[]> {
+  private async cancelOpen(call: LoggedToolCall): Promise<NodeEvent[]> {
     const { tool, id } = call;
     const config = this.configs.find((it) => it.tool === tool);
     if (!config) return [];
     const seen = this.seenOf(call);
-    const canceled = await this.calls.cancel({ ...this.called(config, id), ...(seen !== undefined && { seen }) });
+    const canceled = await this.calls.cancelCall({
+      ...this.resolveCalledAgent(config, id),
+      ...(seen !== undefined && { seen }),
+    });
     return [toolCanceled(this.execution.context, { tool, id, ...canceled })];
   }
 
   private async cancelWaiting({ tool, call: id, taskId }: WaitingAgentTask): Promise<NodeEvent[]> {
     const config = this.configs.find((it) => it.tool === tool);
     if (!config) return [];
-    const outcome = await this.calls.cancelTask(this.called(config, id), taskId);
+    const outcome = await this.calls.cancelTask(this.resolveCalledAgent(config, id), taskId);
     return [toolCanceled(this.execution.context, { tool, id, taskId, outcome })];
   }
 }

@@ -27,17 +27,17 @@ class NotesServer extends McpTools {
     super();
   }
 
-  override async find(patterns: readonly string[]): Promise<McpTool[]> {
+  override async findMcpTools(patterns: readonly string[]): Promise<McpTool[]> {
     if (!patterns.every((it) => it.startsWith('notes/'))) throw new McpServerError('there is no MCP server "files"');
     return [this.tool];
   }
 
-  override async call(name: string, args: JsonObject, { owner }: McpCallOptions): Promise<McpToolResult> {
+  override async callMcpTool(name: string, args: JsonObject, { owner }: McpCallOptions): Promise<McpToolResult> {
     this.calls.push([name, args, owner]);
     return this.outcome;
   }
 
-  override problem(): undefined {
+  override patternProblem(): undefined {
     return undefined;
   }
 }

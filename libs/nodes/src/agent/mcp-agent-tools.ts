@@ -15,25 +15,32 @@ export class ToolsWithServers extends AgentTools {
     return this.own.builtIn;
   }
 
-  override async find(patterns: readonly string[], caller: ToolCaller): Promise<AgentTool[]> {
-    const own = await this.own.find(
+  override async findTools(patterns: readonly string[], caller: ToolCaller): Promise<AgentTool[]> {
+    const own = await this.own.findTools(
       patterns.filter((it) => !it.includes('/')),
       caller,
     );
     const globs = patterns.filter((it) => it.includes('/'));
-    return globs.length === 0 ? own : [...own, ...(await this.ofServers(globs, caller))];
+    return globs.length === 0 ? own : [...own, ...(await this.findServerTools(globs, caller))];
   }
 
-  private async ofServers(globs: readonly string[], caller: ToolCaller): Promise<AgentTool[]> {
+  private async findServerTools(globs: readonly string[], caller: ToolCaller): Promise<AgentTool[]> {
     try {
-      return (await this.mcp.find(globs, caller)).map((tool) => this.ofServer(tool));
+      return (await this.mcp.findMcpTools(globs, caller)).map((tool) => this.toAgentTool(tool));
     } catch (error) {
       throw error instanceof McpServerError ? new NodeFailure(error.message, { cause: error }) : error;
     }
   }
 
-  private ofServer({ name, description, inputSchema, readOnly, idempotent, needsApproval }: McpTool): AgentTool {
-    const call: AgentTool['call'] = (args, caller) => this.mcp.call(name, args, caller);
-    return { name, description, inputSchema, repeatable: readOnly || idempotent, needsApproval, call };
+  private toAgentTool({ name, description, inputSchema, readOnly, idempotent, needsApproval }: McpTool): AgentTool {
+    const callOnServer: AgentTool['invokeTool'] = (args, caller) => this.mcp.callMcpTool(name, args, caller);
+    return {
+      name,
+      description,
+      inputSchema,
+      repeatable: readOnly || idempotent,
+      needsApproval,
+      invokeTool: callOnServer,
+    };
   }
 }

@@ -1,24 +1,24 @@
 import {
-  coalesced,
+  coalesceText,
   ECHO_MODEL,
   type Model,
   type ModelEnd,
   ModelError,
   type ModelEvent,
-  type ToolCall,
+  type ModelToolCall,
   type WantedModel,
 } from '#libs/models';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type AskedCall, modelError, modelRequest, modelResponse } from './agent-events.js';
 import { modelTools } from './agent-tools.js';
-import { type AgentTurn, conversation } from './agent-turn.js';
+import { type AgentNodeTurn, buildConversation } from './agent-turn.js';
 import { AnswerInPieces } from './answer-in-pieces.js';
 import { answerReport } from './brainstorm-request.js';
 
 const EMPTY = 'gave an empty answer';
 
-type Steps = AsyncGenerator<NodeEvent, void, void>;
+type ModelStepEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /**
  * Asks for the next answer of a model, and reports it as it arrives.
@@ -27,22 +27,22 @@ type Steps = AsyncGenerator<NodeEvent, void, void>;
  *
  * @throws NodeFailure if no model answers, or the limit of steps or tokens is reached
  */
-export async function* modelStep(turn: AgentTurn): Steps {
+export async function* modelStep(turn: AgentNodeTurn): ModelStepEvents {
   const { context, log, models } = turn;
   refuseMore(turn);
   const step = log.open?.step ?? log.step + 1;
   const names = turn.settings.models;
-  const nameOf = (at: number): string => names[at] ?? models.defaultModel.name;
-  const first = names.findIndex((_, at) => nameOf(at) === log.open?.model);
+  const modelNameAt = (at: number): string => names[at] ?? models.defaultModel.name;
+  const first = names.findIndex((_, at) => modelNameAt(at) === log.open?.model);
   for (let at = Math.max(first, 0); ; at += 1) {
     try {
-      const model = await models.find(names[at], wantedModel(turn));
+      const model = await models.findModel(names[at], wantedModel(turn));
       return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       const { message, status, outage, retryAfter } = error;
-      const next = error.fallback && at + 1 < names.length ? nameOf(at + 1) : undefined;
-      const failure = { model: nameOf(at), step, ...(status !== undefined && { status }), message };
+      const next = error.fallback && at + 1 < names.length ? modelNameAt(at + 1) : undefined;
+      const failure = { model: modelNameAt(at), step, ...(status !== undefined && { status }), message };
       const note = outage && { kind: outage, ...(retryAfter !== undefined && { retryAfter }) };
       yield modelError(context, { ...failure, ...(next !== undefined && { next }) }, note);
       if (next === undefined) throw new NodeFailure(message, { cause: error, note });
@@ -50,13 +50,13 @@ export async function* modelStep(turn: AgentTurn): Steps {
   }
 }
 
-function wantedModel({ context, brainstorm }: AgentTurn): WantedModel {
+function wantedModel({ context, brainstorm }: AgentNodeTurn): WantedModel {
   const { call, signal } = context;
   const credentials = brainstorm?.entry.credentials;
   return { tenant: call.scope.tenant, signal, ...(credentials && { credentials }) };
 }
 
-function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {
+function refuseMore({ log, settings: { maxSteps, budget } }: AgentNodeTurn): void {
   if (budget !== undefined && log.tokens >= budget)
     throw new NodeFailure(`${log.tokens} tokens are used of the ${budget} in budget.tokens`);
   const isNew = log.open === undefined && log.answer === undefined;
@@ -65,29 +65,37 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {
 }
 
 /** @throws ModelError if the answer is empty and another model may be asked */
-async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step: number; isLast: boolean }): Steps {
+async function* askedFor(
+  turn: AgentNodeTurn,
+  model: Model,
+  { step, isLast }: { step: number; isLast: boolean },
+): ModelStepEvents {
   const { context, log, settings, structure } = turn;
   // Decided once and recorded, so that a replica that adopts the Task gives the model the same memory.
   const isDecided = log.remembered !== undefined || model.name === ECHO_MODEL;
-  yield modelRequest(context, { model: model.name, step }, isDecided ? undefined : (await turn.earlier()).taskIds);
+  yield modelRequest(
+    context,
+    { model: model.name, step },
+    isDecided ? undefined : (await turn.recallEarlier()).taskIds,
+  );
   const tools = modelTools(turn.tools, turn.wire);
   const { signal } = context;
   const answer = new AnswerInPieces(turn);
-  const events = model.stream({
-    messages: await conversation(turn, model.name),
+  const events = model.streamAnswer({
+    messages: await buildConversation(turn, model.name),
     ...(tools.length > 0 && { tools }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),
-    ...(context.trace && { headers: context.trace.headers('chat', step, model.name) }),
+    ...(context.trace && { headers: context.trace.headersBelow('chat', step, model.name) }),
     reader: context.call.scope,
     signal,
   });
   let end: ModelEnd | undefined;
-  for await (const { text, event } of coalesced<Exclude<ModelEvent, { text: string }>>(events)) {
-    answer.say(text);
-    if (event === undefined) yield* answer.report();
-    else if ('part' in event) answer.add(event.part);
+  for await (const { text, event } of coalesceText<Exclude<ModelEvent, { text: string }>>(events)) {
+    answer.appendText(text);
+    if (event === undefined) yield* answer.reportPieces();
+    else if ('part' in event) answer.addPart(event.part);
     else if ('toolCall' in event) answer.calls.push(event.toolCall);
     else end = event.end;
   }
@@ -95,7 +103,7 @@ async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step
   if (end === undefined) throw new ModelError(`model "${model.name}" broke off`, { fallback: true });
   if (answer.isEmpty && !isLast) throw new ModelError(`model "${model.name}" ${EMPTY}`, { fallback: true });
   const note = answer.isEmpty ? EMPTY : end.note;
-  yield* answer.last(turn.brainstorm && answerReport(turn, end.usage));
+  yield* answer.reportRest(turn.brainstorm && answerReport(turn, end.usage));
   const toolCalls = askedCalls(turn, answer.calls, step);
   const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
   const calls = toolCalls.length > 0 && { toolCalls };
@@ -104,17 +112,17 @@ async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step
 }
 
 /** True if the prompt of a brainstorm already describes the schema. */
-function isDescribed({ brainstorm, structure }: AgentTurn): boolean {
+function isDescribed({ brainstorm, structure }: AgentNodeTurn): boolean {
   return brainstorm !== undefined && brainstorm.entry.output === structure?.schema;
 }
 
 /** Names the calls as the log does. An empty or repeated id is replaced. */
-function askedCalls(turn: AgentTurn, calls: readonly ToolCall[], step: number): AskedCall[] {
+function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: number): AskedCall[] {
   const ids = new Set<string>();
   return calls.map(({ id: said, name, args, malformed }, index) => {
-    const id = said === '' || ids.has(said) || turn.log.has(said) ? `call-${step}-${index + 1}` : said;
+    const id = said === '' || ids.has(said) || turn.log.hasCallId(said) ? `call-${step}-${index + 1}` : said;
     ids.add(id);
-    const tool = turn.wire.tool(name) ?? name;
+    const tool = turn.wire.findByWireName(name) ?? name;
     return { tool, id, args, ...(malformed !== undefined && { malformed }) };
   });
 }

@@ -1,6 +1,6 @@
 import { AgentCallError, type AgentDirectory } from '#libs/a2a-client';
 import { argumentSchema, type ServedAgent, UnknownAgent } from '#libs/executor';
-import { untilReached } from '#libs/postgres';
+import { retryWhileUnreachable } from '#libs/postgres';
 import type { AgentReferences } from '#libs/process';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import { type AgentToolConfig, reachOf } from './agent-tool-config.js';
@@ -44,9 +44,9 @@ export interface OfferedAgent {
 }
 
 /** Sources of agents' descriptions. */
-export interface AgentCards {
-  directory: Pick<AgentDirectory, 'card' | 'pinnedCard'>;
-  references: Pick<AgentReferences, 'served'>;
+export interface AgentDescriptionSources {
+  directory: Pick<AgentDirectory, 'resolveCard' | 'pinnedCard'>;
+  references: Pick<AgentReferences, 'findServedAgent'>;
 }
 
 /**
@@ -56,7 +56,7 @@ export interface AgentCards {
  */
 export async function offeredAgent(
   config: AgentToolConfig,
-  cards: AgentCards,
+  cards: AgentDescriptionSources,
   caller: ToolCaller,
 ): Promise<OfferedAgent> {
   const isElsewhere = /^https?:/i.test(config.reference);
@@ -91,16 +91,16 @@ interface FoundAgent {
 
 async function servedAgent(
   { reference }: AgentToolConfig,
-  { references }: AgentCards,
+  { references }: AgentDescriptionSources,
   { tenant, signal }: ToolCaller,
 ): Promise<FoundAgent> {
-  const find = async (): Promise<FoundAgent> => {
-    const agent = await references.served(reference, tenant);
+  const findServed = async (): Promise<FoundAgent> => {
+    const agent = await references.findServedAgent(reference, tenant);
     const input = (await agent.details?.())?.schemas[agent.name]?.input;
     return { agent, ...(input && { input }) };
   };
   try {
-    return await untilReached(find, signal);
+    return await retryWhileUnreachable(findServed, signal);
   } catch (error) {
     if (error instanceof UnknownAgent) return {};
     throw error;
@@ -110,16 +110,16 @@ async function servedAgent(
 /** Returns a remote agent's current card, else the pinned one. */
 async function cardOf(
   config: AgentToolConfig,
-  { directory }: AgentCards,
+  { directory }: AgentDescriptionSources,
   { tenant, owner, signal }: ToolCaller,
 ): Promise<object | undefined> {
   const { reference } = config;
   const scope = { tenant, owner };
   const timeouts = { connect: CARD_MS, firstEvent: CARD_MS, idle: CARD_MS, total: CARD_MS, refused: 0 };
   const options = { scope, signal, timeouts, ...reachOf(config) };
-  const shown = () => directory.card(reference, options);
-  const pinned = () => untilReached(() => directory.pinnedCard(reference, { scope }), signal);
-  return (await unlessUnusable(shown, signal)) ?? unlessUnusable(pinned, signal);
+  const fetchCard = () => directory.resolveCard(reference, options);
+  const readPinnedCard = () => retryWhileUnreachable(() => directory.pinnedCard(reference, { scope }), signal);
+  return (await unlessUnusable(fetchCard, signal)) ?? unlessUnusable(readPinnedCard, signal);
 }
 
 /** Returns a card; `undefined` if it cannot be read or used. @throws the signal's reason */

@@ -9,7 +9,7 @@ export type CallReport = { received: CallProgress } | { progress: RunEventNote }
  * @throws the reason why the call was given up
  */
 export async function* reportedCall(
-  call: Pick<AgentCall, 'run' | 'abort'>,
+  call: Pick<AgentCall, 'runCall' | 'abort'>,
 ): AsyncGenerator<CallReport, void, undefined> {
   const notes: RunEventNote[] = [];
   let noted = Promise.withResolvers<undefined>();
@@ -17,7 +17,7 @@ export async function* reportedCall(
     notes.push(note);
     noted.resolve(undefined);
   });
-  const responses = call.run();
+  const responses = call.runCall();
   let isOver = false;
   const nextResponse = async (): Promise<IteratorResult<CallProgress, void>> => {
     const next = await responses.next();
@@ -36,7 +36,7 @@ export async function* reportedCall(
         continue;
       }
       if (first.done) return;
-      progress.take(first.value.response);
+      progress.takeResponse(first.value.response);
       yield { received: first.value };
       next = nextResponse();
     }

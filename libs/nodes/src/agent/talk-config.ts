@@ -59,9 +59,9 @@ export function talkFaults(talk: JsonValue, announceFault: (announce: JsonValue)
   const wrong = announce === undefined ? undefined : announceFault(announce);
   return [
     ...Object.keys(others).map((member): TalkFault => [`talk.${member}`, 'is not a field of talk']),
-    ...fault(maxTurns !== undefined && !isCount, 'maxTurns', `must be a whole number from 0 to ${MOST_TURNS}`),
-    ...fault(wrong !== undefined, 'announce', wrong),
-    ...fault(wait !== undefined && typeof wait !== 'boolean', 'wait', 'must be true or false'),
+    ...talkFaultIf(maxTurns !== undefined && !isCount, 'maxTurns', `must be a whole number from 0 to ${MOST_TURNS}`),
+    ...talkFaultIf(wrong !== undefined, 'announce', wrong),
+    ...talkFaultIf(wait !== undefined && typeof wait !== 'boolean', 'wait', 'must be true or false'),
   ];
 }
 
@@ -74,6 +74,6 @@ export function talkConfig({ maxTurns, announce, wait }: JsonObject): TalkConfig
   };
 }
 
-function fault(isWrong: boolean, member: string, rule = ''): TalkFault[] {
+function talkFaultIf(isWrong: boolean, member: string, rule = ''): TalkFault[] {
   return isWrong ? [[`talk.${member}`, rule]] : [];
 }

@@ -98,7 +98,7 @@ describe('a conversation that a model begins', () => {
     const inside = talks(() => says('done'));
     const entry = { instructions: 'Reply', role: 'target' as const, self: 'node', skip: 'REPLY_SKIP' };
     inside.driver.begin(
-      inside.entries.signed(entry, userMessage('hi', { messageId: 'm1' }), { tenant: '', owner: '' }),
+      inside.entries.attachEntry(entry, userMessage('hi', { messageId: 'm1' }), { tenant: '', owner: '' }),
     );
     await inside.driver.run();
     expect(inside.models.calls[0]?.call.tools?.map(({ name }) => name)).toEqual(['look']);

@@ -10,16 +10,16 @@ import {
 } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { agentCalled, agentQuestion, type AgentTask, type CalledNote, toolCall, toolResult } from './agent-events.js';
-import type { LoggedCall } from './agent-log.js';
+import type { LoggedToolCall } from './agent-log.js';
 import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
-import { capped, type SelfRecordingTool } from './agent-tools.js';
+import { truncateResult, type SelfRecordingTool } from './agent-tools.js';
 import { argumentFault } from './argument-fault.js';
 import type { AgentToolCalls } from './called-agent-services.js';
 import type { OfferedAgent } from './offered-agent.js';
 import { saidBeforeCall } from './said-before-call.js';
 import type { TalkConfig } from './talk-config.js';
 
-type Steps = AsyncGenerator<NodeEvent, void, void>;
+type TalkToolEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /** Agent that a model may begin a conversation with. */
 export type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
@@ -49,32 +49,32 @@ export class TalkTool implements SelfRecordingTool {
     this.inputSchema = offered.inputSchema;
   }
 
-  refusal({ args }: LoggedCall): string | undefined {
+  explainRefusal({ args }: LoggedToolCall): string | undefined {
     const { maxCalls, tool } = this.config;
-    if (this.calledAgents.execution.log.calledAgents.calls(tool) >= maxCalls)
+    if (this.calledAgents.execution.log.calledAgents.countCalls(tool) >= maxCalls)
       return `"${tool}" was called ${maxCalls} times already (maxCalls)`;
     const wrong = argumentFault(this.inputSchema, args);
     return wrong && `the arguments are refused: ${wrong}`;
   }
 
-  resumes({ made }: LoggedCall): boolean {
+  resumesCall({ made }: LoggedToolCall): boolean {
     return made > 0;
   }
 
-  async *steps(call: LoggedCall): Steps {
+  async *runCall(call: LoggedToolCall): TalkToolEvents {
     const { calls, execution } = this.calledAgents;
     const { context } = execution;
-    const { reference } = this.called(call);
-    if (!this.resumes(call)) {
-      calls.announce(reference);
+    const { reference } = this.talkTarget(call);
+    if (!this.resumesCall(call)) {
+      calls.announceCall(reference);
       yield toolCall(context, call, call.step);
     }
-    const open = await calls.open(this.planned(call));
+    const open = await calls.openCall(this.planCall(call));
     let note = call.called;
     let isAtWork = false;
-    for await (const { seen } of open.run()) {
+    for await (const { seen } of open.runCall()) {
       if (seen && seen.taskId !== note?.taskId) {
-        note = this.note(call, seen);
+        note = this.createCalledNote(call, seen);
         yield agentCalled(context, call, note);
       }
       // A paused conversation must first receive the caller's answer.
@@ -84,29 +84,29 @@ export class TalkTool implements SelfRecordingTool {
     calls.close(reference);
     // An event that is durable after the answer proves that the answer is durable: the question is not repeated.
     if (note && isAtWork && call.answer) yield agentCalled(context, call, note);
-    if (note && (isAtWork || open.outcome.kind !== 'failed')) return yield* this.ended(call, note);
+    if (note && (isAtWork || open.outcome.kind !== 'failed')) return yield* this.reportEnd(call, note);
     const { outcome } = open;
     if (outcome.kind !== 'failed') throw new Error('A conversation has no Task');
     if (outcome.failure.kind === 'internal') throw outcome.failure.cause;
-    yield toolResult(context, call, { error: this.failed(outcome.failure.message) }, note);
+    yield toolResult(context, call, { error: this.failureSentence(outcome.failure.message) }, note);
   }
 
-  private async *ended(call: LoggedCall, note: CalledNote): Steps {
+  private async *reportEnd(call: LoggedToolCall, note: CalledNote): TalkToolEvents {
     const { context } = this.calledAgents.execution;
     // The store knows the log of a new conversation only once it is durable.
     await context.flush();
-    const outcome = await this.outcome(note.taskId);
+    const outcome = await this.awaitOutcome(note.taskId);
     if ('question' in outcome) {
       const { state, asked } = outcome.question;
       return yield agentQuestion(context, { ...note, state }, asked?.parts ?? [this.pausedText()], asked);
     }
-    const result = 'error' in outcome ? { error: this.failed(outcome.error) } : capped(outcome.result);
-    yield toolResult(context, call, result, this.note(call, note));
+    const result = 'error' in outcome ? { error: this.failureSentence(outcome.error) } : truncateResult(outcome.result);
+    yield toolResult(context, call, result, this.createCalledNote(call, note));
   }
 
-  private outcome(conversationId: string): Promise<TalkOutcome> {
+  private awaitOutcome(conversationId: string): Promise<TalkOutcome> {
     const { signal } = this.calledAgents.execution.context;
-    return this.talks.outcome(conversationId, { wait: this.config.talk.wait, signal });
+    return this.talks.awaitOutcome(conversationId, { wait: this.config.talk.wait, signal });
   }
 
   private pausedText(): Part {
@@ -115,37 +115,37 @@ export class TalkTool implements SelfRecordingTool {
     );
   }
 
-  private failed(why: string): string {
+  private failureSentence(why: string): string {
     return `the conversation with "${this.name}" failed: ${why}`;
   }
 
-  private planned(call: LoggedCall): PlannedCall {
+  private planCall(call: LoggedToolCall): PlannedCall {
     const { context, log } = this.calledAgents.execution;
     const { id, answer, called } = call;
     const messageId = derivedId(context.taskId, 'tool', id, ...(answer ? [answer.messageId] : []));
     const isAnswer = answer !== undefined && called !== undefined;
     const message = isAnswer
       ? userMessage(answer.parts, { messageId, contextId: called.contextId, taskId: called.taskId })
-      : this.talks.message(this.request(call.args), { messageId });
+      : this.talks.requestMessage(this.toTalkRequest(call.args), { messageId });
     const { revision } = log;
     const origin = { taskId: context.taskId, call: id };
     const source = { origin, before: saidBeforeCall(log, context), ...(revision !== undefined && { revision }) };
     return {
-      ...this.called(call),
+      ...this.talkTarget(call),
       ...(called && { seen: called.taskId }),
       request: { message },
-      ...(!isAnswer && { complete: (it) => this.talks.informed(it, source, context.call.scope) }),
-      admit: () => this.calledAgents.spend(),
+      ...(!isAnswer && { complete: (it) => this.talks.withSource(it, source, context.call.scope) }),
+      admit: () => this.calledAgents.spendCall(),
     };
   }
 
-  private request({ message }: JsonObject): Parameters<AgentTalks['message']>[0] {
+  private toTalkRequest({ message }: JsonObject): Parameters<AgentTalks['requestMessage']>[0] {
     const { reference, credential, limit, talk } = this.config;
     const { maxTurns, announce } = talk;
     return {
       requester: this.calledAgents.execution.context.call.agent,
       target: reference,
-      message: textOf(message),
+      message: argumentText(message),
       maxTurns,
       timeoutMs: Math.round(limit),
       ...(announce !== undefined && { announce }),
@@ -153,11 +153,11 @@ export class TalkTool implements SelfRecordingTool {
     };
   }
 
-  private called({ id }: LoggedCall): CalledAgent {
-    return this.calledAgents.called(this.config, id);
+  private talkTarget({ id }: LoggedToolCall): CalledAgent {
+    return this.calledAgents.resolveCalledAgent(this.config, id);
   }
 
-  private note({ id }: LoggedCall, { taskId, contextId }: AgentTask): CalledNote {
+  private createCalledNote({ id }: LoggedToolCall, { taskId, contextId }: AgentTask): CalledNote {
     return { call: id, agent: this.reference, taskId, contextId };
   }
 }
@@ -166,6 +166,6 @@ function isWaiting(state: Parameters<typeof isWaitingState>[0] | undefined): boo
   return state !== undefined && isWaitingState(state);
 }
 
-function textOf(value: JsonValue | undefined): string {
+function argumentText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }

@@ -3,8 +3,8 @@ import { WireNames } from './wire-names.js';
 /** The names of tools, each of which is meant by its own. */
 function named(...tools: string[]): string[] {
   const wire = new WireNames(tools);
-  const names = tools.map((tool) => wire.of(tool));
-  expect(names.map((name) => wire.tool(name))).toEqual(tools);
+  const names = tools.map((tool) => wire.toWireName(tool));
+  expect(names.map((name) => wire.findByWireName(name))).toEqual(tools);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   return names;
 }
@@ -18,7 +18,7 @@ describe('the names of tools on the wire of a model', () => {
     ['agent:a.example:8080/b', 'agent__a_example_8080_b'],
   ])('%s is %s', (tool, name) => {
     expect(named(tool)).toEqual([name]);
-    expect(new WireNames([]).of(tool)).toBe(name);
+    expect(new WireNames([]).toWireName(tool)).toBe(name);
   });
 
   it('tell long names apart that begin alike', () => {
@@ -35,7 +35,7 @@ describe('the names of tools on the wire of a model', () => {
     ['a built-in one and one of a server', 'git__push', 'git/push'],
   ])('tell tools apart that would be called the same: %s', (_, first, second) => {
     const [one, other, third] = named(first, second, 'dots/other');
-    const shared = new WireNames([]).of(first);
+    const shared = new WireNames([]).toWireName(first);
     expect([one, other]).toEqual(
       [first, second].map(() => expect.stringMatching(new RegExp(`^${shared}_[0-9a-f]{8}$`))),
     );
@@ -43,7 +43,7 @@ describe('the names of tools on the wire of a model', () => {
     expect(third).toBe('dots__other');
     // Whoever goes on elsewhere has the same names, and what they have in common names neither.
     expect(named(second, 'dots/other', first)).toEqual([other, third, one]);
-    expect(new WireNames([first, second]).tool(shared)).toBeUndefined();
+    expect(new WireNames([first, second]).findByWireName(shared)).toBeUndefined();
   });
 
   it('are taken by no other tool that is called as they end', () => {
@@ -56,7 +56,7 @@ describe('the names of tools on the wire of a model', () => {
 
   it('may be said as the tool is called elsewhere', () => {
     const wire = new WireNames(['dots/item.delete', 'dots/item_delete']);
-    expect(wire.tool('dots/item.delete')).toBe('dots/item.delete');
-    expect(wire.tool('dots/nothing')).toBeUndefined();
+    expect(wire.findByWireName('dots/item.delete')).toBe('dots/item.delete');
+    expect(wire.findByWireName('dots/nothing')).toBeUndefined();
   });
 });

@@ -18,30 +18,30 @@ export class WireNames {
   private readonly names: ReadonlyMap<string, string>;
 
   constructor(tools: readonly string[]) {
-    this.names = apart(new Map(tools.map((tool) => [tool, alone(tool)])));
+    this.names = disambiguateNames(new Map(tools.map((tool) => [tool, sanitizeToolName(tool)])));
   }
 
   /** Returns a tool's name on the wire, also for a tool that the turn does not have. */
-  of(tool: string): string {
-    return this.names.get(tool) ?? alone(tool);
+  toWireName(tool: string): string {
+    return this.names.get(tool) ?? sanitizeToolName(tool);
   }
 
   /** Returns the tool that a model means by a name; `undefined` if the name is ambiguous. */
-  tool(name: string): string | undefined {
+  findByWireName(name: string): string | undefined {
     const meant = [...this.names].flatMap(([tool, its]) => (its === name ? [tool] : []));
     if (meant.length > 0) return meant.length === 1 ? meant[0] : undefined;
-    return this.names.has(name) && alone(name) !== name ? name : undefined;
+    return this.names.has(name) && sanitizeToolName(name) !== name ? name : undefined;
   }
 }
 
-function alone(tool: string): string {
+function sanitizeToolName(tool: string): string {
   const separated = tool.startsWith(AGENT_TOOL) ? tool.replace(':', '__') : tool.replace('/', '__');
   const name = separated.replaceAll(/[^A-Za-z0-9_-]/g, '_');
   return name.length <= LONGEST ? name : withDigest(name, tool);
 }
 
 /** Makes names unique. A name with a digest may still collide, so the step repeats. */
-function apart(names: Map<string, string>): Map<string, string> {
+function disambiguateNames(names: Map<string, string>): Map<string, string> {
   for (let round = 0; round < ROUNDS && new Set(names.values()).size < names.size; round += 1) {
     const counts = Map.groupBy(names.values(), (name) => name);
     for (const [tool, name] of names) if (counts.get(name)!.length > 1) names.set(tool, withDigest(name, tool));

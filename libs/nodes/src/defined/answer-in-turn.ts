@@ -24,34 +24,34 @@ export class AnswerInTurn {
   }
 
   /** Adds text. @returns the piece to report now, if any */
-  say(text: string): AnswerPiece | undefined {
+  appendText(text: string): AnswerPiece | undefined {
     if (text === '') return undefined;
-    if (this.isBeyond) return this.piece([textPart(text)]);
+    if (this.isBeyond) return this.createPiece([textPart(text)]);
     const place = this.said.length;
     this.said += text;
     const before = this.reported!.text;
     if (before.startsWith(text, place)) return undefined;
     this.isBeyond = true;
     const goesOn = this.said.length > before.length && this.said.startsWith(before);
-    return goesOn ? this.piece([textPart(this.said.slice(before.length))]) : this.instead();
+    return goesOn ? this.createPiece([textPart(this.said.slice(before.length))]) : this.replaceAnswer();
   }
 
   /** Ends the answer. @param value result of the work beside its text */
-  end(value?: JsonValue): AnswerPiece | undefined {
+  endAnswer(value?: JsonValue): AnswerPiece | undefined {
     const isShorter = !this.isBeyond && this.said.length < this.reported!.text.length;
-    if (value === undefined) return isShorter ? this.instead() : undefined;
+    if (value === undefined) return isShorter ? this.replaceAnswer() : undefined;
     const known = this.isBeyond ? undefined : this.reported?.value;
     if (!isShorter && known === canonicalJson(value)) return undefined;
-    return isShorter || known !== undefined ? this.instead(dataPart(value)) : this.piece([dataPart(value)]);
+    return isShorter || known !== undefined ? this.replaceAnswer(dataPart(value)) : this.createPiece([dataPart(value)]);
   }
 
-  private instead(...more: Part[]): AnswerPiece {
+  private replaceAnswer(...more: Part[]): AnswerPiece {
     this.exists = false;
     const parts = this.said === '' && more.length > 0 ? more : [textPart(this.said), ...more];
-    return this.piece(parts);
+    return this.createPiece(parts);
   }
 
-  private piece(parts: Part[]): AnswerPiece {
+  private createPiece(parts: Part[]): AnswerPiece {
     const append = this.exists;
     this.exists = true;
     return { parts, append };

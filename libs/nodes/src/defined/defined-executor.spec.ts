@@ -95,8 +95,8 @@ describe('work that an author defined', () => {
     const inFlight = new InFlight({ memory } as never, new Metrics());
     const { workParts } = new ContentRooms({ memory } as never, inFlight);
     const holdParts = async (parts: readonly Part[]): Promise<HeldParts> => {
-      const place = workParts.open({ tenant: '', owner: 'ann' });
-      await place.hold(1024 ** 2, new AbortController().signal);
+      const place = workParts.openPlace({ tenant: '', owner: 'ann' });
+      await place.holdBytes(1024 ** 2, new AbortController().signal);
       return { parts: [...parts], [Symbol.dispose]: () => place[Symbol.dispose]() };
     };
     let atWork: number | undefined;

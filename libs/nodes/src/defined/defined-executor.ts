@@ -1,5 +1,5 @@
 import { type AgentDeclaration, AgentExecutor, endsTurn, type RequestContext } from '#libs/executor';
-import { coalesced } from '#libs/models';
+import { coalesceText } from '#libs/models';
 import { artifactUpdate, statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { AnswerInTurn, type AnswerPiece } from './answer-in-turn.js';
@@ -24,7 +24,7 @@ export class DefinedExecutor extends AgentExecutor {
 
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
     // Read first, as a new log is known without access to the store.
-    const log = new WorkLog(await context.log(), this.work.name);
+    const log = new WorkLog(await context.readTaskLog(), this.work.name);
     const said = context.task?.history?.[0] ?? context.userMessage;
     // Restores the bytes of Parts that the log stores as files.
     using held = await context.holdParts?.(said.parts);
@@ -33,41 +33,41 @@ export class DefinedExecutor extends AgentExecutor {
     const leaving = new AbortController();
     const signal = AbortSignal.any([context.signal, leaving.signal]);
     const outbox = new Outbox<WorkItem>();
-    signal.addEventListener('abort', () => outbox.end({ error: signal.reason }), { once: true });
-    if (signal.aborted) outbox.end({ error: signal.reason });
-    else void new WorkExecution(this.work, { context, opening, log, sealer: this.sealer, outbox, signal }).run();
+    signal.addEventListener('abort', () => outbox.endItems({ error: signal.reason }), { once: true });
+    if (signal.aborted) outbox.endItems({ error: signal.reason });
+    else void new WorkExecution(this.work, { context, opening, log, sealer: this.sealer, outbox, signal }).runWork();
     try {
-      yield* this.reported(context, outbox, new AnswerInTurn(log.answer));
+      yield* this.reportItems(context, outbox, new AnswerInTurn(log.answer));
     } finally {
       leaving.abort(new Error('This execution has ended'));
     }
   }
 
-  private async *reported(
+  private async *reportItems(
     context: RequestContext,
     outbox: Outbox<WorkItem>,
     answer: AnswerInTurn,
   ): AsyncGenerator<NodeEvent> {
-    for await (const { text, event: item } of coalesced<Exclude<WorkItem, { text: string }>>(outbox)) {
+    for await (const { text, event: item } of coalesceText<Exclude<WorkItem, { text: string }>>(outbox)) {
       const isLast = item !== undefined && 'end' in item;
-      const piece = answer.say(text);
-      if (piece) yield this.answered(context, piece, isLast && !('value' in item));
+      const piece = answer.appendText(text);
+      if (piece) yield this.answerUpdate(context, piece, isLast && !('value' in item));
       if (item === undefined) continue;
       if ('event' in item) {
         yield item.event;
         if (endsTurn(item.event)) return;
-        item.recorded();
+        item.onRecorded();
       } else if ('reason' in item) {
         return yield statusUpdate(context, item.end, item.reason);
       } else {
-        const last = answer.end(item.value);
-        if (last) yield this.answered(context, last, true);
+        const last = answer.endAnswer(item.value);
+        if (last) yield this.answerUpdate(context, last, true);
         return yield statusUpdate(context, item.end);
       }
     }
   }
 
-  private answered(context: RequestContext, { parts, append }: AnswerPiece, lastChunk: boolean): NodeEvent {
+  private answerUpdate(context: RequestContext, { parts, append }: AnswerPiece, lastChunk: boolean): NodeEvent {
     const { name } = this.work;
     const how = { ...(append && { append }), ...(lastChunk && { lastChunk }) };
     return artifactUpdate(context, { artifactId: name, name, parts }, how);

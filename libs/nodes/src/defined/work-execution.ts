@@ -32,7 +32,7 @@ import { WorkPoints } from './work-points.js';
 /** Output of running work, or its end. */
 export type WorkItem =
   | { text: string }
-  | { event: NodeEvent; recorded(): void }
+  | { event: NodeEvent; onRecorded(): void }
   | { end: 'TASK_STATE_COMPLETED'; value?: Json }
   | { end: WorkEnd['state']; reason: string };
 
@@ -67,67 +67,67 @@ export class WorkExecution {
   ) {
     this.points = new WorkPoints({
       ...services,
-      emit: (event) => this.emit(event),
+      emitEvent: (event) => this.emitEvent(event),
       now: () => performance.now(),
     });
   }
 
   /** Runs the work. Never rejects. */
-  async run(): Promise<void> {
+  async runWork(): Promise<void> {
     const { outbox } = this.services;
     try {
-      const value = await this.result(this.work.run(this.context()));
-      await this.points.settled();
-      this.points.finish();
+      const value = await this.awaitResult(this.work.run(this.createContext()));
+      await this.points.awaitOpenSteps();
+      this.points.assertAllReached();
       if (this.ended) throw this.ended;
-      await outbox.put({ end: 'TASK_STATE_COMPLETED', ...(value !== undefined && { value }) });
+      await outbox.putItem({ end: 'TASK_STATE_COMPLETED', ...(value !== undefined && { value }) });
     } catch (error) {
       const end = this.endOf(error);
-      if (end) await outbox.put(end);
-      else outbox.end({ error });
+      if (end) await outbox.putItem(end);
+      else outbox.endItems({ error });
     }
   }
 
   /** Awaits the work. Returns its value, unless that is a text or an Artifact, which is output. */
-  private async result(work: Work): Promise<Json | undefined> {
-    const returned = isIterable(work) ? await this.yielded(work) : await work;
+  private async awaitResult(work: Work): Promise<Json | undefined> {
+    const returned = isIterable(work) ? await this.consumeOutput(work) : await work;
     if (returned === undefined || returned === null) return undefined;
     if (typeof returned !== 'string' && !isArtifact(returned)) return returned as Json;
-    await this.say(returned);
+    await this.emitOutput(returned);
     return undefined;
   }
 
-  private async yielded(work: AsyncIterable<Output>): Promise<unknown> {
+  private async consumeOutput(work: AsyncIterable<Output>): Promise<unknown> {
     const iterator = work[Symbol.asyncIterator]();
     // Ends the iterator, so that the `finally` blocks of work that waits at a `yield` run.
-    const leave = (): void => void iterator.return?.().catch(() => undefined);
-    this.services.signal.addEventListener('abort', leave, { once: true });
+    const closeIterator = (): void => void iterator.return?.().catch(() => undefined);
+    this.services.signal.addEventListener('abort', closeIterator, { once: true });
     for (;;) {
       const { done, value } = await iterator.next();
       if (done) return value as unknown;
-      await this.say(value);
+      await this.emitOutput(value);
     }
   }
 
-  private async say(output: Output): Promise<void> {
-    if (typeof output === 'string') return this.services.outbox.put({ text: output });
+  private async emitOutput(output: Output): Promise<void> {
+    if (typeof output === 'string') return this.services.outbox.putItem({ text: output });
     if (!isArtifact(output)) throw new RunFault('what is yielded must be a text or ctx.artifact(…)');
     const { artifact: name, content } = output;
     if (name === this.work.name) throw new RunFault(`"${name}" is the Artifact of what is said: choose another name`);
     const count = this.given.get(name) ?? 0;
     this.given.set(name, count + 1);
-    const parts = partsOf(name, content);
+    const parts = artifactParts(name, content);
     if (this.services.log.hasArtifact(name, count, parts)) return;
     const { description } = content;
     const artifact = { artifactId: name, name, parts, ...(description !== undefined && { description }) };
-    await this.emit(artifactUpdate(this.services.context, artifact, { lastChunk: true }));
+    await this.emitEvent(artifactUpdate(this.services.context, artifact, { lastChunk: true }));
   }
 
-  private emit(event: NodeEvent): Promise<void> {
-    return new Promise((recorded) => void this.services.outbox.put({ event, recorded }));
+  private emitEvent(event: NodeEvent): Promise<void> {
+    return new Promise((recorded) => void this.services.outbox.putItem({ event, onRecorded: recorded }));
   }
 
-  private context(): WorkContext {
+  private createContext(): WorkContext {
     const { context, opening, signal } = this.services;
     return {
       taskId: context.taskId,
@@ -136,16 +136,16 @@ export class WorkExecution {
       text: joinedText(opening.parts) ?? '',
       data: firstData(opening.parts),
       signal,
-      step: (key, work) => handled(this.points.step(key, work)),
-      ask: <T>(text: string, form?: JsonMembers) => handled(this.points.ask(text, form) as Promise<T>),
+      step: (key, work) => markHandled(this.points.runStep(key, work)),
+      ask: <T>(text: string, form?: JsonMembers) => markHandled(this.points.askQuestion(text, form) as Promise<T>),
       artifact: (artifact, content) => ({ artifact, content }),
-      reject: (reason) => this.end('TASK_STATE_REJECTED', reason),
-      fail: (reason) => this.end('TASK_STATE_FAILED', `Error: ${reason}`),
+      reject: (reason) => this.endWork('TASK_STATE_REJECTED', reason),
+      fail: (reason) => this.endWork('TASK_STATE_FAILED', `Error: ${reason}`),
     };
   }
 
   /** Ends the work. The first end counts, even if the work catches the error. */
-  private end(state: WorkEnd['state'], reason: string): never {
+  private endWork(state: WorkEnd['state'], reason: string): never {
     this.ended ??= new WorkEnd(state, reason);
     throw this.ended;
   }
@@ -160,7 +160,7 @@ export class WorkExecution {
 }
 
 /** Avoids an unhandled rejection if the work does not await a step. */
-function handled<T>(promise: Promise<T>): Promise<T> {
+function markHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }
@@ -176,14 +176,14 @@ function isArtifact(value: unknown): value is ArtifactOutput {
 /**
  * Returns the Parts of an Artifact. @throws RunFault for values that violate their type, which JavaScript cannot check
  */
-function partsOf(name: string, content: ArtifactContent): Part[] {
-  const parts = written(content);
+function artifactParts(name: string, content: ArtifactContent): Part[] {
+  const parts = contentParts(content);
   const problem = partsProblem(parts ?? null);
   if (problem !== undefined) throw new RunFault(`the Artifact "${name}": ${problem}`);
   return parts as Part[];
 }
 
-function written(content: ArtifactContent): JsonValue | undefined {
+function contentParts(content: ArtifactContent): JsonValue | undefined {
   if ('text' in content) return [textPart(content.text)] as JsonValue;
   if ('data' in content) return [dataPart(content.data)] as JsonValue;
   return content.parts as JsonValue | undefined;

@@ -36,18 +36,18 @@ export class WorkLog {
     events: readonly TaskEvent[],
     private readonly answerId: string,
   ) {
-    for (const event of events) this.take(event);
+    for (const event of events) this.applyEvent(event);
   }
 
   /** True if the Artifact of this name was reported with these Parts as its `count`th one, from 0. */
   hasArtifact(name: string, count: number, parts: readonly Part[]): boolean {
     const reported = this.artifacts.get(name)?.[count];
-    return reported !== undefined && reported === contentOf(parts);
+    return reported !== undefined && reported === contentKey(parts);
   }
 
-  private take(event: TaskEvent): void {
+  private applyEvent(event: TaskEvent): void {
     if ('task' in event) return;
-    if ('artifactUpdate' in event) return this.takeArtifact(event.artifactUpdate);
+    if ('artifactUpdate' in event) return this.applyArtifact(event.artifactUpdate);
     if (event.received) this.asked?.answers.push(event.received);
     const point = pointOf(event.statusUpdate.metadata);
     if (point === undefined) return;
@@ -56,10 +56,10 @@ export class WorkLog {
     this.asked = point.key === undefined ? known : undefined;
   }
 
-  private takeArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
+  private applyArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
     const { artifactId: id, parts } = artifact;
     if (id !== this.answerId) {
-      this.artifacts.set(id, [...(this.artifacts.get(id) ?? []), contentOf(parts)]);
+      this.artifacts.set(id, [...(this.artifacts.get(id) ?? []), contentKey(parts)]);
       return;
     }
     if (!append) this.answer = undefined;
@@ -72,7 +72,7 @@ export class WorkLog {
 }
 
 /** Returns the same key for bytes and for the file that the log stores in their place. */
-function contentOf(parts: readonly Part[]): string {
+function contentKey(parts: readonly Part[]): string {
   return canonicalJson(parts.map(withDigest) as unknown as JsonValue);
 }
 

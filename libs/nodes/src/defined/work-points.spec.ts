@@ -16,12 +16,12 @@ function pointsAt(
   const context = {
     ...TASK,
     flush: async () => undefined,
-    prove: async () => {
+    assertClaimHeld: async () => {
       asked.push(clock.now);
       await prove();
     },
   };
-  const services = { context, log, sealer, signal: new AbortController().signal, emit: async () => undefined };
+  const services = { context, log, sealer, signal: new AbortController().signal, emitEvent: async () => undefined };
   return { asked, points: new WorkPoints({ ...services, now: () => clock.now }) };
 }
 
@@ -29,13 +29,13 @@ describe('the steps of an execution', () => {
   it('ask whether the Task is still its own where that was not confirmed for a second', async () => {
     const clock = { now: 0 };
     const { points, asked } = pointsAt(clock);
-    await points.step('a', () => (clock.now += 900));
+    await points.runStep('a', () => (clock.now += 900));
     clock.now += 900;
-    await points.step('b', () => 1);
+    await points.runStep('b', () => 1);
     expect(asked).toEqual([]);
     clock.now += 5_000;
-    await points.step('c', () => 1);
-    await points.step('d', () => 1);
+    await points.runStep('c', () => 1);
+    await points.runStep('d', () => 1);
     expect(asked).toEqual([6_800]);
   });
 
@@ -44,7 +44,7 @@ describe('the steps of an execution', () => {
     const { points } = pointsAt(clock, undefined, () => Promise.reject(new Error('taken over')));
     clock.now = 5_000;
     let made = false;
-    await expect(points.step('a', () => (made = true))).rejects.toThrow('taken over');
+    await expect(points.runStep('a', () => (made = true))).rejects.toThrow('taken over');
     expect(made).toBe(false);
   });
 
@@ -52,7 +52,7 @@ describe('the steps of an execution', () => {
     const keys: string[] = [];
     for (let round = 0; round < 2; round += 1) {
       const { points } = pointsAt({ now: 0 });
-      for (const key of ['a', 'a', 'b']) await points.step(key, (step) => keys.push(step.idempotencyKey));
+      for (const key of ['a', 'a', 'b']) await points.runStep(key, (step) => keys.push(step.idempotencyKey));
     }
     expect(keys.slice(3)).toEqual(keys.slice(0, 3));
     expect(new Set(keys).size).toBe(3);
@@ -61,7 +61,7 @@ describe('the steps of an execution', () => {
   it('that were recorded under another key of secrets fail the work with a sentence', async () => {
     const log = new WorkLog([statusUpdate(TASK, 'TASK_STATE_WORKING'), stepDone(TASK, 0, 'a', 'not JSON')], 'answer');
     const { points } = pointsAt({ now: 0 }, log);
-    await expect(points.step('a', () => 1)).rejects.toThrow(
+    await expect(points.runStep('a', () => 1)).rejects.toThrow(
       'what was recorded of the step "a" cannot be read with the keys of this service',
     );
   });

@@ -9,20 +9,20 @@ import { questionAsked, type Sealer, stepDone } from './work-event.js';
 import type { LoggedPoint, WorkLog } from './work-log.js';
 
 /** Outcome of a step. */
-interface Outcome {
+interface StepOutcome {
   /** Result as JSON; absent for `undefined`. */
   result?: Json;
   error?: { message: string; isPublic?: true };
 }
 
 export interface PointServices {
-  context: Pick<RequestContext, 'taskId' | 'contextId' | 'flush' | 'prove'>;
+  context: Pick<RequestContext, 'taskId' | 'contextId' | 'flush' | 'assertClaimHeld'>;
   log: WorkLog;
   sealer: Sealer;
   /** Signal of the execution. */
   signal: AbortSignal;
   /** Resolves once the event is in the log. */
-  emit(event: NodeEvent): Promise<void>;
+  emitEvent(event: NodeEvent): Promise<void>;
   /** Monotonic clock in milliseconds. */
   now(): number;
 }
@@ -47,13 +47,13 @@ export class WorkPoints {
   }
 
   /** Runs a step, or returns its recorded outcome. @throws StepError, Failure, RunFault, and the signal's reason */
-  async step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
-    const { at, known } = this.reach(key);
-    if (known?.outcome !== undefined) return given(key, this.opened(at, key, known.outcome)) as T;
-    const done = this.perform(at, key, work);
+  async runStep<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+    const { at, known } = this.reachPoint(key);
+    if (known?.outcome !== undefined) return resultOrThrow(key, this.openOutcome(at, key, known.outcome)) as T;
+    const done = this.performStep(at, key, work);
     this.open.add(done);
-    const close = (): void => void this.open.delete(done);
-    done.then(close, close);
+    const removeDone = (): void => void this.open.delete(done);
+    done.then(removeDone, removeDone);
     return (await done) as T;
   }
 
@@ -61,9 +61,9 @@ export class WorkPoints {
    * Asks a question, or returns its recorded answer. Without an answer it never resolves: the execution ends with the
    * question. @throws RunFault
    */
-  async ask(text: string, form?: JsonMembers): Promise<Json> {
-    if (typeof text !== 'string') throw this.faulty('what is asked must be a text');
-    const { at, known } = this.reach();
+  async askQuestion(text: string, form?: JsonMembers): Promise<Json> {
+    if (typeof text !== 'string') throw this.recordFault('what is asked must be a text');
+    const { at, known } = this.reachPoint();
     const schema = form && this.schemaOf(form);
     let violations: FieldViolation[] | undefined;
     for (const { parts } of known?.answers ?? []) {
@@ -71,14 +71,14 @@ export class WorkPoints {
       if ('answer' in read) return schema ? read.answer.data! : (read.answer.text ?? JSON.stringify(read.answer.data));
       violations = read.violations;
     }
-    await this.settled();
+    await this.awaitOpenSteps();
     const question = { ...(form && { form }), ...(violations && { violations }) };
-    await this.services.emit(questionAsked(this.services.context, at, [textPart(text)], question));
+    await this.services.emitEvent(questionAsked(this.services.context, at, [textPart(text)], question));
     return new Promise(() => undefined);
   }
 
   /** Resolves when no step is running. */
-  async settled(): Promise<void> {
+  async awaitOpenSteps(): Promise<void> {
     while (this.open.size > 0) await Promise.allSettled(this.open);
   }
 
@@ -86,90 +86,96 @@ export class WorkPoints {
    * Checks at the end of the work that it reached all recorded steps and questions. @throws RunFault, also for an
    * earlier fault that the work caught
    */
-  finish(): void {
+  assertAllReached(): void {
     if (this.fault) throw this.fault;
     const missed = [...this.services.log.points.values()].find(({ at }) => at >= this.next);
-    if (missed) throw this.faulty(`${NON_DETERMINISTIC}: ${named(missed.key)} was recorded, and is not reached now`);
+    if (missed)
+      throw this.recordFault(`${NON_DETERMINISTIC}: ${describePoint(missed.key)} was recorded, and is not reached now`);
   }
 
-  private reach(key?: string): { at: number; known?: LoggedPoint } {
+  private reachPoint(key?: string): { at: number; known?: LoggedPoint } {
     if (this.fault) throw this.fault;
     const outer = inStep.getStore();
     if (outer !== undefined) {
-      throw this.faulty(`${named(key)} is made in the function of the step "${outer}": steps do not nest`);
+      throw this.recordFault(`${describePoint(key)} is made in the function of the step "${outer}": steps do not nest`);
     }
     const at = this.next;
     this.next += 1;
     const known = this.services.log.points.get(at);
     if (known === undefined) return { at };
     if (known.key === key) return { at, known };
-    const place = `${named(known.key)} was recorded as number ${at + 1}`;
-    throw this.faulty(`${NON_DETERMINISTIC}: ${place}, where ${named(key)} is now`);
+    const place = `${describePoint(known.key)} was recorded as number ${at + 1}`;
+    throw this.recordFault(`${NON_DETERMINISTIC}: ${place}, where ${describePoint(key)} is now`);
   }
 
-  private async perform(at: number, key: string, work: (step: Step) => unknown): Promise<Json | undefined> {
+  private async performStep(at: number, key: string, work: (step: Step) => unknown): Promise<Json | undefined> {
     const { context, signal, sealer } = this.services;
-    await this.confirm();
+    await this.confirmClaim();
     const idempotencyKey = derivedId('step', context.taskId, at, key);
-    let outcome: Outcome;
+    let outcome: StepOutcome;
     let cause: unknown;
     try {
       const result = await inStep.run(key, async () => work({ idempotencyKey, signal }));
-      outcome = this.recorded(key, result);
+      outcome = this.toStepOutcome(key, result);
     } catch (error) {
       if (signal.aborted || error instanceof RunFault || error instanceof WorkEnd) throw error;
       cause = error;
       const message = error instanceof Error ? error.message : String(error);
       outcome = { error: { message, ...(isFailure(error) && { isPublic: true }) } };
     }
-    await this.services.emit(stepDone(context, at, key, sealer.seal(JSON.stringify(outcome), this.placeOf(at))));
+    await this.services.emitEvent(
+      stepDone(context, at, key, sealer.seal(JSON.stringify(outcome), this.sealingPlace(at))),
+    );
     await context.flush();
     this.confirmedAt = this.services.now();
-    return given(key, outcome, cause);
+    return resultOrThrow(key, outcome, cause);
   }
 
   /**
    * Confirms the claim before a step, as another replica may have adopted the Task while this process was suspended.
    */
-  private async confirm(): Promise<void> {
+  private async confirmClaim(): Promise<void> {
     const { context } = this.services;
     if (this.services.now() - this.confirmedAt < CLAIM_HELD_MS) return;
-    await context.prove();
+    await context.assertClaimHeld();
     this.confirmedAt = this.services.now();
   }
 
   /** Converts a result to JSON and back, so that it equals the result after a crash. */
-  private recorded(key: string, result: unknown): Outcome {
+  private toStepOutcome(key: string, result: unknown): StepOutcome {
     try {
       const json = JSON.stringify(result) as string | undefined;
       return json === undefined ? {} : { result: JSON.parse(json) as Json };
     } catch (error) {
-      throw this.faulty(`the result of the step "${key}" cannot be recorded as JSON`, error);
+      throw this.recordFault(`the result of the step "${key}" cannot be recorded as JSON`, error);
     }
   }
 
-  private opened(at: number, key: string, outcome: string): Outcome {
+  private openOutcome(at: number, key: string, outcome: string): StepOutcome {
     try {
-      return JSON.parse(this.services.sealer.open(outcome, this.placeOf(at))) as Outcome;
+      return JSON.parse(this.services.sealer.open(outcome, this.sealingPlace(at))) as StepOutcome;
     } catch (error) {
-      throw this.faulty(`what was recorded of the step "${key}" cannot be read with the keys of this service`, error);
+      throw this.recordFault(
+        `what was recorded of the step "${key}" cannot be read with the keys of this service`,
+        error,
+      );
     }
   }
 
   private schemaOf(form: JsonMembers): InputSchema {
     try {
-      return InputSchema.of(form);
+      return InputSchema.fromJson(form);
     } catch (error) {
       if (!(error instanceof InvalidInputSchema)) throw error;
-      throw this.faulty(`the form of a question ${error.message}`, error);
+      throw this.recordFault(`the form of a question ${error.message}`, error);
     }
   }
 
-  private placeOf(at: number): string[] {
+  private sealingPlace(at: number): string[] {
     return ['task', this.services.context.taskId, 'step', `${at}`];
   }
 
-  private faulty(sentence: string, cause?: unknown): RunFault {
+  private recordFault(sentence: string, cause?: unknown): RunFault {
     this.fault = new RunFault(sentence, { cause });
     return this.fault;
   }
@@ -177,12 +183,12 @@ export class WorkPoints {
 
 const NON_DETERMINISTIC = 'the work is non-deterministic';
 
-function named(key: string | undefined): string {
+function describePoint(key: string | undefined): string {
   return key === undefined ? 'a question' : `the step "${key}"`;
 }
 
 /** Returns a step's result. @throws StepError or Failure if the step failed */
-function given(key: string, { result, error }: Outcome, cause?: unknown): Json | undefined {
+function resultOrThrow(key: string, { result, error }: StepOutcome, cause?: unknown): Json | undefined {
   if (error === undefined) return result;
   const options = cause === undefined ? undefined : { cause };
   throw error.isPublic ? new Failure(error.message, options) : new StepError(key, error.message, options);

@@ -19,12 +19,12 @@ let isHooked = false;
  */
 export async function importDefault(path: string, more: Record<string, object> = {}): Promise<unknown> {
   for (const [name, exports] of Object.entries(more)) offered.set(name, exports);
-  hook();
+  installHooks();
   const { default: found } = (await import(pathToFileURL(path).href)) as { default?: unknown };
   return found;
 }
 
-function hook(): void {
+function installHooks(): void {
   if (isHooked) return;
   isHooked = true;
   Object.assign(globalThis, { [OFFERED]: offered });

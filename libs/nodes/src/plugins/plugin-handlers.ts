@@ -12,10 +12,10 @@ export class PluginHandlers implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    for (const { module, defined } of this.plugins.handlers) this.subscribe(defined, module);
+    for (const { module, defined } of this.plugins.handlers) this.subscribeHandler(defined, module);
   }
 
-  private subscribe<Name extends FactName>({ fact, handle }: DefinedHandler<Name>, module: string): void {
+  private subscribeHandler<Name extends FactName>({ fact, handle }: DefinedHandler<Name>, module: string): void {
     this.facts.on(fact, handle, module);
   }
 }

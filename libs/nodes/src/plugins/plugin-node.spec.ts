@@ -34,7 +34,7 @@ describe('a node type of a plugin', () => {
     [{ times: 1, much: 1 }, [{ path: 'config', detail: 'repeat: must NOT have additional properties: "much"' }]],
     [{}, [{ path: 'config', detail: "repeat: must have required property 'times'" }]],
   ])('holds a config to its schema: %j', (config, problems) => {
-    expect(repeat.problems({ id: 'r', type: 'repeat', config })).toEqual(problems);
+    expect(repeat.findProblems({ id: 'r', type: 'repeat', config })).toEqual(problems);
   });
 
   it('needs no config', () => {
@@ -43,12 +43,12 @@ describe('a node type of a plugin', () => {
       sealer,
     );
     expect(bare.configSchema).toMatchObject({ type: 'object', properties: { prompt: {}, data: {} } });
-    expect(bare.problems({ id: 'b', type: 'bare', config: {} })).toEqual([]);
+    expect(bare.findProblems({ id: 'b', type: 'bare', config: {} })).toEqual([]);
   });
 
   it('answers a Message with what it returns', async () => {
     const config = { times: 2 };
-    const executor = repeat.executor({ id: 'r', type: 'repeat', config });
+    const executor = repeat.createExecutor({ id: 'r', type: 'repeat', config });
     expect([executor.recovery, executor.declares]).toEqual(['restart', { does: 'Says its text again and again.' }]);
     const driver = new TaskDriver(executor, 'ab');
     await driver.run();
@@ -70,8 +70,8 @@ describe('a tool of a plugin', () => {
   const signal = new AbortController().signal;
 
   it('gives JSON', async () => {
-    expect(await tool(({ a }) => a * 2).run({ a: 2 }, { signal })).toBe(4);
-    expect(await tool((() => undefined) as never).run({}, { signal })).toBeNull();
+    expect(await tool(({ a }) => a * 2).runTool({ a: 2 }, { signal })).toBe(4);
+    expect(await tool((() => undefined) as never).runTool({}, { signal })).toBeNull();
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe('a tool of a plugin', () => {
       tool(() => {
         throw error;
       });
-    await expect(failing(new Failure('sold out')).run({}, { signal })).rejects.toThrow('sold out');
-    await expect(failing(new Error('secret')).run({}, { signal })).rejects.toThrow('the tool "twice" failed');
+    await expect(failing(new Failure('sold out')).runTool({}, { signal })).rejects.toThrow('sold out');
+    await expect(failing(new Error('secret')).runTool({}, { signal })).rejects.toThrow('the tool "twice" failed');
   });
 });

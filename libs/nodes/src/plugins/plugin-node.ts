@@ -33,7 +33,7 @@ export class PluginNode implements NodeType {
     this.validate = withDecimalMultiples(new Ajv({ allErrors: true, strict: false })).compile(schema);
   }
 
-  problems({ config }: NodeSpec): NodeProblem[] {
+  findProblems({ config }: NodeSpec): NodeProblem[] {
     if (this.validate(config)) return [];
     return (this.validate.errors ?? []).map(({ instancePath, message = 'is wrong', params }) => {
       const { additionalProperty: member } = params as { additionalProperty?: string };
@@ -42,7 +42,7 @@ export class PluginNode implements NodeType {
     });
   }
 
-  executor({ id, config }: NodeSpec): AgentExecutor {
+  createExecutor({ id, config }: NodeSpec): AgentExecutor {
     const { description, recovery } = this.defined;
     const work: DefinedWork = {
       name: id,

@@ -21,7 +21,7 @@ export class PluginTool implements Tool {
     this.repeatable = readOnly || idempotent;
   }
 
-  async run(args: JsonObject, { signal }: ToolContext): Promise<JsonValue> {
+  async runTool(args: JsonObject, { signal }: ToolContext): Promise<JsonValue> {
     try {
       const result = (await this.defined.run(args, { signal })) as JsonValue | undefined;
       return JSON.parse(JSON.stringify(result ?? null)) as JsonValue;

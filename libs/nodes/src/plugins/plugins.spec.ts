@@ -22,7 +22,7 @@ function file(text: string): string {
 
 async function problem(...paths: string[]): Promise<string> {
   try {
-    await Plugins.load(paths);
+    await Plugins.loadModules(paths);
   } catch (error) {
     if (error instanceof ConfigError) return error.lines.join('\n').replaceAll(folder, '');
     throw error;
@@ -38,7 +38,7 @@ describe('plugins', () => {
       tool({ name: 'two', description: 'Two', inputSchema: schema, run }),
       fact({ fact: 'key.revoked', handle: run }),
     ];`);
-    const plugins = await Plugins.load([one, list]);
+    const plugins = await Plugins.loadModules([one, list]);
     expect(plugins.tools.map(({ module, defined }) => [module, defined.name])).toEqual([
       [one, 'one'],
       [list, 'two'],

@@ -21,31 +21,31 @@ export class Plugins {
    * @param paths paths of modules whose default export is a plugin or a list of plugins
    * @throws ConfigError with one sentence that names the module
    */
-  static async load(paths: readonly string[]): Promise<Plugins> {
+  static async loadModules(paths: readonly string[]): Promise<Plugins> {
     const plugins = new Plugins();
-    for (const path of paths) plugins.take(path, await exported(path));
+    for (const path of paths) plugins.addDefinitions(path, await importDefinitions(path));
     return plugins;
   }
 
   /** Rejects plugins that redefine a node type. @throws ConfigError */
   refuseTypes(names: readonly string[]): void {
     const taken = this.nodes.find(({ defined }) => names.includes(defined.type));
-    if (taken) throw refusal(taken.module, `there is a node type "${taken.defined.type}" already`);
+    if (taken) throw pluginError(taken.module, `there is a node type "${taken.defined.type}" already`);
   }
 
   /** Rejects plugins that redefine a tool. @throws ConfigError */
   refuseTools(names: readonly string[]): void {
     const taken = this.tools.find(({ defined }) => names.includes(defined.name));
-    if (taken) throw refusal(taken.module, `there is a tool "${taken.defined.name}" already`);
+    if (taken) throw pluginError(taken.module, `there is a tool "${taken.defined.name}" already`);
   }
 
-  private take(module: string, found: readonly unknown[]): void {
+  private addDefinitions(module: string, found: readonly unknown[]): void {
     for (const plugin of found) {
       const kind = pluginKind(plugin);
       if (kind === 'node') this.takeNode({ module, defined: plugin as DefinedNode });
       else if (kind === 'tool') this.takeTool({ module, defined: plugin as DefinedTool });
       else if (kind === 'fact') this.handlers.push({ module, defined: plugin as DefinedHandler });
-      else throw refusal(module, `its default export must be what ${DEFINED_BY} gives, or a list of that`);
+      else throw pluginError(module, `its default export must be what ${DEFINED_BY} gives, or a list of that`);
     }
   }
 
@@ -66,14 +66,14 @@ export class Plugins {
 
 const DEFINED_BY = 'defineNode, defineTool or onFact';
 
-async function exported(path: string): Promise<readonly unknown[]> {
+async function importDefinitions(path: string): Promise<readonly unknown[]> {
   // Node's own error would name a file of this program.
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throw refusal(path, 'there is no such file');
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throw pluginError(path, 'there is no such file');
   try {
     const found = await importDefault(path);
     return Array.isArray(found) ? (found as unknown[]) : [found];
   } catch (error) {
-    throw refusal(path, error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it cannot be loaded');
+    throw pluginError(path, error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it cannot be loaded');
   }
 }
 
@@ -81,10 +81,10 @@ function refuseWrong(module: string, what: string, schema: object): void {
   try {
     new Ajv({ strict: false }).compile(schema);
   } catch (error) {
-    throw refusal(module, `the ${what} is no JSON Schema: ${(error as Error).message}`);
+    throw pluginError(module, `the ${what} is no JSON Schema: ${(error as Error).message}`);
   }
 }
 
-function refusal(module: string, sentence: string): ConfigError {
+function pluginError(module: string, sentence: string): ConfigError {
   return new ConfigError([`PARLEY_PLUGINS: ${module}: ${sentence}`]);
 }

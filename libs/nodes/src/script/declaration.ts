@@ -5,9 +5,9 @@ export const MEDIA_TYPE = /^(\*|[\w!#$&^.+-]{1,127})\/(\*|[\w!#$&^.+-]{1,127})$/
 /** Maximum number of entries in one list. */
 export const MOST_ENTRIES = 100;
 
-type Rule = (value: JsonValue) => string | undefined;
+type DeclarationRule = (value: JsonValue) => string | undefined;
 
-const KEYS: Readonly<Record<string, Rule>> = {
+const KEYS: Readonly<Record<string, DeclarationRule>> = {
   inputModes: modesProblem,
   outputModes: modesProblem,
   streaming: flagProblem,

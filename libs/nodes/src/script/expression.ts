@@ -5,7 +5,7 @@ import { RE2JS } from 're2js';
 const MOST_KEPT = 200_000;
 
 /** Regular expression of a script. Equal expressions share one compiled form; the least recently used ones are evicted. */
-export class Expression {
+export class ScriptExpression {
   private constructor(
     private readonly pattern: string,
     /** Number of compiled instructions. */
@@ -13,11 +13,11 @@ export class Expression {
   ) {}
 
   /** Compiles a pattern. @throws if RE2 does not support it */
-  static of(pattern: string): Expression {
-    return new Expression(pattern, COMPILED.memo(pattern).programSize());
+  static compilePattern(pattern: string): ScriptExpression {
+    return new ScriptExpression(pattern, COMPILED.memo(pattern).programSize());
   }
 
-  test(text: string): boolean {
+  matchesText(text: string): boolean {
     return COMPILED.memo(this.pattern).test(text);
   }
 }

@@ -2,7 +2,7 @@ import { SharedUse } from '#libs/expressions';
 import { isJsonObject, type JsonValue } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { declarationOf, declarationProblems } from './declaration.js';
-import { Expression } from './expression.js';
+import { ScriptExpression } from './expression.js';
 import type { Script, ScriptCondition, ScriptRule, ScriptStep } from './script.js';
 import { stepProblem } from './step-problem.js';
 
@@ -30,12 +30,12 @@ export function scriptProblems(
   limits: ScriptLimits = DEFAULT_CONTENT_LIMITS,
   use = new SharedUse(),
 ): string[] {
-  return new ScriptReader(limits, use).read(json).problems;
+  return new ScriptReader(limits, use).readScript(json).problems;
 }
 
 /** @throws InvalidScript */
 export function parseScript(json: JsonValue | undefined, limits: ScriptLimits = DEFAULT_CONTENT_LIMITS): Script {
-  const { script, problems } = new ScriptReader(limits, new SharedUse()).read(json);
+  const { script, problems } = new ScriptReader(limits, new SharedUse()).readScript(json);
   if (problems.length > 0) throw new InvalidScript(problems);
   return script;
 }
@@ -50,7 +50,7 @@ class ScriptReader {
     private readonly use: SharedUse,
   ) {}
 
-  read(json: JsonValue | undefined): { script: Script; problems: string[] } {
+  readScript(json: JsonValue | undefined): { script: Script; problems: string[] } {
     const script: Script = { rules: [], otherwise: [], size: 0 };
     if (!isJsonObject(json)) {
       this.#problems.push('script must be an object with rules and otherwise');
@@ -60,40 +60,43 @@ class ScriptReader {
       this.#problems.push(...wrong.map((problem) => `agent ${problem}`));
       const agent = wrong.length === 0 ? declarationOf(json.agent) : undefined;
       if (agent) script.agent = agent;
-      script.rules = this.#rules(json.rules).map((rule, index) => this.#rule(`rules[${index}]`, rule));
-      script.otherwise = this.#steps('otherwise', json.otherwise);
+      script.rules = this.#readRules(json.rules).map((rule, index) => this.#readRule(`rules[${index}]`, rule));
+      script.otherwise = this.#readSteps('otherwise', json.otherwise);
     }
     script.size = this.#size;
     return { script, problems: this.#problems.slice(0, MOST_PROBLEMS) };
   }
 
   /** Returns the rules; none if they exceed the limit. */
-  #rules(json: JsonValue | undefined): JsonValue[] {
-    const rules = this.#list('rules', json);
+  #readRules(json: JsonValue | undefined): JsonValue[] {
+    const rules = this.#readList('rules', json);
     const { scriptRules } = this.limits;
     if (rules.length <= scriptRules) return rules;
     this.#problems.push(`rules must not have more than ${scriptRules} entries (SCRIPT_RULES_LIMIT)`);
     return [];
   }
 
-  #rule(place: string, json: JsonValue): ScriptRule {
+  #readRule(place: string, json: JsonValue): ScriptRule {
     if (!isJsonObject(json)) {
       this.#problems.push(`${place} must be an object`);
       return { when: {}, steps: [] };
     }
     this.#unknownKeys(place, json, ['when', 'steps']);
-    return { when: this.#condition(`${place}.when`, json.when), steps: this.#steps(`${place}.steps`, json.steps) };
+    return {
+      when: this.#readCondition(`${place}.when`, json.when),
+      steps: this.#readSteps(`${place}.steps`, json.steps),
+    };
   }
 
-  #condition(place: string, json: JsonValue | undefined): ScriptCondition {
+  #readCondition(place: string, json: JsonValue | undefined): ScriptCondition {
     if (json === undefined) return {};
     if (!isJsonObject(json)) {
       this.#problems.push(`${place} must be an object`);
       return {};
     }
     this.#unknownKeys(place, json, ['messageId', 'text', 'data', 'turn']);
-    const messageId = this.#pattern(`${place}.messageId`, json.messageId);
-    const text = this.#pattern(`${place}.text`, json.text);
+    const messageId = this.#readPattern(`${place}.messageId`, json.messageId);
+    const text = this.#readPattern(`${place}.text`, json.text);
     const { turn, data } = json;
     const isTurn = Number.isInteger(turn) && Number(turn) >= 1;
     if (turn !== undefined && !isTurn) this.#problems.push(`${place}.turn must be a whole number from 1`);
@@ -105,7 +108,7 @@ class ScriptReader {
     };
   }
 
-  #pattern(place: string, json: JsonValue | undefined): Expression | undefined {
+  #readPattern(place: string, json: JsonValue | undefined): ScriptExpression | undefined {
     if (json === undefined) return undefined;
     if (typeof json !== 'string' || json.length > MAX_PATTERN) {
       this.#problems.push(`${place} must be a regular expression of at most ${MAX_PATTERN} characters`);
@@ -114,7 +117,7 @@ class ScriptReader {
     if (this.#exhausted || this.#isTooMuch('characters', json.length, this.limits.expressions, 'EXPRESSIONS_LIMIT'))
       return undefined;
     try {
-      const expression = Expression.of(json);
+      const expression = ScriptExpression.compilePattern(json);
       this.#size += expression.size;
       this.#isTooMuch('instructions', expression.size, this.limits.expressionSize, 'EXPRESSION_SIZE_LIMIT');
       return expression;
@@ -132,15 +135,15 @@ class ScriptReader {
     return true;
   }
 
-  #steps(place: string, json: JsonValue | undefined): ScriptStep[] {
-    return this.#list(place, json).filter((step, index) => {
+  #readSteps(place: string, json: JsonValue | undefined): ScriptStep[] {
+    return this.#readList(place, json).filter((step, index) => {
       const problem = stepProblem(step);
       if (problem !== undefined) this.#problems.push(`${place}[${index}] ${problem}`);
       return problem === undefined;
     }) as unknown as ScriptStep[];
   }
 
-  #list(place: string, json: JsonValue | undefined): JsonValue[] {
+  #readList(place: string, json: JsonValue | undefined): JsonValue[] {
     if (json === undefined) return [];
     if (Array.isArray(json)) return json;
     this.#problems.push(`${place} must be a list`);

@@ -1,6 +1,6 @@
 import type { AgentDeclaration } from '#libs/executor';
 import type { A2AErrorReason, Artifact, JsonValue, Part } from '#libs/protocol';
-import type { Expression } from './expression.js';
+import type { ScriptExpression } from './expression.js';
 
 /** Step of a scripted agent, with exactly one key (contract, "Scripted agent"). */
 export type ScriptStep =
@@ -20,8 +20,8 @@ export type ScriptStep =
   | { throw: A2AErrorReason; text?: string };
 
 export interface ScriptCondition {
-  messageId?: Expression;
-  text?: Expression;
+  messageId?: ScriptExpression;
+  text?: ScriptExpression;
   /** JSON that the first data Part must contain. */
   data?: JsonValue;
   turn?: number;

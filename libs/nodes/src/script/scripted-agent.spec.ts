@@ -62,12 +62,12 @@ describe('ScriptedAgent', () => {
       rules: [{ when: { text: '^hi' }, steps: [{ reply: [{ text: 'you said {{text}}' }] }] }],
       otherwise: [{ complete: true }],
     });
-    const reply = agent.reply(userMessage('hi there', { contextId: 'c' }));
+    const reply = agent.replyDirectly(userMessage('hi there', { contextId: 'c' }));
     expect(reply).toMatchObject({ role: 'ROLE_AGENT', contextId: 'c', parts: [{ text: 'you said hi there' }] });
     expect(reply).not.toHaveProperty('taskId');
-    expect(agent.reply(userMessage('hi'))).not.toHaveProperty('contextId');
-    expect(agent.reply(userMessage('no'))).toBeUndefined();
-    expect(agent.reply(userMessage('hi', { taskId: 't' }))).toBeUndefined();
+    expect(agent.replyDirectly(userMessage('hi'))).not.toHaveProperty('contextId');
+    expect(agent.replyDirectly(userMessage('no'))).toBeUndefined();
+    expect(agent.replyDirectly(userMessage('hi', { taskId: 't' }))).toBeUndefined();
   });
 
   describe('after a crash', () => {
@@ -120,7 +120,7 @@ describe('ScriptedAgent', () => {
       otherwise: [],
     });
     const began = performance.now();
-    expect(agent.reply(userMessage(`${'a'.repeat(20_000)}!`))).toBeUndefined();
+    expect(agent.replyDirectly(userMessage(`${'a'.repeat(20_000)}!`))).toBeUndefined();
     expect(performance.now() - began).toBeLessThan(60_000);
   });
 });

@@ -51,10 +51,10 @@ export class ScriptedAgent extends AgentExecutor {
     this.#window = Math.floor(Math.min(MOST_LOOKED_AT, MOST_STEPS / Math.max(1, this.#script.size)));
   }
 
-  override reply(message: Message): Message | undefined {
+  override replyDirectly(message: Message): Message | undefined {
     const [first] = this.#stepsFor(message, 1);
     if (message.taskId !== undefined || first === undefined || !('reply' in first)) return undefined;
-    const parts = this.#direct(first, message);
+    const parts = this.#directReply(first, message);
     if (parts === undefined) return undefined;
     const {
       taskId: _taskId,
@@ -64,9 +64,10 @@ export class ScriptedAgent extends AgentExecutor {
     return contextId === '' ? direct : { ...direct, contextId };
   }
 
-  override check({ message }: SendMessageRequest): void {
+  override checkRequest({ message }: SendMessageRequest): void {
     const [first] = this.#stepsFor(message, 1);
-    if (message.taskId === undefined && first !== undefined && 'throw' in first) throw this.#error(first, message);
+    if (message.taskId === undefined && first !== undefined && 'throw' in first)
+      throw this.#toProtocolError(first, message);
   }
 
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
@@ -79,17 +80,17 @@ export class ScriptedAgent extends AgentExecutor {
         if (position >= recovered) await delay(step.sleep, undefined, { signal });
         continue;
       }
-      if ('throw' in step) throw this.#error(step, userMessage);
+      if ('throw' in step) throw this.#toProtocolError(step, userMessage);
       position += 1;
-      if (position > recovered) yield eventOf(context, this.#filled(step, userMessage), `step-${turn}-${index + 1}`);
+      if (position > recovered) yield eventOf(context, this.#fillStep(step, userMessage), `step-${turn}-${index + 1}`);
       if (endsTurn(step)) return;
     }
   }
 
   /** Returns the protocol error of a step. A text that is too large is omitted. */
-  #error(step: Extract<ScriptStep, { throw: unknown }>, message: Message): A2AError {
+  #toProtocolError(step: Extract<ScriptStep, { throw: unknown }>, message: Message): A2AError {
     try {
-      return new A2AError(step.throw, { message: this.#filled(step, message).text });
+      return new A2AError(step.throw, { message: this.#fillStep(step, message).text });
     } catch (error) {
       if (error instanceof ContentTooLarge) return new A2AError(step.throw);
       throw error;
@@ -97,9 +98,9 @@ export class ScriptedAgent extends AgentExecutor {
   }
 
   /** Returns the Parts of a direct reply. If they are too large, a Task is created instead, and fails. */
-  #direct(step: Extract<ScriptStep, { reply: unknown }>, message: Message): Part[] | undefined {
+  #directReply(step: Extract<ScriptStep, { reply: unknown }>, message: Message): Part[] | undefined {
     try {
-      return this.#filled(step, message).reply;
+      return this.#fillStep(step, message).reply;
     } catch (error) {
       if (error instanceof ContentTooLarge) return undefined;
       throw error;
@@ -107,7 +108,7 @@ export class ScriptedAgent extends AgentExecutor {
   }
 
   /** Returns the step with the incoming text filled in. */
-  #filled<T extends ScriptStep>(step: T, { parts }: Message): T {
+  #fillStep<T extends ScriptStep>(step: T, { parts }: Message): T {
     const budget = new TextBudget(this.limits.renderedText);
     return withText(step as unknown as JsonValue, firstText(parts) ?? '', budget) as unknown as T;
   }
@@ -116,7 +117,7 @@ export class ScriptedAgent extends AgentExecutor {
     const text = firstText(message.parts) ?? '';
     const seen = text.length > this.#window ? text.slice(0, this.#window) : text;
     const asked = { messageId: message.messageId, text: seen, data: firstData(message.parts), turn };
-    const rule = this.#script.rules.find(({ when }) => holds(when, asked));
+    const rule = this.#script.rules.find(({ when }) => matchesCondition(when, asked));
     return rule ? rule.steps : this.#script.otherwise;
   }
 }
@@ -127,7 +128,7 @@ function turnOf({ task }: RequestContext): number {
 }
 
 /** Values that conditions are checked against. */
-interface Asked {
+interface ConditionSubject {
   messageId: string;
   text: string;
   /** First data Part; `undefined` if the Message has none. */
@@ -135,11 +136,11 @@ interface Asked {
   turn: number;
 }
 
-function holds(when: ScriptCondition, asked: Asked): boolean {
+function matchesCondition(when: ScriptCondition, asked: ConditionSubject): boolean {
   if (when.turn !== undefined && when.turn !== asked.turn) return false;
   if (when.data !== undefined && !isContained(when.data, asked.data)) return false;
-  if (when.messageId && !when.messageId.test(asked.messageId)) return false;
-  return !when.text || when.text.test(asked.text);
+  if (when.messageId && !when.messageId.matchesText(asked.messageId)) return false;
+  return !when.text || when.text.matchesText(asked.text);
 }
 
 function eventOf(context: RequestContext, step: EventStep, artifactId: string): NodeEvent {

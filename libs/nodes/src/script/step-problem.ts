@@ -4,9 +4,9 @@ export const MAX_SLEEP_MS = 24 * 60 * 60 * 1000;
 const CONTENT_KEYS = ['text', 'raw', 'url', 'data'];
 const EXTRA_KEYS: Readonly<Record<string, readonly string[]>> = { status: ['text'], throw: ['text'] };
 
-type Rule = (value: JsonValue, step: JsonObject) => string | undefined;
+type StepRule = (value: JsonValue, step: JsonObject) => string | undefined;
 
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, StepRule>> = {
   status: (value, { text }) =>
     value === 'working' && (text === undefined || typeof text === 'string')
       ? undefined

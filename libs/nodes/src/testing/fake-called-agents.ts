@@ -1,4 +1,10 @@
-import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  AgentClient,
+  AgentDirectory,
+  type AgentCallOptions,
+  type CancelOutcome,
+} from '#libs/a2a-client';
 import { CallChains, type ServedAgent, UnknownAgent } from '#libs/executor';
 import {
   A2AError,
@@ -92,12 +98,12 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
 
   readonly tasks = {
     recordedChildren: async (): Promise<TaskHeader[]> => this.children,
-    events: async (taskId: string, after: number, limit: number): Promise<RecordedEvent[]> =>
+    readEvents: async (taskId: string, after: number, limit: number): Promise<RecordedEvent[]> =>
       (this.logs.get(taskId) ?? []).slice(after, after + limit).map((event) => ({ event }) as RecordedEvent),
   };
 
   readonly budgets = {
-    spend: async (root: string): Promise<void> => {
+    spendCall: async (root: string): Promise<void> => {
       this.spent.push(root);
       if (this.spent.length <= this.most) return;
       const message = 'BUDGET_EXCEEDED: no calls are left';
@@ -106,26 +112,26 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
   };
 
   readonly references = {
-    called: (reference: string): { own: boolean; target: () => { url: string; calledAgent: string } } => ({
+    callTarget: (reference: string): { own: boolean; findTarget: () => { url: string; calledAgent: string } } => ({
       own: !reference.startsWith('http'),
-      target: () => {
+      findTarget: () => {
         this.agent(reference);
         return { url: reference, calledAgent: reference };
       },
     }),
-    served: async (reference: string): Promise<ServedAgent> => {
+    findServedAgent: async (reference: string): Promise<ServedAgent> => {
       const { served } = this.agent(reference);
       return { name: reference, description: '', skills: [], ...served } as ServedAgent;
     },
   };
 
-  override async client(url: string): Promise<AgentClient> {
+  override async resolveClient(url: string): Promise<AgentClient> {
     const agent = this.agent(url);
     if (agent.away) throw agent.away;
     return new FakeClient(url, this, agent);
   }
 
-  override async card(url: string): Promise<AgentCard | undefined> {
+  override async resolveCard(url: string): Promise<AgentCard | undefined> {
     const { away, card } = this.agent(url);
     if (away) throw away;
     return card as AgentCard | undefined;
@@ -142,7 +148,7 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
   }
 
   /** An agent of this service makes one Task of a Message however often it comes. */
-  made(message: Message, parent: CallOptions['parent']): KeptTask | undefined {
+  made(message: Message, parent: AgentCallOptions['parent']): KeptTask | undefined {
     const kept = this.kept.get(taskIdOf(message));
     if (!kept && parent) {
       const { reference: parentReference } = parent;
@@ -168,7 +174,10 @@ class FakeClient extends AgentClient {
     this.card = agent.card as AgentCard | undefined;
   }
 
-  override async *send({ message }: SendMessageRequest, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
+  override async *sendMessage(
+    { message }: SendMessageRequest,
+    options: AgentCallOptions = {},
+  ): AsyncGenerator<StreamResponse> {
     const nth = this.all.sent.filter(({ to }) => to === this.agentUrl).length;
     this.all.sent.push({ to: this.agentUrl, message });
     if (options.revision !== undefined) this.all.revisions.add(options.revision);
@@ -201,7 +210,7 @@ class FakeClient extends AgentClient {
     throw new AgentCallError('aborted', 'the call was aborted');
   }
 
-  override async *follow(taskId: string): AsyncGenerator<StreamResponse> {
+  override async *followTask(taskId: string): AsyncGenerator<StreamResponse> {
     this.all.others.push(`follow ${taskId}`);
     const kept = this.all.kept.get(taskId);
     if (kept === undefined) throw new AgentCallError('not-found', 'a2a error -32001: Task not found');
@@ -212,7 +221,7 @@ class FakeClient extends AgentClient {
     throw new Error('Nobody polls');
   }
 
-  override async cancel(taskId: string): Promise<CancelOutcome> {
+  override async cancelTask(taskId: string): Promise<CancelOutcome> {
     this.all.others.push(`cancel ${taskId}`);
     return 'acknowledged';
   }

@@ -16,17 +16,17 @@ export class FakeModels extends Models {
     super();
   }
 
-  override async find(name = this.defaultModel.name, { credentials }: Partial<WantedModel> = {}): Promise<Model> {
+  override async findModel(name = this.defaultModel.name, { credentials }: Partial<WantedModel> = {}): Promise<Model> {
     if (name === 'unknown') throw new ModelError('there is no model "unknown"');
     const stream = (call: ModelCall): AsyncIterable<ModelEvent> => this.stream(call, name, credentials);
-    return { name, inputModes: this.defaultModel.inputModes, stream };
+    return { name, inputModes: this.defaultModel.inputModes, streamAnswer: stream };
   }
 
-  override async origin(name = this.defaultModel.name): Promise<string | undefined> {
+  override async findOrigin(name = this.defaultModel.name): Promise<string | undefined> {
     return this.origins[name];
   }
 
-  override async input(name: string): Promise<{ modes: readonly string[] }> {
+  override async findInput(name: string): Promise<{ modes: readonly string[] }> {
     return { modes: this.modes[name] ?? this.defaultModel.inputModes };
   }
 

@@ -19,20 +19,20 @@ export class FakeTalks extends AgentTalks {
     return this.begun.promise;
   }
 
-  override called(): ReturnType<AgentTalks['called']> {
-    return { own: true, target: () => ({ url: 'conversations', calledAgent: 'conversations' }) };
+  override conversationTarget(): ReturnType<AgentTalks['conversationTarget']> {
+    return { own: true, findTarget: () => ({ url: 'conversations', calledAgent: 'conversations' }) };
   }
 
-  override message(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message {
+  override requestMessage(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message {
     return userMessage([dataPart({ ...request } satisfies JsonObject)], fields);
   }
 
-  override informed(message: Message, source: TalkSource): Message {
+  override withSource(message: Message, source: TalkSource): Message {
     this.sources.set(message.messageId, source);
     return message;
   }
 
-  override async outcome(conversationId: string, { wait, signal }: TalkWait): Promise<TalkOutcome> {
+  override async awaitOutcome(conversationId: string, { wait, signal }: TalkWait): Promise<TalkOutcome> {
     const outcome = this.outcomeOf(conversationId, this.awaited.length);
     this.awaited.push(`${conversationId} to its ${wait ? 'end' : 'first answer'}`);
     if (outcome) return outcome;

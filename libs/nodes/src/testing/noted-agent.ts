@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { type AgentServices, ModelExecutor } from '../agent/agent-executor.js';
+import { type AgentNodeServices, ModelExecutor } from '../agent/agent-executor.js';
 import { type AgentTool, AgentTools, type ToolCaller } from '../agent/agent-tools.js';
 import type { ToolOutcome } from '../agent/agent-events.js';
 import { type Answering, FakeModels } from './fake-models.js';
@@ -13,14 +13,14 @@ export class NotedTools extends AgentTools {
     result: `${tool} done`,
   });
 
-  override async find(patterns: readonly string[]): Promise<AgentTool[]> {
+  override async findTools(patterns: readonly string[]): Promise<AgentTool[]> {
     return patterns.map((name) => ({
       name,
       description: `The tool ${name}`,
       inputSchema: { type: 'object' },
       repeatable: name === 'look',
       needsApproval: name.startsWith('careful/'),
-      call: async (args, caller) => {
+      invokeTool: async (args, caller) => {
         this.made.push(`${name} ${JSON.stringify(args)}`);
         return this.outcome(name, args, caller);
       },
@@ -39,8 +39,8 @@ export function agentWith(
   tools: AgentTools,
   answer: Answering,
   config: JsonObject,
-  memory?: NonNullable<AgentServices['memory']>,
-  agents?: NonNullable<AgentServices['agents']>,
+  memory?: NonNullable<AgentNodeServices['memory']>,
+  agents?: NonNullable<AgentNodeServices['agents']>,
 ) {
   const models = new FakeModels(answer);
   const services = { models, tools, ...(memory && { memory }), ...(agents && { agents }) };

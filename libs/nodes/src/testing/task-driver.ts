@@ -28,9 +28,9 @@ export class TaskDriver {
 
   get task(): Task {
     const [first, ...rest] = this.log;
-    const fold = TaskFold.begin(first!);
-    for (const event of rest) fold.apply(event);
-    return fold.task();
+    const fold = TaskFold.beginTask(first!);
+    for (const event of rest) fold.applyEvent(event);
+    return fold.toTask();
   }
 
   get state(): string {
@@ -62,7 +62,7 @@ export class TaskDriver {
       task: this.before,
       signal: AbortSignal.any([this.canceling.signal, dying.signal]),
       recovered,
-      log: async () => structuredClone(this.log),
+      readTaskLog: async () => structuredClone(this.log),
       flush: async () => settle(),
       isRefused: () => isRefused,
       ...this.more,

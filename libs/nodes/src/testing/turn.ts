@@ -15,10 +15,10 @@ export function turn(content: string | Part[] | Message, fields: Partial<Request
     metadata: undefined,
     signal: new AbortController().signal,
     recovered: 0,
-    log: async () => [],
-    admit: () => undefined,
+    readTaskLog: async () => [],
+    assertRecordable: () => undefined,
     flush: async () => undefined,
-    prove: async () => undefined,
+    assertClaimHeld: async () => undefined,
     ...fields,
   };
 }

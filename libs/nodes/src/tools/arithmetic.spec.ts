@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { ArithmeticError, evaluate } from './arithmetic.js';
+import { ArithmeticError, evaluateArithmetic } from './arithmetic.js';
 
 describe('evaluate', () => {
   it.each([
@@ -15,11 +15,11 @@ describe('evaluate', () => {
     ['--3', 3],
     ['.5 + 1e3', 1000.5],
     ['  42  ', 42],
-  ])('%s is %d', (expression, value) => expect(evaluate(expression)).toBe(value));
+  ])('%s is %d', (expression, value) => expect(evaluateArithmetic(expression)).toBe(value));
 
   it.each(['', '1 +', '(1', '1)', '1 2', 'process.exit()', 'a', '1 / 0', '2 ^ 9999', '"', '1'.repeat(1001)])(
     'refuses %s',
-    (expression) => expect(() => evaluate(expression)).toThrow(ArithmeticError),
+    (expression) => expect(() => evaluateArithmetic(expression)).toThrow(ArithmeticError),
   );
 
   it('agrees with JavaScript on sums and products', () => {
@@ -30,7 +30,7 @@ describe('evaluate', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 999 }), operands, (first, rest) => {
         const expression = [first, ...rest.flat()].join(' ');
-        expect(evaluate(expression)).toBe(Number(runInNewContext(expression)));
+        expect(evaluateArithmetic(expression)).toBe(Number(runInNewContext(expression)));
       }),
     );
   });
@@ -41,7 +41,7 @@ describe('evaluate', () => {
         fc.string({ unit: fc.constantFrom('(', ')', '1', '+', '-', '*', '.', 'e', ' '), maxLength: 300 }),
         (expression) => {
           try {
-            expect(Number.isFinite(evaluate(expression))).toBe(true);
+            expect(Number.isFinite(evaluateArithmetic(expression))).toBe(true);
           } catch (error) {
             expect(error).toBeInstanceOf(ArithmeticError);
           }

@@ -11,11 +11,11 @@ const TOKEN = /\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(\*
  * Nothing is executed as code.
  * @throws ArithmeticError
  */
-export function evaluate(expression: string): number {
+export function evaluateArithmetic(expression: string): number {
   if (expression.length > MAX_LENGTH)
     throw new ArithmeticError(`the expression is longer than ${MAX_LENGTH} characters`);
   const parser = new Parser(tokensOf(expression));
-  const value = parser.whole();
+  const value = parser.parseWhole();
   if (!Number.isFinite(value)) throw new ArithmeticError('the result is not a finite number');
   return value;
 }
@@ -38,44 +38,44 @@ class Parser {
 
   constructor(private readonly tokens: readonly string[]) {}
 
-  whole(): number {
-    const value = this.#sum();
+  parseWhole(): number {
+    const value = this.#parseSum();
     if (this.#next !== undefined) throw new ArithmeticError(`unexpected "${this.#next}"`);
     return value;
   }
 
-  #sum(): number {
-    let value = this.#product();
-    for (let sign = this.#take('+', '-'); sign; sign = this.#take('+', '-')) {
-      value = sign === '+' ? value + this.#product() : value - this.#product();
+  #parseSum(): number {
+    let value = this.#parseProduct();
+    for (let sign = this.#takeToken('+', '-'); sign; sign = this.#takeToken('+', '-')) {
+      value = sign === '+' ? value + this.#parseProduct() : value - this.#parseProduct();
     }
     return value;
   }
 
-  #product(): number {
-    let value = this.#signed();
-    for (let sign = this.#take('*', '/', '%'); sign; sign = this.#take('*', '/', '%')) {
-      const right = this.#signed();
+  #parseProduct(): number {
+    let value = this.#parseSigned();
+    for (let sign = this.#takeToken('*', '/', '%'); sign; sign = this.#takeToken('*', '/', '%')) {
+      const right = this.#parseSigned();
       value = sign === '*' ? value * right : sign === '/' ? value / right : value % right;
     }
     return value;
   }
 
-  #signed(): number {
-    const sign = this.#take('+', '-');
-    if (sign) return sign === '-' ? -this.#signed() : this.#signed();
-    return this.#power();
+  #parseSigned(): number {
+    const sign = this.#takeToken('+', '-');
+    if (sign) return sign === '-' ? -this.#parseSigned() : this.#parseSigned();
+    return this.#parsePower();
   }
 
-  #power(): number {
-    const value = this.#atom();
-    return this.#take('^', '**') ? value ** this.#signed() : value;
+  #parsePower(): number {
+    const value = this.#parseAtom();
+    return this.#takeToken('^', '**') ? value ** this.#parseSigned() : value;
   }
 
-  #atom(): number {
-    if (this.#take('(')) {
-      const value = this.#sum();
-      if (!this.#take(')')) throw new ArithmeticError('a parenthesis is not closed');
+  #parseAtom(): number {
+    if (this.#takeToken('(')) {
+      const value = this.#parseSum();
+      if (!this.#takeToken(')')) throw new ArithmeticError('a parenthesis is not closed');
       return value;
     }
     const token = this.#next;
@@ -90,7 +90,7 @@ class Parser {
     return this.tokens[this.#position];
   }
 
-  #take(...wanted: string[]): string | undefined {
+  #takeToken(...wanted: string[]): string | undefined {
     const token = this.#next;
     if (token === undefined || !wanted.includes(token)) return undefined;
     this.#position += 1;

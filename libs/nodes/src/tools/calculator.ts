@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
-import { ArithmeticError, evaluate } from './arithmetic.js';
+import { ArithmeticError, evaluateArithmetic } from './arithmetic.js';
 import type { Tool } from './tool.js';
 
 /** Evaluates an arithmetic expression. */
@@ -14,9 +14,9 @@ export class Calculator implements Tool {
     required: ['expression'],
   };
 
-  run({ expression }: JsonObject): number {
+  runTool({ expression }: JsonObject): number {
     try {
-      return evaluate(expression as string);
+      return evaluateArithmetic(expression as string);
     } catch (error) {
       if (error instanceof ArithmeticError) throw new NodeFailure(`calculator: ${error.message}`, { cause: error });
       throw error;

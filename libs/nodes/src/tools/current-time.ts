@@ -14,7 +14,7 @@ export class CurrentTime implements Tool {
 
   constructor(private readonly now: () => Date = () => new Date()) {}
 
-  run({ timezone }: JsonObject): string {
+  runTool({ timezone }: JsonObject): string {
     const now = this.now();
     if (typeof timezone !== 'string') return now.toISOString();
     try {

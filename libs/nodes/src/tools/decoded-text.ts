@@ -14,7 +14,7 @@ const MARKS: readonly [label: string, bytes: readonly number[]][] = [
  */
 export function decodedText(body: Uint8Array, contentType: string): string {
   const label = markOf(body) ?? charsetOf(contentType) ?? (isHtml(contentType) ? charsetOfPage(body) : undefined);
-  return decoded(body, label);
+  return decodeBytes(body, label);
 }
 
 function markOf(body: Uint8Array): string | undefined {
@@ -41,7 +41,7 @@ function charsetOfPage(body: Uint8Array): string | undefined {
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 
-function decoded(body: Uint8Array, label: string | undefined): string {
+function decodeBytes(body: Uint8Array, label: string | undefined): string {
   try {
     return new TextDecoder(label).decode(body);
   } catch {

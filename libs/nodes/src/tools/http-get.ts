@@ -1,6 +1,6 @@
 import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http';
 import { OutboundRefusedError, OutboundTimeoutError } from '#libs/outbound';
-import { type JsonObject, type JsonValue, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
+import { type JsonObject, type JsonValue, hasUserinfo, NO_USERINFO, redactedUrl } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { NodeFailure } from '../node-failure.js';
 import { decodedText } from './decoded-text.js';
@@ -26,7 +26,7 @@ export class HttpGet implements Tool {
     private readonly mostMembers = DEFAULT_CONTENT_LIMITS.jsonMembers,
   ) {}
 
-  async run({ url }: JsonObject, { signal }: ToolContext): Promise<JsonValue> {
+  async runTool({ url }: JsonObject, { signal }: ToolContext): Promise<JsonValue> {
     const address = url as string;
     if (!URL.canParse(address) || !/^https?:/i.test(address))
       throw new NodeFailure('http_get: url must be an http or https URL');
@@ -37,17 +37,17 @@ export class HttpGet implements Tool {
       });
       if (!response.ok) {
         await response.body?.cancel();
-        throw new NodeFailure(`http_get: HTTP ${response.status} from ${shownUrl(address)}`);
+        throw new NodeFailure(`http_get: HTTP ${response.status} from ${redactedUrl(address)}`);
       }
       const contentType = response.headers.get('content-type') ?? '';
-      return this.#valueOf(decodedText(await bodyOf(response), contentType), contentType);
+      return this.#parseBody(decodedText(await bodyOf(response), contentType), contentType);
     } catch (error) {
       signal.throwIfAborted();
       throw error instanceof NodeFailure ? error : new NodeFailure(`http_get: ${causeOf(error)}`, { cause: error });
     }
   }
 
-  #valueOf(text: string, contentType: string): JsonValue {
+  #parseBody(text: string, contentType: string): JsonValue {
     if (!/[/+]json\b/i.test(contentType)) return text;
     if (hasMoreMembers(text, this.mostMembers))
       throw new NodeFailure(`http_get: the answer ${tooManyMembers(this.mostMembers)}`);

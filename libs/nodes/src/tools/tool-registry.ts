@@ -12,11 +12,11 @@ export class ToolRegistry {
   readonly #validators = new WeakMap<Tool, ValidateFunction>();
 
   constructor(tools: readonly Tool[]) {
-    for (const tool of tools) this.register(tool);
+    for (const tool of tools) this.registerTool(tool);
   }
 
   /** Adds a tool; a tool of the same name is replaced. */
-  register(tool: Tool): void {
+  registerTool(tool: Tool): void {
     this.#tools.set(tool.name, tool);
   }
 
@@ -24,19 +24,19 @@ export class ToolRegistry {
     return [...this.#tools.keys()];
   }
 
-  find(name: string): Tool | undefined {
+  findTool(name: string): Tool | undefined {
     return this.#tools.get(name);
   }
 
   /** Validates the arguments and runs a tool. @throws NodeFailure for an unknown tool or invalid arguments */
-  async run(name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
+  async runToolByName(name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
     const tool = this.#tools.get(name);
     if (!tool) throw new NodeFailure(`unknown tool "${name}"`);
     const validate = this.#validatorOf(tool);
     if (!validate(args)) {
       throw new NodeFailure(`tool "${name}": ${this.#ajv.errorsText(validate.errors, { dataVar: 'args' })}`);
     }
-    return tool.run(args, context);
+    return tool.runTool(args, context);
   }
 
   #validatorOf(tool: Tool): ValidateFunction {

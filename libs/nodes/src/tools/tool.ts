@@ -9,10 +9,10 @@ export interface ToolContext {
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema (2020-12 vocabulary that ajv reads) of `args`, which are validated before `run`. */
+  /** JSON Schema (2020-12 vocabulary that ajv reads) of `args`, which are validated before `runTool`. */
   readonly parameters: JsonObject;
   /** True if a second run does no harm. A run interrupted by a crash is then repeated; otherwise it fails. */
   readonly repeatable: boolean;
   /** @throws NodeFailure if the caller may know the reason */
-  run(args: JsonObject, context: ToolContext): JsonValue | Promise<JsonValue>;
+  runTool(args: JsonObject, context: ToolContext): JsonValue | Promise<JsonValue>;
 }

@@ -3,10 +3,10 @@ import { invalidParams } from '#libs/protocol';
 import { nodePath, workflowPath } from '../node-address.js';
 import type { ListedWorkflow } from '../workflow-store.js';
 import type { ListedNode } from '../workflow-outline.js';
-import { unwritten, workflowSkill } from './workflow-agents.js';
+import { defaultDescription, workflowSkill } from './workflow-agents.js';
 
 /** Position after which a page continues: the service, a workflow, or a node of a workflow. */
-interface Position {
+interface DirectoryPosition {
   workflow?: string;
   node?: string;
 }
@@ -20,7 +20,7 @@ const PATH = /^workflows\/([\w-]+)(?:\/nodes\/([\w.-]+))?$/;
  */
 export class AgentPage {
   private readonly agents: ListedAgent[] = [];
-  private readonly after: Position | undefined;
+  private readonly after: DirectoryPosition | undefined;
   private last: string | undefined;
   private more = false;
 
@@ -33,7 +33,7 @@ export class AgentPage {
     pageToken: string | undefined,
     private readonly types: readonly string[],
   ) {
-    this.after = pageToken ? positionOf(pageToken) : undefined;
+    this.after = pageToken ? decodeAgentToken(pageToken) : undefined;
   }
 
   /** Workflow in which the previous page ended. */
@@ -47,28 +47,28 @@ export class AgentPage {
   }
 
   /** Adds the entry of the service. Call it first. */
-  begin(service: ListedAgent): void {
-    if (!this.after) this.offer(SERVICE, service);
+  beginWithService(service: ListedAgent): void {
+    if (!this.after) this.offerAgent(SERVICE, service);
   }
 
-  add({ name, description, nodes }: ListedWorkflow): void {
+  addWorkflow({ name, description, nodes }: ListedWorkflow): void {
     const begun = this.after?.workflow === name ? this.after : undefined;
     const path = workflowPath(name);
-    if (!begun) this.offer(path, { path, name, description: workflowSkill({ name, description }).description });
+    if (!begun) this.offerAgent(path, { path, name, description: workflowSkill({ name, description }).description });
     for (const node of nodes) {
       if (this.more) return;
       if (begun?.node !== undefined && node.id <= begun.node) continue;
       const at = nodePath(name, node.id);
-      this.offer(at, this.types.includes(node.type) ? listedAgent(at, name, node) : undefined);
+      this.offerAgent(at, this.types.includes(node.type) ? listedAgent(at, name, node) : undefined);
     }
   }
 
-  result(): { agents: ListedAgent[]; nextPageToken: string } {
+  buildPage(): { agents: ListedAgent[]; nextPageToken: string } {
     const token = this.more && this.last !== undefined ? Buffer.from(this.last).toString('base64url') : '';
     return { agents: this.agents, nextPageToken: token };
   }
 
-  private offer(path: string, agent: ListedAgent | undefined): void {
+  private offerAgent(path: string, agent: ListedAgent | undefined): void {
     if (this.agents.length >= this.limit) {
       this.more = true;
       return;
@@ -81,10 +81,10 @@ export class AgentPage {
 function listedAgent(path: string, workflow: string, { id, type, description }: ListedNode): ListedAgent {
   const ids = id.split('.');
   const own = ids.pop() ?? id;
-  return { path, name: id, description: description ?? unwritten(type, own, [workflow, ...ids].join('.')) };
+  return { path, name: id, description: description ?? defaultDescription(type, own, [workflow, ...ids].join('.')) };
 }
 
-function positionOf(token: string): Position {
+function decodeAgentToken(token: string): DirectoryPosition {
   const path = Buffer.from(token, 'base64url').toString();
   if (path === SERVICE) return {};
   const [, workflow, node] = PATH.exec(path) ?? [];

@@ -57,7 +57,7 @@ async function apply(workflows: JsonObject[], more: JsonObject = {}, query = '')
   return { status: answer.statusCode, body: answer.json() };
 }
 
-const names = async (): Promise<string[]> => (await store.list(100)).map(({ definition }) => definition.name);
+const names = async (): Promise<string[]> => (await store.listRevisions(100)).map(({ definition }) => definition.name);
 
 describe('ApplyController', () => {
   it('creates, updates and leaves alone; what is unchanged gets no new revision', async () => {
@@ -165,7 +165,7 @@ describe('ApplyController', () => {
 
   it('takes a mark of null for none', async () => {
     expect(await apply([{ definition: named('mine') }], { mark: null, prune: null })).toMatchObject({ status: 200 });
-    expect(await store.marked(null as never)).toEqual([]);
+    expect(await store.listMarked(null as never)).toEqual([]);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Scope } from '#libs/access';
-import { ApiProblem, malformed, type ProblemEntry, QueryFlag } from '#libs/http';
+import { ApiProblem, malformedRequest, type ProblemEntry, QueryFlag } from '#libs/http';
 import type { TaskScope } from '#libs/tasks';
 import { AppliedView, ApplyBody } from './apply-body.js';
 import { APPLY_EXAMPLES } from './body-examples.js';
@@ -36,8 +36,8 @@ export class ApplyController {
     @Scope() { tenant }: TaskScope,
   ): Promise<AppliedView> {
     const wrong = [...repeatedNames(body), ...missingMark(body)];
-    if (wrong.length > 0) throw malformed(...wrong);
-    return this.workflows.apply(body, dryRun, tenant);
+    if (wrong.length > 0) throw malformedRequest(...wrong);
+    return this.workflows.applyWorkflows(body, dryRun, tenant);
   }
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#libs/protocol';
 import { getMetadataStorage } from 'class-validator';
 
 /** The part of class-validator's metadata that is read here. */
-interface Rule {
+interface ValidationRule {
   propertyName: string;
   type: string;
   name?: string;
@@ -43,12 +43,12 @@ export function bodySchema<T extends object>(
   };
 }
 
-function rulesOf(type: abstract new () => object): Rule[] {
+function rulesOf(type: abstract new () => object): ValidationRule[] {
   return getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
 }
 
 /** Builds the schema of one member. An optional member also accepts null. */
-function memberSchema(rules: Rule[], more: JsonObject): JsonObject {
+function memberSchema(rules: ValidationRule[], more: JsonObject): JsonObject {
   const found = rules.filter((rule) => !isOptional(rule) && rule.type !== 'nestedValidation').map(wordOf);
   const schema: JsonObject = Object.assign({}, ...found, more);
   if (!rules.some(isOptional)) return schema;
@@ -61,11 +61,11 @@ function memberSchema(rules: Rule[], more: JsonObject): JsonObject {
   };
 }
 
-function isOptional({ type }: Rule): boolean {
+function isOptional({ type }: ValidationRule): boolean {
   return type === 'conditionalValidation';
 }
 
-function wordOf({ name = '', constraints }: Rule): JsonObject {
+function wordOf({ name = '', constraints }: ValidationRule): JsonObject {
   const word = WORDS[name];
   if (!word) throw new TypeError(`the rule "${name}" has no word in JSON Schema`);
   return word(constraints?.[0] as JsonValue);

@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblem, malformed } from '#libs/http';
+import { ApiProblem, malformedRequest } from '#libs/http';
 import { checkAlone, checkInDefinition } from '../expressions/expression-check.js';
 import type { ExpressionPlace } from '../expressions/expression-places.js';
 import { readDefinition } from '../sent-definition.js';
@@ -24,23 +24,29 @@ export class ExpressionsController {
   @ApiOkResponse({ type: ExpressionProblems })
   @ApiProblem(400, 'The body is malformed, or its definition, or there is nothing at the path.')
   checkExpression(@Body() { expression, template, definition: sent, path }: ExpressionBody): ExpressionProblems {
-    const content = contentOf(expression ?? undefined, template);
+    const content = expressionContent(expression ?? undefined, template);
     const definition = sent ? definitionIn(sent) : undefined;
     if (definition === undefined || (path ?? '') === '') return checkAlone(content, definition);
     const checked = checkInDefinition(content, definition, path ?? '');
     if (checked) return checked;
-    throw malformed({ path: 'path', detail: 'must be the path of a member of a node or an edge of the definition' });
+    throw malformedRequest({
+      path: 'path',
+      detail: 'must be the path of a member of a node or an edge of the definition',
+    });
   }
 }
 
-function contentOf(expression: string | undefined, template: ExpressionBody['template']): ExpressionPlace['content'] {
+function expressionContent(
+  expression: string | undefined,
+  template: ExpressionBody['template'],
+): ExpressionPlace['content'] {
   if (expression !== undefined && template === undefined) return { expression };
   if (expression === undefined && template !== undefined) return { template };
-  throw malformed({ path: 'expression', detail: 'must be there, or else a template' });
+  throw malformedRequest({ path: 'expression', detail: 'must be there, or else a template' });
 }
 
 function definitionIn(sent: object): WorkflowDefinition {
   const read = readDefinition(sent);
   if (!Array.isArray(read)) return read;
-  throw malformed(...read.map(({ path, detail }) => ({ path: `definition.${path}`, detail })));
+  throw malformedRequest(...read.map(({ path, detail }) => ({ path: `definition.${path}`, detail })));
 }

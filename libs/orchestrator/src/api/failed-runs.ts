@@ -13,12 +13,12 @@ export class FailedRuns {
   }
 
   @OnFact('run.failed')
-  count({ kind = 'other' }: FactPayloads['run.failed']): void {
+  countFailedRun({ kind = 'other' }: FactPayloads['run.failed']): void {
     this.failures.inc({ kind });
   }
 
   @OnFact('run.failed')
-  log({ runId, workflow, node, cause, traceId }: FactPayloads['run.failed']): void {
+  logFailedRun({ runId, workflow, node, cause, traceId }: FactPayloads['run.failed']): void {
     const trace = traceId === undefined ? {} : { trace_id: traceId };
     this.logger.warn({ runId, workflow, ...(node !== undefined && { node }), cause, ...trace }, 'A run failed');
   }

@@ -25,7 +25,7 @@ export function isRequired({ config }: Pick<WorkflowNode, 'config'>): boolean {
 
 function inputSchema({ id, config }: WorkflowNode): JsonObject {
   const written = config['schema'];
-  const movable = isJsonObject(written) && !refers(written) ? written : {};
+  const movable = isJsonObject(written) && !hasReference(written) ? written : {};
   const schema = Object.fromEntries(Object.entries(movable).filter(([name]) => !PLACES.has(name)));
   const said = config['description'];
   return {
@@ -35,7 +35,7 @@ function inputSchema({ id, config }: WorkflowNode): JsonObject {
   };
 }
 
-function refers(value: JsonValue): boolean {
+function hasReference(value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([name, it]) => name === '$ref' || refers(it as JsonValue));
+  return Object.entries(value).some(([name, it]) => name === '$ref' || hasReference(it as JsonValue));
 }

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Each, QueryPageSize, QueryText } from '#libs/http';
+import { EachEntry, QueryPageSize, QueryText } from '#libs/http';
 import { isJsonObject, type JsonObject, type Part } from '#libs/protocol';
 import type { QuestionPosition } from '#libs/tasks';
 import { Length, ValidateBy } from 'class-validator';
@@ -31,7 +31,7 @@ export class AnswerBody {
     { name: 'parts', validator: { validate: isListOfParts } },
     { message: `must be a list of 1 to ${MOST_PARTS} Parts` },
   )
-  @Each(isPart, 'must be a Part, with one of text, data, url and raw')
+  @EachEntry(isPart, 'must be a Part, with one of text, data, url and raw')
   parts!: Part[];
 }
 

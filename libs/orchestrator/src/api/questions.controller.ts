@@ -24,7 +24,7 @@ export class QuestionsController {
   @ApiOkResponse({ type: InboxPage })
   @ApiProblem(400, 'A parameter is malformed.')
   listQuestions(@Query() query: InboxQuery, @Scope() scope: TaskScope): Promise<InboxPage> {
-    return this.inbox.page(query, scope);
+    return this.inbox.listQuestions(query, scope);
   }
 
   @Post('runs/:id/answers')
@@ -38,6 +38,6 @@ export class QuestionsController {
   @ApiProblem(422, 'The answer does not fit the form of the question, or the agent of the node cannot read it.')
   @ApiLargeAnswer()
   async answerQuestion(@Param('id') id: string, @Body() body: AnswerBody, @Call() call: ApiCall): Promise<TakenAnswer> {
-    return { runId: id, instance: await this.answers.answer(id, body.node, body.parts, call) };
+    return { runId: id, instance: await this.answers.answerNode(id, body.node, body.parts, call) };
   }
 }

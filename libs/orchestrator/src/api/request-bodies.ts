@@ -5,7 +5,7 @@ import { hasMoreMembers } from '#libs/http';
 import { AppConfig } from '#libs/service';
 import type { FastifyError, FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 
-type Done = (error: FastifyError | null, payload?: RequestPayload) => void;
+type PayloadCallback = (error: FastifyError | null, payload?: RequestPayload) => void;
 
 const RUN_ROUTE = '/api/workflows/:name/run';
 
@@ -36,7 +36,7 @@ export class RequestBodies implements OnModuleInit {
   }
 }
 
-async function handOn(body: Promise<RequestPayload>, done: Done): Promise<void> {
+async function handOn(body: Promise<RequestPayload>, done: PayloadCallback): Promise<void> {
   let read: RequestPayload;
   try {
     read = await body;

@@ -6,7 +6,7 @@ import { isTerminalState, textStart } from '#libs/protocol';
 import { newTaskId, type StoredTask, type TaskHeader, TaskStore } from '#libs/tasks';
 import { parseInstance } from '../rerun/instance-name.js';
 import { OriginResults } from '../rerun/origin-results.js';
-import { readRerun, rerunMetadata, type RerunRequest } from '../rerun/rerun-request.js';
+import { readRerunRequest, rerunMetadata, type RerunRequest } from '../rerun/rerun-request.js';
 import { runStatus, RunState } from '../run-state.js';
 import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
@@ -30,19 +30,19 @@ export class Reruns {
    * @throws ProblemError 404; 409 for a run that has not ended, or is the run of a node; 422 naming the parameter that
    * does not fit. A2AError as for a start of the workflow
    */
-  async start(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
-    const origin = await this.processes.begun(RUN, runId, call.scope);
+  async startRerun(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
+    const origin = await this.processes.loadBegun(RUN, runId, call.scope);
     refuseInner(origin);
     if (!isTerminalState(origin.header.state)) throw new ProblemError(409, 'the run has not ended');
-    const workflow = await this.revision(origin, body.revision);
-    const request = await this.request(origin, workflow, body, call);
+    const workflow = await this.findRevision(origin, body.revision);
+    const request = await this.buildRequest(origin, workflow, body, call);
     const { contextId } = origin.header;
     const started = newTaskId();
     const store = this.workflows.inTenant(origin.header.tenant);
     if (!(await store.keepFor(started, workflow.definition.name, workflow.revision)))
-      throw refused('revision', `the workflow has no revision "${workflow.revision}" any more`);
+      throw rerunProblem('revision', `the workflow has no revision "${workflow.revision}" any more`);
     const parts = body.inputs === undefined ? origin.task.history?.[0]?.parts : undefined;
-    const taskId = await this.processes.start(
+    const taskId = await this.processes.startProcess(
       {
         taskId: started,
         agent: origin.header.agent,
@@ -61,16 +61,16 @@ export class Reruns {
    * Returns the reruns of a run, newest first.
    * @throws ProblemError 404
    */
-  async forks(runId: string, call: ApiCall): Promise<RunForks> {
+  async listForks(runId: string, call: ApiCall): Promise<RunForks> {
     const { scope } = call;
-    const { contextId, agent } = await this.processes.header(RUN, runId, scope);
-    using room = this.processes.room(call);
+    const { contextId, agent } = await this.processes.findHeader(RUN, runId, scope);
+    using room = this.processes.openRoom(call);
     const forks: TaskHeader[] = [];
     // A rerun shares the context of its origin, which has few runs.
     for (let before: TaskHeader | undefined; ;) {
       const query = { scope, agent, contextId, artifacts: false, before, limit: PAGE };
-      const { tasks, more } = await this.tasks.page(query, room);
-      for (const { header, task } of tasks) if (readRerun(task.metadata)?.origin === runId) forks.push(header);
+      const { tasks, more } = await this.tasks.readPage(query, room);
+      for (const { header, task } of tasks) if (readRerunRequest(task.metadata)?.origin === runId) forks.push(header);
       before = tasks.at(-1)?.header;
       if (!more || !before) break;
     }
@@ -84,15 +84,15 @@ export class Reruns {
     };
   }
 
-  private async revision({ header, task }: StoredTask, named: string | undefined): Promise<WorkflowRevision> {
+  private async findRevision({ header, task }: StoredTask, named: string | undefined): Promise<WorkflowRevision> {
     const revision = named ?? revisionOf(task);
     const workflow = await this.workflows.inTenant(header.tenant).get(workflowOf(header), revision);
     if (workflow) return workflow;
     if (named === undefined) throw new ProblemError(409, DEFINITION_GONE);
-    throw refused('revision', `the workflow has no revision "${textStart(named, 64)}"`);
+    throw rerunProblem('revision', `the workflow has no revision "${textStart(named, 64)}"`);
   }
 
-  private async request(
+  private async buildRequest(
     { header, task }: StoredTask,
     { definition, revision: newer }: WorkflowRevision,
     { from, failed, inputs, revision }: RerunBody,
@@ -100,21 +100,22 @@ export class Reruns {
   ): Promise<RerunRequest> {
     const origin = header.taskId;
     if (from === undefined && !failed && inputs === undefined && revision === undefined) return { origin, all: true };
-    using room = this.processes.room(call);
-    const log = await this.processes.log(header, room);
-    const then = await this.revision({ header, task }, undefined);
-    const known = RunState.of(then.definition, log);
+    using room = this.processes.openRoom(call);
+    const log = await this.processes.readLog(header, room);
+    const then = await this.findRevision({ header, task }, undefined);
+    const known = RunState.fromEvents(then.definition, log);
     const ids = new Set(definition.nodes.map(({ id }) => id));
     for (const [place, name] of (from ?? []).entries()) {
       const instance = parseInstance(name);
-      if (instance && ids.has(instance.id) && (known.find(name) !== undefined || name === instance.id)) continue;
+      if (instance && ids.has(instance.id) && (known.findInstance(name) !== undefined || name === instance.id))
+        continue;
       if (instance && !ids.has(instance.id) && known.nodes.has(instance.id))
-        throw refused(`from[${place}]`, `revision "${newer}" of the workflow has no node "${instance.id}"`);
-      throw refused(`from[${place}]`, `the run has no instance "${textStart(name, 128)}"`);
+        throw rerunProblem(`from[${place}]`, `revision "${newer}" of the workflow has no node "${instance.id}"`);
+      throw rerunProblem(`from[${place}]`, `the run has no instance "${textStart(name, 128)}"`);
     }
     // A run that failed as a whole, for example by its deadline, continues from the results that it has.
     const hasFailed = header.state === 'TASK_STATE_FAILED' || new OriginResults(log).failed.length > 0;
-    if (failed && from === undefined && !hasFailed) throw refused('failed', 'nothing of the run has failed');
+    if (failed && from === undefined && !hasFailed) throw rerunProblem('failed', 'nothing of the run has failed');
     return { origin, ...(from && { from }), ...(failed && { failed }) };
   }
 }
@@ -133,6 +134,6 @@ function refuseInner({ header, task }: StoredTask): void {
   throw new ProblemError(409, `the run is one of node "${node}" of run ${parentTaskId}: rerun that from the node`);
 }
 
-function refused(path: string, detail: string): ProblemError {
+function rerunProblem(path: string, detail: string): ProblemError {
   return new ProblemError(422, `${path}: ${detail}`, [{ path, detail }]);
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { malformed, ProblemError } from '#libs/http';
+import { malformedRequest, ProblemError } from '#libs/http';
 import { textStart } from '#libs/protocol';
 
 /** `*`, or entity tags without the weak prefix. */
@@ -19,7 +19,7 @@ export class RevisionConditions {
     private readonly noneMatch: Tags | undefined,
   ) {}
 
-  static of(headers: IncomingHttpHeaders): RevisionConditions {
+  static fromHeaders(headers: IncomingHttpHeaders): RevisionConditions {
     return new RevisionConditions(tagsOf(headers['if-match']), tagsOf(headers['if-none-match']));
   }
 
@@ -27,12 +27,12 @@ export class RevisionConditions {
    * Reads the conditions of a change. Reading requests ignore a malformed entity tag; a change must not.
    * @throws ProblemError 400 naming the header
    */
-  static ofChange(headers: IncomingHttpHeaders): RevisionConditions {
-    const conditions = RevisionConditions.of(headers);
+  static fromChangeHeaders(headers: IncomingHttpHeaders): RevisionConditions {
+    const conditions = RevisionConditions.fromHeaders(headers);
     const given = { 'If-Match': conditions.match, 'If-None-Match': conditions.noneMatch };
     for (const [path, tags] of Object.entries(given))
       if (tags !== undefined && tags !== '*' && !tags.every((tag) => ENTITY_TAG.test(tag)))
-        throw malformed({ path, detail: 'must be * or ETags, each in quotes, such as "7"' });
+        throw malformedRequest({ path, detail: 'must be * or ETags, each in quotes, such as "7"' });
     return conditions;
   }
 
@@ -46,9 +46,10 @@ export class RevisionConditions {
    * @param current the newest revision; `undefined` if the workflow does not exist
    * @throws ProblemError 412
    */
-  require(name: string, current: string | undefined): void {
+  assertRevision(name: string, current: string | undefined): void {
     const wrong =
-      (this.match !== undefined && !holds(this.match, current)) || (this.noneMatch && holds(this.noneMatch, current));
+      (this.match !== undefined && !matchesRevision(this.match, current)) ||
+      (this.noneMatch && matchesRevision(this.noneMatch, current));
     if (!wrong) return;
     const is = current === undefined ? 'does not exist' : `has the revision ${current}`;
     throw new ProblemError(
@@ -58,12 +59,12 @@ export class RevisionConditions {
   }
 
   /** True if the reader has this revision already, so the response is 304. */
-  has(current: string): boolean {
-    return this.noneMatch !== undefined && holds(this.noneMatch, current);
+  isUnmodified(current: string): boolean {
+    return this.noneMatch !== undefined && matchesRevision(this.noneMatch, current);
   }
 }
 
-function holds(tags: Tags, current: string | undefined): boolean {
+function matchesRevision(tags: Tags, current: string | undefined): boolean {
   if (current === undefined) return false;
   return tags === '*' || tags.includes(etagOf(current));
 }

@@ -3,12 +3,12 @@ import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { AgentCatalog, UnknownAgent, unreadParts } from '#libs/executor';
 import { ProblemError } from '#libs/http';
-import { hasEnded, Processes } from '#libs/process';
+import { endedProcessError, Processes } from '#libs/process';
 import { type FieldViolation, isTerminalState, isWaitingState, type Part, userMessage } from '#libs/protocol';
 import { type StoredTask, TaskFeed } from '#libs/tasks';
-import { idOf } from '../instances.js';
+import { readNodeId } from '../instances.js';
 import { nodePath } from '../node-address.js';
-import type { NodeRun } from '../node-run.js';
+import type { NodeInstance } from '../node-run.js';
 import { namedNode, NODE_KEY } from '../run-answer.js';
 import { answerFaults } from '../run-questions.js';
 import { runStatus, type RunState } from '../run-state.js';
@@ -42,24 +42,24 @@ export class RunAnswers {
    * @throws ProblemError 404 for an unknown run or node; 422 if the answer does not fit the question, or several
    * instances ask; 409 if the node asks nothing, or no longer asks
    */
-  async answer(runId: string, name: string, parts: Part[], call: ApiCall): Promise<string> {
+  async answerNode(runId: string, name: string, parts: Part[], call: ApiCall): Promise<string> {
     const patience = AbortSignal.timeout(PATIENCE_MS);
     for (;;) {
-      using room = this.processes.room(call);
-      const run = await this.runs.folded(runId, call.scope, room);
+      using room = this.processes.openRoom(call);
+      const run = await this.runs.foldRun(runId, call.scope, room);
       const node = askingNode(run, name);
       const { header } = run.process;
       // Validate against the state at `header`: an execution may change the state meanwhile.
       const unfit = answerFaults(node, parts);
       const { instance } = node;
-      const unread = await this.unread(run, node, parts);
+      const unread = await this.findUnreadParts(run, node, parts);
       const faults = unread.length > 0 ? unread : unfit;
       if (faults.length > 0) throw notFitting(name, faults);
       const message = userMessage(parts, { metadata: { [NODE_KEY]: instance } });
       // The answer belongs to the state at `header`: if the run has moved on meanwhile, the question may be another
       // one.
       const isTaken =
-        isWaitingState(header.state) && (await this.processes.resume(run.process, message, call, 'found'));
+        isWaitingState(header.state) && (await this.processes.resumeProcess(run.process, message, call, 'found'));
       if (isTaken) return instance;
       if (patience.aborted) throw new ProblemError(409, 'the run is at work; it takes answers when it waits again');
       room[Symbol.dispose]();
@@ -68,12 +68,16 @@ export class RunAnswers {
   }
 
   /** Returns the Parts that the node's agent cannot read. An external agent reports that itself. */
-  private async unread({ process, state }: AskingRun, node: NodeRun, parts: Part[]): Promise<FieldViolation[]> {
+  private async findUnreadParts(
+    { process, state }: AskingRun,
+    node: NodeInstance,
+    parts: Part[],
+  ): Promise<FieldViolation[]> {
     if (node.type === 'external') return [];
     const path = nodePath(state.definition.name, node.id);
     try {
       const agents = this.agents.inTenant(process.header.tenant);
-      return unreadParts(await agents.resolve(path, revisionOf(process.task)), parts);
+      return unreadParts(await agents.resolveAgent(path, revisionOf(process.task)), parts);
     } catch (error) {
       if (error instanceof UnknownAgent) return [];
       throw error;
@@ -84,7 +88,7 @@ export class RunAnswers {
   private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
     // A replica that has just claimed the run has not written an event yet.
     await delay(CONTENDED_MS);
-    const events = this.feed.follow(header.taskId, header.lastSequence, { until: 'waiting', signal });
+    const events = this.feed.followTask(header.taskId, header.lastSequence, { until: 'waiting', signal });
     while (!(await events.next()).done);
   }
 }
@@ -95,11 +99,11 @@ function notFitting(name: string, faults: readonly FieldViolation[]): ProblemErr
 }
 
 /** Returns the one node that asks under this name. @throws ProblemError if there is no such node, or several */
-function askingNode({ process, state }: AskingRun, name: string): NodeRun {
-  const known = state.find(name) ?? state.nodes.get(idOf(name));
+function askingNode({ process, state }: AskingRun, name: string): NodeInstance {
+  const known = state.findInstance(name) ?? state.nodes.get(readNodeId(name));
   if (known === undefined) throw new ProblemError(404, 'node not found');
   const { state: taskState } = process.header;
-  if (isTerminalState(taskState)) throw hasEnded(RUN, `it is ${runStatus(taskState)}`);
+  if (isTerminalState(taskState)) throw endedProcessError(RUN, `it is ${runStatus(taskState)}`);
   const asking = namedNode(state.frontier.waiting, name);
   if (asking.length === 0) throw new ProblemError(409, `node "${name}" asks nothing`);
   if (asking.length === 1) return asking[0]!;

@@ -14,9 +14,9 @@ const RUNS = 'workflows/*';
 export class RunInbox {
   constructor(private readonly questions: TaskQuestions) {}
 
-  async page({ assignee, pageSize, after }: InboxQuery, scope: TaskScope): Promise<InboxPage> {
+  async listQuestions({ assignee, pageSize, after }: InboxQuery, scope: TaskScope): Promise<InboxPage> {
     const which = { ...(assignee !== undefined && { assignee }), ...(after && { after }) };
-    const found = await this.questions.list({ scope, agent: RUNS, ...which, limit: pageSize + 1 });
+    const found = await this.questions.listQuestions({ scope, agent: RUNS, ...which, limit: pageSize + 1 });
     const page = found.slice(0, pageSize);
     const last = page.at(-1);
     const more = last !== undefined && found.length > page.length;

@@ -27,13 +27,13 @@ const FAILURE = { kind: 'timeout', node: 'a', instance: 'a@2', message: 'node "a
 
 function recorded(taskId: string, sequence: number): RecordedEvent[] {
   if (taskId !== 'r4' || sequence !== 8) return [];
-  const note = workflowFailed.note({ error: FAILURE.message, node: 'a', failure: FAILURE });
+  const note = workflowFailed.createNote({ error: FAILURE.message, node: 'a', failure: FAILURE });
   const reference = { taskId, contextId: `c-${taskId}` };
   const event = statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
   return [{ taskId, sequence, event, json: '' }];
 }
 
-/** TaskStore.page over a few Tasks, as its contract says. */
+/** TaskStore.readPage over a few Tasks, as its contract says. */
 function listOf(stored: StoredTask[]): RunList {
   const page = async ({ agent = '', state, before, limit }: TaskQuery) => {
     const found = stored
@@ -50,11 +50,11 @@ function listOf(stored: StoredTask[]): RunList {
     return { tasks: found.slice(0, limit), more: found.length > limit };
   };
   const events = async (taskId: string, after: number) => recorded(taskId, after + 1);
-  const tasks = { page, events } as unknown as TaskStore;
+  const tasks = { readPage: page, readEvents: events } as unknown as TaskStore;
   const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
   return new RunList(processes, new MemoryWorkflowStore(), tasks, {
-    of: async () => [],
-    remember: async () => undefined,
+    listChildren: async () => [],
+    rememberChild: async () => undefined,
     movedOn: async () => [],
   });
 }
@@ -73,7 +73,7 @@ const list = listOf([
 ]);
 
 async function idsOf(query: Record<string, string>): Promise<string[]> {
-  return (await list.page(readRunQuery(query), { scope: ANONYMOUS_SCOPE })).runs.map((run) => run.runId);
+  return (await list.listRuns(readRunQuery(query), { scope: ANONYMOUS_SCOPE })).runs.map((run) => run.runId);
 }
 
 describe('RunList', () => {
@@ -92,7 +92,9 @@ describe('RunList', () => {
   it.each([[{}], [{ status: 'running' }], [{ status: 'failed' }]])('gives all of %j in pages', async (query) => {
     const ids: string[] = [];
     for (let pageToken = ''; ;) {
-      const page = await list.page(readRunQuery({ ...query, pageSize: '1', pageToken }), { scope: ANONYMOUS_SCOPE });
+      const page = await list.listRuns(readRunQuery({ ...query, pageSize: '1', pageToken }), {
+        scope: ANONYMOUS_SCOPE,
+      });
       expect(page.runs).toHaveLength(1);
       ids.push(...page.runs.map((run) => run.runId));
       pageToken = page.nextPageToken;
@@ -102,7 +104,7 @@ describe('RunList', () => {
   });
 
   it('shows what a run is and why it failed', async () => {
-    const [failed, completed] = (await list.page(readRunQuery({}), { scope: ANONYMOUS_SCOPE })).runs;
+    const [failed, completed] = (await list.listRuns(readRunQuery({}), { scope: ANONYMOUS_SCOPE })).runs;
     expect(failed).toEqual({
       runId: 'r4',
       workflow: 'other',
@@ -117,7 +119,7 @@ describe('RunList', () => {
   });
 
   it('shows the last words of a run that did not come to its end by itself', async () => {
-    const { runs } = await list.page(readRunQuery({ status: 'failed' }), { scope: ANONYMOUS_SCOPE });
+    const { runs } = await list.listRuns(readRunQuery({ status: 'failed' }), { scope: ANONYMOUS_SCOPE });
     expect(runs.find(({ runId }) => runId === 'r5')?.error).toEqual({ kind: 'failed', message: 'The run failed' });
   });
 });

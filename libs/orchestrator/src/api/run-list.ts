@@ -3,10 +3,10 @@ import type { ApiCall } from '#libs/access';
 import { Processes } from '#libs/process';
 import { firstText, type JsonObject } from '#libs/protocol';
 import { begunTask, type StoredTask, type TaskQuery, type TaskScope, TaskStore } from '#libs/tasks';
-import { revisionAt } from '../inline-workflow.js';
+import { findRevision } from '../inline-workflow.js';
 import { nodePath } from '../node-address.js';
 import { RunChildStore } from '../run-child-store.js';
-import type { Failure } from '../failure.js';
+import type { WorkflowFailure } from '../failure.js';
 import { reportedError } from '../run-ending.js';
 import { inputsOf } from '../run-inputs.js';
 import { readRunMetadata } from '../run-metadata.js';
@@ -29,14 +29,19 @@ export class RunList {
     private readonly children: RunChildStore,
   ) {}
 
-  async page(query: RunQuery, call: Pick<ApiCall, 'scope' | 'whenAnswered'>): Promise<RunPage> {
+  async listRuns(query: RunQuery, call: Pick<ApiCall, 'scope' | 'whenAnswered'>): Promise<RunPage> {
     const { scope } = call;
     const { q, since, parent, workflow = '*' } = query;
     const children = parent === undefined ? undefined : await this.amongChildren(parent, query, scope);
     const agent = children ? undefined : `workflows/${workflow}`;
     const among = { ...children, ...(q && { search: q }), ...(since && { updatedAfter: since }) };
-    const listing = { agent, among, states: STATES_OF, summary: (run: StoredTask) => this.summary(run) };
-    const { found, nextPageToken } = await this.processes.page(listing, query, scope, this.processes.room(call));
+    const listing = { agent, among, states: STATES_OF, summary: (run: StoredTask) => this.summarizeRun(run) };
+    const { found, nextPageToken } = await this.processes.listPage(
+      listing,
+      query,
+      scope,
+      this.processes.openRoom(call),
+    );
     return { runs: found, nextPageToken };
   }
 
@@ -46,10 +51,10 @@ export class RunList {
     { workflow }: RunQuery,
     scope: TaskScope,
   ): Promise<Pick<TaskQuery, 'agents' | 'calledBy'>> {
-    const [task, elsewhere] = await Promise.all([begunTask(this.tasks, parent), this.children.of(parent)]);
+    const [task, elsewhere] = await Promise.all([begunTask(this.tasks, parent), this.children.listChildren(parent)]);
     const run = readRunMetadata(task?.metadata);
     const store = this.workflows.inTenant(scope.tenant);
-    const found = run.workflow === undefined ? undefined : await revisionAt(store, run.workflow, run.revision);
+    const found = run.workflow === undefined ? undefined : await findRevision(store, run.workflow, run.revision);
     const nodes = found?.definition.nodes.filter(({ type, config }) => {
       return type === 'workflow' && (workflow === undefined || config['workflow'] === workflow);
     });
@@ -59,7 +64,7 @@ export class RunList {
     };
   }
 
-  private async summary({ header, task }: StoredTask): Promise<RunSummary | undefined> {
+  private async summarizeRun({ header, task }: StoredTask): Promise<RunSummary | undefined> {
     const workflow = workflowRunBy(header, task);
     if (workflow === undefined) return undefined;
     const status = runStatus(header.state);
@@ -68,9 +73,9 @@ export class RunList {
       workflow,
       status,
       contextId: header.contextId,
-      inputs: await this.inputs({ header, task }, workflow),
+      inputs: await this.readInputs({ header, task }, workflow),
       ...(task.artifacts && { result: task.artifacts }),
-      ...(status === 'failed' && { error: await this.failure({ header, task }) }),
+      ...(status === 'failed' && { error: await this.readFailure({ header, task }) }),
       createdAt: header.createdAt.toISOString(),
       updatedAt: header.updatedAt.toISOString(),
     };
@@ -80,16 +85,16 @@ export class RunList {
    * Returns the failure of a run. A run reports it in the event before its last one; a run that was ended from outside
    * has only a text.
    */
-  private async failure({ header: { taskId, lastSequence }, task }: StoredTask): Promise<Failure> {
-    const [reported] = await this.tasks.events(taskId, Math.max(0, lastSequence - 2), 1);
+  private async readFailure({ header: { taskId, lastSequence }, task }: StoredTask): Promise<WorkflowFailure> {
+    const [reported] = await this.tasks.readEvents(taskId, Math.max(0, lastSequence - 2), 1);
     const message = firstText(task.status.message?.parts ?? []) ?? 'The run failed';
     return shownFailure((reported && reportedError(reported.event)) ?? { message });
   }
 
-  private async inputs({ header, task }: StoredTask, workflow: string): Promise<JsonObject> {
+  private async readInputs({ header, task }: StoredTask, workflow: string): Promise<JsonObject> {
     const { inputs } = readRunMetadata(task.metadata);
     if (inputs !== undefined) return inputs;
-    const revision = await revisionAt(this.workflows.inTenant(header.tenant), workflow, revisionOf(task));
+    const revision = await findRevision(this.workflows.inTenant(header.tenant), workflow, revisionOf(task));
     const first = task.history?.[0];
     return revision && first ? inputsOf(first, revision.definition) : {};
   }

@@ -31,7 +31,7 @@ export class RunMetrics {
   ) {
     this.workflows = new BoundedLabel(config.metricsWorkflows ? MOST_WORKFLOWS : 0);
     const help = 'Runs of all replicas that nobody works on: they wait for an answer, or for a time';
-    metrics.gauge('parley_runs_waiting', help, ['reason'], () => this.waiting());
+    metrics.gauge('parley_runs_waiting', help, ['reason'], () => this.countWaitingRuns());
     const labels = ['workflow', 'outcome'] as const;
     this.runs = metrics.counter('parley_runs_total', 'Runs that this replica has ended', labels);
     this.durations = metrics.histogram(
@@ -46,7 +46,7 @@ export class RunMetrics {
   countEnded(task: FactPayloads['task.settled']): void {
     if (!isRun(task)) return;
     const outcome = runStatus(task.state as TaskState);
-    const labels = { workflow: this.workflows.of(workflowOf(task)), outcome };
+    const labels = { workflow: this.workflows.boundValue(workflowOf(task)), outcome };
     this.runs.inc(labels);
     this.durations.observe(labels, Math.max(0, task.settledAt.getTime() - task.createdAt.getTime()) / 1000);
   }
@@ -55,8 +55,8 @@ export class RunMetrics {
    * Returns the number of waiting runs by reason; the last known numbers while the database is unreachable, which the
    * readiness check reports.
    */
-  private async waiting(): Promise<Record<string, number>> {
-    this.last = await this.counts.waiting('workflows/*').catch(() => this.last);
+  private async countWaitingRuns(): Promise<Record<string, number>> {
+    this.last = await this.counts.countWaiting('workflows/*').catch(() => this.last);
     return this.last;
   }
 }

@@ -1,7 +1,7 @@
 import { REVISION_KEY } from '#libs/executor';
 import type { Task } from '#libs/protocol';
 import type { RecordedEvent, TaskHeader } from '#libs/tasks';
-import { type RunEvent, toRunEvent } from '../run-event.js';
+import { type StreamedRunEvent, toRunEvent } from '../run-event.js';
 import { readRunMetadata } from '../run-metadata.js';
 
 const RUN_AGENT = /^workflows\/([^/]+)$/;
@@ -35,6 +35,6 @@ export function revisionOf(task: Task): string | undefined {
 }
 
 /** Returns a function that turns events of a run's log into run events. */
-export function runEvents(workflow: string): (recorded: RecordedEvent) => RunEvent {
+export function runEvents(workflow: string): (recorded: RecordedEvent) => StreamedRunEvent {
   return (recorded) => toRunEvent(recorded, { workflow });
 }

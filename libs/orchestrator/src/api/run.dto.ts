@@ -2,7 +2,7 @@ import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from 
 import type { CallCancelOutcome } from '#libs/agent-calls';
 import {
   ApiClosed,
-  malformed,
+  malformedRequest,
   PageQuery,
   type ProblemEntry,
   ProblemError,
@@ -16,7 +16,7 @@ import {
 } from '#libs/http';
 import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
 import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
-import type { Failure, FailureKind } from '../failure.js';
+import type { WorkflowFailure, FailureKind } from '../failure.js';
 import type { CanceledChild, NodeStatus, RunStatus, SkipReason } from '../node-run.js';
 import type { InstanceCounts, InstanceView } from '../run-instances.js';
 import type { NodeDetail, NodeView, NodeWait, RunView } from '../run-view.js';
@@ -52,7 +52,7 @@ export class RunBody {
    * Reads a body leniently: anything but an object with an object of inputs stands for no inputs.
    * @throws ProblemError 400 only for inputs that cannot be stored unchanged
    */
-  static lenient(body: unknown): RunBody {
+  static readLeniently(body: unknown): RunBody {
     refuseUnfitJson(body);
     const inputs = isJsonObject(body) && isJsonObject(body.inputs) ? body.inputs : {};
     return Object.assign(new RunBody(), { inputs });
@@ -111,7 +111,7 @@ export class RerunBody {
 
 /** Returns a 422 problem if only `from`, `inputs` or `revision` is at fault; otherwise a 400 problem. */
 function notToBeRerun(entries: ProblemEntry[]): ProblemError {
-  const problem = malformed(...entries);
+  const problem = malformedRequest(...entries);
   const isOfRun = entries.every(({ path }) => /^(from|inputs|revision)\b/.test(path));
   return isOfRun ? new ProblemError(422, problem.message, problem.errors) : problem;
 }
@@ -230,7 +230,7 @@ export class CanceledRun extends StartedRun {
   @ApiProperty({ type: [CanceledNode] }) children!: CanceledNode[];
 }
 
-class RunFailure implements Failure {
+class RunFailure implements WorkflowFailure {
   @ApiProperty({ type: String, description: 'Why it failed, as `retry` names it.', example: 'timeout' })
   kind!: FailureKind;
   @ApiPropertyOptional({ example: 'writer' }) node?: string;

@@ -4,7 +4,7 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import type { ApiCall } from '#libs/access';
-import { ApiValidationPipe, malformed, ProblemError, ProblemFilter, ServiceAddress } from '#libs/http';
+import { ApiValidationPipe, malformedRequest, ProblemError, ProblemFilter, ServiceAddress } from '#libs/http';
 import { ProcessStreams } from '#libs/process';
 import { runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { AppConfig, loadConfig, Shutdown } from '#libs/service';
@@ -24,8 +24,8 @@ const header = { taskId: 'r1', agent: 'workflows/w' };
 /** The log of a run: opened, failed, done. */
 const LOG: RecordedEvent[] = [
   recorded(1, { task: submittedTask(run, userMessage('x')) }),
-  recorded(2, status('TASK_STATE_WORKING', workflowFailed.note({ error: 'broken' }))),
-  recorded(3, status('TASK_STATE_FAILED', done.note({ status: 'failed', state: {}, error: 'broken' }))),
+  recorded(2, status('TASK_STATE_WORKING', workflowFailed.createNote({ error: 'broken' }))),
+  recorded(3, status('TASK_STATE_FAILED', done.createNote({ status: 'failed', state: {}, error: 'broken' }))),
 ];
 
 function recorded(sequence: number, event: TaskEvent): RecordedEvent {
@@ -74,7 +74,7 @@ class Fake {
   list = {
     page: async (query: RunQuery) => {
       this.queries.push(query);
-      if (query.pageSize === 99) throw malformed({ path: 'x', detail: 'y' });
+      if (query.pageSize === 99) throw malformedRequest({ path: 'x', detail: 'y' });
       return { runs: [], nextPageToken: '' };
     },
   };

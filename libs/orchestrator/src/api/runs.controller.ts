@@ -43,7 +43,7 @@ export class RunsController {
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiLargeAnswer()
   listRuns(@Query() query: RunQuery, @Call() call: ApiCall): Promise<RunPage> {
-    return this.runList.page(query, call);
+    return this.runList.listRuns(query, call);
   }
 
   @Get(':id')
@@ -52,7 +52,7 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   @ApiLargeAnswer()
   getRun(@Param('id') id: string, @Call() call: ApiCall): Promise<RunDetail> {
-    return this.runs.show(id, call);
+    return this.runs.viewRun(id, call);
   }
 
   @Get(':id/workflow')
@@ -60,7 +60,7 @@ export class RunsController {
   @ApiOkResponse({ type: WorkflowBody })
   @ApiProblem(404, 'run not found')
   getRunWorkflow(@Param('id') id: string, @Scope() scope: TaskScope): Promise<WorkflowDefinition> {
-    return this.runs.workflow(id, scope);
+    return this.runs.readRunDefinition(id, scope);
   }
 
   @Get(':id/nodes/:node')
@@ -69,7 +69,7 @@ export class RunsController {
   @ApiProblem(404, 'run not found, or node not found')
   @ApiLargeAnswer()
   getRunNode(@Param('id') id: string, @Param('node') node: string, @Call() call: ApiCall): Promise<RunNodeDetail> {
-    return this.runs.node(id, node, call);
+    return this.runs.viewNode(id, node, call);
   }
 
   @Get(':id/instances')
@@ -81,7 +81,7 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   @ApiLargeAnswer()
   listInstances(@Param('id') id: string, @Query() query: InstancesQuery, @Call() call: ApiCall): Promise<RunInstances> {
-    return this.runs.instances(id, query, call);
+    return this.runs.listInstances(id, query, call);
   }
 
   @Get(':id/events')
@@ -94,9 +94,9 @@ export class RunsController {
     @Scope() scope: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.header(id, scope);
+    const run = await this.runs.findHeader(id, scope);
     const events = this.streams.eventsOf(run, runEvents(run.workflow), live ? 'terminal' : 'now');
-    await this.streams.send(events, cursor, reply);
+    await this.streams.streamEvents(events, cursor, reply);
   }
 
   @Post(':id/rerun')
@@ -122,7 +122,7 @@ export class RunsController {
     @Call() call: ApiCall,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedRerun> {
-    const run = await this.reruns.start(id, body ?? {}, call, key);
+    const run = await this.reruns.startRerun(id, body ?? {}, call, key);
     void reply.header('location', `/api/runs/${run.runId}`);
     return run;
   }
@@ -133,7 +133,7 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   @ApiLargeAnswer()
   listForks(@Param('id') id: string, @Call() call: ApiCall): Promise<RunForks> {
-    return this.reruns.forks(id, call);
+    return this.reruns.listForks(id, call);
   }
 
   @Post(':id/cancel')
@@ -144,6 +144,6 @@ export class RunsController {
   @ApiProblem(409, 'The run has ended otherwise.')
   @ApiLargeAnswer()
   cancelRun(@Param('id') id: string, @Call() call: ApiCall): Promise<CanceledRun> {
-    return this.runs.cancel(id, call);
+    return this.runs.cancelRun(id, call);
   }
 }

@@ -41,24 +41,26 @@ class House {
 
   async open(): Promise<void> {
     const definition = { name: 'w', nodes: [{ id: 'a', type: 'agent', config: {} }], edges: [] };
-    await this.workflows.create(definition);
+    await this.workflows.createWorkflow(definition);
     const metadata = runMetadata({ workflow: 'w', revision: '1', inputs: { a: 'x' } });
     this.log.push({ task: submittedTask(reference, userMessage('x'), metadata) });
   }
 
   end(state: TaskState): void {
     if (state === 'TASK_STATE_CANCELED')
-      this.record('TASK_STATE_WORKING', workflowCanceled.note({ children: [canceledChild] }));
-    this.record(state, done.note({ status: 'over', state: {} }));
+      this.record('TASK_STATE_WORKING', workflowCanceled.createNote({ children: [canceledChild] }));
+    this.record(state, done.createNote({ status: 'over', state: {} }));
   }
 
   runs(): Runs {
     const children = {
-      remember: async () => undefined,
+      rememberChild: async () => undefined,
       movedOn: async () => [],
-      of: async () => [{ runId: 'r1', nodeId: 'a', attempt: 0, taskId: 'remembered', agentUrl: 'http://there' }],
+      listChildren: async () => [
+        { runId: 'r1', nodeId: 'a', attempt: 0, taskId: 'remembered', agentUrl: 'http://there' },
+      ],
     };
-    const cancels = { keep: async () => undefined, of: async () => this.later };
+    const cancels = { recordOutcome: async () => undefined, listOutcomes: async () => this.later };
     const processes = new Processes(this.catalog, this.executions, this.tasks);
     const folds = new RunFolds(this.tasks, new FoldMemory());
     return new Runs(processes, this.tasks, this.workflows, children, cancels, folds);
@@ -70,12 +72,12 @@ class House {
 
   private catalog: AgentCatalog = {
     inTenant: () => this.catalog,
-    resolve: async (path: string, revision?: string) => {
+    resolveAgent: async (path: string, revision?: string) => {
       if (path !== 'workflows/w') throw new UnknownAgent('nobody', 'AGENT_NOT_FOUND');
       this.asked.push(['resolve', path, revision]);
       return {
         path,
-        executor: { check: (request: SendMessageRequest) => this.check(request) },
+        executor: { checkRequest: (request: SendMessageRequest) => this.check(request) },
       } as unknown as ServedAgent;
     },
   } as unknown as AgentCatalog;
@@ -85,14 +87,14 @@ class House {
   }
 
   private executions = {
-    files: { keep: async (request: SendMessageRequest) => request },
-    begin: (agent: ServedAgent, request: SendMessageRequest, call: object) => {
+    files: { keepFiles: async (request: SendMessageRequest) => request },
+    beginExecution: (agent: ServedAgent, request: SendMessageRequest, call: object) => {
       this.asked.push(['begin', agent.path, request.message.parts, call]);
       const settled = Promise.reject(new Error('interrupted'));
       settled.catch(() => undefined);
       return { taskId: 'r1', accepted: Promise.resolve({}), settled };
     },
-    cancel: async () => this.onCancel(),
+    cancelAndWait: async () => this.onCancel(),
   } as unknown as ExecutionRegistry;
 
   private get header(): TaskHeader | undefined {
@@ -104,8 +106,8 @@ class House {
   }
 
   private tasks = {
-    header: async (id: string) => (id === 'r1' ? this.header : undefined),
-    load: async (id: string) => {
+    readHeader: async (id: string) => (id === 'r1' ? this.header : undefined),
+    loadTask: async (id: string) => {
       const { header } = this;
       if (id !== 'r1' || !header) return undefined;
       return {
@@ -113,10 +115,10 @@ class House {
         task: this.log.reduce<ReturnType<typeof applyTaskEvent> | undefined>(applyTaskEvent, undefined),
       };
     },
-    log: async (id: string) => (id === 'r1' && this.header ? { header: this.header } : undefined),
-    events: async () =>
+    readLog: async (id: string) => (id === 'r1' && this.header ? { header: this.header } : undefined),
+    readEvents: async () =>
       this.log.map((event, index): RecordedEvent => ({ taskId: 'r1', sequence: index + 1, event, json: '' })),
-    children: async () => this.children,
+    listChildren: async () => this.children,
   } as unknown as TaskStore;
 }
 
@@ -137,7 +139,7 @@ async function refusal(promise: Promise<unknown>): Promise<ProblemError> {
 
 describe('Runs', () => {
   it('starts a run with a Message of its inputs', async () => {
-    expect(await house.runs().start('w', { a: 'x' }, HERE)).toEqual({ taskId: 'r1', agent: 'workflows/w' });
+    expect(await house.runs().startRun('w', { a: 'x' }, HERE)).toEqual({ taskId: 'r1', agent: 'workflows/w' });
     const call = { ...HERE, agent: 'workflows/w', extensions: [] };
     expect(house.asked).toEqual([
       ['resolve', 'workflows/w', undefined],
@@ -146,12 +148,12 @@ describe('Runs', () => {
   });
 
   it('starts nothing that the workflow refuses', async () => {
-    await expect(house.runs().start('w', { a: 'refuse me' }, HERE)).rejects.toThrow(A2AError);
+    await expect(house.runs().startRun('w', { a: 'refuse me' }, HERE)).rejects.toThrow(A2AError);
     expect(house.asked).toHaveLength(1);
   });
 
   it.each(['nope', 'w/nodes/a', '', 'a b', 'w\u0000'])('knows no workflow %j', async (name) => {
-    expect(await refusal(house.runs().start(name, {}, HERE))).toMatchObject({
+    expect(await refusal(house.runs().startRun(name, {}, HERE))).toMatchObject({
       status: 404,
       message: 'workflow not found',
     });
@@ -163,7 +165,7 @@ describe('Runs', () => {
       { taskId: 'odd', parentReference: 'no reference' },
       { taskId: 'x' },
     ];
-    expect(await house.runs().show('r1', HERE)).toMatchObject({
+    expect(await house.runs().viewRun('r1', HERE)).toMatchObject({
       runId: 'r1',
       workflow: 'w',
       status: 'running',
@@ -174,19 +176,19 @@ describe('Runs', () => {
 
   it('shows of which kind a failure is, also of a run whose log does not say it', async () => {
     house.end('TASK_STATE_FAILED');
-    expect((await house.runs().show('r1', HERE)).error).toEqual({ kind: 'failed', message: 'The run failed' });
+    expect((await house.runs().viewRun('r1', HERE)).error).toEqual({ kind: 'failed', message: 'The run failed' });
   });
 
   it('shows a run of a workflow that was deleted since', async () => {
     await house.workflows.delete('w');
-    expect((await house.runs().show('r1', HERE)).nodes).toHaveProperty('a');
+    expect((await house.runs().viewRun('r1', HERE)).nodes).toHaveProperty('a');
   });
 
   it.each(['nope', '', 'r1\u0000', 'x'.repeat(300)])('knows no run %j', async (id) => {
     for (const asked of [
-      house.runs().show(id, HERE),
-      house.runs().cancel(id, HERE),
-      house.runs().header(id, HERE.scope),
+      house.runs().viewRun(id, HERE),
+      house.runs().cancelRun(id, HERE),
+      house.runs().findHeader(id, HERE.scope),
     ]) {
       expect(await refusal(asked)).toMatchObject({ status: 404, message: 'run not found' });
     }
@@ -196,26 +198,26 @@ describe('Runs', () => {
     house.agent = 'workflows/w/nodes/a';
     house.log = [{ task: submittedTask(reference, userMessage('x')) }];
     for (const asked of [
-      house.runs().show('r1', HERE),
-      house.runs().cancel('r1', HERE),
-      house.runs().header('r1', HERE.scope),
-      house.runs().workflow('r1', HERE.scope),
+      house.runs().viewRun('r1', HERE),
+      house.runs().cancelRun('r1', HERE),
+      house.runs().findHeader('r1', HERE.scope),
+      house.runs().readRunDefinition('r1', HERE.scope),
     ])
       expect((await refusal(asked)).status).toBe(404);
   });
 
   it('takes the Task of a node for a run where it is one', async () => {
     house.agent = 'workflows/outer/nodes/tr';
-    expect(await house.runs().show('r1', HERE)).toMatchObject({ runId: 'r1', workflow: 'w', inputs: { a: 'x' } });
-    expect((await house.runs().header('r1', HERE.scope)).workflow).toBe('w');
-    expect((await house.runs().workflow('r1', HERE.scope)).name).toBe('w');
+    expect(await house.runs().viewRun('r1', HERE)).toMatchObject({ runId: 'r1', workflow: 'w', inputs: { a: 'x' } });
+    expect((await house.runs().findHeader('r1', HERE.scope)).workflow).toBe('w');
+    expect((await house.runs().readRunDefinition('r1', HERE.scope)).name).toBe('w');
   });
 
   it('cancels a run, by the revision that it was started with, and says the same again', async () => {
     const report = { runId: 'r1', status: 'canceled', children: [canceledChild] };
-    expect(await house.runs().cancel('r1', HERE)).toEqual(report);
+    expect(await house.runs().cancelRun('r1', HERE)).toEqual(report);
     expect(house.asked).toEqual([['resolve', 'workflows/w', '1']]);
-    expect(await house.runs().cancel('r1', HERE)).toEqual(report);
+    expect(await house.runs().cancelRun('r1', HERE)).toEqual(report);
     expect(house.asked).toHaveLength(1);
   });
 
@@ -224,13 +226,13 @@ describe('Runs', () => {
       { runId: 'r1', node: 'a', attempt: 7, outcome: 'unreachable' },
       { runId: 'r1', node: 'a', attempt: 0, outcome: 'refused' },
     ];
-    expect((await house.runs().cancel('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
-    expect((await house.runs().show('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
+    expect((await house.runs().cancelRun('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
+    expect((await house.runs().viewRun('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
   });
 
   it('refuses to cancel a run that has ended', async () => {
     house.end('TASK_STATE_COMPLETED');
-    expect(await refusal(house.runs().cancel('r1', HERE))).toMatchObject({
+    expect(await refusal(house.runs().cancelRun('r1', HERE))).toMatchObject({
       status: 409,
       message: 'the run has ended: it is completed',
     });
@@ -241,6 +243,6 @@ describe('Runs', () => {
       house.end('TASK_STATE_FAILED');
       throw new A2AError('TASK_NOT_CANCELABLE');
     };
-    expect((await refusal(house.runs().cancel('r1', HERE))).message).toBe('the run has ended: it is failed');
+    expect((await refusal(house.runs().cancelRun('r1', HERE))).message).toBe('the run has ended: it is failed');
   });
 });

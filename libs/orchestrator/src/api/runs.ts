@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/http';
-import { DEFINITION_GONE, hasEnded, Processes, type ProcessKind, unknownProcess } from '#libs/process';
+import { DEFINITION_GONE, endedProcessError, Processes, type ProcessKind, unknownProcess } from '#libs/process';
 import type { JsonObject, Task } from '#libs/protocol';
 import { taskTraceId } from '#libs/service';
 import { begunTask, type LogAdmission, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
-import type { Failure } from '../failure.js';
-import { revisionAt } from '../inline-workflow.js';
+import type { WorkflowFailure } from '../failure.js';
+import { findRevision } from '../inline-workflow.js';
 import { RunChildStore } from '../run-child-store.js';
 import { RunFolds } from '../run-folds.js';
 import { instancePage } from '../run-instances.js';
@@ -42,7 +42,7 @@ export class Runs {
    * Starts a run. Resolves when the run is durable; it continues even if the caller disconnects.
    * @throws ProblemError 404 for an unknown workflow; A2AError 409 for other inputs under a known `Idempotency-Key`
    */
-  async start(
+  async startRun(
     workflow: string,
     inputs: JsonObject,
     call: ApiCall,
@@ -51,7 +51,7 @@ export class Runs {
     if (!WORKFLOW_NAME.test(workflow)) throw unknownWorkflow();
     const agent = `workflows/${workflow}`;
     try {
-      return { taskId: await this.processes.start({ agent, data: inputs }, call, idempotencyKey), agent };
+      return { taskId: await this.processes.startProcess({ agent, data: inputs }, call, idempotencyKey), agent };
     } catch (error) {
       if (error instanceof UnknownAgent) throw unknownWorkflow();
       throw error;
@@ -59,15 +59,15 @@ export class Runs {
   }
 
   /** @throws ProblemError 404 */
-  async header(runId: string, scope: TaskScope): Promise<RunHeader> {
-    const header = await this.processes.header(RUN, runId, scope);
+  async findHeader(runId: string, scope: TaskScope): Promise<RunHeader> {
+    const header = await this.processes.findHeader(RUN, runId, scope);
     const task = isRun(header) ? undefined : await begunTask(this.tasks, runId);
     return { ...header, workflow: runOf(header, task) };
   }
 
   /** @throws ProblemError 404 */
-  async show(runId: string, call: ApiCall): Promise<RunView & { error?: Failure; trace_id: string }> {
-    const source = await this.source(runId, call);
+  async viewRun(runId: string, call: ApiCall): Promise<RunView & { error?: WorkflowFailure; trace_id: string }> {
+    const source = await this.loadSource(runId, call);
     const [first] = source.events;
     const trace_id = taskTraceId(runId, first && 'task' in first ? first.task.metadata : undefined);
     const { error, ...view } = isDefined(source) ? runView(source) : undefinedRunView(source, source.workflow);
@@ -78,8 +78,8 @@ export class Runs {
    * Returns one node of a run, with its input.
    * @throws ProblemError 404
    */
-  async node(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
-    const source = await this.source(runId, call);
+  async viewNode(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
+    const source = await this.loadSource(runId, call);
     const found = isDefined(source) ? nodeDetail(source, nodeId) : undefined;
     if (!found) throw new ProblemError(404, 'node not found');
     return found;
@@ -89,14 +89,14 @@ export class Runs {
    * Returns a page of the instances of a run's nodes.
    * @throws ProblemError 404
    */
-  async instances(runId: string, query: InstancesQuery, call: ApiCall): Promise<RunInstances> {
+  async listInstances(runId: string, query: InstancesQuery, call: ApiCall): Promise<RunInstances> {
     const { pageToken, pageSize: limit, ...filter } = query;
-    const header = await this.header(runId, call.scope);
-    const events = await this.processes.log(header, this.processes.room(call));
+    const header = await this.findHeader(runId, call.scope);
+    const events = await this.processes.readLog(header, this.processes.openRoom(call));
     const [first] = events;
-    const definition = await this.definition(header, first && 'task' in first ? first.task : undefined);
+    const definition = await this.findDefinition(header, first && 'task' in first ? first.task : undefined);
     if (!definition) return { instances: [], nextPageToken: '' };
-    const { instances, next } = instancePage(RunState.of(definition, events), {
+    const { instances, next } = instancePage(RunState.fromEvents(definition, events), {
       ...filter,
       after: Number(pageToken ?? 0),
       limit,
@@ -108,32 +108,36 @@ export class Runs {
    * Returns the definition that a run was started with, even if its workflow has changed since.
    * @throws ProblemError 404; 410 if the definition is gone
    */
-  async workflow(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
-    const { header, task } = await this.processes.begun(RUN, runId, scope);
-    return this.required(header, task);
+  async readRunDefinition(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
+    const { header, task } = await this.processes.loadBegun(RUN, runId, scope);
+    return this.requireDefinition(header, task);
   }
 
   /**
    * Returns a run with its folded state. Use the state before you await anything else (see RunFolds).
    * @throws ProblemError 404; 409 if its definition is gone
    */
-  async folded(runId: string, scope: TaskScope, room: LogAdmission): Promise<{ process: StoredTask; state: RunState }> {
-    const process = await this.processes.begun(RUN, runId, scope);
-    const definition = await this.required(process.header, process.task, 409);
-    return { process, state: await this.folds.read(process.header, definition, room) };
+  async foldRun(
+    runId: string,
+    scope: TaskScope,
+    room: LogAdmission,
+  ): Promise<{ process: StoredTask; state: RunState }> {
+    const process = await this.processes.loadBegun(RUN, runId, scope);
+    const definition = await this.requireDefinition(process.header, process.task, 409);
+    return { process, state: await this.folds.readRunState(process.header, definition, room) };
   }
 
-  private async source(runId: string, call: ApiCall): Promise<FoundRun> {
+  private async loadSource(runId: string, call: ApiCall): Promise<FoundRun> {
     const { scope, baseUrl } = call;
-    const header = await this.header(runId, scope);
-    const events = await this.processes.log(header, this.processes.room(call));
+    const header = await this.findHeader(runId, scope);
+    const events = await this.processes.readLog(header, this.processes.openRoom(call));
     const [remembered, own, later] = await Promise.all([
-      this.children.of(runId),
-      this.tasks.children(runId),
-      header.state === 'TASK_STATE_CANCELED' ? this.cancels.of(runId) : [],
+      this.children.listChildren(runId),
+      this.tasks.listChildren(runId),
+      header.state === 'TASK_STATE_CANCELED' ? this.cancels.listOutcomes(runId) : [],
     ]);
     const [first] = events;
-    const definition = await this.definition(header, first && 'task' in first ? first.task : undefined);
+    const definition = await this.findDefinition(header, first && 'task' in first ? first.task : undefined);
     const children = [...remembered, ...own.flatMap(childOf)];
     return { header, workflow: header.workflow, definition, events, baseUrl, children, later };
   }
@@ -142,10 +146,10 @@ export class Runs {
    * Cancels a run. Repeating the cancel of a canceled run returns the same result.
    * @throws ProblemError 404; 409 for a run that has ended otherwise
    */
-  async cancel(runId: string, call: ApiCall): Promise<CanceledRun> {
-    await this.stop(runId, call);
-    const { status, children } = await this.show(runId, call);
-    if (status !== 'canceled') throw hasEnded(RUN, `it is ${status}`);
+  async cancelRun(runId: string, call: ApiCall): Promise<CanceledRun> {
+    await this.stopRun(runId, call);
+    const { status, children } = await this.viewRun(runId, call);
+    if (status !== 'canceled') throw endedProcessError(RUN, `it is ${status}`);
     return { runId, status, children: children ?? [] };
   }
 
@@ -153,23 +157,27 @@ export class Runs {
    * Cancels a run whose caller has disconnected; an ended run does not change.
    * @throws ProblemError 404
    */
-  async stop(runId: string, call: ApiCall): Promise<void> {
-    const run = await this.processes.begun(RUN, runId, call.scope);
+  async stopRun(runId: string, call: ApiCall): Promise<void> {
+    const run = await this.processes.loadBegun(RUN, runId, call.scope);
     runOf(run.header, run.task);
     // For the run of a node the revision is that of the node.
-    await this.processes.cancel(run, call, isRun(run.header) ? revisionOf(run.task) : undefined);
+    await this.processes.cancelProcess(run, call, isRun(run.header) ? revisionOf(run.task) : undefined);
   }
 
-  private async required(header: TaskHeader, task: Task | undefined, status = 410): Promise<WorkflowDefinition> {
-    const definition = await this.definition(header, task);
+  private async requireDefinition(
+    header: TaskHeader,
+    task: Task | undefined,
+    status = 410,
+  ): Promise<WorkflowDefinition> {
+    const definition = await this.findDefinition(header, task);
     if (!definition) throw new ProblemError(status, DEFINITION_GONE);
     return definition;
   }
 
   /** Returns the definition of a run; `undefined` if it is gone. */
-  private async definition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition | undefined> {
+  private async findDefinition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition | undefined> {
     const store = this.workflows.inTenant(header.tenant);
-    const revision = await revisionAt(store, runOf(header, task), task && revisionOf(task));
+    const revision = await findRevision(store, runOf(header, task), task && revisionOf(task));
     return revision?.definition;
   }
 }

@@ -30,7 +30,7 @@ export class VersionedCache<T extends object> {
     if (found?.version === version) return found.value;
     const underWay = this.reading.get(tenant);
     if (underWay?.version === version) return underWay.value;
-    const value = this.keep(tenant, version, read);
+    const value = this.readAndStore(tenant, version, read);
     const own = { version, value };
     this.reading.set(tenant, own);
     try {
@@ -40,7 +40,7 @@ export class VersionedCache<T extends object> {
     }
   }
 
-  private async keep(tenant: string, version: string, read: () => Promise<Weighed<T>>): Promise<T> {
+  private async readAndStore(tenant: string, version: string, read: () => Promise<Weighed<T>>): Promise<T> {
     const { value, weight } = await read();
     this.kept.set(tenant, { version, value }, { size: Math.max(1, Math.ceil(weight)) });
     return value;

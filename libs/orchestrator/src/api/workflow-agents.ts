@@ -7,7 +7,7 @@ import {
   UnknownAgent,
 } from '#libs/executor';
 import type { AgentSkill } from '#libs/protocol';
-import { inlineRevision } from '../inline-workflow.js';
+import { findInlineRevision } from '../inline-workflow.js';
 import { nodePath, workflowPath } from '../node-address.js';
 import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
 import type { WorkflowInterface } from '../workflow-outline.js';
@@ -16,9 +16,9 @@ import { interfaceOf, writtenOf } from '../workflow-summary.js';
 /** Factories for the executors of a workflow's agents. */
 export interface ExecutorMakers {
   nodeTypes: NodeTypes;
-  workflow(revision: WorkflowRevision): AgentExecutor;
+  makeExecutor(revision: WorkflowRevision): AgentExecutor;
   /** Returns an agent with its current input types. */
-  current(agent: ServedAgent): Promise<ServedAgent>;
+  refreshAgent(agent: ServedAgent): Promise<ServedAgent>;
 }
 
 const TEXT = 'text/plain';
@@ -44,7 +44,7 @@ export class WorkflowAgents {
     this.path = workflowPath(revision.definition.name);
     const inline = revision.definition.nodes.flatMap(({ id, type }): [string, WorkflowAgents][] => {
       if (type !== 'workflow') return [];
-      const found = inlineRevision(revision, id);
+      const found = findInlineRevision(revision, id);
       return found ? [[id, new WorkflowAgents(found, makers)]] : [];
     });
     this.inline = new Map(inline);
@@ -72,11 +72,11 @@ export class WorkflowAgents {
    * Returns the agent of a node; `undefined` if the workflow has no such node.
    * @throws UnknownAgent if its node type has no executor
    */
-  node(id: string): ServedAgent | undefined {
+  findNode(id: string): ServedAgent | undefined {
     const made = this.nodes.get(id);
     if (made) return made;
     const [around = '', ...inner] = id.split('.');
-    if (inner.length > 0) return this.inline.get(around)?.node(inner.join('.'));
+    if (inner.length > 0) return this.inline.get(around)?.findNode(inner.join('.'));
     const node = this.revision.definition.nodes.find((it) => it.id === id);
     if (!node) return undefined;
     const agent = this.makeNode(node);
@@ -94,7 +94,7 @@ export class WorkflowAgents {
       version: this.revision.revision,
       skills: [skill],
       ...WORKFLOW_MODES,
-      executor: this.makers.workflow(this.revision),
+      executor: this.makers.makeExecutor(this.revision),
       changedAt: this.revision.updatedAt,
       details: () => this.skillDetails(),
       innerSkills: () => this.innerSkills(),
@@ -103,14 +103,14 @@ export class WorkflowAgents {
 
   /** Returns the skills of the nodes. They are listed beside the skill of the workflow. */
   private async innerSkills(): Promise<AgentSkill[]> {
-    const nodes = this.nodeIds.flatMap((id) => this.nodeOrNothing(id) ?? []);
-    return (await Promise.all(nodes.map((it) => this.makers.current(it)))).flatMap(({ skills }) => skills);
+    const nodes = this.nodeIds.flatMap((id) => this.findExecutableNode(id) ?? []);
+    return (await Promise.all(nodes.map((it) => this.makers.refreshAgent(it)))).flatMap(({ skills }) => skills);
   }
 
   /** Returns the agent of a node; `undefined` also if its node type has no executor. */
-  nodeOrNothing(id: string): ServedAgent | undefined {
+  findExecutableNode(id: string): ServedAgent | undefined {
     try {
-      return this.node(id);
+      return this.findNode(id);
     } catch (error) {
       if (error instanceof UnknownAgent) return undefined;
       throw error;
@@ -120,9 +120,9 @@ export class WorkflowAgents {
   /** Creates the agent of a node. Cards are public, so they never contain prompts or other config of a node. */
   private makeNode(node: WorkflowNode): ServedAgent {
     const { definition, revision } = this.revision;
-    const description = writtenOf(node) ?? unwritten(node.type, node.id, definition.name);
+    const description = writtenOf(node) ?? defaultDescription(node.type, node.id, definition.name);
     const of = { workflow: definition.name, revision, ...(definition.language && { language: definition.language }) };
-    const executor = this.makers.nodeTypes.executor({ ...node, of });
+    const executor = this.makers.nodeTypes.createExecutor({ ...node, of });
     const path = nodePath(definition.name, node.id);
     const name = path.slice(path.lastIndexOf('/') + 1);
     const { inputModes, outputModes = [TEXT, JSON_DATA], capabilities, does } = executor.declares ?? {};
@@ -148,7 +148,7 @@ export class WorkflowAgents {
 }
 
 /** Returns the description of a node without one of its own. */
-export function unwritten(type: string, id: string, workflow: string): string {
+export function defaultDescription(type: string, id: string, workflow: string): string {
   return `${type} node ${id} of workflow ${workflow}`;
 }
 

@@ -8,10 +8,16 @@ import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
 import type { AppliedView, ApplyAction, ApplyBody, SentWorkflow } from './apply-body.js';
 import { definitionOf } from './workflow-body.js';
-import { type CheckedWorkflow, invalid, isError, type SavingTenant, WorkflowCheck } from './workflow-check.js';
+import {
+  type CheckedWorkflow,
+  invalidDefinition,
+  isError,
+  type SavingTenant,
+  WorkflowCheck,
+} from './workflow-check.js';
 
 /** Outcome for one workflow, with its warnings. */
-interface Outcome {
+interface ApplyOutcome {
   name: string;
   action: ApplyAction;
   revision?: string;
@@ -20,7 +26,7 @@ interface Outcome {
 
 /** Rolls back the transaction of a dry run and carries its outcomes out of it. */
 class DryRun extends Error {
-  constructor(readonly outcomes: Outcome[]) {
+  constructor(readonly outcomes: ApplyOutcome[]) {
     super('dry run');
   }
 }
@@ -39,12 +45,12 @@ export class WorkflowApply {
    * @throws ProblemError 412 if a workflow does not have the expected revision; 412 `NOT_ADOPTED` naming every workflow
    * that `adopt: false` protects; 422 for definitions with errors
    */
-  async apply(body: ApplyBody, dryRun: boolean, tenant: string): Promise<AppliedView> {
+  async applyWorkflows(body: ApplyBody, dryRun: boolean, tenant: string): Promise<AppliedView> {
     const names = body.workflows.map(({ definition }) => definition.name).filter(canBeKept);
     try {
       const tools = await this.toolProblems(body, { tenant, together: new Set(names) });
-      const outcomes = await this.store.inTenant(tenant).atomically(names, async (store) => {
-        const found = await new OneApply(store, this.checks, body, tools).outcomes();
+      const outcomes = await this.store.inTenant(tenant).runAtomically(names, async (store) => {
+        const found = await new OneApply(store, this.checks, body, tools).applyInOrder();
         if (dryRun) throw new DryRun(found);
         return found;
       });
@@ -84,12 +90,12 @@ class OneApply {
     private readonly tools: ToolProblems,
   ) {}
 
-  async outcomes(): Promise<Outcome[]> {
+  async applyInOrder(): Promise<ApplyOutcome[]> {
     const { adopt = true, mark } = this.body;
-    if (!adopt) this.own = new Set(mark === undefined ? [] : await this.store.marked(mark));
-    const outcomes: Outcome[] = [];
+    if (!adopt) this.own = new Set(mark === undefined ? [] : await this.store.listMarked(mark));
+    const outcomes: ApplyOutcome[] = [];
     for (const sent of childrenFirst(this.body.workflows)) {
-      const outcome = await this.one(sent);
+      const outcome = await this.applyWorkflow(sent);
       if (outcome) outcomes.push(outcome);
     }
     if (this.errors.length > 0) {
@@ -98,26 +104,31 @@ class OneApply {
     if (this.foreign.length > 0) {
       throw new ProblemError(412, this.foreign.map(({ detail }) => detail).join('; '), this.foreign, 'NOT_ADOPTED');
     }
-    if (this.body.prune) outcomes.push(...(await this.pruned()));
+    if (this.body.prune) outcomes.push(...(await this.pruneWorkflows()));
     return outcomes.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   /** Applies one workflow. Returns `undefined` if it, or a workflow that it runs, is rejected. */
-  private async one({ definition: body, revision: expected }: SentWorkflow): Promise<Outcome | undefined> {
+  private async applyWorkflow({
+    definition: body,
+    revision: expected,
+  }: SentWorkflow): Promise<ApplyOutcome | undefined> {
     const { name } = body;
     const found = canBeKept(name) ? await this.store.get(name) : undefined;
     requireRevision(name, expected, found?.revision);
-    const checked = await this.checked(body);
+    const checked = await this.checkBody(body);
     if (!checked) return undefined;
     const { definition, warnings: problems } = checked;
-    if (this.body.mark !== undefined && found) await this.store.mark(name, this.body.mark);
-    if (found && isDeepStrictEqual(plain(found.definition), plain(definition))) {
+    if (this.body.mark !== undefined && found) await this.store.markWorkflow(name, this.body.mark);
+    if (found && isDeepStrictEqual(asPlainJson(found.definition), asPlainJson(definition))) {
       return { name, action: 'unchanged', revision: found.revision, problems };
     }
     if (found && expected === undefined && this.own?.has(name) === false) this.reportForeign(body, found.revision);
-    const saved = found ? await this.store.replace(definition, [found.revision]) : await this.store.create(definition);
+    const saved = found
+      ? await this.store.replaceWorkflow(definition, [found.revision])
+      : await this.store.createWorkflow(definition);
     if (!saved) throw new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
-    if (this.body.mark !== undefined && !found) await this.store.mark(name, this.body.mark);
+    if (this.body.mark !== undefined && !found) await this.store.markWorkflow(name, this.body.mark);
     return { name, action: found ? 'updated' : 'created', revision: saved.revision, problems };
   }
 
@@ -131,17 +142,17 @@ class OneApply {
     this.foreign.push({ path: `workflows[${index}].definition.name`, detail });
   }
 
-  private async checked(body: SentWorkflow['definition']): Promise<CheckedWorkflow | undefined> {
+  private async checkBody(body: SentWorkflow['definition']): Promise<CheckedWorkflow | undefined> {
     const { name } = body;
     if (namingNodes(definitionOf(body)).some(({ workflow }) => this.refused.has(workflow))) {
       this.refused.add(name);
       return undefined;
     }
     try {
-      const checked = await this.checks.savable(body, false, this.store);
+      const checked = await this.checks.checkSavable(body, false, this.store);
       const tools = this.tools.get(body) ?? [];
       const errors = tools.filter(isError);
-      if (errors.length > 0) throw invalid(errors);
+      if (errors.length > 0) throw invalidDefinition(errors);
       return { ...checked, warnings: [...checked.warnings, ...tools] };
     } catch (error) {
       if (!(error instanceof ProblemError) || error.status !== 422) throw error;
@@ -157,10 +168,10 @@ class OneApply {
   }
 
   /** Deletes workflows that were applied under the mark before and were not sent this time. */
-  private async pruned(): Promise<Outcome[]> {
+  private async pruneWorkflows(): Promise<ApplyOutcome[]> {
     const sent = new Set(this.body.workflows.map(({ definition }) => definition.name));
-    const gone = (await this.store.marked(this.body.mark ?? '')).filter((name) => !sent.has(name));
-    const outcomes: Outcome[] = [];
+    const gone = (await this.store.listMarked(this.body.mark ?? '')).filter((name) => !sent.has(name));
+    const outcomes: ApplyOutcome[] = [];
     for (const name of gone) {
       if (await this.store.delete(name)) outcomes.push({ name, action: 'deleted', problems: [] });
     }
@@ -173,16 +184,16 @@ function childrenFirst(workflows: readonly SentWorkflow[]): SentWorkflow[] {
   const byName = new Map(workflows.map((sent) => [sent.definition.name, sent]));
   const ordered = new Set<SentWorkflow>();
   const seen = new Set<SentWorkflow>();
-  const visit = (sent: SentWorkflow): void => {
+  const visitWorkflow = (sent: SentWorkflow): void => {
     if (seen.has(sent)) return;
     seen.add(sent);
     for (const { workflow } of namingNodes(definitionOf(sent.definition))) {
       const child = byName.get(workflow);
-      if (child) visit(child);
+      if (child) visitWorkflow(child);
     }
     ordered.add(sent);
   };
-  workflows.forEach(visit);
+  workflows.forEach(visitWorkflow);
   return [...ordered];
 }
 
@@ -199,11 +210,11 @@ function canBeKept(name: string): boolean {
 }
 
 /** Returns the definition as parsed JSON, without members that are undefined. */
-function plain(definition: WorkflowRevision['definition']): unknown {
+function asPlainJson(definition: WorkflowRevision['definition']): unknown {
   return JSON.parse(JSON.stringify(definition));
 }
 
-function viewOf(outcomes: readonly Outcome[]): AppliedView {
+function viewOf(outcomes: readonly ApplyOutcome[]): AppliedView {
   return {
     workflows: outcomes.map(({ name, action, revision, problems }) => ({
       name,

@@ -268,7 +268,7 @@ describe('RunBody', () => {
   it.each([undefined, null, 'x', 5, [], {}, { inputs: 5 }, { inputs: [1] }, { inputs: null }])(
     'leniently reads %j as no inputs (row F2)',
     (body) => {
-      expect(RunBody.lenient(body).inputs).toEqual({});
+      expect(RunBody.readLeniently(body).inputs).toEqual({});
     },
   );
 });

@@ -176,8 +176,8 @@ export function definitionOf(body: WorkflowBody): WorkflowDefinition {
     ...(isGiven(description) && { description }),
     nodes: nodes.map(storedNode),
     edges: (edges ?? []).map(storedEdge),
-    ...given({ onFailure, language: language as 1 | 2 | undefined, deadline, parallel }),
-    ...(isGiven(onExit) && { onExit: onExit.map((exit) => ({ node: exit.node, ...given({ on: exit.on }) })) }),
+    ...givenMembers({ onFailure, language: language as 1 | 2 | undefined, deadline, parallel }),
+    ...(isGiven(onExit) && { onExit: onExit.map((exit) => ({ node: exit.node, ...givenMembers({ on: exit.on }) })) }),
   };
 }
 
@@ -188,32 +188,32 @@ function storedNode(body: WorkflowNodeBody): WorkflowNode {
     type,
     config: config ?? {},
     ...(isGiven(position) && { position: { x: position.x, y: position.y } }),
-    ...given({ branch, join: storedJoin(join) }),
-    ...(isGiven(each) && { each: { items: each.items, ...given(each) } }),
-    ...(isGiven(retry) && { retry: { attempts: retry.attempts, ...given(retry) } }),
-    ...given({ timeout }),
+    ...givenMembers({ branch, join: storedJoin(join) }),
+    ...(isGiven(each) && { each: { items: each.items, ...givenMembers(each) } }),
+    ...(isGiven(retry) && { retry: { attempts: retry.attempts, ...givenMembers(retry) } }),
+    ...givenMembers({ timeout }),
     ...(isGiven(fallback) && { fallback: { parts: fallback.parts } }),
-    ...(isGiven(output) && { output: given(output) }),
-    ...(isGiven(onWait) && { onWait: { deadline: onWait.deadline, ...given(onWait) } }),
+    ...(isGiven(output) && { output: givenMembers(output) }),
+    ...(isGiven(onWait) && { onWait: { deadline: onWait.deadline, ...givenMembers(onWait) } }),
   };
 }
 
 function storedJoin(join: Join | null | undefined): Join | undefined {
   if (!isGiven(join) || typeof join === 'string') return join ?? undefined;
-  return { n: join.n, ...given({ cancelRest: join.cancelRest }) };
+  return { n: join.n, ...givenMembers({ cancelRest: join.cancelRest }) };
 }
 
 function storedEdge({ from, to, when, on, loop }: WorkflowEdgeBody): WorkflowEdge {
   return {
     from,
     to,
-    ...given({ when, on }),
-    ...(isGiven(loop) && { loop: { max_iterations: loop.max_iterations, ...given(loop) } }),
+    ...givenMembers({ when, on }),
+    ...(isGiven(loop) && { loop: { max_iterations: loop.max_iterations, ...givenMembers(loop) } }),
   };
 }
 
 /** Returns the members that are neither undefined nor null. */
-function given<T extends object>(members: T): { [Member in keyof T]?: NonNullable<T[Member]> } {
+function givenMembers<T extends object>(members: T): { [Member in keyof T]?: NonNullable<T[Member]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => isGiven(value))) as {
     [Member in keyof T]?: NonNullable<T[Member]>;
   };

@@ -15,12 +15,12 @@ class Silent extends AgentExecutor {
 class KnownTypes extends NodeTypes {
   readonly names = ['agent', 'input', 'workflow'];
   made = 0;
-  executor({ type }: { type: string }): AgentExecutor {
+  createExecutor({ type }: { type: string }): AgentExecutor {
     if (!this.names.includes(type)) throw new UnknownAgent(`no executor for node type "${type}"`, 'NO_EXECUTOR');
     this.made += 1;
     return new Silent();
   }
-  problems(): string[] {
+  findProblems(): string[] {
     return [];
   }
 }
@@ -48,17 +48,19 @@ async function refusal(promise: Promise<unknown>): Promise<UnknownAgent> {
 describe('WorkflowCatalog', () => {
   it('shows each tenant its own agents', async () => {
     const { store, catalog } = setUp();
-    await store.create(workflow('ours', 'a'));
-    await store.inTenant('t').create(workflow('theirs', 'b'));
+    await store.createWorkflow(workflow('ours', 'a'));
+    await store.inTenant('t').createWorkflow(workflow('theirs', 'b'));
     const theirs = catalog.inTenant('t');
-    expect((await theirs.resolve('')).skills.map((skill) => skill.id)).toEqual(['theirs']);
-    expect((await catalog.resolve('')).skills.map((skill) => skill.id)).toEqual(['ours']);
-    expect((await theirs.resolve('nodes/b')).path).toBe('workflows/theirs/nodes/b');
-    await refusal(theirs.resolve('workflows/ours'));
-    await refusal(catalog.resolve('nodes/b'));
-    expect(await catalog.inTenant('t').resolve('workflows/theirs')).toBe(await theirs.resolve('workflows/theirs'));
+    expect((await theirs.resolveAgent('')).skills.map((skill) => skill.id)).toEqual(['theirs']);
+    expect((await catalog.resolveAgent('')).skills.map((skill) => skill.id)).toEqual(['ours']);
+    expect((await theirs.resolveAgent('nodes/b')).path).toBe('workflows/theirs/nodes/b');
+    await refusal(theirs.resolveAgent('workflows/ours'));
+    await refusal(catalog.resolveAgent('nodes/b'));
+    expect(await catalog.inTenant('t').resolveAgent('workflows/theirs')).toBe(
+      await theirs.resolveAgent('workflows/theirs'),
+    );
     expect(catalog.inTenant('')).toBe(catalog);
-    expect((await theirs.inTenant('').resolve('')).skills.map((skill) => skill.id)).toEqual(['ours']);
+    expect((await theirs.inTenant('').resolveAgent('')).skills.map((skill) => skill.id)).toEqual(['ours']);
     expect(theirs.inTenant('t')).toBe(theirs);
   });
 
@@ -71,28 +73,29 @@ describe('WorkflowCatalog', () => {
         { id: 'in', type: 'workflow', config: { body: inner } },
       ],
     };
-    await store.create({ ...workflow('w', 'b'), nodes: [{ id: 'tr', type: 'workflow', config: { body } }] });
-    expect(await catalog.resolve('workflows/w/nodes/tr.a')).toMatchObject({
+    await store.createWorkflow({ ...workflow('w', 'b'), nodes: [{ id: 'tr', type: 'workflow', config: { body } }] });
+    expect(await catalog.resolveAgent('workflows/w/nodes/tr.a')).toMatchObject({
       path: 'workflows/w/nodes/tr.a',
       name: 'tr.a',
       description: 'agent node a of workflow w.tr',
       version: '1',
     });
-    expect(await catalog.resolve('workflows/w/nodes/tr.in.deep', '1')).toMatchObject({ description: 'Digs' });
+    expect(await catalog.resolveAgent('workflows/w/nodes/tr.in.deep', '1')).toMatchObject({ description: 'Digs' });
     for (const path of ['workflows/w/nodes/tr.b', 'workflows/w/nodes/tr.in.a', 'workflows/w/nodes/a', 'workflows/w.tr'])
-      await refusal(catalog.resolve(path));
+      await refusal(catalog.resolveAgent(path));
   });
 
   it("has the service's own agents in every tenant", async () => {
     const { own, catalog } = setUp();
     const agent = { path: 'conversations', name: 'conversations' } as ServedAgent;
     own.add(agent);
-    for (const tenant of ['', 't', 'u']) expect(await catalog.inTenant(tenant).resolve('conversations')).toBe(agent);
+    for (const tenant of ['', 't', 'u'])
+      expect(await catalog.inTenant(tenant).resolveAgent('conversations')).toBe(agent);
   });
 
   it('resolves a workflow and a node, with the fields of row F4 and what the author says of them', async () => {
     const { store, catalog } = setUp();
-    await store.create({
+    await store.createWorkflow({
       ...workflow('w', 'a'),
       description: 'Does it',
       nodes: [
@@ -101,14 +104,14 @@ describe('WorkflowCatalog', () => {
         { id: 'b', type: 'agent', config: { description: ' ', system_prompt: 'You translate', prompt: 'Do it' } },
       ],
     });
-    expect(await catalog.resolve('workflows/w')).toMatchObject({
+    expect(await catalog.resolveAgent('workflows/w')).toMatchObject({
       path: 'workflows/w',
       name: 'w',
       description: 'Does it',
       version: '1',
       skills: [{ id: 'w', name: 'w', description: 'Does it' }],
     });
-    expect(await catalog.resolve('workflows/w/nodes/a')).toMatchObject({
+    expect(await catalog.resolveAgent('workflows/w/nodes/a')).toMatchObject({
       path: 'workflows/w/nodes/a',
       name: 'a',
       description: 'Translates',
@@ -121,61 +124,64 @@ describe('WorkflowCatalog', () => {
         },
       ],
     });
-    expect((await catalog.resolve('workflows/w/nodes/in')).description).toBe('input node in of workflow w');
-    expect((await catalog.resolve('workflows/w/nodes/b')).description).toBe('agent node b of workflow w');
+    expect((await catalog.resolveAgent('workflows/w/nodes/in')).description).toBe('input node in of workflow w');
+    expect((await catalog.resolveAgent('workflows/w/nodes/b')).description).toBe('agent node b of workflow w');
   });
 
   it('has one skill of the service for each workflow', async () => {
     const { store, catalog } = setUp();
-    await store.create(workflow('b', 'x'));
-    await store.create(workflow('a', 'x'));
-    const service = await catalog.resolve('');
+    await store.createWorkflow(workflow('b', 'x'));
+    await store.createWorkflow(workflow('a', 'x'));
+    const service = await catalog.resolveAgent('');
     expect(service).toMatchObject({ path: '', name: 'house', description: 'All of it' });
     expect(service.skills.map((skill) => skill.id)).toEqual(['a', 'b']);
-    expect(await catalog.resolve('')).toBe(service);
-    await store.replace({ ...workflow('b', 'x'), description: 'changed' });
-    expect((await catalog.resolve('')).skills.map((skill) => skill.description)).toEqual(['The workflow a', 'changed']);
+    expect(await catalog.resolveAgent('')).toBe(service);
+    await store.replaceWorkflow({ ...workflow('b', 'x'), description: 'changed' });
+    expect((await catalog.resolveAgent('')).skills.map((skill) => skill.description)).toEqual([
+      'The workflow a',
+      'changed',
+    ]);
     await store.delete('a');
-    expect((await catalog.resolve('')).skills.map((skill) => skill.id)).toEqual(['b']);
+    expect((await catalog.resolveAgent('')).skills.map((skill) => skill.id)).toEqual(['b']);
   });
 
   it('sees a save and a delete at once (row B16)', async () => {
     const { store, catalog } = setUp();
-    await refusal(catalog.resolve('workflows/w/nodes/a'));
-    await store.create(workflow('w', 'a'));
-    expect((await catalog.resolve('nodes/a')).path).toBe('workflows/w/nodes/a');
-    await store.replace(workflow('w', 'b'));
-    expect((await catalog.resolve('workflows/w')).version).toBe('2');
-    await refusal(catalog.resolve('nodes/a'));
+    await refusal(catalog.resolveAgent('workflows/w/nodes/a'));
+    await store.createWorkflow(workflow('w', 'a'));
+    expect((await catalog.resolveAgent('nodes/a')).path).toBe('workflows/w/nodes/a');
+    await store.replaceWorkflow(workflow('w', 'b'));
+    expect((await catalog.resolveAgent('workflows/w')).version).toBe('2');
+    await refusal(catalog.resolveAgent('nodes/a'));
     await store.delete('w');
-    await refusal(catalog.resolve('nodes/b'));
+    await refusal(catalog.resolveAgent('nodes/b'));
   });
 
   it('gives the revision that a run was started with, also after a delete', async () => {
     const { store, catalog } = setUp();
-    await store.create(workflow('w', 'a'));
-    await store.replace(workflow('w', 'b'));
+    await store.createWorkflow(workflow('w', 'a'));
+    await store.replaceWorkflow(workflow('w', 'b'));
     await store.delete('w');
-    expect((await catalog.resolve('workflows/w', '1')).version).toBe('1');
-    expect((await catalog.resolve('workflows/w/nodes/a', '1')).name).toBe('a');
-    await refusal(catalog.resolve('workflows/w/nodes/b', '1'));
+    expect((await catalog.resolveAgent('workflows/w', '1')).version).toBe('1');
+    expect((await catalog.resolveAgent('workflows/w/nodes/a', '1')).name).toBe('a');
+    await refusal(catalog.resolveAgent('workflows/w/nodes/b', '1'));
   });
 
   it('makes the executor of a node once for each revision', async () => {
     const { store, nodeTypes, catalog } = setUp();
-    await store.create(workflow('w', 'a'));
-    const first = await catalog.resolve('workflows/w/nodes/a');
-    expect((await catalog.resolve('nodes/a')).executor).toBe(first.executor);
+    await store.createWorkflow(workflow('w', 'a'));
+    const first = await catalog.resolveAgent('workflows/w/nodes/a');
+    expect((await catalog.resolveAgent('nodes/a')).executor).toBe(first.executor);
     expect(nodeTypes.made).toBe(1);
-    await store.replace(workflow('w', 'a'));
-    expect((await catalog.resolve('nodes/a')).executor).not.toBe(first.executor);
+    await store.replaceWorkflow(workflow('w', 'a'));
+    expect((await catalog.resolveAgent('nodes/a')).executor).not.toBe(first.executor);
   });
 
   it('refuses an unknown node with the text of row B14', async () => {
     const { store, catalog } = setUp();
-    await store.create(workflow('w', 'a'));
+    await store.createWorkflow(workflow('w', 'a'));
     for (const path of ['nodes/x', 'workflows/w/nodes/x', 'workflows/nope/nodes/x']) {
-      expect(await refusal(catalog.resolve(path))).toMatchObject({
+      expect(await refusal(catalog.resolveAgent(path))).toMatchObject({
         message: 'node "x" not registered',
         reason: 'NODE_NOT_FOUND',
       });
@@ -184,9 +190,9 @@ describe('WorkflowCatalog', () => {
 
   it('lists the candidates of an ambiguous alias (row K10)', async () => {
     const { store, catalog } = setUp();
-    await store.create(workflow('one', 'a'));
-    await store.create(workflow('two', 'a'));
-    const error = await refusal(catalog.resolve('nodes/a'));
+    await store.createWorkflow(workflow('one', 'a'));
+    await store.createWorkflow(workflow('two', 'a'));
+    const error = await refusal(catalog.resolveAgent('nodes/a'));
     expect(error).toMatchObject({
       reason: 'NODE_AMBIGUOUS',
       metadata: { candidates: 'workflows/one/nodes/a, workflows/two/nodes/a' },
@@ -196,8 +202,8 @@ describe('WorkflowCatalog', () => {
 
   it('refuses a node that nobody executes with the text of row B15', async () => {
     const { store, catalog } = setUp();
-    await store.create({ ...workflow('w'), nodes: [{ id: 'a', type: 't', config: {} }] });
-    const error = await refusal(catalog.resolve('nodes/a'));
+    await store.createWorkflow({ ...workflow('w'), nodes: [{ id: 'a', type: 't', config: {} }] });
+    const error = await refusal(catalog.resolveAgent('nodes/a'));
     expect(error).toMatchObject({ message: 'no executor for node type "t"', reason: 'NO_EXECUTOR' });
   });
 
@@ -212,29 +218,29 @@ describe('WorkflowCatalog', () => {
     '/',
   ])('has nobody at %p', async (path) => {
     const { store, catalog } = setUp();
-    await store.create(workflow('w', 'a'));
-    expect((await refusal(catalog.resolve(path))).reason).toBe('AGENT_NOT_FOUND');
+    await store.createWorkflow(workflow('w', 'a'));
+    expect((await refusal(catalog.resolveAgent(path))).reason).toBe('AGENT_NOT_FOUND');
   });
 
   describe('route', () => {
     it('gives an agent that is not the service to itself', async () => {
       const { store, catalog } = setUp();
-      await store.create(workflow('w', 'a'));
-      const agent = await catalog.resolve('workflows/w');
-      expect(await catalog.route(agent, 'anything')).toBe(agent);
+      await store.createWorkflow(workflow('w', 'a'));
+      const agent = await catalog.resolveAgent('workflows/w');
+      expect(await catalog.routeMessage(agent, 'anything')).toBe(agent);
     });
 
     it('gives the workflow that the skill names', async () => {
       const { store, catalog } = setUp();
-      await store.create(workflow('a', 'x'));
-      await store.create(workflow('b', 'x'));
-      expect((await catalog.route(await catalog.resolve(''), 'b')).path).toBe('workflows/b');
+      await store.createWorkflow(workflow('a', 'x'));
+      await store.createWorkflow(workflow('b', 'x'));
+      expect((await catalog.routeMessage(await catalog.resolveAgent(''), 'b')).path).toBe('workflows/b');
     });
 
     it('gives the only workflow where no skill is named', async () => {
       const { store, catalog } = setUp();
-      await store.create(workflow('only', 'x'));
-      expect((await catalog.route(await catalog.resolve(''), undefined)).path).toBe('workflows/only');
+      await store.createWorkflow(workflow('only', 'x'));
+      expect((await catalog.routeMessage(await catalog.resolveAgent(''), undefined)).path).toBe('workflows/only');
     });
 
     it.each([
@@ -251,8 +257,8 @@ describe('WorkflowCatalog', () => {
       ],
     ])('with the workflows %p refuses the skill %p', async (names, skill, description) => {
       const { store, catalog } = setUp();
-      for (const name of names) await store.create(workflow(name, 'x'));
-      const error: A2AError = await catalog.route(await catalog.resolve(''), skill).then(
+      for (const name of names) await store.createWorkflow(workflow(name, 'x'));
+      const error: A2AError = await catalog.routeMessage(await catalog.resolveAgent(''), skill).then(
         () => fail('expected a refusal'),
         (it: A2AError) => it,
       );
@@ -268,7 +274,7 @@ describe('WorkflowCatalog', () => {
       await fc.assert(
         fc.asyncProperty(workflows, fc.integer({ min: 1, max: 8 }), async (nodes, limit) => {
           const { store, catalog } = setUp();
-          for (const [index, ids] of nodes.entries()) await store.create(workflow(`w${index}`, ...ids));
+          for (const [index, ids] of nodes.entries()) await store.createWorkflow(workflow(`w${index}`, ...ids));
           const expected = [
             '',
             ...nodes.flatMap((ids, index) => [
@@ -284,7 +290,7 @@ describe('WorkflowCatalog', () => {
 
     it('leaves out a node that nobody executes', async () => {
       const { store, catalog } = setUp();
-      await store.create({
+      await store.createWorkflow({
         ...workflow('w', 'a'),
         nodes: [
           { id: 'a', type: 't', config: {} },
@@ -296,7 +302,7 @@ describe('WorkflowCatalog', () => {
 
     it('refuses a token that it did not give', async () => {
       const { catalog } = setUp();
-      const error: A2AError = await catalog.list(5, 'nonsense').then(
+      const error: A2AError = await catalog.listAgents(5, 'nonsense').then(
         () => fail('expected a refusal'),
         (it: A2AError) => it,
       );
@@ -312,7 +318,7 @@ function fail(message: string): never {
 async function everyPath(catalog: WorkflowCatalog, limit: number): Promise<string[]> {
   const paths: string[] = [];
   for (let token: string | undefined; ;) {
-    const page = await catalog.list(limit, token);
+    const page = await catalog.listAgents(limit, token);
     expect(page.agents.length).toBeLessThanOrEqual(limit);
     paths.push(...page.agents.map(({ path }) => path));
     if (page.nextPageToken === '') return paths;

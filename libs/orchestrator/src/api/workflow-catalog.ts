@@ -41,7 +41,7 @@ export class WorkflowCatalog extends AgentCatalog {
   private readonly unasked = new WeakMap<ServedAgent, ServedAgent>();
   private readonly tenants = new LRUCache<string, WorkflowCatalog>({
     ...MOST_TENANTS,
-    memoMethod: (tenant) => this.of(tenant),
+    memoMethod: (tenant) => this.createForTenant(tenant),
   });
   private tenant = '';
 
@@ -56,59 +56,59 @@ export class WorkflowCatalog extends AgentCatalog {
     return tenant === this.tenant ? this : this.tenants.memo(tenant);
   }
 
-  async resolve(path: string, revision?: string): Promise<ServedAgent> {
-    if (path === '') return this.service();
-    const own = this.services.own.at(path);
+  async resolveAgent(path: string, revision?: string): Promise<ServedAgent> {
+    if (path === '') return this.loadService();
+    const own = this.services.own.findAgent(path);
     if (own) return own;
     const [root, first, below, second, ...rest] = path.split('/');
     if (root === 'nodes' && first && below === undefined) return this.nodeAnywhere(first);
-    if (root !== 'workflows' || !first || rest.length > 0) throw nobodyAt(path);
-    if (below === undefined) return this.workflow(first, revision);
-    if (below !== 'nodes' || !second) throw nobodyAt(path);
-    return this.node(first, second, revision);
+    if (root !== 'workflows' || !first || rest.length > 0) throw unknownAddress(path);
+    if (below === undefined) return this.findWorkflow(first, revision);
+    if (below !== 'nodes' || !second) throw unknownAddress(path);
+    return this.findNode(first, second, revision);
   }
 
   /** Returns nodes only: a run stores the revision that it begins with, so the revision must be known. */
-  override recent(path: string): ServedAgent | undefined {
+  override findCachedAgent(path: string): ServedAgent | undefined {
     const [, workflow, id] = NODE_PATH.exec(path) ?? [];
     if (workflow === undefined || id === undefined) return undefined;
-    const found = this.store.recent?.(workflow);
-    const agent = found && this.publish(found.revision).nodeOrNothing(id);
+    const found = this.store.recentRevision?.(workflow);
+    const agent = found && this.publishRevision(found.revision).findExecutableNode(id);
     if (!agent || agent.executor.currentInput) return undefined;
     let unasked = this.unasked.get(agent);
     if (!unasked) this.unasked.set(agent, (unasked = { ...agent, premise: found.premise }));
     return unasked;
   }
 
-  async route(agent: ServedAgent, skill: string | undefined, field = SKILL_FIELD): Promise<ServedAgent> {
+  async routeMessage(agent: ServedAgent, skill: string | undefined, field = SKILL_FIELD): Promise<ServedAgent> {
     if (agent.path !== '') return agent;
     if (skill !== undefined) {
       const found = await this.store.get(skill);
-      if (!found) throw invalidParams({ field, description: `names no skill of this agent; ${known(agent)}` });
-      return this.publish(found).agent;
+      if (!found) throw invalidParams({ field, description: `names no skill of this agent; ${describeSkills(agent)}` });
+      return this.publishRevision(found).agent;
     }
-    const [only, another] = await this.store.list(2);
-    if (!only || another) throw invalidParams({ field, description: `${UNNAMED}; ${known(agent)}` });
-    return this.publish(only).agent;
+    const [only, another] = await this.store.listRevisions(2);
+    if (!only || another) throw invalidParams({ field, description: `${UNNAMED}; ${describeSkills(agent)}` });
+    return this.publishRevision(only).agent;
   }
 
   /** Lists the service, then the workflows by name, each followed by its nodes by id. */
-  async list(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }> {
+  async listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }> {
     const page = new AgentPage(limit, pageToken, this.services.nodeTypes.names);
-    page.begin({ path: '', ...this.ownName });
+    page.beginWithService({ path: '', ...this.ownName });
     const begun = page.begunWorkflow;
     let after = begun === undefined ? undefined : { name: begun, inclusive: true };
     while (!page.full) {
-      const workflows = await this.store.listed(PAGE, after);
-      for (const workflow of workflows) page.add(workflow);
+      const workflows = await this.store.listWithNodes(PAGE, after);
+      for (const workflow of workflows) page.addWorkflow(workflow);
       const last = workflows.at(-1);
       if (last === undefined) break;
       after = { name: last.name, inclusive: false };
     }
-    return page.result();
+    return page.buildPage();
   }
 
-  private of(tenant: string): WorkflowCatalog {
+  private createForTenant(tenant: string): WorkflowCatalog {
     const catalog = new WorkflowCatalog(this.store.inTenant(tenant), this.services);
     catalog.tenant = tenant;
     return catalog;
@@ -118,10 +118,10 @@ export class WorkflowCatalog extends AgentCatalog {
    * Returns the service's own agent. The version is read before the workflows, so a cached value may be newer than its
    * version, never older. `changedAt` is the time at which this process noticed the change.
    */
-  private async service(): Promise<ServedAgent> {
-    const version = await this.store.version();
+  private async loadService(): Promise<ServedAgent> {
+    const version = await this.store.currentVersion();
     return this.services.serviceAgents.get(this.tenant, version, async () => {
-      const skills = (await this.store.published()).map(workflowSkill);
+      const skills = (await this.store.listPublished()).map(workflowSkill);
       const weight = skills.reduce((sum, { description }) => sum + description.length + HEAP_PER_SKILL, HEAP_PER_SKILL);
       return { value: this.serviceOf(skills, version), weight };
     });
@@ -136,7 +136,7 @@ export class WorkflowCatalog extends AgentCatalog {
       ...WORKFLOW_MODES,
       executor: UNROUTED,
       changedAt: new Date(),
-      details: () => this.details(skills, version),
+      details: () => this.loadDetails(skills, version),
     };
   }
 
@@ -145,9 +145,9 @@ export class WorkflowCatalog extends AgentCatalog {
     return { name: serviceName, description: serviceDescription };
   }
 
-  private async details(skills: readonly AgentSkill[], version: string): Promise<AgentDetails> {
+  private async loadDetails(skills: readonly AgentSkill[], version: string): Promise<AgentDetails> {
     const interfaces = await this.services.interfaces.get(this.tenant, version, async () => {
-      const value = await this.store.interfaces();
+      const value = await this.store.listInterfaces();
       let weight = 0;
       for (const it of value.values()) weight += JSON.stringify(it).length * HEAP_PER_BYTE + HEAP_PER_SKILL;
       return { value, weight };
@@ -155,24 +155,24 @@ export class WorkflowCatalog extends AgentCatalog {
     return detailsOf(skills, interfaces);
   }
 
-  private async workflow(name: string, revision?: string): Promise<ServedAgent> {
+  private async findWorkflow(name: string, revision?: string): Promise<ServedAgent> {
     const found = await this.store.get(name, revision);
     if (!found) throw new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name });
-    return this.publish(found).agent;
+    return this.publishRevision(found).agent;
   }
 
-  private async node(workflow: string, id: string, revision?: string): Promise<ServedAgent> {
+  private async findNode(workflow: string, id: string, revision?: string): Promise<ServedAgent> {
     const found = await this.store.get(workflow, revision);
-    const agent = found && this.publish(found).node(id);
+    const agent = found && this.publishRevision(found).findNode(id);
     if (!agent) throw new UnknownAgent(`node "${id}" not registered`, 'NODE_NOT_FOUND', { workflow, node: id });
-    return this.current(agent);
+    return this.refreshAgent(agent);
   }
 
   private async nodeAnywhere(id: string): Promise<ServedAgent> {
-    const found = (await this.store.withNode(id, CANDIDATES)).map((it) => this.publish(it));
+    const found = (await this.store.withNode(id, CANDIDATES)).map((it) => this.publishRevision(it));
     const [only] = found;
-    const agent = found.length === 1 ? only?.node(id) : undefined;
-    if (agent) return this.current(agent);
+    const agent = found.length === 1 ? only?.findNode(id) : undefined;
+    if (agent) return this.refreshAgent(agent);
     if (found.length < 2) throw new UnknownAgent(`node "${id}" not registered`, 'NODE_NOT_FOUND', { node: id });
     const candidates = found.map((it) => `${it.path}/nodes/${id}`).join(', ');
     throw new UnknownAgent(`node "${id}" is ambiguous: several workflows have one`, 'NODE_AMBIGUOUS', {
@@ -181,19 +181,19 @@ export class WorkflowCatalog extends AgentCatalog {
     });
   }
 
-  private async current(agent: ServedAgent): Promise<ServedAgent> {
+  private async refreshAgent(agent: ServedAgent): Promise<ServedAgent> {
     const input = await agent.executor.currentInput?.(this.tenant);
     return input ? withInput(agent, input) : agent;
   }
 
-  private publish(revision: WorkflowRevision): WorkflowAgents {
+  private publishRevision(revision: WorkflowRevision): WorkflowAgents {
     const known = this.published.get(revision);
     if (known) return known;
     const { nodeTypes, executors } = this.services;
     const made = new WorkflowAgents(revision, {
       nodeTypes,
-      workflow: (it) => executors.of(it),
-      current: (it) => this.current(it),
+      makeExecutor: (it) => executors.getExecutor(it),
+      refreshAgent: (it) => this.refreshAgent(it),
     });
     this.published.set(revision, made);
     return made;
@@ -201,7 +201,7 @@ export class WorkflowCatalog extends AgentCatalog {
 }
 
 /**
- * Executor of the service's own agent. It is never executed, because `route` assigns every Message to a workflow first.
+ * Executor of the service's own agent. It is never executed, because `routeMessage` assigns every Message to a workflow first.
  */
 class UnroutedExecutor extends AgentExecutor {
   execute(): AsyncIterable<TaskEvent> {
@@ -211,11 +211,11 @@ class UnroutedExecutor extends AgentExecutor {
 
 const UNROUTED = new UnroutedExecutor();
 
-function nobodyAt(path: string): UnknownAgent {
+function unknownAddress(path: string): UnknownAgent {
   return new UnknownAgent('there is no agent at this address', 'AGENT_NOT_FOUND', { path });
 }
 
-function known(agent: ServedAgent): string {
+function describeSkills(agent: ServedAgent): string {
   if (agent.skills.length === 0) return 'no workflow is published';
   const shown = agent.skills.slice(0, 20).map((skill) => skill.id);
   return `its skills are ${shown.join(', ')}${agent.skills.length > shown.length ? ', …' : ''}`;

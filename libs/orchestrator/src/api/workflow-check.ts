@@ -4,9 +4,9 @@ import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import { AgentReferences } from '#libs/process';
 import type { JsonObject } from '#libs/protocol';
-import { agentToolProblems, ToolServers } from '../agent-tool-problems.js';
-import { namedChildren } from '../child-workflows.js';
-import { sizeProblems } from '../definition-limits.js';
+import { findAgentToolProblems, ToolServers } from '../agent-tool-problems.js';
+import { resolveNamedChildren } from '../child-workflows.js';
+import { findSizeProblems } from '../definition-limits.js';
 import type { SavedWorkflows } from '../saved-workflows.js';
 import { readDefinition } from '../sent-definition.js';
 import { unknownMembers } from '../unknown-members.js';
@@ -46,13 +46,13 @@ export class WorkflowCheck {
    * Returns all problems of a request body, errors first.
    * @param store of the tenant that saves
    */
-  async problems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
+  async findProblems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const definition = readDefinition(body);
     if (Array.isArray(definition)) return definition;
     await turnIfLarge(definition);
-    const problems = this.found(definition, body as JsonObject);
+    const problems = this.findOwnProblems(definition, body as JsonObject);
     if (problems.some(isError)) return problems;
-    const named = await namedChildren(definition, store);
+    const named = await resolveNamedChildren(definition, store);
     const tools = await this.toolProblems(definition, saving);
     return [...('problems' in named ? named.problems : []), ...tools, ...problems].toSorted(errorsFirst);
   }
@@ -64,7 +64,7 @@ export class WorkflowCheck {
    * @param saving absent: tools are not looked up
    * @throws ProblemError 422 for a definition with errors
    */
-  async savable(
+  async checkSavable(
     body: WorkflowBody,
     strict: boolean,
     store: WorkflowStore,
@@ -72,26 +72,26 @@ export class WorkflowCheck {
   ): Promise<CheckedWorkflow> {
     const definition = definitionOf(body);
     await turnIfLarge(definition);
-    const problems = this.found(definition, body.sent ?? {});
+    const problems = this.findOwnProblems(definition, body.sent ?? {});
     const isRefused = (problem: WorkflowProblem): boolean => strict || isError(problem);
     const errors = problems.filter(isRefused);
-    if (errors.length > 0) throw invalid(errors);
-    const named = await namedChildren(definition, store);
+    if (errors.length > 0) throw invalidDefinition(errors);
+    const named = await resolveNamedChildren(definition, store);
     const tools = await this.toolProblems(definition, saving);
     const refused = tools.filter(isRefused);
     if ('definition' in named && refused.length === 0)
       return { definition: named.definition, warnings: [...problems, ...tools] };
-    throw invalid([...('problems' in named ? named.problems : []), ...refused]);
+    throw invalidDefinition([...('problems' in named ? named.problems : []), ...refused]);
   }
 
   /** Finds tools that name agents or MCP servers that do not exist. Call it outside of transactions. */
   async toolProblems(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const { references, servers } = this;
-    return references && saving ? agentToolProblems(definition, { references, servers, ...saving }) : [];
+    return references && saving ? findAgentToolProblems(definition, { references, servers, ...saving }) : [];
   }
 
-  private found(definition: WorkflowDefinition, sent: JsonObject): WorkflowProblem[] {
-    const sizes = sizeProblems(definition);
+  private findOwnProblems(definition: WorkflowDefinition, sent: JsonObject): WorkflowProblem[] {
+    const sizes = findSizeProblems(definition);
     if (sizes.length > 0) return sizes;
     const problems = [...workflowProblems(definition, this.nodeTypes), ...unknownMembers(sent)];
     return problems.toSorted(errorsFirst);
@@ -113,6 +113,6 @@ export function isError({ severity }: WorkflowProblem): boolean {
 }
 
 /** Returns the problem response for a definition with errors. */
-export function invalid(errors: readonly WorkflowProblem[]): ProblemError {
+export function invalidDefinition(errors: readonly WorkflowProblem[]): ProblemError {
   return new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
 }

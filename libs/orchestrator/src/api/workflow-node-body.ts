@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Each, withMembers } from '#libs/http';
+import { EachEntry, withMembers } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
 import { IsArray, IsBoolean, IsIn, IsNumber, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 import type { Join } from '../workflow.js';
@@ -51,7 +51,7 @@ export class RetryBody {
   @ApiPropertyOptional({ type: [String], example: ['timeout', 'server-error'] })
   @IsOptional()
   @IsArray({ message: 'must be an array' })
-  @Each((kind) => typeof kind === 'string', 'must be a string')
+  @EachEntry((kind) => typeof kind === 'string', 'must be a string')
   on?: string[];
 
   @ApiPropertyOptional({ description: 'CEL that gives true or false.', example: "error.kind != 'failed'" })

@@ -22,19 +22,29 @@ export function nodeSchema(nodeTypes: NodeTypes): JsonObject {
     id: { pattern: WORKFLOW_NAME.source, description: 'What edges, inputs and {{references}} call it.' },
     type: { enum: [...nodeTypes.names], description: 'What it does.' },
     config: { description: 'What its type has to know.' },
-    position: { ...position(), description: 'Where an editor draws it.' },
+    position: { ...positionSchema(), description: 'Where an editor draws it.' },
     branch: {
       default: 'every',
       description:
         'every: each edge from it that applies is taken. first: the first one alone, in the order of the edges; an edge without a condition is the else, tried last.',
     },
-    join: { ...join(), default: 'all', description: 'How many of the edges to it have to be taken for it to run.' },
-    each: { ...each(), description: 'Runs it once for each entry of a list; its result is the list of their results.' },
-    retry: { ...retry(), description: 'When a failed attempt is made again.' },
-    timeout: duration('How long one attempt may take, the time that it waits for an answer left out.'),
-    fallback: { ...fallback(), description: 'What its result is where no attempt succeeds.' },
-    output: { ...output(), description: 'What its result has to be; anything else is a failure, invalid-output.' },
-    onWait: { ...onWait(), description: 'What becomes of its questions where nobody answers them.' },
+    join: {
+      ...joinSchema(),
+      default: 'all',
+      description: 'How many of the edges to it have to be taken for it to run.',
+    },
+    each: {
+      ...eachSchema(),
+      description: 'Runs it once for each entry of a list; its result is the list of their results.',
+    },
+    retry: { ...retrySchema(), description: 'When a failed attempt is made again.' },
+    timeout: durationSchema('How long one attempt may take, the time that it waits for an answer left out.'),
+    fallback: { ...fallbackSchema(), description: 'What its result is where no attempt succeeds.' },
+    output: {
+      ...outputSchema(),
+      description: 'What its result has to be; anything else is a failure, invalid-output.',
+    },
+    onWait: { ...onWaitSchema(), description: 'What becomes of its questions where nobody answers them.' },
   });
   return {
     ...body,
@@ -45,22 +55,22 @@ export function nodeSchema(nodeTypes: NodeTypes): JsonObject {
   };
 }
 
-export function duration(description: string): JsonObject {
+export function durationSchema(description: string): JsonObject {
   return { pattern: DURATION.source, description: `${description} E.g. 500ms, 1.5s, 2m, 48h, 7d.` };
 }
 
-export function wholeNumber([minimum, maximum]: readonly [number, number], description: string): JsonObject {
+export function wholeNumberSchema([minimum, maximum]: readonly [number, number], description: string): JsonObject {
   return { type: 'integer', minimum, maximum, description };
 }
 
-function position(): JsonObject {
+function positionSchema(): JsonObject {
   return bodySchema(PositionBody, {
     x: { description: 'To the right.' },
     y: { description: 'Down.' },
   });
 }
 
-function join(): JsonObject {
+function joinSchema(): JsonObject {
   const properties = {
     n: { type: 'integer', minimum: 1, description: 'So many of them.' },
     cancelRest: {
@@ -77,11 +87,11 @@ function join(): JsonObject {
   };
 }
 
-function each(): JsonObject {
+function eachSchema(): JsonObject {
   return bodySchema(EachBody, {
     items: { description: 'The list: CEL, e.g. inputs.words. The expressions of the node know item and index.' },
-    concurrency: { ...wholeNumber(RANGES.concurrency, 'How many entries are at work at once.'), default: 5 },
-    maxItems: { ...wholeNumber(RANGES.maxItems, 'A longer list fails the node.'), default: 1_000 },
+    concurrency: { ...wholeNumberSchema(RANGES.concurrency, 'How many entries are at work at once.'), default: 5 },
+    maxItems: { ...wholeNumberSchema(RANGES.maxItems, 'A longer list fails the node.'), default: 1_000 },
     onFailure: {
       default: 'fail',
       description:
@@ -97,19 +107,19 @@ function each(): JsonObject {
   });
 }
 
-function retry(): JsonObject {
+function retrySchema(): JsonObject {
   const [least, most] = RANGES.factor;
   return bodySchema(RetryBody, {
-    attempts: wholeNumber(RANGES.attempts, 'Attempts in all, with the first.'),
+    attempts: wholeNumberSchema(RANGES.attempts, 'Attempts in all, with the first.'),
     on: {
       items: { enum: [...FAILURE_KINDS] },
       default: [...PASSING],
       description: 'After which kinds of failure.',
     },
     when: { minLength: 1, description: "After which failures: CEL, e.g. error.message.contains('busy')." },
-    delay: { ...duration('How long before the second attempt.'), default: '1s' },
+    delay: { ...durationSchema('How long before the second attempt.'), default: '1s' },
     factor: { minimum: least, maximum: most, default: 2, description: 'How much longer before each one after it.' },
-    maxDelay: { ...duration('How long at most.'), default: '1m' },
+    maxDelay: { ...durationSchema('How long at most.'), default: '1m' },
     jitter: {
       minimum: RANGES.jitter[0],
       maximum: RANGES.jitter[1],
@@ -119,7 +129,7 @@ function retry(): JsonObject {
   });
 }
 
-function fallback(): JsonObject {
+function fallbackSchema(): JsonObject {
   const contents = [
     ['text', 'string'],
     ['raw', 'string'],
@@ -137,16 +147,16 @@ function fallback(): JsonObject {
   });
 }
 
-function output(): JsonObject {
+function outputSchema(): JsonObject {
   return bodySchema(OutputBody, {
     schema: { description: 'The JSON Schema (draft 7) of its data.' },
     parse: { description: 'true: JSON is read out of its text, as models write it.' },
   });
 }
 
-function onWait(): JsonObject {
+function onWaitSchema(): JsonObject {
   return bodySchema(WaitBody, {
-    deadline: duration('How long it waits for an answer.'),
+    deadline: durationSchema('How long it waits for an answer.'),
     default: {
       anyOf: [{ type: 'object' }, { type: 'string' }],
       description: 'The answer then, an object as data or a string as text; absent: the node fails, timeout.',

@@ -29,14 +29,14 @@ export class WorkflowPages {
   constructor(private readonly room: ResponseBudget) {}
 
   /** @throws ProblemError 503 if too many large responses are in progress */
-  async send(reply: FastifyReply, store: WorkflowStore, { pageSize, pageToken }: WorkflowPageQuery): Promise<void> {
+  async sendPage(reply: FastifyReply, store: WorkflowStore, { pageSize, pageToken }: WorkflowPageQuery): Promise<void> {
     const page = {
       limit: pageSize,
       most: MOST_TENANT_BYTES,
       ...(pageToken && { afterName: pageToken }),
-      admit: (bytes: number) => this.admit(bytes * COPIES, reply),
+      admit: (bytes: number) => this.reserveRoom(bytes * COPIES, reply),
     };
-    const { workflows, more } = await store.texts(page);
+    const { workflows, more } = await store.listTexts(page);
     const last = workflows.at(-1)?.name;
     if (more && last !== undefined) {
       const next = `/api/workflows?pageSize=${pageSize}&pageToken=${last}`;
@@ -46,8 +46,8 @@ export class WorkflowPages {
   }
 
   /** Reserves memory for a response and releases it when the response is sent or its reader disconnects. */
-  private async admit(bytes: number, { raw, request }: FastifyReply): Promise<void> {
-    const leave = await this.room.enter(bytes, scopeOf(request.raw)).catch((error: unknown) => {
+  private async reserveRoom(bytes: number, { raw, request }: FastifyReply): Promise<void> {
+    const leave = await this.room.enterAnswer(bytes, scopeOf(request.raw)).catch((error: unknown) => {
       throw error instanceof ResponseBudgetExceeded ? new ProblemError(503, error.message) : error;
     });
     if (raw.closed) leave();

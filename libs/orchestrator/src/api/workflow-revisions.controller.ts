@@ -52,7 +52,7 @@ export class WorkflowRevisionsController {
   ): Promise<RevisionPage> {
     const store = this.store.inTenant(tenant);
     if (!(await store.get(name))) throw unknownWorkflow();
-    const saves = await store.saves(name, pageSize + 1, pageToken || undefined);
+    const saves = await store.listSaves(name, pageSize + 1, pageToken || undefined);
     const page = saves.slice(0, pageSize);
     return {
       revisions: page.map(({ revision, savedAt }) => ({ revision, savedAt: savedAt.toISOString() })),

@@ -35,7 +35,7 @@ export class WorkflowRunsController {
     @Call() call: ApiCall,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedRun> {
-    const run = await this.runs.start(name, inputs ?? {}, call, key);
+    const run = await this.runs.startRun(name, inputs ?? {}, call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
     return { runId: run.taskId };
   }
@@ -58,18 +58,18 @@ export class WorkflowRunsController {
     @Call() call: ApiCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { inputs } = RunBody.lenient(body);
-    const run = await this.runs.start(name, inputs ?? {}, call, key);
+    const { inputs } = RunBody.readLeniently(body);
+    const run = await this.runs.startRun(name, inputs ?? {}, call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
     const events = this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(name));
-    const end = await this.streams.send(events, { after: 0, field: 'since' }, reply);
-    if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, call);
+    const end = await this.streams.streamEvents(events, { after: 0, field: 'since' }, reply);
+    if (end === 'left' && cancelOnDisconnect) await this.cancelAbandonedRun(run.taskId, call);
   }
 
   /** Cancels a run whose reader has disconnected. The cancel must not wait for that reader. */
-  private async abandon(runId: string, { whenAnswered: _reader, ...call }: ApiCall): Promise<void> {
+  private async cancelAbandonedRun(runId: string, { whenAnswered: _reader, ...call }: ApiCall): Promise<void> {
     try {
-      await this.runs.stop(runId, call);
+      await this.runs.stopRun(runId, call);
     } catch (error) {
       this.logger.warn({ err: error, runId }, 'A run whose reader left could not be canceled');
     }

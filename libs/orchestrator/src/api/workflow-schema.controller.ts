@@ -37,7 +37,7 @@ export class WorkflowSchemaController {
   })
   getWorkflowSchema(@Headers() headers: IncomingHttpHeaders, @Res() reply: FastifyReply): void {
     void reply.header('etag', etagOf(this.version)).header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
-    if (RevisionConditions.of(headers).has(this.version)) void reply.code(304).send();
+    if (RevisionConditions.fromHeaders(headers).isUnmodified(this.version)) void reply.code(304).send();
     else void reply.header('content-type', 'application/schema+json').send(this.json);
   }
 }

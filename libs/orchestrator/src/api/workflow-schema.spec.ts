@@ -5,10 +5,10 @@ import { workflowSchema } from './workflow-schema.js';
 
 class OneType extends NodeTypes {
   readonly names = ['agent'];
-  executor(): AgentExecutor {
+  createExecutor(): AgentExecutor {
     throw new Error('none');
   }
-  problems(): string[] {
+  findProblems(): string[] {
     return [];
   }
   override configSchema(): ConfigSchema {

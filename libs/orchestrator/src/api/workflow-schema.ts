@@ -6,7 +6,7 @@ import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { bodySchema } from './body-schema.js';
 import { ExitBody, WorkflowBody } from './workflow-body.js';
 import { LoopBody, WorkflowEdgeBody } from './workflow-edge-body.js';
-import { duration, nodeSchema, wholeNumber } from './workflow-node-schema.js';
+import { durationSchema, nodeSchema, wholeNumberSchema } from './workflow-node-schema.js';
 
 /** Condition with more than one word: no variable of a condition is a boolean by itself. */
 const CONDITION = String.raw`\W|^(true|false)$`;
@@ -29,8 +29,8 @@ export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
       description: 'cancel: the first failure ends the run. continue: only what descends from it is skipped.',
     },
     language: { enum: [1, 2], default: 1, description: '2: ${…} in a text of a config is a CEL expression.' },
-    deadline: duration('How long the run may take; what is not done by then is canceled, and the run fails.'),
-    parallel: wholeNumber(RANGES.parallel, 'How many nodes, and entries of lists, are at work at once.'),
+    deadline: durationSchema('How long the run may take; what is not done by then is canceled, and the run fails.'),
+    parallel: wholeNumberSchema(RANGES.parallel, 'How many nodes, and entries of lists, are at work at once.'),
     onExit: {
       items: exitSchema(),
       description: 'Nodes without edges that run when the outcome of the run is known, and do not change it.',
@@ -70,12 +70,12 @@ function edgeSchema(): JsonObject {
 
 function loopSchema(): JsonObject {
   return bodySchema(LoopBody, {
-    max_iterations: wholeNumber(RANGES.max_iterations, 'How often it runs at most, the first time included.'),
+    max_iterations: wholeNumberSchema(RANGES.max_iterations, 'How often it runs at most, the first time included.'),
     exit_when: {
       pattern: CONDITION,
       description: 'Asked after each iteration, whether it was the last: CEL that gives true or false.',
     },
-    delay: duration('How long it pauses between two iterations.'),
+    delay: durationSchema('How long it pauses between two iterations.'),
     on_max: {
       default: 'continue',
       description: 'What comes of a last iteration that exit_when does not end. fail: a failure, max-iterations.',

@@ -194,7 +194,7 @@ describe('WorkflowsController', () => {
     const store = app.get(WorkflowStore).inTenant('');
     const order: string[] = [];
     setImmediate(() => order.push('another'));
-    await check.problems({ name: 'w', nodes, edges: [] }, store).then(() => order.push('checked'));
+    await check.findProblems({ name: 'w', nodes, edges: [] }, store).then(() => order.push('checked'));
     expect(order).toEqual(['another', 'checked']);
   });
 

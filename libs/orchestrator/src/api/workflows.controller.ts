@@ -68,8 +68,8 @@ export class WorkflowsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
     const store = this.store.inTenant(tenant);
-    const { definition, warnings } = await this.checks.savable(body, strict, store, { tenant });
-    const created = await store.create(definition);
+    const { definition, warnings } = await this.checks.checkSavable(body, strict, store, { tenant });
+    const created = await store.createWorkflow(definition);
     if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
     void reply.header('location', `/api/workflows/${definition.name}`).header('etag', etagOf(created.revision));
     return savedView(created, warnings);
@@ -82,7 +82,7 @@ export class WorkflowsController {
   @ApiOkResponse({ type: WorkflowProblems })
   // Problems are the regular response, even if the body is no definition.
   async checkWorkflow(@Body() body: unknown, @Scope() { tenant }: TaskScope): Promise<WorkflowProblems> {
-    return { problems: await this.checks.problems(body, this.store.inTenant(tenant), { tenant }) };
+    return { problems: await this.checks.findProblems(body, this.store.inTenant(tenant), { tenant }) };
   }
 
   @Get()
@@ -105,7 +105,7 @@ export class WorkflowsController {
     @Scope() { tenant }: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.pages.send(reply, this.store.inTenant(tenant), query);
+    await this.pages.sendPage(reply, this.store.inTenant(tenant), query);
   }
 
   @Get(':name')
@@ -126,7 +126,7 @@ export class WorkflowsController {
     const found = await this.store.inTenant(tenant).get(name);
     if (!found) throw unknownWorkflow();
     void reply.header('etag', etagOf(found.revision));
-    if (!RevisionConditions.of(headers).has(found.revision)) return workflowView(found);
+    if (!RevisionConditions.fromHeaders(headers).isUnmodified(found.revision)) return workflowView(found);
     void reply.status(304);
     return undefined;
   }
@@ -150,8 +150,8 @@ export class WorkflowsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
     const store = this.store.inTenant(tenant);
-    const checked = await this.checks.savable(Object.assign(body, { name }), strict, store, { tenant });
-    const { saved, created } = await this.saved(checked, RevisionConditions.ofChange(headers), store);
+    const checked = await this.checks.checkSavable(Object.assign(body, { name }), strict, store, { tenant });
+    const { saved, created } = await this.saveRevision(checked, RevisionConditions.fromChangeHeaders(headers), store);
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
     if (created) void reply.header('location', `/api/workflows/${name}`);
     return savedView(saved, checked.warnings);
@@ -171,7 +171,7 @@ export class WorkflowsController {
     @Scope() { tenant }: TaskScope,
   ): Promise<void> {
     const store = this.store.inTenant(tenant);
-    const conditions = RevisionConditions.ofChange(headers);
+    const conditions = RevisionConditions.fromChangeHeaders(headers);
     if (!conditions.given) {
       if (!(await store.delete(name))) throw unknownWorkflow();
       return;
@@ -179,17 +179,17 @@ export class WorkflowsController {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const found = await store.get(name);
       if (!found) throw unknownWorkflow();
-      conditions.require(name, found.revision);
+      conditions.assertRevision(name, found.revision);
       if (await store.delete(name, [found.revision])) return;
     }
-    throw contended(name);
+    throw contentionProblem(name);
   }
 
   /**
    * Saves a definition. The revision that was compared with the conditions is the one that is replaced, despite
    * concurrent saves.
    */
-  private async saved(
+  private async saveRevision(
     { definition }: CheckedWorkflow,
     conditions: RevisionConditions,
     store: WorkflowStore,
@@ -197,12 +197,12 @@ export class WorkflowsController {
     const { name } = definition;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const found = await store.get(name);
-      conditions.require(name, found?.revision);
+      conditions.assertRevision(name, found?.revision);
       const expected = conditions.given && found ? [found.revision] : undefined;
-      const saved = found ? await store.replace(definition, expected) : await store.create(definition);
+      const saved = found ? await store.replaceWorkflow(definition, expected) : await store.createWorkflow(definition);
       if (saved) return { saved, created: !found };
     }
-    throw contended(name);
+    throw contentionProblem(name);
   }
 }
 
@@ -210,6 +210,6 @@ function savedView(saved: WorkflowRevision, problems: WorkflowProblem[]): SavedW
   return { ...workflowView(saved), ...(problems.length > 0 && { problems }) };
 }
 
-function contended(name: string): ProblemError {
+function contentionProblem(name: string): ProblemError {
   return new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
 }

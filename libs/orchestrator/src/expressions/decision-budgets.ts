@@ -18,17 +18,17 @@ export class DecisionBudgets {
   constructor(private readonly counter?: StepCounter) {}
 
   /** Starts the next decision. */
-  begin(): void {
+  beginDecision(): void {
     this.left = MOST_STEPS;
   }
 
   /** Returns the budget of an expression, or of several that share it. */
-  next(): EvaluationBudget {
+  createBudget(): EvaluationBudget {
     return new EvaluationBudget(Math.max(this.left, LEAST_STEPS));
   }
 
   /** Evaluates within a budget, and counts the steps used. Errors of the evaluation are passed on. */
-  within<T>(budget: EvaluationBudget, evaluate: () => T): T {
+  evaluateWithin<T>(budget: EvaluationBudget, evaluate: () => T): T {
     const [before, began] = [budget.spent, performance.now()];
     try {
       return evaluate();

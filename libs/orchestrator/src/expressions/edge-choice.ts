@@ -32,12 +32,12 @@ export function chooseEdges(
   };
   if (branch !== 'first') choice.taken.push(...edges.filter(isTaken).map(({ index }) => index));
   else {
-    const first = edges.toSorted((one, other) => order(one) - order(other)).find(isTaken);
+    const first = edges.toSorted((one, other) => rankEdge(one) - rankEdge(other)).find(isTaken);
     if (first) choice.taken.push(first.index);
   }
   return choice;
 }
 
-function order({ edge: { when } }: GraphEdge): number {
+function rankEdge({ edge: { when } }: GraphEdge): number {
   return when === undefined ? 1 : 0;
 }

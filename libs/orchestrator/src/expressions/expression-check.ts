@@ -1,14 +1,14 @@
 import { SharedUse } from '#libs/expressions';
-import { graphOf } from '../graph-problems.js';
+import { buildGraphOrProblems } from '../graph-problems.js';
 import { textsIn } from '../node-templates.js';
-import { Reach } from '../reach.js';
+import { PrecedenceIndex } from '../reach.js';
 import { referenceProblems } from '../template-problems.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import type { WorkflowGraph } from '../workflow-graph.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
-import { type ExpressionPlace, expressionPlace } from './expression-places.js';
-import { countProblem, earlier, type IsEarlier, placeProblems } from './expression-problems.js';
-import { ERROR_FIELDS, NODE_FIELDS, RUN_FIELDS, type Surroundings, vocabularyOf } from './vocabulary.js';
+import { type ExpressionPlace, findExpressionPlace } from './expression-places.js';
+import { countExpressions, createEarlierTest, type IsEarlier, findPlaceProblems } from './expression-problems.js';
+import { ERROR_FIELDS, NODE_FIELDS, RUN_FIELDS, type Surroundings, createVocabulary } from './vocabulary.js';
 
 /** Maximum number of problems returned. */
 const MOST_PROBLEMS = 100;
@@ -38,19 +38,19 @@ export function checkInDefinition(
   definition: WorkflowDefinition,
   path: string,
 ): CheckedExpression | undefined {
-  const graph = graphOf(definition);
-  const reach = Array.isArray(graph) ? undefined : new Reach(graph);
-  const place = expressionPlace(definition, path, content, (id, other) => reach?.isRepeated(id, other) ?? true);
+  const graph = buildGraphOrProblems(definition);
+  const reach = Array.isArray(graph) ? undefined : new PrecedenceIndex(graph);
+  const place = findExpressionPlace(definition, path, content, (id, other) => reach?.isRepeated(id, other) ?? true);
   if (place === undefined) return undefined;
   const source = place.edge === undefined ? undefined : definition.edges[place.edge]?.from;
-  const isEarlier = reach && earlier(reach, place.node, source);
+  const isEarlier = reach && createEarlierTest(reach, place.node, source);
   const ids = new Set(definition.nodes.map(({ id }) => id));
   const hasExpressions = 'expression' in content || definition.language === 2;
   const problems = [
     ...(hasExpressions ? problemsAt(place, ids, isEarlier) : []),
-    ...(Array.isArray(graph) || !reach ? [] : ofReferences(place, graph, reach)),
+    ...(Array.isArray(graph) || !reach ? [] : checkReferences(place, graph, reach)),
   ];
-  return { problems: problems.slice(0, MOST_PROBLEMS), variables: variablesAt(place, definition, isEarlier) };
+  return { problems: problems.slice(0, MOST_PROBLEMS), variables: listVariables(place, definition, isEarlier) };
 }
 
 /** Checks an expression or a template that has no place in a definition. */
@@ -68,12 +68,12 @@ function problemsAt(
   ids: Pick<ReadonlySet<string>, 'has'>,
   isEarlier?: IsEarlier,
 ): WorkflowProblem[] {
-  const beyond = countProblem(place, new SharedUse());
-  return beyond ? [beyond] : placeProblems(place, vocabularyOf(ids, place.surroundings), isEarlier);
+  const beyond = countExpressions(place, new SharedUse());
+  return beyond ? [beyond] : findPlaceProblems(place, createVocabulary(ids, place.surroundings), isEarlier);
 }
 
 /** Checks the `{{references}}` of a template. */
-function ofReferences(place: ExpressionPlace, graph: WorkflowGraph, reach: Reach): WorkflowProblem[] {
+function checkReferences(place: ExpressionPlace, graph: WorkflowGraph, reach: PrecedenceIndex): WorkflowProblem[] {
   const { content, node, path } = place;
   if ('expression' in content || node === undefined) return [];
   const owner = graph.node(node);
@@ -83,7 +83,7 @@ function ofReferences(place: ExpressionPlace, graph: WorkflowGraph, reach: Reach
   return found.filter((problem) => problem !== undefined);
 }
 
-function variablesAt(
+function listVariables(
   { surroundings }: ExpressionPlace,
   { nodes }: WorkflowDefinition,
   isEarlier: IsEarlier = () => true,

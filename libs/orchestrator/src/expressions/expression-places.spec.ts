@@ -1,5 +1,5 @@
 import type { WorkflowDefinition } from '../workflow.js';
-import { type ExpressionPlace, expressionPlaces } from './expression-places.js';
+import { type ExpressionPlace, listExpressionPlaces } from './expression-places.js';
 
 const DEFINITION: WorkflowDefinition = {
   name: 'w',
@@ -31,7 +31,7 @@ function shown({ path, node, edge, surroundings, content }: ExpressionPlace): un
 }
 
 function places(definition: WorkflowDefinition, isRepeated = true): unknown[] {
-  return expressionPlaces(definition, () => isRepeated).map(shown);
+  return listExpressionPlaces(definition, () => isRepeated).map(shown);
 }
 
 describe('expressionPlaces', () => {

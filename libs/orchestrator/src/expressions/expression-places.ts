@@ -20,11 +20,11 @@ export interface ExpressionPlace {
 export type IsRepeated = (id: string, other: string) => boolean;
 
 /** Returns all places in a definition, those of the nodes first. Only language 2 has expressions in templates. */
-export function expressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
+export function listExpressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
   const exits = exitsOf(definition);
   return [
     ...definition.nodes.flatMap((node, index) =>
-      ofNode(node, definition.language).map(([member, content]) => ({
+      listNodeExpressions(node, definition.language).map(([member, content]) => ({
         member,
         path: `nodes[${index}].${member}`,
         node: node.id,
@@ -33,7 +33,7 @@ export function expressionPlaces(definition: WorkflowDefinition, isRepeated: IsR
       })),
     ),
     ...definition.edges.flatMap((edge, index) =>
-      ofEdge(edge).map(([member, content]) => ({
+      listEdgeExpressions(edge).map(([member, content]) => ({
         member,
         path: `edges[${index}].${member}`,
         edge: index,
@@ -48,7 +48,7 @@ export function expressionPlaces(definition: WorkflowDefinition, isRepeated: IsR
  * Returns the place at a path with this content, which need not be in the definition; `undefined` if there is no such
  * node or edge.
  */
-export function expressionPlace(
+export function findExpressionPlace(
   definition: WorkflowDefinition,
   path: string,
   content: ExpressionPlace['content'],
@@ -68,25 +68,25 @@ export function expressionPlace(
 
 const PATH = /^(nodes|edges)\[(\d{1,5})\]\.(.{1,1000})$/;
 
-type Found = [member: string, content: ExpressionPlace['content']];
+type MemberContent = [member: string, content: ExpressionPlace['content']];
 
-function ofNode(node: WorkflowNode, language: WorkflowDefinition['language']): Found[] {
+function listNodeExpressions(node: WorkflowNode, language: WorkflowDefinition['language']): MemberContent[] {
   const { type, config, each, retry } = node;
   const { until } = config;
   const templates = language === 2 ? templateValues(node) : [];
   return [
-    ...expression('each.items', each?.items),
-    ...expression('retry.when', retry?.when),
-    ...expression('config.until', type === 'wait' && typeof until === 'string' ? until : undefined),
-    ...templates.map(({ path, value: template }): Found => [path, { template }]),
+    ...createMemberContent('each.items', each?.items),
+    ...createMemberContent('retry.when', retry?.when),
+    ...createMemberContent('config.until', type === 'wait' && typeof until === 'string' ? until : undefined),
+    ...templates.map(({ path, value: template }): MemberContent => [path, { template }]),
   ];
 }
 
-function ofEdge({ when, loop }: WorkflowEdge): Found[] {
-  return [...expression('when', when), ...expression('loop.exit_when', loop?.exit_when)];
+function listEdgeExpressions({ when, loop }: WorkflowEdge): MemberContent[] {
+  return [...createMemberContent('when', when), ...createMemberContent('loop.exit_when', loop?.exit_when)];
 }
 
-function expression(member: string, text: string | undefined): Found[] {
+function createMemberContent(member: string, text: string | undefined): MemberContent[] {
   return text === undefined ? [] : [[member, { expression: text }]];
 }
 

@@ -1,5 +1,5 @@
 import {
-  compile,
+  compileExpression,
   compileTemplate,
   expressionsIn,
   InvalidExpression,
@@ -7,12 +7,12 @@ import {
   type SharedUse,
   type Vocabulary,
 } from '#libs/expressions';
-import type { Reach } from '../reach.js';
+import type { PrecedenceIndex } from '../reach.js';
 import type { WorkflowDefinition } from '../workflow.js';
-import { fault, type WorkflowProblem } from '../workflow-problem.js';
-import { type ExpressionPlace, expressionPlaces } from './expression-places.js';
-import { pathIn } from './failed-expression.js';
-import { vocabularyOf } from './vocabulary.js';
+import { errorProblem, type WorkflowProblem } from '../workflow-problem.js';
+import { type ExpressionPlace, listExpressionPlaces } from './expression-places.js';
+import { joinMemberPath } from './failed-expression.js';
+import { createVocabulary } from './vocabulary.js';
 
 /** Maximum number of expressions in a definition, inline workflows included. Compiling takes longer than counting. */
 const MOST_EXPRESSIONS = 1_000;
@@ -26,26 +26,26 @@ const MOST_PROBLEMS = 100;
  * @param reach absent if the graph is invalid: the order of nodes is not checked then
  * @param use counters of the workflow
  */
-export function expressionProblems(
+export function findExpressionProblems(
   definition: WorkflowDefinition,
-  reach: Reach | undefined,
+  reach: PrecedenceIndex | undefined,
   use: SharedUse,
 ): WorkflowProblem[] {
   const isRepeated = (id: string, other: string): boolean => reach?.isRepeated(id, other) ?? true;
-  const places = expressionPlaces(definition, isRepeated);
+  const places = listExpressionPlaces(definition, isRepeated);
   for (const place of places) {
-    const beyond = countProblem(place, use);
+    const beyond = countExpressions(place, use);
     if (beyond) return [beyond];
   }
   const ids = new Set(definition.nodes.map(({ id }) => id));
   const problems: WorkflowProblem[] = [];
   for (const place of places) {
     if (problems.length >= MOST_PROBLEMS) break;
-    const vocabulary = vocabularyOf(ids, place.surroundings);
+    const vocabulary = createVocabulary(ids, place.surroundings);
     const source = place.edge === undefined ? undefined : definition.edges[place.edge]?.from;
-    const found = placeProblems(place, vocabulary, reach && earlier(reach, place.node, source));
+    const found = findPlaceProblems(place, vocabulary, reach && createEarlierTest(reach, place.node, source));
     problems.push(
-      ...found.map((it) => ({ ...it, detail: `${said(definition, place)}, at ${it.offset}: ${it.detail}` })),
+      ...found.map((it) => ({ ...it, detail: `${describePlace(definition, place)}, at ${it.offset}: ${it.detail}` })),
     );
   }
   return problems;
@@ -55,38 +55,41 @@ export function expressionProblems(
 export type IsEarlier = (id: string) => boolean;
 
 /** Returns the test for an expression of a node, or of an edge from a source. */
-export function earlier(reach: Reach, node: string | undefined, source = ''): IsEarlier {
-  return (id) => (node === undefined ? reach.hasAfter(source, id) : reach.has(node, id));
+export function createEarlierTest(reach: PrecedenceIndex, node: string | undefined, source = ''): IsEarlier {
+  return (id) => (node === undefined ? reach.decidesAfter(source, id) : reach.runsAfter(node, id));
 }
 
-function said({ nodes, edges }: WorkflowDefinition, { node, edge, member }: ExpressionPlace): string {
+function describePlace({ nodes, edges }: WorkflowDefinition, { node, edge, member }: ExpressionPlace): string {
   const { from, to } = edges[edge ?? -1] ?? {};
   if (edge !== undefined) return `edge from "${from}" to "${to}": ${member}`;
   return `${nodes.find(({ id }) => id === node)?.type} node "${node}": ${member}`;
 }
 
 /** Returns the problems of an expression or a template. Their details do not name its place. */
-export function placeProblems(
+export function findPlaceProblems(
   { path, node, edge, member, content }: ExpressionPlace,
   vocabulary: Vocabulary,
   isEarlier?: IsEarlier,
 ): WorkflowProblem[] {
   const owner = { ...(node !== undefined && { node }), ...(edge !== undefined && { edge }) };
-  const problem = (code: string, detail: string, offset: number, inner = ''): WorkflowProblem => {
-    return fault(code, path === '' ? inner : pathIn(path, inner), detail, { ...owner, offset });
+  const createPlaceProblem = (code: string, detail: string, offset: number, inner = ''): WorkflowProblem => {
+    return errorProblem(code, path === '' ? inner : joinMemberPath(path, inner), detail, { ...owner, offset });
   };
   const read =
-    'expression' in content ? compile(content.expression, vocabulary) : compileTemplate(content.template, vocabulary);
-  if (read instanceof InvalidExpression) return [problem('INVALID_EXPRESSION', read.message, read.offset)];
-  if (Array.isArray(read)) return read.map((it) => problem('INVALID_EXPRESSION', it.message, it.offset, it.path));
+    'expression' in content
+      ? compileExpression(content.expression, vocabulary)
+      : compileTemplate(content.template, vocabulary);
+  if (read instanceof InvalidExpression) return [createPlaceProblem('INVALID_EXPRESSION', read.message, read.offset)];
+  if (Array.isArray(read))
+    return read.map((it) => createPlaceProblem('INVALID_EXPRESSION', it.message, it.offset, it.path));
   if ('expression' in content && edge !== undefined && isWord(content.expression))
-    return [problem('INVALID_EXPRESSION', `${member} is true or false, which this never is`, 0)];
+    return [createPlaceProblem('INVALID_EXPRESSION', `${member} is true or false, which this never is`, 0)];
   if (isEarlier === undefined) return [];
   const references: readonly (Reference & { path?: string })[] = read.references;
   return references
     .filter(({ variable, member: id }) => variable === 'nodes' && id !== undefined && !isEarlier(id))
     .map(({ member: id, offset, path: inner }) =>
-      problem('LATER_REFERENCE', `nodes.${id} need not have run before this is evaluated`, offset, inner),
+      createPlaceProblem('LATER_REFERENCE', `nodes.${id} need not have run before this is evaluated`, offset, inner),
     );
 }
 
@@ -99,7 +102,7 @@ function isWord(text: string): boolean {
  * Counts the expressions at a place, and returns a problem if they are too many or too large. Compiles none of them.
  * @param use counters of the workflow
  */
-export function countProblem(
+export function countExpressions(
   { path, node, edge, content }: ExpressionPlace,
   use: SharedUse,
 ): WorkflowProblem | undefined {
@@ -110,7 +113,7 @@ export function countProblem(
     if (count <= MOST_EXPRESSIONS && characters <= MOST_CHARACTERS) continue;
     const owner = { ...(node !== undefined && { node }), ...(edge !== undefined && { edge }) };
     const detail = `a definition has at most ${MOST_EXPRESSIONS} expressions of ${MOST_CHARACTERS} characters together; up to ${path} there are more`;
-    return fault('TOO_MANY_EXPRESSIONS', path, detail, owner);
+    return errorProblem('TOO_MANY_EXPRESSIONS', path, detail, owner);
   }
   return undefined;
 }

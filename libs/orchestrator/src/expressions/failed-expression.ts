@@ -10,17 +10,17 @@ export class FailedExpression extends Error {
  * @param member path that errors name: `edges[3].when`, `config.prompt`
  * @throws FailedExpression
  */
-export function evaluating<T>(member: string, evaluate: () => T): T {
+export function evaluateMember<T>(member: string, evaluate: () => T): T {
   try {
     return evaluate();
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const { message, offset, path } = error;
-    throw new FailedExpression(`${pathIn(member, path)}, at ${offset}: ${message}`, { cause: error });
+    throw new FailedExpression(`${joinMemberPath(member, path)}, at ${offset}: ${message}`, { cause: error });
   }
 }
 
 /** Joins a member and a path within it. */
-export function pathIn(member: string, path: string): string {
+export function joinMemberPath(member: string, path: string): string {
   return path === '' || path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
 }

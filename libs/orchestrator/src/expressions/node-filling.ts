@@ -1,7 +1,7 @@
 import { renderTemplate as renderExpressions, type Variables } from '#libs/expressions';
 import { isJsonObject, type JsonValue, renderTemplate, type TemplateResolver, type TextBudget } from '#libs/protocol';
 import { DecisionBudgets } from './decision-budgets.js';
-import { evaluating } from './failed-expression.js';
+import { evaluateMember } from './failed-expression.js';
 import type { RunExpressions } from './run-expressions.js';
 
 /** Values for the templates of a node, at one place of a run. */
@@ -24,7 +24,7 @@ export class NodeFilling {
     readonly texts: TextBudget,
   ) {
     this.budgets = source.language?.budgets ?? new DecisionBudgets();
-    this.budget = this.budgets.next();
+    this.budget = this.budgets.createBudget();
   }
 
   /**
@@ -33,14 +33,14 @@ export class NodeFilling {
    * @throws FailedExpression
    * @throws ContentTooLarge before anything is built
    */
-  value(member: string, value: JsonValue): JsonValue {
+  fillValue(member: string, value: JsonValue): JsonValue {
     const { source, texts, budget, budgets } = this;
     const { resolve, language } = source;
-    const template = language?.expressions.template(this.nodeId, member);
-    if (template === undefined || language === undefined) return this.filled(value);
+    const template = language?.expressions.findNodeTemplate(this.nodeId, member);
+    if (template === undefined || language === undefined) return this.fillReferences(value);
     const { variables } = language;
-    const fill = (): JsonValue => renderExpressions(template, { variables, resolve, texts, budget });
-    return evaluating(member, () => budgets.within(budget, fill));
+    const renderValue = (): JsonValue => renderExpressions(template, { variables, resolve, texts, budget });
+    return evaluateMember(member, () => budgets.evaluateWithin(budget, renderValue));
   }
 
   /**
@@ -48,15 +48,15 @@ export class NodeFilling {
    * @throws FailedExpression
    * @throws ContentTooLarge before anything is built
    */
-  text(member: string, text: string): string {
-    const value = this.value(member, text);
+  fillText(member: string, text: string): string {
+    const value = this.fillValue(member, text);
     return typeof value === 'string' ? value : JSON.stringify(value);
   }
 
-  private filled(value: JsonValue): JsonValue {
+  private fillReferences(value: JsonValue): JsonValue {
     if (typeof value === 'string') return renderTemplate(value, this.source.resolve, this.texts);
-    if (Array.isArray(value)) return value.map((item) => this.filled(item));
+    if (Array.isArray(value)) return value.map((item) => this.fillReferences(item));
     if (!isJsonObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.filled(item)]));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.fillReferences(item)]));
   }
 }

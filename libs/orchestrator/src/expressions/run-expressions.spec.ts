@@ -1,10 +1,10 @@
-import { decide, renderTemplate } from '#libs/expressions';
+import { evaluateCondition, renderTemplate } from '#libs/expressions';
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import type { NodeRun } from '../node-run.js';
+import type { NodeInstance } from '../node-run.js';
 import type { WorkflowDefinition } from '../workflow.js';
-import { FailedExpression, evaluating } from './failed-expression.js';
+import { FailedExpression, evaluateMember } from './failed-expression.js';
 import { RunExpressions } from './run-expressions.js';
-import { type Moment, runVariables, type Viewpoint } from './run-variables.js';
+import { type Moment, createRunVariables, type Viewpoint } from './run-variables.js';
 
 const DEFINITION: WorkflowDefinition = {
   name: 'w',
@@ -22,20 +22,20 @@ const DEFINITION: WorkflowDefinition = {
 };
 
 function of(definition: WorkflowDefinition): RunExpressions {
-  return RunExpressions.of(definition, () => true);
+  return RunExpressions.forDefinition(definition, () => true);
 }
 
-function node(id: string, fields: Partial<NodeRun> = {}): NodeRun {
+function node(id: string, fields: Partial<NodeInstance> = {}): NodeInstance {
   return { id, instance: id, path: [], type: 'agent', status: 'completed', attempts: 1, artifacts: [], ...fields };
 }
 
-function viewpoint(nodes: NodeRun[], fields: Partial<Viewpoint> = {}): Viewpoint {
+function viewpoint(nodes: NodeInstance[], fields: Partial<Viewpoint> = {}): Viewpoint {
   return {
     run: { id: 'r', workflow: 'w', revision: '1', contextId: 'c', startedAt: new Date(0), conversation: null },
     inputs: {},
     ids: new Set(['src', 'a', 'b']),
-    node: (id) => nodes.find((it) => it.id === id),
-    loop: () => null,
+    findInstance: (id) => nodes.find((it) => it.id === id),
+    readLoopResult: () => null,
     ...fields,
   };
 }
@@ -49,13 +49,13 @@ function valueOf(expression: string, at: Viewpoint, moment?: Moment): unknown {
     onExit: [{ node: 'c' }],
   };
   const all = of(definition);
-  const template = all.template('c', 'config.prompt');
+  const template = all.findNodeTemplate('c', 'config.prompt');
   if (template === undefined) throw new Error(all.fault);
-  return renderTemplate(template, { variables: runVariables(at, moment), resolve: () => undefined });
+  return renderTemplate(template, { variables: createRunVariables(at, moment), resolve: () => undefined });
 }
 
 describe('an input node', () => {
-  const given = (value: JsonValue, status: NodeRun['status'] = 'completed'): unknown =>
+  const given = (value: JsonValue, status: NodeInstance['status'] = 'completed'): unknown =>
     valueOf('nodes.src.data', viewpoint([node('src', { type: 'input', status })], { inputs: { src: value } }));
 
   it('has what it was given as data, where that is no text', () => {
@@ -68,20 +68,20 @@ describe('RunExpressions', () => {
   it('has those of a definition, compiled once', () => {
     const all = of(DEFINITION);
     expect(all.fault).toBeUndefined();
-    expect(all.when(0)).toBeUndefined();
-    expect(all.when(1)?.text).toBe("nodes.a.status == 'completed'");
-    expect(all.exitWhen(2)?.text).toBe('iteration > 1');
-    expect(all.exitWhen(1)).toBeUndefined();
-    expect(all.ofNode('b', 'each.items')?.text).toBe('nodes.a.data');
-    expect(all.ofNode('b', 'retry.when')?.text).toBe('index > 0');
-    expect(all.ofNode('a', 'config.until')).toBeUndefined();
-    expect(all.template('a', 'config.data')?.references).toMatchObject([{ variable: 'inputs', path: 'n' }]);
-    expect(all.template('a', 'config.args')).toBeUndefined();
+    expect(all.findEdgeCondition(0)).toBeUndefined();
+    expect(all.findEdgeCondition(1)?.text).toBe("nodes.a.status == 'completed'");
+    expect(all.findExitCondition(2)?.text).toBe('iteration > 1');
+    expect(all.findExitCondition(1)).toBeUndefined();
+    expect(all.findNodeExpression('b', 'each.items')?.text).toBe('nodes.a.data');
+    expect(all.findNodeExpression('b', 'retry.when')?.text).toBe('index > 0');
+    expect(all.findNodeExpression('a', 'config.until')).toBeUndefined();
+    expect(all.findNodeTemplate('a', 'config.data')?.references).toMatchObject([{ variable: 'inputs', path: 'n' }]);
+    expect(all.findNodeTemplate('a', 'config.args')).toBeUndefined();
     expect(of(DEFINITION)).toBe(all);
   });
 
   it('has no templates before language 2', () => {
-    expect(of({ ...DEFINITION, language: 1 }).template('a', 'config.prompt')).toBeUndefined();
+    expect(of({ ...DEFINITION, language: 1 }).findNodeTemplate('a', 'config.prompt')).toBeUndefined();
   });
 
   it.each<[Partial<WorkflowDefinition>, string]>([
@@ -95,9 +95,9 @@ describe('RunExpressions', () => {
   });
 
   it('says of one that fails where it stands', () => {
-    const when = of(DEFINITION).exitWhen(2);
+    const when = of(DEFINITION).findExitCondition(2);
     if (when === undefined) throw new Error('no expression');
-    const failed = () => evaluating('edges[2].loop.exit_when', () => decide(when, {}));
+    const failed = () => evaluateMember('edges[2].loop.exit_when', () => evaluateCondition(when, {}));
     expect(failed).toThrow(FailedExpression);
     expect(failed).toThrow('edges[2].loop.exit_when, at 0: this has no value here');
   });
@@ -105,7 +105,7 @@ describe('RunExpressions', () => {
   it('lets faults of ours through as they are', () => {
     const fault = new TypeError('ours');
     const broken = viewpoint([], {
-      node: () => {
+      findInstance: () => {
         throw fault;
       },
     });
@@ -123,7 +123,7 @@ describe('what expressions know of a run', () => {
   ];
   const at = viewpoint(nodes, {
     inputs: { topic: { deep: ['x'] } } as JsonObject,
-    loop: (id) => (id === 'a' ? { iterations: 3, reason: 'max' } : null),
+    readLoopResult: (id) => (id === 'a' ? { iterations: 3, reason: 'max' } : null),
     item: { name: 'n' },
     index: 4,
     iteration: 2,
@@ -167,7 +167,7 @@ describe('what expressions know of a run', () => {
 
   it('is not made unless it is asked for, and once then', () => {
     const asked: string[] = [];
-    const watched = viewpoint(nodes, { node: (id) => (asked.push(id), nodes.find((it) => it.id === id)) });
+    const watched = viewpoint(nodes, { findInstance: (id) => (asked.push(id), nodes.find((it) => it.id === id)) });
     expect(valueOf('nodes.a.attempts == 2 || nodes.b.attempts == 2', watched)).toBe(true);
     expect(valueOf('nodes.a.text + nodes.a.text', watched)).toBe('yesyes');
     expect(asked).toEqual(['a', 'a']);

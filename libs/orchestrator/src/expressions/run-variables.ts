@@ -1,12 +1,12 @@
 import { Members, type Value, type Variables } from '#libs/expressions';
 import { artifactReference, firstData, type JsonObject, type JsonValue } from '#libs/protocol';
-import type { Failure } from '../failure.js';
-import type { NodeRun } from '../node-run.js';
+import type { WorkflowFailure } from '../failure.js';
+import type { NodeInstance } from '../node-run.js';
 import { inputValue } from '../run-inputs.js';
 import { NODE_FIELDS, RUN_FIELDS } from './vocabulary.js';
 
 /** Run as expressions see it. */
-export interface KnownRun {
+export interface ExpressionRun {
   id: string;
   workflow: string;
   revision: string;
@@ -18,14 +18,14 @@ export interface KnownRun {
 
 /** Place in a run at which expressions are evaluated, and the values visible from there. */
 export interface Viewpoint {
-  readonly run: KnownRun;
+  readonly run: ExpressionRun;
   readonly inputs: JsonObject;
   /** Ids of all nodes. */
   readonly ids: ReadonlySet<string>;
   /** Returns the instance of a node that is visible here. */
-  node(id: string): NodeRun | undefined;
+  findInstance(id: string): NodeInstance | undefined;
   /** Returns the result of the innermost loop around a node; null if there is none or it has not ended. */
-  loop(id: string): JsonValue;
+  readLoopResult(id: string): JsonValue;
   /** Item of a list, for one of its entries. */
   readonly item?: JsonValue;
   readonly index?: number;
@@ -36,7 +36,7 @@ export interface Viewpoint {
 /** Values of one moment. */
 export interface Moment {
   /** Failure that is handled; null if there was none. */
-  error?: Failure | null;
+  error?: WorkflowFailure | null;
   now?: Date;
 }
 
@@ -44,11 +44,11 @@ export interface Moment {
  * Returns the variables of expressions at a place. Each value is created when an expression first reads it. Expressions
  * of one decision share the variables, which are discarded when the run folds another event.
  */
-export function runVariables(at: Viewpoint, { error, now }: Moment = {}): Variables {
+export function createRunVariables(at: Viewpoint, { error, now }: Moment = {}): Variables {
   return {
     inputs: at.inputs,
-    nodes: new Members(at.ids, (id) => new Members(NODE_FIELDS, (field) => nodeField(at, id, field))),
-    run: new Members(RUN_FIELDS, (field) => at.run[field as keyof KnownRun]),
+    nodes: new Members(at.ids, (id) => new Members(NODE_FIELDS, (field) => readNodeField(at, id, field))),
+    run: new Members(RUN_FIELDS, (field) => at.run[field as keyof ExpressionRun]),
     item: at.item,
     index: at.index,
     iteration: at.iteration,
@@ -57,15 +57,15 @@ export function runVariables(at: Viewpoint, { error, now }: Moment = {}): Variab
   };
 }
 
-function nodeField(at: Viewpoint, id: string, field: string): Value | undefined {
-  const node = at.node(id);
+function readNodeField(at: Viewpoint, id: string, field: string): Value | undefined {
+  const node = at.findInstance(id);
   switch (field) {
     case 'status':
       return node?.status ?? 'pending';
     case 'text':
       return artifactReference(node?.artifacts[0], []) ?? '';
     case 'data':
-      return firstData(node?.artifacts[0]?.parts ?? []) ?? givenData(at, node) ?? null;
+      return firstData(node?.artifacts[0]?.parts ?? []) ?? readGivenData(at, node) ?? null;
     case 'artifacts':
       return (node?.artifacts ?? []) as unknown as JsonValue;
     case 'error':
@@ -73,25 +73,25 @@ function nodeField(at: Viewpoint, id: string, field: string): Value | undefined 
     case 'attempts':
       return node?.attempts ?? 0;
     case 'loop':
-      return at.loop(id);
+      return at.readLoopResult(id);
     default:
       return undefined;
   }
 }
 
 /** Returns the value given to an `input` node, unless it is a text. The node's Artifact has it as a text only. */
-function givenData({ inputs }: Viewpoint, node: NodeRun | undefined): JsonValue | undefined {
+function readGivenData({ inputs }: Viewpoint, node: NodeInstance | undefined): JsonValue | undefined {
   if (node?.type !== 'input' || node.status !== 'completed') return undefined;
   const given = inputValue(inputs, node.id);
   return typeof given === 'string' ? undefined : given;
 }
 
-function nodeFailure(node: NodeRun | undefined): JsonValue {
+function nodeFailure(node: NodeInstance | undefined): JsonValue {
   if (node?.status !== 'failed') return null;
   return failureValue(node.failure ?? { kind: 'failed', message: node.error ?? '', node: node.id });
 }
 
 /** Returns a failure with all of its members, so that an expression may read any. */
-function failureValue({ kind, message, node, instance }: Failure): JsonObject {
+function failureValue({ kind, message, node, instance }: WorkflowFailure): JsonObject {
   return { kind, message, node: node ?? null, instance: instance ?? node ?? null };
 }

@@ -1,11 +1,11 @@
-import { compile, InvalidExpression } from '#libs/expressions';
-import { type Surroundings, vocabularyOf } from './vocabulary.js';
+import { compileExpression, InvalidExpression } from '#libs/expressions';
+import { type Surroundings, createVocabulary } from './vocabulary.js';
 
 const IDS = new Set(['draft', 'my-draft', 'topic']);
 
 /** What is wrong with an expression. */
 function problemOf(text: string, at: Surroundings = {}): string | undefined {
-  const compiled = compile(text, vocabularyOf(IDS, at));
+  const compiled = compileExpression(text, createVocabulary(IDS, at));
   return compiled instanceof InvalidExpression ? `${compiled.offset}: ${compiled.message}` : undefined;
 }
 

@@ -44,7 +44,7 @@ export interface Surroundings {
  * is checked for each reference. `trigger` and `usage` are reserved.
  * @param ids ids of all nodes, which are names of inputs as well: such an input replaces the node in templates
  */
-export function vocabularyOf(ids: Pick<ReadonlySet<string>, 'has'>, at: Surroundings = {}): Vocabulary {
+export function createVocabulary(ids: Pick<ReadonlySet<string>, 'has'>, at: Surroundings = {}): Vocabulary {
   return {
     inputs: { members: ids },
     nodes: { members: ids, fields: NODE_FIELDS, onlyMembers: true },

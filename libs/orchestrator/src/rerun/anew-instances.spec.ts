@@ -1,12 +1,12 @@
 import type { WorkflowEdge } from '../workflow.js';
 import { WorkflowGraph } from '../workflow-graph.js';
-import { AnewInstances } from './anew-instances.js';
+import { RerunSelection } from './anew-instances.js';
 import { type InstanceName, parseInstance } from './instance-name.js';
 
 /** Edges as `a>b`; `a<b:n` leads back from `b` to `a`, at most n times. */
 function graphOf(ids: string, edges: string): WorkflowGraph {
   const nodes = ids.split(' ').map((id) => ({ id, type: 'agent', config: {} }));
-  return WorkflowGraph.build({ name: 'w', nodes, edges: edges.split(' ').map(edgeOf) });
+  return WorkflowGraph.buildValid({ name: 'w', nodes, edges: edges.split(' ').map(edgeOf) });
 }
 
 function edgeOf(text: string): WorkflowEdge {
@@ -23,7 +23,7 @@ function named(name: string): InstanceName {
 }
 
 function anew(graph: WorkflowGraph, from: string[], of: string): string[] {
-  const instances = new AnewInstances(graph, from.map(named));
+  const instances = new RerunSelection(graph, from.map(named));
   return of.split(' ').filter((name) => instances.has(named(name)));
 }
 

@@ -6,43 +6,43 @@ import type { InstanceName } from './instance-name.js';
  * Instances that a rerun executes again: the named ones, and everything after them. A node in a loop that is named
  * without an iteration stands for the whole loop, from its first iteration on.
  */
-export class AnewInstances {
-  private readonly named: readonly Named[];
+export class RerunSelection {
+  private readonly named: readonly NamedInstance[];
   private readonly loops = new Map<string, readonly Loop[]>();
 
   constructor(
     private readonly graph: WorkflowGraph,
     names: readonly InstanceName[],
   ) {
-    this.named = names.map((name) => this.resolved(name));
+    this.named = names.map((name) => this.resolveName(name));
   }
 
   has(instance: InstanceName): boolean {
     return this.named.some((named) => this.isAfter(instance, named));
   }
 
-  private resolved(name: InstanceName): Named {
-    const [outermost] = this.loopsAround(name.id);
+  private resolveName(name: InstanceName): NamedInstance {
+    const [outermost] = this.listLoopsAround(name.id);
     const isWholeLoop = outermost !== undefined && name.path.length === 0;
     const starts = isWholeLoop ? [...outermost.body] : [name.id];
-    return { ...name, isWholeLoop, reached: this.reachable(starts) };
+    return { ...name, isWholeLoop, reached: this.collectReachable(starts) };
   }
 
-  private isAfter({ id, path, index }: InstanceName, named: Named): boolean {
+  private isAfter({ id, path, index }: InstanceName, named: NamedInstance): boolean {
     if (named.isWholeLoop) return named.reached.has(id);
-    const shared = this.sharedLoops(id, named.id);
+    const shared = this.countSharedLoops(id, named.id);
     const order = comparePaths(path.slice(0, shared), named.path.slice(0, shared));
     if (order !== 0) return order > 0;
     if (id !== named.id) return named.reached.has(id);
     return index === undefined || named.index === undefined || index === named.index;
   }
 
-  private sharedLoops(one: string, other: string): number {
-    return this.loopsAround(one).filter(({ body }) => body.has(other)).length;
+  private countSharedLoops(one: string, other: string): number {
+    return this.listLoopsAround(one).filter(({ body }) => body.has(other)).length;
   }
 
   /** Returns the loops around a node, outermost first. */
-  private loopsAround(id: string): readonly Loop[] {
+  private listLoopsAround(id: string): readonly Loop[] {
     const known = this.loops.get(id);
     if (known) return known;
     const around = this.graph.loops.filter(({ body }) => body.has(id)).toSorted((a, b) => b.body.size - a.body.size);
@@ -50,14 +50,14 @@ export class AnewInstances {
     return around;
   }
 
-  private reachable(starts: readonly string[]): ReadonlySet<string> {
+  private collectReachable(starts: readonly string[]): ReadonlySet<string> {
     const reached = new Set(starts);
     for (const id of reached) for (const next of this.graph.successors(id)) reached.add(next);
     return reached;
   }
 }
 
-interface Named extends InstanceName {
+interface NamedInstance extends InstanceName {
   isWholeLoop: boolean;
   /** Ids of the nodes that forward edges lead to, those of the start included. */
   reached: ReadonlySet<string>;

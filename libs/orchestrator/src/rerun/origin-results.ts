@@ -15,10 +15,10 @@ export class OriginResults {
   private readonly failures = new Set<string>();
 
   constructor(log: readonly TaskEvent[]) {
-    for (const event of log) if (!('task' in event)) this.take(event);
+    for (const event of log) if (!('task' in event)) this.readEvent(event);
   }
 
-  of(instance: string): OriginResult | undefined {
+  findResult(instance: string): OriginResult | undefined {
     return this.results.get(instance);
   }
 
@@ -29,10 +29,10 @@ export class OriginResults {
     return failed.filter((instance) => !lists.has(instance));
   }
 
-  private take(event: Exclude<TaskEvent, { task: unknown }>): void {
+  private readEvent(event: Exclude<TaskEvent, { task: unknown }>): void {
     const isResult = 'artifactUpdate' in event;
     const note = runEventNote(isResult ? event.artifactUpdate.metadata : event.statusUpdate.metadata);
-    const instance = note && instanceOf(note);
+    const instance = note && readInstanceName(note);
     if (note === undefined || instance === undefined) return;
     if (note.type === nodeCompleted.type || note.type === nodeReused.type) {
       const reported = note.payload['artifacts'] as unknown as Artifact[] | undefined;
@@ -48,6 +48,6 @@ function isEntry(instance: string): boolean {
   return instance.endsWith(']');
 }
 
-function instanceOf({ instance, node_id: id }: RunEventNote): string | undefined {
+function readInstanceName({ instance, node_id: id }: RunEventNote): string | undefined {
   return instance ?? id;
 }

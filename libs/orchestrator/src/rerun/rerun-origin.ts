@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { nodeContent } from '../node-message.js';
-import { partsOf } from '../passed-content.js';
+import { messageParts } from '../passed-content.js';
 import { RunEvaluation } from '../run-evaluation.js';
-import { knownRun } from '../run-known.js';
+import { expressionRun } from '../run-known.js';
 import { RunState } from '../run-state.js';
-import { AnewInstances } from './anew-instances.js';
+import { RerunSelection } from './anew-instances.js';
 import { parseInstance } from './instance-name.js';
 import { OriginResults } from './origin-results.js';
 import type { RerunOrigin } from './rerun-origins.js';
@@ -18,33 +18,38 @@ interface FoldedRun {
 }
 
 /** Returns the results that a rerun takes from its origin; `undefined` if it takes none. */
-export function reusedResults(request: RerunRequest, origin: RerunOrigin, now: FoldedRun): ReusedResults | undefined {
+export function createReusedResults(
+  request: RerunRequest,
+  origin: RerunOrigin,
+  now: FoldedRun,
+): ReusedResults | undefined {
   if (request.all) return undefined;
   const { workflow, log } = origin;
   const results = new OriginResults(log);
   const names = [...(request.from ?? []), ...(request.failed ? results.failed : [])];
   const named = names.flatMap((name) => parseInstance(name) ?? []);
   const { graph } = now.state;
-  const anew = new AnewInstances(
+  const anew = new RerunSelection(
     graph,
     named.filter(({ id }) => graph.has(id)),
   );
-  const state = RunState.of(workflow.definition, log);
+  const state = RunState.fromEvents(workflow.definition, log);
   const isSame =
     isDeepStrictEqual(workflow.definition, now.state.definition) &&
     isDeepStrictEqual([state.inputs, state.text], [now.state.inputs, now.state.text]);
   const before = {
     state,
-    evaluation: new RunEvaluation(state, knownRun(request.origin, workflow, log[0]), now.evaluation.steps),
+    evaluation: new RunEvaluation(state, expressionRun(request.origin, workflow, log[0]), now.evaluation.steps),
   };
-  const compared = { before: comparedRun(before), now: comparedRun(now) };
+  const compared = { before: createComparedRun(before), now: createComparedRun(now) };
   return new ReusedResults({ origin: request.origin, results, anew, run: now.state, ...(!isSame && { compared }) });
 }
 
-function comparedRun({ state, evaluation }: FoldedRun): ComparedRun {
+function createComparedRun({ state, evaluation }: FoldedRun): ComparedRun {
   return {
     graph: state.graph,
-    node: (id) => state.nodes.get(id),
-    parts: (node) => partsOf(nodeContent(node, state.graph, evaluation.source(state.node(node.id)))),
+    findInstance: (id) => state.nodes.get(id),
+    renderParts: (node) =>
+      messageParts(nodeContent(node, state.graph, evaluation.messageSource(state.getNode(node.id)))),
   };
 }

@@ -11,5 +11,5 @@ export interface RerunOrigin {
 /** Lookup of the runs that reruns begin with. */
 export abstract class RerunOrigins {
   /** Resolves with a run; `undefined` if the caller may not read it, or it is no longer kept. */
-  abstract find(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
+  abstract findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
 }

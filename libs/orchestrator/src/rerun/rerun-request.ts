@@ -21,7 +21,7 @@ export function rerunMetadata(request: RerunRequest): JsonObject {
 }
 
 /** Reads the request for a rerun from metadata; `undefined` if there is none, or it is malformed. */
-export function readRerun(metadata: JsonObject | undefined): RerunRequest | undefined {
+export function readRerunRequest(metadata: JsonObject | undefined): RerunRequest | undefined {
   const rerun = metadata?.[RERUN_KEY];
   if (!isJsonObject(rerun) || typeof rerun['origin'] !== 'string') return undefined;
   const { origin, from, failed, all } = rerun;
@@ -34,6 +34,6 @@ export function readRerun(metadata: JsonObject | undefined): RerunRequest | unde
 }
 
 /** Reads the request for a rerun from the Task of a run, the first event of its log. */
-export function rerunOf(first: TaskEvent | undefined): RerunRequest | undefined {
-  return first && 'task' in first ? readRerun(first.task.metadata) : undefined;
+export function readTaskRerun(first: TaskEvent | undefined): RerunRequest | undefined {
+  return first && 'task' in first ? readRerunRequest(first.task.metadata) : undefined;
 }

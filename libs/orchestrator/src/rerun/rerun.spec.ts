@@ -42,10 +42,10 @@ describe('a rerun', () => {
     expect(called).toEqual(['b', 'c']);
     const [reused] = run.runEvents.filter(({ type }) => type === 'node.reused');
     expect(reused).toMatchObject({ node_id: 'a', payload: { origin: 'run-0' } });
-    expect(run.state.node('a')).toMatchObject({ status: 'completed', attempts: 0, origin: 'run-0' });
+    expect(run.state.getNode('a')).toMatchObject({ status: 'completed', attempts: 0, origin: 'run-0' });
     expect(run.state.status).toBe('completed');
     expect(run.state.origin).toBe('run-0');
-    expect(JSON.stringify(run.state.node('a').artifacts)).toBe(JSON.stringify(origin.state.node('a').artifacts));
+    expect(JSON.stringify(run.state.getNode('a').artifacts)).toBe(JSON.stringify(origin.state.getNode('a').artifacts));
   });
 
   it('of nothing in particular takes over everything, the result included', async () => {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Part } from '#libs/protocol';
-import type { NodeRun } from '../node-run.js';
+import type { NodeInstance } from '../node-run.js';
 import type { RunState } from '../run-state.js';
 import type { WorkflowNode } from '../workflow.js';
 import type { WorkflowGraph } from '../workflow-graph.js';
-import type { AnewInstances } from './anew-instances.js';
+import type { RerunSelection } from './anew-instances.js';
 import type { OriginResult, OriginResults } from './origin-results.js';
 
 /** Result that a rerun takes from its origin. */
@@ -16,18 +16,18 @@ export interface ReusedResult extends OriginResult {
 /** View of a run, to compare what a node is sent in two runs. */
 export interface ComparedRun {
   graph: WorkflowGraph;
-  node(id: string): NodeRun | undefined;
+  findInstance(id: string): NodeInstance | undefined;
   /**
    * Returns the Parts that the node is sent.
    * @throws if they cannot be built
    */
-  parts(node: WorkflowNode): Part[];
+  renderParts(node: WorkflowNode): Part[];
 }
 
 interface ReusedSource {
   origin: string;
   results: OriginResults;
-  anew: AnewInstances;
+  anew: RerunSelection;
   /** Run that takes the results, as far as it is folded. */
   run: Pick<RunState, 'graph' | 'instances'>;
   /** Both runs, if the definition or the inputs differ. Used to find the nodes that the difference does not affect. */
@@ -45,46 +45,46 @@ export class ReusedResults {
   constructor(private readonly source: ReusedSource) {}
 
   /** Returns the result of an instance that is about to start, if it is reused. */
-  of(node: NodeRun): ReusedResult | undefined {
+  findReusableResult(node: NodeInstance): ReusedResult | undefined {
     const { origin, results, anew } = this.source;
-    const result = results.of(node.instance);
+    const result = results.findResult(node.instance);
     if (result === undefined || anew.has(node) || this.comesAfterAnew(node) || !this.isUnchanged(node))
       return undefined;
     return { origin, ...result };
   }
 
   /** True for a node of `onExit` after any other node has run: it may have another outcome to report. */
-  private comesAfterAnew({ id }: NodeRun): boolean {
+  private comesAfterAnew({ id }: NodeInstance): boolean {
     const { graph, instances } = this.source.run;
     if (!graph.exits.has(id)) return false;
     return [...instances.values()].some((it) => it.attempts > 0 && !graph.exits.has(it.id));
   }
 
-  private isUnchanged({ id, path, list }: NodeRun): boolean {
+  private isUnchanged({ id, path, list }: NodeInstance): boolean {
     const { compared } = this.source;
     if (compared === undefined) return true;
     const { before, now } = compared;
     if (path.length > 0 || list !== undefined || !before.graph.has(id)) return false;
     const [then, node] = [before.graph.node(id), now.graph.node(id)];
-    if (node.each !== undefined || !isDeepStrictEqual(meaning(then), meaning(node))) return false;
+    if (node.each !== undefined || !isDeepStrictEqual(omitPosition(then), omitPosition(node))) return false;
     return isFedAlike(id, before.graph, now.graph) && this.isAfterReused(id) && isSentAlike(then, node, compared);
   }
 
   private isAfterReused(id: string): boolean {
     const { compared } = this.source;
     const predecessors = compared?.now.graph.predecessors(id) ?? [];
-    return predecessors.every((before) => compared?.now.node(before)?.origin !== undefined);
+    return predecessors.every((before) => compared?.now.findInstance(before)?.origin !== undefined);
   }
 }
 
 /** Returns everything of a node that affects what it does: all but its position in an editor. */
-function meaning({ position: _position, ...node }: WorkflowNode): object {
+function omitPosition({ position: _position, ...node }: WorkflowNode): object {
   return node;
 }
 
 function isFedAlike(id: string, before: WorkflowGraph, now: WorkflowGraph): boolean {
-  const edges = (graph: WorkflowGraph): unknown[] => graph.incoming(id).map(({ edge }) => edge);
-  return isDeepStrictEqual(edges(before), edges(now));
+  const listIncomingEdges = (graph: WorkflowGraph): unknown[] => graph.incoming(id).map(({ edge }) => edge);
+  return isDeepStrictEqual(listIncomingEdges(before), listIncomingEdges(now));
 }
 
 /** True if the node is sent the same in both runs. False if that cannot be built for one of them. */
@@ -94,7 +94,7 @@ function isSentAlike(
   { before, now }: { before: ComparedRun; now: ComparedRun },
 ): boolean {
   try {
-    return isDeepStrictEqual(before.parts(then), now.parts(node));
+    return isDeepStrictEqual(before.renderParts(then), now.renderParts(node));
   } catch {
     return false;
   }

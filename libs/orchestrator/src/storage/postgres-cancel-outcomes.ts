@@ -14,7 +14,7 @@ export class PostgresCancelOutcomes extends CancelOutcomes {
     retention.purgeWith('DELETE FROM run_cancel WHERE run_id = ANY($1::text[])');
   }
 
-  async keep({ runId, node, attempt, outcome }: LaterOutcome): Promise<void> {
+  async recordOutcome({ runId, node, attempt, outcome }: LaterOutcome): Promise<void> {
     await this.database.pool.query(
       `INSERT INTO run_cancel (run_id, node_id, attempt, outcome) VALUES ($1, $2, $3, $4)
        ON CONFLICT (run_id, node_id, attempt) DO NOTHING`,
@@ -22,7 +22,7 @@ export class PostgresCancelOutcomes extends CancelOutcomes {
     );
   }
 
-  async of(runId: string): Promise<LaterOutcome[]> {
+  async listOutcomes(runId: string): Promise<LaterOutcome[]> {
     const { rows } = await this.database.pool.query<LaterOutcome>(
       `SELECT run_id AS "runId", node_id AS node, attempt, outcome FROM run_cancel
        WHERE run_id = $1 ORDER BY node_id, attempt`,

@@ -14,7 +14,7 @@ export class PostgresRemoteContexts extends RemoteContexts {
     retention.purgeWith('DELETE FROM remote_context WHERE task_id = ANY($1::text[])');
   }
 
-  async of(talk: RemoteTalk): Promise<string | undefined> {
+  async findContext(talk: RemoteTalk): Promise<string | undefined> {
     const { rows } = await this.database.pool.query<{ contextId: string }>({
       name: 'remote-context',
       text: 'SELECT context_id AS "contextId" FROM remote_context WHERE key = $1',
@@ -23,7 +23,7 @@ export class PostgresRemoteContexts extends RemoteContexts {
     return rows[0]?.contextId;
   }
 
-  async keep(talk: RemoteTalk, contextId: string, taskId: string): Promise<void> {
+  async keepContext(talk: RemoteTalk, contextId: string, taskId: string): Promise<void> {
     await this.database.pool.query({
       name: 'remote-context-keep',
       text: `INSERT INTO remote_context (key, context_id, task_id) VALUES ($1, $2, $3)

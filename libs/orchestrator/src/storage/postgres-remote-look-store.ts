@@ -17,7 +17,7 @@ export class PostgresRemoteLookStore extends RemoteLookStore {
     retention.purgeWith('DELETE FROM remote_moved_on WHERE run_id = ANY($1::text[])');
   }
 
-  override async place({ runId, node, asked }: RemoteLook): Promise<LookPlace> {
+  override async readPlace({ runId, node, asked }: RemoteLook): Promise<LookPlace> {
     const { rows } = await this.database.pool.query<LookPlace>(PLACE, [runId, node, asked]);
     return rows[0] ?? { ended: true, movedOn: false };
   }
@@ -36,7 +36,7 @@ export class PostgresRemoteLookStore extends RemoteLookStore {
     return ((await this.database.pool.query(CONTINUE, values)).rowCount ?? 0) > 0;
   }
 
-  override async reserve(agent: string, spacing: number): Promise<number> {
+  override async reserveTurn(agent: string, spacing: number): Promise<number> {
     const { rows } = await this.database.pool.query<{ wait: number }>(RESERVE, [agent, spacing]);
     return rows[0]?.wait ?? 0;
   }
@@ -46,11 +46,11 @@ export class PostgresRemoteLookStore extends RemoteLookStore {
     await this.database.pool.query(KEEP_MOVED_ON, [runId, node, asked, remoteLookKey(look)]);
   }
 
-  override async wake(runId: string): Promise<boolean> {
+  override async wakeRun(runId: string): Promise<boolean> {
     return ((await this.database.pool.query(MAKE_DUE, [runId])).rowCount ?? 0) > 0;
   }
 
-  override async tidy(): Promise<void> {
+  override async forgetIdleAgents(): Promise<void> {
     await this.database.pool.query(`DELETE FROM remote_look_turn WHERE next_at < now() - interval '1 hour'`);
   }
 }

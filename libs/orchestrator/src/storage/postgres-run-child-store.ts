@@ -13,7 +13,7 @@ const QUERIES_AT_ONCE = 4;
 export class PostgresRunChildStore extends RunChildStore {
   /** A replica that adopts many runs reads the children of all of them. */
   private readonly children = new BatchLoader(
-    (runIds: readonly string[]) => this.read(runIds),
+    (runIds: readonly string[]) => this.readChildren(runIds),
     RUNS_TOGETHER,
     QUERIES_AT_ONCE,
   );
@@ -26,7 +26,7 @@ export class PostgresRunChildStore extends RunChildStore {
     retention.purgeWith('DELETE FROM run_child WHERE run_id = ANY($1::text[])');
   }
 
-  async remember(child: RunChild): Promise<void> {
+  async rememberChild(child: RunChild): Promise<void> {
     await this.database.pool.query({
       name: 'run-child-remember',
       text: `INSERT INTO run_child (run_id, node_id, attempt, task_id, agent_url) VALUES ($1, $2, $3, $4, $5)
@@ -35,7 +35,7 @@ export class PostgresRunChildStore extends RunChildStore {
     });
   }
 
-  async of(runId: string): Promise<RunChild[]> {
+  async listChildren(runId: string): Promise<RunChild[]> {
     return (await this.children.get(runId)) ?? [];
   }
 
@@ -48,7 +48,7 @@ export class PostgresRunChildStore extends RunChildStore {
     return rows;
   }
 
-  private async read(runIds: readonly string[]): Promise<Map<string, RunChild[]>> {
+  private async readChildren(runIds: readonly string[]): Promise<Map<string, RunChild[]>> {
     const { rows } = await this.database.pool.query<RunChild>({
       name: 'children-of-runs',
       text: `SELECT run_id AS "runId", node_id AS "nodeId", attempt, task_id AS "taskId", agent_url AS "agentUrl"

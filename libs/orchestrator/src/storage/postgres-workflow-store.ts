@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database, inTransaction } from '#libs/postgres';
-import type { Premise } from '#libs/tasks';
+import type { RevisionPrecondition } from '#libs/tasks';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
-import { type HeldDefinitions, refuseBeyondTenant } from '../definition-limits.js';
+import { type HeldDefinitions, assertTenantHasRoom } from '../definition-limits.js';
 import { namingNodes } from '../named-workflows.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import {
@@ -51,7 +51,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private readonly tenants = new LRUCache<string, PostgresWorkflowStore>({
     maxSize: MOST_TENANTS,
     sizeCalculation: () => 1,
-    memoMethod: (tenant) => PostgresWorkflowStore.of(this.database, tenant, this.cache),
+    memoMethod: (tenant) => PostgresWorkflowStore.createForTenant(this.database, tenant, this.cache),
   });
   private tenant = '';
   private cache = new RevisionCache();
@@ -68,7 +68,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return tenant === this.tenant ? this : this.tenants.memo(tenant);
   }
 
-  private static of(database: Database, tenant: string, cache: RevisionCache): PostgresWorkflowStore {
+  private static createForTenant(database: Database, tenant: string, cache: RevisionCache): PostgresWorkflowStore {
     const store = new PostgresWorkflowStore(database);
     store.tenant = tenant;
     store.cache = cache;
@@ -80,18 +80,18 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return this.transaction ?? this.database.pool;
   }
 
-  async version(): Promise<string> {
+  async currentVersion(): Promise<string> {
     return (await this.versions.get(this.tenant)) ?? '0';
   }
 
-  async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
+  async listRevisions(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
     // Not a prepared statement: a plan made for few workflows is slow for many.
-    return this.revisions(within(await this.page(limit, afterName), MOST_LISTED_BYTES));
+    return this.loadRevisions(headsWithin(await this.readHeads(limit, afterName), MOST_LISTED_BYTES));
   }
 
-  async texts({ limit, most, afterName = '', admit }: TextPageRequest): Promise<TextPage> {
-    const found = await this.page(limit + 1, afterName);
-    const heads = within(found.slice(0, limit), most);
+  async listTexts({ limit, most, afterName = '', admit }: TextPageRequest): Promise<TextPage> {
+    const found = await this.readHeads(limit + 1, afterName);
+    const heads = headsWithin(found.slice(0, limit), most);
     await admit(heads.reduce((sum, { bytes }) => sum + bytes, 0));
     type Text = { name: string; definition: string };
     const { rows } = await this.sessions.query<Text>(DEFINITION_TEXTS, pairsOf(heads, this.tenant));
@@ -103,39 +103,44 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return { workflows, more: found.length > heads.length };
   }
 
-  published(): Promise<WorkflowListing[]> {
-    return this.summaries.published();
+  listPublished(): Promise<WorkflowListing[]> {
+    return this.summaries.listPublished();
   }
 
-  interfaces(): Promise<Map<string, WorkflowInterface>> {
-    return this.summaries.interfaces();
+  listInterfaces(): Promise<Map<string, WorkflowInterface>> {
+    return this.summaries.listInterfaces();
   }
 
-  listed(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
-    return this.summaries.listed(limit, after);
+  listWithNodes(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
+    return this.summaries.listWithNodes(limit, after);
   }
 
   async get(name: string, revision?: string): Promise<WorkflowRevision | undefined> {
     if (!WORKFLOW_NAME.test(name)) return undefined;
-    if (revision !== undefined) return this.saved(name, revision);
+    if (revision !== undefined) return this.findSaved(name, revision);
     return this.newest.get(name);
   }
 
-  override recent(name: string): { revision: WorkflowRevision; premise: Premise } | undefined {
-    return this.cache.recent(this.tenant, name);
+  override recentRevision(name: string): { revision: WorkflowRevision; premise: RevisionPrecondition } | undefined {
+    return this.cache.recentRevision(this.tenant, name);
   }
 
   async withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]> {
     if (!WORKFLOW_NAME.test(nodeId)) return [];
-    return this.revisions(await this.heads('workflow-heads-with-node', HEADS_WITH_NODE, [this.tenant, nodeId, limit]));
+    return this.loadRevisions(
+      await this.queryHeads('workflow-heads-with-node', HEADS_WITH_NODE, [this.tenant, nodeId, limit]),
+    );
   }
 
-  async create(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
-    return this.save(CREATE, definition);
+  async createWorkflow(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+    return this.saveDefinition(CREATE, definition);
   }
 
-  async replace(definition: WorkflowDefinition, expected?: readonly string[]): Promise<WorkflowRevision | undefined> {
-    return this.save(REPLACE, definition, [expected ?? null]);
+  async replaceWorkflow(
+    definition: WorkflowDefinition,
+    expected?: readonly string[],
+  ): Promise<WorkflowRevision | undefined> {
+    return this.saveDefinition(REPLACE, definition, [expected ?? null]);
   }
 
   async delete(name: string, expected?: readonly string[]): Promise<boolean> {
@@ -144,17 +149,17 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return rows.length === 1;
   }
 
-  async saves(name: string, limit: number, before?: string): Promise<WorkflowSave[]> {
+  async listSaves(name: string, limit: number, before?: string): Promise<WorkflowSave[]> {
     if (!WORKFLOW_NAME.test(name) || (before !== undefined && !REVISION_NUMBER.test(before))) return [];
     const values = [this.tenant, name, limit, before ?? null];
     const { rows } = await this.sessions.query<{ revision: string; saved_at: Date }>(SAVES, values);
     return rows.map(({ revision, saved_at: savedAt }) => ({ revision, savedAt }));
   }
 
-  async atomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
+  async runAtomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
     return inTransaction(this.database, async (client) => {
       // The store has a cache of its own: its revisions are not committed yet.
-      const store = PostgresWorkflowStore.of(this.database, this.tenant, new RevisionCache());
+      const store = PostgresWorkflowStore.createForTenant(this.database, this.tenant, new RevisionCache());
       store.transaction = client;
       await client.query(LOCK_TENANT, [this.tenant]);
       await client.query(LOCK, [this.tenant, names]);
@@ -167,17 +172,17 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return rows.length === 1;
   }
 
-  async marked(mark: string): Promise<string[]> {
+  async listMarked(mark: string): Promise<string[]> {
     const { rows } = await this.sessions.query<{ name: string }>(MARKED, [this.tenant, mark]);
     return rows.map(({ name }) => name);
   }
 
-  async mark(name: string, mark: string): Promise<void> {
+  async markWorkflow(name: string, mark: string): Promise<void> {
     await this.sessions.query(MARK, [this.tenant, name, mark]);
   }
 
   /** Saves a definition. Saves of one tenant are serialized, because its total is counted first. */
-  private async save(
+  private async saveDefinition(
     statement: string,
     definition: WorkflowDefinition,
     more: readonly unknown[] = [],
@@ -197,16 +202,16 @@ export class PostgresWorkflowStore extends WorkflowStore {
       ...summaryColumns(definition),
       ...more,
     ];
-    const [row] = await this.locked(async (session) => {
+    const [row] = await this.withTenantLock(async (session) => {
       const { rows: held } = await session.query<HeldDefinitions>(HELD, [this.tenant, definition.name]);
-      if (held[0]) refuseBeyondTenant(bytes, held[0]);
+      if (held[0]) assertTenantHasRoom(bytes, held[0]);
       return (await session.query<Head>(statement, values)).rows;
     });
     // Parse the text again: the cached revision must not share objects with the caller.
-    return row && this.keep({ ...row, bytes, definition: JSON.parse(text) as WorkflowDefinition });
+    return row && this.cacheRevision({ ...row, bytes, definition: JSON.parse(text) as WorkflowDefinition });
   }
 
-  private async locked<T>(work: (session: Sessions) => Promise<T>): Promise<T> {
+  private async withTenantLock<T>(work: (session: Sessions) => Promise<T>): Promise<T> {
     if (this.transaction) return work(this.transaction);
     return inTransaction(this.database, async (client) => {
       await client.query(LOCK_TENANT, [this.tenant]);
@@ -214,20 +219,20 @@ export class PostgresWorkflowStore extends WorkflowStore {
     });
   }
 
-  private async page(limit: number, afterName: string): Promise<SizedHead[]> {
+  private async readHeads(limit: number, afterName: string): Promise<SizedHead[]> {
     // Not a prepared statement: a plan made for few workflows is slow for many.
     return (await this.sessions.query<SizedHead>(HEADS, [this.tenant, afterName, limit])).rows;
   }
 
   private async readNewest(names: readonly string[]): Promise<Map<string, WorkflowRevision>> {
-    const heads = await this.heads('workflow-heads', HEADS_OF, [this.tenant, names]);
-    const found = new Map((await this.revisions(heads)).map((revision) => [revision.definition.name, revision]));
+    const heads = await this.queryHeads('workflow-heads', HEADS_OF, [this.tenant, names]);
+    const found = new Map((await this.loadRevisions(heads)).map((revision) => [revision.definition.name, revision]));
     const versions = new Map(heads.map(({ name, version }) => [name, version]));
-    for (const name of names) this.remember(name, found.get(name), versions.get(name));
+    for (const name of names) this.rememberNewest(name, found.get(name), versions.get(name));
     return found;
   }
 
-  private remember(name: string, revision: WorkflowRevision | undefined, version = ''): void {
+  private rememberNewest(name: string, revision: WorkflowRevision | undefined, version = ''): void {
     if (!revision) return this.cache.noteNewest(this.tenant, name, undefined);
     const premise = { relation: 'workflow_newest', tenant: this.tenant, name } as const;
     this.cache.noteNewest(this.tenant, name, {
@@ -245,31 +250,31 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return new Map(rows.map(({ version }) => [this.tenant, version]));
   }
 
-  private async heads(name: string, text: string, values: unknown[]): Promise<Head[]> {
+  private async queryHeads(name: string, text: string, values: unknown[]): Promise<Head[]> {
     const { rows } = await this.sessions.query<Head>({ name, text, values });
     return rows;
   }
 
   /** Returns the definitions of workflows, from the cache if possible. */
-  private async revisions(heads: readonly Head[]): Promise<WorkflowRevision[]> {
-    const found = new Map(heads.map((head) => [head.name, this.kept(head)]));
+  private async loadRevisions(heads: readonly Head[]): Promise<WorkflowRevision[]> {
+    const found = new Map(heads.map((head) => [head.name, this.cachedRevision(head)]));
     const unread = heads.filter((head) => !found.get(head.name));
-    const definitions = await this.definitions(unread);
+    const definitions = await this.readDefinitions(unread);
     for (const head of unread) {
       const saved = definitions.get(head.name);
-      if (saved) found.set(head.name, this.keep({ ...head, ...saved }));
+      if (saved) found.set(head.name, this.cacheRevision({ ...head, ...saved }));
     }
     return heads.flatMap((head) => found.get(head.name) ?? []);
   }
 
-  private async definitions(heads: readonly Head[]): Promise<Map<string, Saved>> {
+  private async readDefinitions(heads: readonly Head[]): Promise<Map<string, Saved>> {
     if (heads.length === 0) return new Map();
     const { rows } = await this.sessions.query<Saved>(DEFINITIONS, pairsOf(heads, this.tenant));
     return new Map(rows.map((row) => [row.name, row]));
   }
 
-  private async saved(name: string, revision: string): Promise<WorkflowRevision | undefined> {
-    const kept = this.kept({ name, revision });
+  private async findSaved(name: string, revision: string): Promise<WorkflowRevision | undefined> {
+    const kept = this.cachedRevision({ name, revision });
     if (kept || !REVISION_NUMBER.test(revision)) return kept;
     return this.unread.get(`${name}/${revision}`);
   }
@@ -279,18 +284,18 @@ export class PostgresWorkflowStore extends WorkflowStore {
     const pairs = keys.map((key) => key.split('/'));
     const values = [this.tenant, pairs.map(([name]) => name), pairs.map(([, revision]) => revision)];
     const { rows } = await this.sessions.query<Head & Saved>(REVISIONS, values);
-    return new Map(rows.map((row) => [`${row.name}/${row.revision}`, this.keep(row)]));
+    return new Map(rows.map((row) => [`${row.name}/${row.revision}`, this.cacheRevision(row)]));
   }
 
-  private keep(row: Head & Saved): WorkflowRevision {
+  private cacheRevision(row: Head & Saved): WorkflowRevision {
     const { definition, revision, created_at: createdAt, updated_at: updatedAt, version, bytes } = row;
     const found = { definition, revision, createdAt, updatedAt };
-    this.cache.keep({ tenant: this.tenant, name: row.name, revision }, found, { version, bytes });
+    this.cache.keepRevision({ tenant: this.tenant, name: row.name, revision }, found, { version, bytes });
     return found;
   }
 
   /** Returns the revision if it was read from this row; without a version, the one that was read last. */
-  private kept({ name, revision, version }: KeptHead): WorkflowRevision | undefined {
+  private cachedRevision({ name, revision, version }: KeptHead): WorkflowRevision | undefined {
     return this.cache.get({ tenant: this.tenant, name, revision }, version);
   }
 }
@@ -325,7 +330,7 @@ const READ_AT_ONCE = 32;
 const REVISION_NUMBER = /^[1-9]\d{0,17}$/;
 
 /** Returns the first workflows whose definitions fit; at least one. */
-function within(heads: readonly SizedHead[], most: number): SizedHead[] {
+function headsWithin(heads: readonly SizedHead[], most: number): SizedHead[] {
   let bytes = 0;
   return heads.filter((head, index) => {
     bytes += head.bytes;

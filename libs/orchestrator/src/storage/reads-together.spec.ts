@@ -20,7 +20,7 @@ describe('what many runs that are taken over ask for together', () => {
     const rows = ['b', 'a', 'b'].map((runId, index) => ({ runId, nodeId: `n${index}`, taskId: `t${index}` }));
     const { counted, database } = databaseOf(rows);
     const store = new PostgresRunChildStore(database, { purgeWith: () => undefined } as unknown as TaskRetention);
-    const found = await Promise.all(['a', 'b', 'c', 'a'].map((runId) => store.of(runId)));
+    const found = await Promise.all(['a', 'b', 'c', 'a'].map((runId) => store.listChildren(runId)));
     expect(found.map((children) => children.map(({ taskId }) => taskId))).toEqual([['t1'], ['t0', 't2'], [], ['t1']]);
     expect(counted.queries).toBe(1);
   });

@@ -1,4 +1,4 @@
-import type { Premise } from '#libs/tasks';
+import type { RevisionPrecondition } from '#libs/tasks';
 import type { WorkflowRevision } from '../workflow.js';
 import { RevisionCache } from './revision-cache.js';
 
@@ -15,7 +15,7 @@ describe('RevisionCache', () => {
   it('weighs the revisions of all tenants together, and evicts the least recently used', () => {
     const cache = new RevisionCache(1_000 * KIB);
     for (let tenant = 0; tenant < 200; tenant += 1) {
-      cache.keep(key(`t${tenant}`), revision('w'), { version: 'v', bytes: 50 * KIB });
+      cache.keepRevision(key(`t${tenant}`), revision('w'), { version: 'v', bytes: 50 * KIB });
       expect(cache.get(key('t0'))).toBeDefined();
       expect(cache.weight).toBeLessThanOrEqual(1_000 * KIB);
     }
@@ -25,13 +25,13 @@ describe('RevisionCache', () => {
 
   it('does not keep a revision that alone outweighs the room', () => {
     const cache = new RevisionCache(100 * KIB);
-    cache.keep(key(''), revision('w'), { version: 'v', bytes: 4_000 * KIB });
+    cache.keepRevision(key(''), revision('w'), { version: 'v', bytes: 4_000 * KIB });
     expect([cache.get(key('')), cache.weight]).toEqual([undefined, 0]);
   });
 
   it('tells tenants apart whatever is in their names, and the rows that a revision was read from', () => {
     const cache = new RevisionCache(1_000 * KIB);
-    cache.keep(key('a/1', 'w'), revision('w'), { version: 'v', bytes: KIB });
+    cache.keepRevision(key('a/1', 'w'), revision('w'), { version: 'v', bytes: KIB });
     expect(cache.get(key('a', '1/w'))).toBeUndefined();
     expect(cache.get(key('a/1'), 'v')).toBeDefined();
     expect(cache.get(key('a/1'), 'changed by hand')).toBeUndefined();
@@ -39,11 +39,11 @@ describe('RevisionCache', () => {
 
   it('knows what was the newest only as long as that revision is kept', () => {
     const cache = new RevisionCache(300 * KIB);
-    const premise = { relation: 'workflow_newest', tenant: '', name: 'w', version: '1/v' } as Premise;
-    cache.keep(key(''), revision('w'), { version: 'v', bytes: 50 * KIB });
+    const premise = { relation: 'workflow_newest', tenant: '', name: 'w', version: '1/v' } as RevisionPrecondition;
+    cache.keepRevision(key(''), revision('w'), { version: 'v', bytes: 50 * KIB });
     cache.noteNewest('', 'w', { revision: '1', premise });
-    expect(cache.recent('', 'w')).toMatchObject({ premise, revision: { revision: '1' } });
-    cache.keep(key('', 'other'), revision('other'), { version: 'v', bytes: 50 * KIB });
-    expect(cache.recent('', 'w')).toBeUndefined();
+    expect(cache.recentRevision('', 'w')).toMatchObject({ premise, revision: { revision: '1' } });
+    cache.keepRevision(key('', 'other'), revision('other'), { version: 'v', bytes: 50 * KIB });
+    expect(cache.recentRevision('', 'w')).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import type { Premise } from '#libs/tasks';
+import type { RevisionPrecondition } from '#libs/tasks';
 import { LRUCache } from 'lru-cache';
 import type { WorkflowRevision } from '../workflow.js';
 
@@ -12,7 +12,7 @@ interface Kept {
 /** Revision that was the newest of a workflow at the last read; it may be outdated. */
 interface Newest {
   revision: string;
-  premise: Premise;
+  premise: RevisionPrecondition;
 }
 
 /** Share of the heap that revisions, and the objects made from them, may use. */
@@ -47,7 +47,7 @@ export class RevisionCache {
    * @param version of the row; absent: the one that was read last
    */
   get(key: RevisionKey, version?: string): WorkflowRevision | undefined {
-    const found = this.revisions.get(textOf(key));
+    const found = this.revisions.get(revisionKey(key));
     return version === undefined || found?.version === version ? found?.revision : undefined;
   }
 
@@ -55,13 +55,20 @@ export class RevisionCache {
    * Caches a revision.
    * @param bytes of the definition as JSON
    */
-  keep(key: RevisionKey, revision: WorkflowRevision, { version, bytes }: { version: string; bytes: number }): void {
+  keepRevision(
+    key: RevisionKey,
+    revision: WorkflowRevision,
+    { version, bytes }: { version: string; bytes: number },
+  ): void {
     const size = bytes * HEAP_PER_BYTE + revision.definition.nodes.length * HEAP_PER_NODE + 1;
-    this.revisions.set(textOf(key), { revision, version }, { size });
+    this.revisions.set(revisionKey(key), { revision, version }, { size });
   }
 
   /** Returns the revision that was the newest at the last read, if it is still cached. */
-  recent(tenant: string, name: string): { revision: WorkflowRevision; premise: Premise } | undefined {
+  recentRevision(
+    tenant: string,
+    name: string,
+  ): { revision: WorkflowRevision; premise: RevisionPrecondition } | undefined {
     const found = this.newest.get(workflowKey(tenant, name));
     const revision = found && this.get({ tenant, name, revision: found.revision });
     return revision && { revision, premise: found.premise };
@@ -79,7 +86,7 @@ interface RevisionKey {
   revision: string;
 }
 
-function textOf({ tenant, name, revision }: RevisionKey): string {
+function revisionKey({ tenant, name, revision }: RevisionKey): string {
   return `${workflowKey(tenant, name)}/${revision}`;
 }
 

@@ -19,10 +19,10 @@ export class RevisionPurge {
     retention: TaskRetention,
   ) {
     retention.purgeWith('DELETE FROM run_revision WHERE run_id = ANY($1::text[])');
-    retention.sweepAfter((olderThan) => this.purge(olderThan));
+    retention.sweepAfter((olderThan) => this.purgeRevisions(olderThan));
   }
 
-  private async purge(olderThan: Date): Promise<void> {
+  private async purgeRevisions(olderThan: Date): Promise<void> {
     const replacedBefore = new Date(olderThan.getTime() - CLOCKS_DIFFER_MS);
     await this.database.pool.query(FORGET_UNMADE);
     await this.database.pool.query(PURGE, [replacedBefore, firstTaskIdOf(olderThan)]);

@@ -18,10 +18,10 @@ export class StoredRerunOrigins extends RerunOrigins {
     retention.keepWith(STILL_NEEDED);
   }
 
-  override async find(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined> {
-    const header = await this.tasks.header(runId, scope);
+  override async findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined> {
+    const header = await this.tasks.readHeader(runId, scope);
     if (header === undefined) return undefined;
-    const log = (await this.tasks.events(runId, 0, header.lastSequence)).map(({ event }) => event);
+    const log = (await this.tasks.readEvents(runId, 0, header.lastSequence)).map(({ event }) => event);
     const [first] = log;
     const { workflow, revision } = first && 'task' in first ? readRunMetadata(first.task.metadata) : {};
     if (workflow === undefined || revision === undefined) return undefined;

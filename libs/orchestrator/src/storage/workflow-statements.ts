@@ -26,17 +26,17 @@ export const HEADS = `
 export const HEADS_WITH_NODE = `${SELECT_HEADS} JOIN workflow_node AS node USING (tenant, name, revision)
   WHERE tenant = $1 AND node.node_id = $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
 
-const definitions = (definition: string): string => `
+const selectDefinitions = (definition: string): string => `
   SELECT saved.name, ${definition} AS definition, octet_length(saved.definition::text) AS bytes
   FROM unnest($2::text[], $3::bigint[]) AS wanted (name, revision)
   JOIN workflow_revision AS saved
     ON saved.tenant = $1 AND saved.name = wanted.name AND saved.revision = wanted.revision`;
 
 /** Saved definitions. $1 tenant, $2 names, $3 revisions, pair by pair. */
-export const DEFINITIONS = definitions('saved.definition');
+export const DEFINITIONS = selectDefinitions('saved.definition');
 
 /** Saved definitions as texts, with the parameters of `DEFINITIONS`. */
-export const DEFINITION_TEXTS = definitions('saved.definition::text');
+export const DEFINITION_TEXTS = selectDefinitions('saved.definition::text');
 
 /** Saved revisions, including those of deleted workflows. $1 tenant, $2 names, $3 revisions, pair by pair. */
 export const REVISIONS = `
@@ -57,13 +57,13 @@ export const SAVES = `
 export const VERSION = 'SELECT version::text FROM workflow_version WHERE tenant = $1';
 
 // Reads from the saved row, so that every statement locks the workflow first and the count second.
-const count = (saved: string): string => `
+const countChange = (saved: string): string => `
   counted AS (
     INSERT INTO workflow_version AS held (tenant, version) SELECT tenant, 1 FROM ${saved}
     ON CONFLICT (tenant) DO UPDATE SET version = held.version + 1
   )`;
 
-const KEEP = `${count('saved')},
+const KEEP = `${countChange('saved')},
   kept AS (
     INSERT INTO workflow_revision (tenant, name, revision, definition, created_at)
     SELECT tenant, name, revision, $3::json, updated_at FROM saved
@@ -131,7 +131,7 @@ export const DELETE = `
   ),
   summary AS (
     DELETE FROM workflow_summary AS held USING gone WHERE held.tenant = gone.tenant AND held.name = gone.name
-  ),${count('gone')}
+  ),${countChange('gone')}
   SELECT name FROM gone`;
 
 /** Locks workflows against concurrent changes. $1 tenant, $2 names. */
@@ -171,12 +171,12 @@ export const SUMMARIZE = `
 
 /** Columns of workflows for the card of the service, by name. $1 tenant, $2 bytes of all descriptions. */
 export const PUBLISHED = `
-  SELECT workflow.name, workflow.revision::text, workflow.updated_at AS "updatedAt", ${within('description', '$2')}
+  SELECT workflow.name, workflow.revision::text, workflow.updated_at AS "updatedAt", ${columnWithin('description', '$2')}
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
 
 /** Inputs and outputs of workflows, by name. $1 tenant, $2 bytes of all of them. */
 export const INTERFACES = `
-  SELECT workflow.name, ${within('interface', '$2')}
+  SELECT workflow.name, ${columnWithin('interface', '$2')}
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
 
 /**
@@ -187,7 +187,7 @@ export const LISTED = `
   ${SUMMARIZED} WHERE tenant = $1 AND (name > $2 OR $3 AND name = $2) AND deleted_at IS NULL ORDER BY name LIMIT $4`;
 
 /** Returns a column of the summary that is null from the row on which exceeds the total of bytes. */
-function within(column: string, most: string): string {
+function columnWithin(column: string, most: string): string {
   const bytes = `octet_length(summary.${column}::text)`;
   return `CASE WHEN sum(${bytes}) OVER (ORDER BY workflow.name) <= ${most} THEN summary.${column} END AS ${column}`;
 }

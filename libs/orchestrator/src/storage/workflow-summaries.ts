@@ -25,8 +25,8 @@ export class WorkflowSummaries {
     private readonly sessions: () => Pick<ClientBase, 'query'>,
   ) {}
 
-  async published(): Promise<WorkflowListing[]> {
-    await this.complete();
+  async listPublished(): Promise<WorkflowListing[]> {
+    await this.summarizeMissing();
     const { rows } = await this.sessions().query<Nullable<WorkflowListing>>(PUBLISHED, [
       this.tenant,
       MOST_DESCRIPTION_BYTES,
@@ -34,8 +34,8 @@ export class WorkflowSummaries {
     return rows.map(withoutNull);
   }
 
-  async interfaces(): Promise<Map<string, WorkflowInterface>> {
-    await this.complete();
+  async listInterfaces(): Promise<Map<string, WorkflowInterface>> {
+    await this.summarizeMissing();
     const { rows } = await this.sessions().query<{ name: string; interface: WorkflowInterface | null }>(INTERFACES, [
       this.tenant,
       MOST_INTERFACE_BYTES,
@@ -43,8 +43,8 @@ export class WorkflowSummaries {
     return new Map(rows.map((row) => [row.name, row.interface ?? UNTOLD]));
   }
 
-  async listed(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
-    await this.complete();
+  async listWithNodes(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
+    await this.summarizeMissing();
     const values = [this.tenant, after?.name ?? '', after?.inclusive ?? false, limit];
     const { rows } = await this.sessions().query<Nullable<ListedWorkflow>>(LISTED, values);
     return rows.map((row) => ({ ...withoutNull(row), nodes: row.nodes ?? [] }));
@@ -54,16 +54,16 @@ export class WorkflowSummaries {
    * Summarizes workflows that replicas of earlier versions have saved. A process does this for one definition at a
    * time.
    */
-  private complete(): Promise<void> {
+  private summarizeMissing(): Promise<void> {
     const done = WorkflowSummaries.line.then(async () => {
-      for (let after: string | undefined = ''; after !== undefined;) after = await this.completeOne(after);
+      for (let after: string | undefined = ''; after !== undefined;) after = await this.summarizeNext(after);
     });
     WorkflowSummaries.line = done.catch(() => undefined);
     return done;
   }
 
   /** @returns the name of the summarized workflow; `undefined` if none is left */
-  private async completeOne(after: string): Promise<string | undefined> {
+  private async summarizeNext(after: string): Promise<string | undefined> {
     const { rows } = await this.sessions().query<Unsummarized>(UNSUMMARIZED, [this.tenant, after]);
     const [row] = rows;
     if (!row) return undefined;

@@ -6,10 +6,10 @@ import { workflowProblems } from '../workflow-problems.js';
 
 export class AllTypes extends NodeTypes {
   readonly names = ['input', 'agent', 'output', 'set', 'wait', 'human', 'workflow'];
-  executor(): AgentExecutor {
+  createExecutor(): AgentExecutor {
     throw new Error('none');
   }
-  problems(): string[] {
+  findProblems(): string[] {
     return [];
   }
 }

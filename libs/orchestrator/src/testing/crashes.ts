@@ -11,7 +11,7 @@ export function outcomeOf(run: {
   /** What the log folds to, where that is known. */
   state?: RunState;
 }): unknown {
-  const { definition, log, state = RunState.of(definition, log) } = run;
+  const { definition, log, state = RunState.fromEvents(definition, log) } = run;
   const instances = [...state.instances.values()].map(({ instance, status, attempts, artifacts, taken, because }) => [
     instance,
     { status, attempts, taken, because, parts: artifacts.map(({ parts }) => parts) },
@@ -47,7 +47,7 @@ export async function everyCrash(
   const expected = outcomeOf(whole);
   for (let length = 1; length < whole.log.length; length += 1) {
     const run = new DrivenRun(definition, agents());
-    const before = RunState.of(definition, whole.log.slice(0, length));
+    const before = RunState.fromEvents(definition, whole.log.slice(0, length));
     await Promise.all([run.recover(whole.log.slice(0, length)), play(run)]);
     expect({ length, outcome: outcomeOf(run) }).toEqual({ length, outcome: expected });
     expect({ length, again: run.sent.filter((reference) => isOver(before, reference)) }).toEqual({ length, again: [] });

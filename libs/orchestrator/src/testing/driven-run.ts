@@ -34,7 +34,7 @@ import {
 } from '#libs/tasks';
 import type { LaterOutcome } from '../cancel-outcomes.js';
 import { type MovedOnChild, type RunChild, RunChildStore } from '../run-child-store.js';
-import { type RunEvent, toRunEvent } from '../run-event.js';
+import { type StreamedRunEvent, toRunEvent } from '../run-event.js';
 import { RunFolds } from '../run-folds.js';
 import type { RunServices } from '../run-services.js';
 import { RunState } from '../run-state.js';
@@ -49,11 +49,11 @@ export class FakeRunChildren extends RunChildStore {
   /** Questions whose Tasks were found to have moved on. */
   readonly found: MovedOnChild[] = [];
 
-  override async remember(child: RunChild): Promise<void> {
+  override async rememberChild(child: RunChild): Promise<void> {
     this.remembered.push(child);
   }
 
-  override async of(): Promise<RunChild[]> {
+  override async listChildren(): Promise<RunChild[]> {
     return this.remembered;
   }
 
@@ -65,11 +65,11 @@ export class FakeRunChildren extends RunChildStore {
 export class FakeRemoteContexts extends RemoteContexts {
   private readonly kept = new Map<string, string>();
 
-  override async of(talk: RemoteTalk): Promise<string | undefined> {
+  override async findContext(talk: RemoteTalk): Promise<string | undefined> {
     return this.kept.get(talkKey(talk));
   }
 
-  override async keep(talk: RemoteTalk, contextId: string): Promise<void> {
+  override async keepContext(talk: RemoteTalk, contextId: string): Promise<void> {
     this.kept.set(talkKey(talk), contextId);
   }
 }
@@ -85,8 +85,8 @@ export class DrivenFolds extends RunFolds {
     return this.kept.size;
   }
 
-  override keep(...args: Parameters<RunFolds['keep']>): Promise<void> {
-    return (this.newest = super.keep(...args));
+  override keepFold(...args: Parameters<RunFolds['keepFold']>): Promise<void> {
+    return (this.newest = super.keepFold(...args));
   }
 }
 
@@ -95,7 +95,7 @@ export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
   /** Folds that this process keeps of the run between turns; a run that has crashed has none. */
-  folds = new DrivenFolds({ events: async () => this.recordedAfter(0) } as unknown as TaskStore, new FoldMemory());
+  folds = new DrivenFolds({ readEvents: async () => this.recordedAfter(0) } as unknown as TaskStore, new FoldMemory());
   /** Number of events that each turn has read of the log. */
   readonly eventsRead: number[] = [];
   /** Throws where the log takes an event no more. */
@@ -140,7 +140,7 @@ export class DrivenRun {
   }
 
   get state(): RunState {
-    return RunState.of(this.definition, this.log);
+    return RunState.fromEvents(this.definition, this.log);
   }
 
   get task(): Task {
@@ -169,7 +169,7 @@ export class DrivenRun {
     );
   }
 
-  get runEvents(): RunEvent[] {
+  get runEvents(): StreamedRunEvent[] {
     return this.log.map((event, index) =>
       toRunEvent(recorded(this.runId, event, index + 1), { workflow: this.definition.name }),
     );
@@ -260,24 +260,24 @@ export class DrivenRun {
       },
       metadata: undefined,
       signal: this.controller.signal,
-      log: async () => {
+      readTaskLog: async () => {
         this.eventsRead.push(this.log.length);
         return [...this.log];
       },
       places: {
         nearlyFull: () => this.nearlyFull,
-        last: async () => {
+        readLast: async () => {
           const [last] = this.recordedAfter(this.log.length - 1);
           return last && { place: placeOfEvent(last), bytes: this.log.length };
         },
-        after: async (place) => {
+        readAfter: async (place) => {
           const later = await eventsAfter(async (after) => this.recordedAfter(after), place, this.log.length);
           if (later) this.eventsRead.push(later.length);
           return later;
         },
       },
-      admit: (event) => this.admit(event),
-      prove: async () => {
+      assertRecordable: (event) => this.admit(event),
+      assertClaimHeld: async () => {
         if (this.isTakenOver) throw new ExecutionInterrupted('Another replica has the run');
         this.controller.signal.throwIfAborted();
       },
@@ -304,14 +304,14 @@ export class DrivenRun {
       directory: this.agents,
       tasks: {
         recordedChildren,
-        headers: async () => this.headers,
-        load: async (taskId: string) => ({ task: { status: { message: this.waitingMessages.get(taskId) } } }),
+        readHeaders: async () => this.headers,
+        loadTask: async (taskId: string) => ({ task: { status: { message: this.waitingMessages.get(taskId) } } }),
       } as unknown as TaskStore,
       children: this.children,
       folds: this.folds,
       contexts: this.contexts,
-      cancels: { keep: async (outcome) => void this.keptCancels.push(outcome) },
-      origins: { find: async (runId) => this.origins.get(runId) },
+      cancels: { recordOutcome: async (outcome) => void this.keptCancels.push(outcome) },
+      origins: { findOrigin: async (runId) => this.origins.get(runId) },
       chains: new CallChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,

@@ -1,4 +1,10 @@
-import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  AgentClient,
+  AgentDirectory,
+  type AgentCallOptions,
+  type CancelOutcome,
+} from '#libs/a2a-client';
 import {
   type Artifact,
   artifactUpdate,
@@ -23,7 +29,7 @@ export class FakeCall {
   constructor(
     readonly url: string,
     readonly kind: 'send' | 'follow',
-    readonly options: CallOptions,
+    readonly options: AgentCallOptions,
     readonly request: SendMessageRequest | undefined,
     taskId: string | undefined,
   ) {
@@ -132,7 +138,7 @@ export class FakeAgents extends AgentDirectory {
     super();
   }
 
-  override async client(url: string): Promise<AgentClient> {
+  override async resolveClient(url: string): Promise<AgentClient> {
     this.resolve(url);
     return new FakeClient(url, this);
   }
@@ -166,11 +172,11 @@ class FakeClient extends AgentClient {
     super();
   }
 
-  override send(request: SendMessageRequest, options: CallOptions = {}): AsyncIterable<StreamResponse> {
+  override sendMessage(request: SendMessageRequest, options: AgentCallOptions = {}): AsyncIterable<StreamResponse> {
     return this.agents.open(new FakeCall(this.agentUrl, 'send', options, request, undefined)).responses();
   }
 
-  override follow(taskId: string, options: CallOptions = {}): AsyncIterable<StreamResponse> {
+  override followTask(taskId: string, options: AgentCallOptions = {}): AsyncIterable<StreamResponse> {
     return this.agents.open(new FakeCall(this.agentUrl, 'follow', options, undefined, taskId)).responses();
   }
 
@@ -178,7 +184,7 @@ class FakeClient extends AgentClient {
     throw new Error('A run never polls');
   }
 
-  override async cancel(taskId: string): Promise<CancelOutcome> {
+  override async cancelTask(taskId: string): Promise<CancelOutcome> {
     this.agents.cancels.push({ node: this.agentUrl.split('/').at(-1) ?? '', taskId });
     const { cancelOutcome } = this.agents;
     return typeof cancelOutcome === 'function' ? cancelOutcome() : cancelOutcome;

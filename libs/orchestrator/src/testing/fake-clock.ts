@@ -22,7 +22,7 @@ export class FakeClock implements RunClock {
     return Date.now();
   }
 
-  at(time: number, callback: () => void): () => void {
+  scheduleAt(time: number, callback: () => void): () => void {
     const alarm = { time, callback };
     this.alarms.add(alarm);
     for (const wake of this.watchers.splice(0)) wake();

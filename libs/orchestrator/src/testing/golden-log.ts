@@ -8,7 +8,7 @@ import { InvalidWorkflow, WorkflowGraph } from '../workflow-graph.js';
 
 /** What a log folds to: the plan, what a run is shown as, and what is shown of it nowhere. */
 export function folded(definition: WorkflowDefinition, events: readonly TaskEvent[]): unknown {
-  const state = RunState.of(definition, events);
+  const state = RunState.fromEvents(definition, events);
   return { plan: planOf(state), hidden: hiddenOf(state), view: viewOf(definition, events) };
 }
 
@@ -26,7 +26,7 @@ export function hiddenOf(state: RunState): unknown {
 /** `undefined` where the definition is no DAG. */
 export function planOf(state: RunState): unknown {
   try {
-    WorkflowGraph.build(state.definition);
+    WorkflowGraph.buildValid(state.definition);
     return plainPlan(planNext(state, Date.now()));
   } catch (error) {
     if (error instanceof InvalidWorkflow) return undefined;

@@ -34,19 +34,19 @@ export class MemoryWorkflowStore extends WorkflowStore {
     return store;
   }
 
-  async version(): Promise<string> {
+  async currentVersion(): Promise<string> {
     return String(this.changes);
   }
 
-  async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
+  async listRevisions(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
     return this.newest()
       .filter(({ definition }) => definition.name > afterName)
       .slice(0, limit);
   }
 
-  async texts({ limit, most, afterName, admit }: TextPageRequest): Promise<TextPage> {
+  async listTexts({ limit, most, afterName, admit }: TextPageRequest): Promise<TextPage> {
     let bytes = 0;
-    const all = await this.list(Infinity, afterName);
+    const all = await this.listRevisions(Infinity, afterName);
     const workflows = all.slice(0, limit).flatMap(({ definition, ...saved }, index): WorkflowText[] => {
       const text = JSON.stringify(definition);
       bytes += Buffer.byteLength(text);
@@ -56,7 +56,7 @@ export class MemoryWorkflowStore extends WorkflowStore {
     return { workflows, more: all.length > workflows.length };
   }
 
-  async published(): Promise<WorkflowListing[]> {
+  async listPublished(): Promise<WorkflowListing[]> {
     return this.newest().map((saved) => {
       const { description } = summaryOf(saved);
       const { revision, updatedAt } = saved;
@@ -64,11 +64,11 @@ export class MemoryWorkflowStore extends WorkflowStore {
     });
   }
 
-  async interfaces(): Promise<Map<string, WorkflowInterface>> {
+  async listInterfaces(): Promise<Map<string, WorkflowInterface>> {
     return new Map(this.newest().map((saved) => [saved.definition.name, summaryOf(saved).interface]));
   }
 
-  async listed(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
+  async listWithNodes(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
     const found = this.newest().map((saved): ListedWorkflow => {
       const { description, nodes } = summaryOf(saved);
       return { name: saved.definition.name, nodes, ...(description && { description }) };
@@ -88,13 +88,16 @@ export class MemoryWorkflowStore extends WorkflowStore {
       .slice(0, limit);
   }
 
-  async create(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+  async createWorkflow(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
     const held = this.held.get(definition.name);
     if (held && !held.deleted) return undefined;
     return this.save(definition, new Date());
   }
 
-  async replace(definition: WorkflowDefinition, expected?: readonly string[]): Promise<WorkflowRevision | undefined> {
+  async replaceWorkflow(
+    definition: WorkflowDefinition,
+    expected?: readonly string[],
+  ): Promise<WorkflowRevision | undefined> {
     const found = await this.get(definition.name);
     if (!found || expected?.includes(found.revision) === false) return undefined;
     return this.save(definition, found.createdAt);
@@ -109,7 +112,7 @@ export class MemoryWorkflowStore extends WorkflowStore {
     return true;
   }
 
-  async saves(name: string, limit: number, before = String(Number.MAX_SAFE_INTEGER)): Promise<WorkflowSave[]> {
+  async listSaves(name: string, limit: number, before = String(Number.MAX_SAFE_INTEGER)): Promise<WorkflowSave[]> {
     const saved = (this.held.get(name)?.revisions ?? []).filter(({ revision }) => Number(revision) < Number(before));
     return saved
       .toReversed()
@@ -117,7 +120,7 @@ export class MemoryWorkflowStore extends WorkflowStore {
       .map(({ revision, updatedAt }) => ({ revision, savedAt: updatedAt }));
   }
 
-  async atomically<T>(_names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
+  async runAtomically<T>(_names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
     const before = structuredClone({ held: this.held, marks: this.marks });
     try {
       return await work(this);
@@ -132,12 +135,12 @@ export class MemoryWorkflowStore extends WorkflowStore {
     return (await this.get(name, revision)) !== undefined;
   }
 
-  async marked(mark: string): Promise<string[]> {
+  async listMarked(mark: string): Promise<string[]> {
     const names = this.newest().map(({ definition }) => definition.name);
     return names.filter((name) => this.marks.get(name) === mark);
   }
 
-  async mark(name: string, mark: string): Promise<void> {
+  async markWorkflow(name: string, mark: string): Promise<void> {
     this.marks.set(name, mark);
   }
 

@@ -11,9 +11,9 @@ import {
   runDeadline,
   runEnding,
 } from '../control-steps.js';
-import type { Failure } from '../failure.js';
+import type { WorkflowFailure } from '../failure.js';
 import type { LoopRun } from '../loop-run.js';
-import type { NodeRun } from '../node-run.js';
+import type { NodeInstance } from '../node-run.js';
 import type { Decision, Plan } from '../plan.js';
 import { planNext } from '../plan-next.js';
 import { stepEvent } from '../run-ending.js';
@@ -31,7 +31,7 @@ export class PlayedRun {
   readonly state: RunState;
   readonly log: TaskEvent[] = [];
   /** The instances that were started, each as often as it was. */
-  readonly started: NodeRun[] = [];
+  readonly started: NodeInstance[] = [];
   now = Date.parse('2026-01-01T00:00:00Z');
   outcome?: Plan['outcome'];
   private turn = 0;
@@ -45,7 +45,7 @@ export class PlayedRun {
     private readonly fate: Fate,
     private readonly order: Fate,
     private readonly watcher: {
-      beforeStart?: (node: NodeRun, run: PlayedRun) => void;
+      beforeStart?: (node: NodeInstance, run: PlayedRun) => void;
       applied?: (run: PlayedRun) => void;
     } = {},
   ) {
@@ -68,13 +68,13 @@ export class PlayedRun {
     const [skips] = plan.report;
     const [decision] = plan.decide;
     const [timer] = plan.fire;
-    if (stopped) this.emit(nodeCanceled.note(stopped, { outcome: 'acknowledged' }));
-    else if (skips) this.emit(nodeSkipped.note(skips));
+    if (stopped) this.emit(nodeCanceled.createNote(stopped, { outcome: 'acknowledged' }));
+    else if (skips) this.emit(nodeSkipped.createNote(skips));
     else if (decision) this.decide(decision);
     else if (plan.answer.length > 0) for (const node of plan.answer) this.send(node, true);
     else if (timer) this.fire(timer);
     else if (plan.start.length > 0) this.start(plan.start);
-    else if (this.state.frontier.unsent[0]) this.send(this.state.frontier.unsent[0]);
+    else if (this.state.frontier.undispatchedNodes[0]) this.send(this.state.frontier.undispatchedNodes[0]);
     else if (plan.outcome === 'input-required') this.apply(this.answer());
     else if (plan.outcome !== undefined && plan.outcome !== 'parked') this.outcome = plan.outcome;
     else if (this.receive()) return;
@@ -102,35 +102,35 @@ export class PlayedRun {
     return { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: userMessage('this') };
   }
 
-  private start(nodes: readonly NodeRun[]): void {
+  private start(nodes: readonly NodeInstance[]): void {
     for (const node of nodes.slice(0, 1 + this.order(`start ${this.turn}`, nodes.length))) {
       this.watcher.beforeStart?.(node, this);
       this.started.push(node);
-      this.emit(nodeStarted.note(node, { attempt: node.attempts + 1 }));
+      this.emit(nodeStarted.createNote(node, { attempt: node.attempts + 1 }));
     }
   }
 
-  private send(node: NodeRun, isAnswer = false): void {
+  private send(node: NodeInstance, isAnswer = false): void {
     const messageId = `${node.instance}-${node.attempts}-${this.turn}`;
-    this.emit(a2aSending.note(node, { url: URL, messageId, ...(isAnswer && { taskId: node.instance }) }));
+    this.emit(a2aSending.createNote(node, { url: URL, messageId, ...(isAnswer && { taskId: node.instance }) }));
   }
 
   private decide(decision: Decision): void {
-    if (decision.kind === 'ending') return this.emit(runEnding.note({ outcome: decision.outcome }));
+    if (decision.kind === 'ending') return this.emit(runEnding.createNote({ outcome: decision.outcome }));
     if (decision.kind === 'loop') return this.decideLoop(decision.loop, decision.failed);
     const { node, kind } = decision;
     if (kind === 'own' && node.type === 'wait') {
       const until = new Date(this.now + 10_000).toISOString();
-      return this.emit(nodeWaiting.note(node, { until }));
+      return this.emit(nodeWaiting.createNote(node, { until }));
     }
     if (kind === 'own') return this.complete(node);
     if (kind === 'list') return this.endList(node);
     if (this.fate(`items of ${node.instance} fail`, 8) === 0) return this.fail(node);
     const length = this.fate(`items of ${node.instance}`, 6);
-    return this.emit(eachStarted.note(node, { items: Array.from({ length }, (_, index) => index) }));
+    return this.emit(eachStarted.createNote(node, { items: Array.from({ length }, (_, index) => index) }));
   }
 
-  private endList(node: NodeRun): void {
+  private endList(node: NodeInstance): void {
     const tolerates = this.state.graph.node(node.id).each?.onFailure === 'collect';
     if (node.each?.firstFailed && !tolerates) this.fail(node);
     else this.complete(node);
@@ -138,7 +138,7 @@ export class PlayedRun {
 
   private decideLoop(run: LoopRun, failed: boolean): void {
     const { loop, path, iteration } = run;
-    const node = this.state.node(loop.from);
+    const node = this.state.getNode(loop.from);
     const place = { edge: loop.index, path: [...path] };
     const key = `loop ${loop.index}@${path.join('@')}@${iteration}`;
     const { delay, max_iterations } = loop.config;
@@ -148,21 +148,26 @@ export class PlayedRun {
     if (iteration >= max_iterations)
       return this.endLoop(run, 'max', this.fate(`${key} fails`, 4) === 0 ? this.failure(node) : undefined);
     const at = delay === undefined ? undefined : new Date(this.now + 60_000).toISOString();
-    return this.emit(loopNext.note(node, { ...place, iteration: iteration + 1, ...(at && { at }) }));
+    return this.emit(loopNext.createNote(node, { ...place, iteration: iteration + 1, ...(at && { at }) }));
   }
 
-  private endLoop(run: LoopRun, reason: 'exit_when' | 'max' | 'failure', failure?: Failure): void {
+  private endLoop(run: LoopRun, reason: 'exit_when' | 'max' | 'failure', failure?: WorkflowFailure): void {
     const { loop, path, iteration } = run;
     const taken = this.state
-      .leaving(run, failure !== undefined)
+      .choosableExits(run, failure !== undefined)
       .flatMap((choice) => (choice.taken ? choice.taken : this.choose(choice.node, choice.edges)));
     const place = { edge: loop.index, path: [...path] };
-    const node = this.state.node(loop.from);
-    this.emit(loopEnded.note(node, { ...place, reason, iterations: iteration, taken, ...(failure && { failure }) }));
+    const node = this.state.getNode(loop.from);
+    this.emit(
+      loopEnded.createNote(node, { ...place, reason, iterations: iteration, taken, ...(failure && { failure }) }),
+    );
   }
 
   /** Edges with a condition are taken as fate says; those without always, or with `branch: first` when no other is. */
-  private choose({ id, instance }: NodeRun, edges: readonly { index: number; edge: { when?: string } }[]): number[] {
+  private choose(
+    { id, instance }: NodeInstance,
+    edges: readonly { index: number; edge: { when?: string } }[],
+  ): number[] {
     const holds = edges.filter(
       ({ index, edge }) => edge.when === undefined || this.fate(`${instance} ${index}`, 2) === 0,
     );
@@ -174,7 +179,7 @@ export class PlayedRun {
   private fire({ kind, node }: Timer): void {
     if (kind === 'deadline') {
       const failure = { kind: 'deadline' as const, message: 'too late' };
-      return this.emit(runDeadline.note({ at: this.time, failure }));
+      return this.emit(runDeadline.createNote({ at: this.time, failure }));
     }
     if (node === undefined) return undefined;
     return kind === 'wait' ? this.complete(node) : this.fail(node);
@@ -189,31 +194,33 @@ export class PlayedRun {
     const how = this.fate(`end of ${instance}#${attempts}`, 8);
     if (how === 0) this.fail(node);
     else if (how === 1 && this.order(`ask ${this.turn}`, 3) === 0)
-      this.emit(a2aReceived.note(node, { url: URL, status: 'input-required', message: '', question: [], taskId: 't' }));
+      this.emit(
+        a2aReceived.createNote(node, { url: URL, status: 'input-required', message: '', question: [], taskId: 't' }),
+      );
     else this.complete(node);
     return true;
   }
 
-  private complete(node: NodeRun): void {
-    const edges = this.state.choices(node, 'completed');
+  private complete(node: NodeInstance): void {
+    const edges = this.state.choosableEdges(node, 'completed');
     const taken = edges && this.choose(node, edges);
-    this.emit(nodeCompleted.note(node, { status: 'completed', artifacts: [], ...(taken && { taken }) }));
+    this.emit(nodeCompleted.createNote(node, { status: 'completed', artifacts: [], ...(taken && { taken }) }));
   }
 
-  private fail(node: NodeRun): void {
+  private fail(node: NodeInstance): void {
     const { attempts, each } = node;
     const failure = this.failure(node);
     const most = this.state.graph.node(node.id).retry?.attempts ?? 1;
     if (attempts < most && each === undefined) {
       const retryAt = new Date(this.now + 5_000).toISOString();
-      return this.emit(nodeRetrying.note(node, { attempt: attempts, failure, retryAt }));
+      return this.emit(nodeRetrying.createNote(node, { attempt: attempts, failure, retryAt }));
     }
-    const edges = this.state.choices(node, 'failed');
+    const edges = this.state.choosableEdges(node, 'failed');
     const taken = edges && this.choose(node, edges);
-    return this.emit(nodeError.note(node, { error: 'boom', message: 'boom', failure, ...(taken && { taken }) }));
+    return this.emit(nodeError.createNote(node, { error: 'boom', message: 'boom', failure, ...(taken && { taken }) }));
   }
 
-  private failure({ id, instance }: NodeRun): Failure {
+  private failure({ id, instance }: NodeInstance): WorkflowFailure {
     return { kind: 'failed', message: 'boom', node: id, instance };
   }
 }

@@ -104,7 +104,7 @@ function withLoops(definition: WorkflowDefinition, back: readonly Back[]): Workf
     const loop = { max_iterations, exit_when: 'true', ...(isSlow && { delay: '1m' }) };
     const edges = [...whole.edges, { from: `n${Math.max(from, to)}`, to: `n${Math.min(from, to)}`, loop }];
     const grown = { ...whole, edges };
-    if (WorkflowGraph.of(grown).fault === undefined) whole = grown;
+    if (WorkflowGraph.fromDefinition(grown).fault === undefined) whole = grown;
   }
   return whole;
 }

@@ -12,9 +12,9 @@ import {
   runDeadline,
   runEnding,
 } from '../control-steps.js';
-import type { Failure } from '../failure.js';
+import type { WorkflowFailure } from '../failure.js';
 import type { LoopReason } from '../loop-run.js';
-import type { NodeRun } from '../node-run.js';
+import type { NodeInstance } from '../node-run.js';
 import type { EndingOutcome } from '../plan.js';
 import { planNext } from '../plan-next.js';
 import { stepEvent } from '../run-ending.js';
@@ -99,52 +99,52 @@ export class SteppedRun {
     return nodes.map(({ instance, status }) => `${instance} ${status}`).join(', ');
   }
 
-  node(name: string): NodeRun {
-    return this.state.instance(name);
+  node(name: string): NodeInstance {
+    return this.state.getInstance(name);
   }
 
   start(...instances: string[]): this {
     for (const name of instances)
-      this.emit(nodeStarted.note(this.node(name), { attempt: this.node(name).attempts + 1 }));
+      this.emit(nodeStarted.createNote(this.node(name), { attempt: this.node(name).attempts + 1 }));
     return this;
   }
 
   send(name: string): this {
-    return this.emit(a2aSending.note(this.node(name), { url: 'http://own', messageId: 'm' }));
+    return this.emit(a2aSending.createNote(this.node(name), { url: 'http://own', messageId: 'm' }));
   }
 
   /** Starts it where it has not begun. */
   complete(name: string, taken?: number[], text?: string): this {
     const artifacts = text === undefined ? [] : [{ artifactId: 'a', parts: [textPart(text)] }];
     return this.begun(name).emit(
-      nodeCompleted.note(this.node(name), { status: 'completed', artifacts, ...(taken && { taken }) }),
+      nodeCompleted.createNote(this.node(name), { status: 'completed', artifacts, ...(taken && { taken }) }),
     );
   }
 
   /** Starts it where it has not begun. */
   fail(name: string, taken?: number[]): this {
-    const failure: Failure = { kind: 'failed', message: 'boom' };
+    const failure: WorkflowFailure = { kind: 'failed', message: 'boom' };
     const said = { error: 'boom', message: `${name}: boom`, failure, ...(taken && { taken }) };
-    return this.begun(name).emit(nodeError.note(this.node(name), said));
+    return this.begun(name).emit(nodeError.createNote(this.node(name), said));
   }
 
   cancel(name: string): this {
-    return this.emit(nodeCanceled.note(this.node(name), { outcome: 'acknowledged' }));
+    return this.emit(nodeCanceled.createNote(this.node(name), { outcome: 'acknowledged' }));
   }
 
   ask(name: string): this {
     const asked = { url: 'http://own', status: 'input-required', message: '', taskId: 't', question: [] };
-    return this.begun(name).emit(a2aReceived.note(this.node(name), asked));
+    return this.begun(name).emit(a2aReceived.createNote(this.node(name), asked));
   }
 
   /** What its Task asked is answered there. */
   goOn(name: string): this {
-    return this.emit(nodeResumed.note(this.node(name), { taskId: 't' }));
+    return this.emit(nodeResumed.createNote(this.node(name), { taskId: 't' }));
   }
 
   /** The run asks what the node asks. */
   open(name: string): this {
-    return this.emit(inputRequired.note(this.node(name), { question: '?' }));
+    return this.emit(inputRequired.createNote(this.node(name), { question: '?' }));
   }
 
   receive(node?: string): this {
@@ -154,51 +154,55 @@ export class SteppedRun {
 
   retry(name: string, delay: number): this {
     const { attempts: attempt } = this.node(name);
-    const failure: Failure = { kind: 'failed', message: 'boom' };
-    return this.emit(nodeRetrying.note(this.node(name), { attempt, failure, retryAt: this.at(delay) }));
+    const failure: WorkflowFailure = { kind: 'failed', message: 'boom' };
+    return this.emit(nodeRetrying.createNote(this.node(name), { attempt, failure, retryAt: this.at(delay) }));
   }
 
   wait(name: string, delay: number): this {
-    return this.emit(nodeWaiting.note(this.node(name), { until: this.at(delay) }));
+    return this.emit(nodeWaiting.createNote(this.node(name), { until: this.at(delay) }));
   }
 
   reuse(name: string): this {
-    return this.emit(nodeReused.note(this.node(name), { origin: 'other', artifacts: [] }));
+    return this.emit(nodeReused.createNote(this.node(name), { origin: 'other', artifacts: [] }));
   }
 
   items(name: string, ...items: JsonValue[]): this {
-    return this.begun(name).emit(eachStarted.note(this.node(name), { items }));
+    return this.begun(name).emit(eachStarted.createNote(this.node(name), { items }));
   }
 
   report(because: 'off', ...instances: string[]): this {
-    return this.emit(nodeSkipped.note({ because, instances }));
+    return this.emit(nodeSkipped.createNote({ because, instances }));
   }
 
   /** @param edge its place in `edges` */
   next(edge: number, iteration: number, place: { path?: number[]; delay?: number } = {}): this {
     const { path, delay } = place;
     const said = { edge, iteration, ...(path && { path }), ...(delay !== undefined && { at: this.at(delay) }) };
-    return this.emit(loopNext.note(this.lastOf(edge), said));
+    return this.emit(loopNext.createNote(this.lastOf(edge), said));
   }
 
-  end(edge: number, reason: LoopReason, place: { path?: number[]; taken?: number[]; failure?: Failure } = {}): this {
-    return this.emit(loopEnded.note(this.lastOf(edge), { edge, reason, iterations: 1, ...place }));
+  end(
+    edge: number,
+    reason: LoopReason,
+    place: { path?: number[]; taken?: number[]; failure?: WorkflowFailure } = {},
+  ): this {
+    return this.emit(loopEnded.createNote(this.lastOf(edge), { edge, reason, iterations: 1, ...place }));
   }
 
   expire(): this {
-    return this.emit(runDeadline.note({ at: this.at(), failure: { kind: 'deadline', message: 'too late' } }));
+    return this.emit(runDeadline.createNote({ at: this.at(), failure: { kind: 'deadline', message: 'too late' } }));
   }
 
   ending(outcome: EndingOutcome): this {
-    return this.emit(runEnding.note({ outcome }));
+    return this.emit(runEnding.createNote({ outcome }));
   }
 
   private begun(name: string): this {
     return this.node(name).status === 'pending' ? this.start(name) : this;
   }
 
-  private lastOf(edge: number): NodeRun {
-    return this.state.node(this.definition.edges[edge]?.from ?? '');
+  private lastOf(edge: number): NodeInstance {
+    return this.state.getNode(this.definition.edges[edge]?.from ?? '');
   }
 
   private emit(note: RunEventNote): this {
@@ -218,6 +222,6 @@ export class SteppedRun {
   }
 }
 
-function names(nodes: readonly NodeRun[]): string[] {
+function names(nodes: readonly NodeInstance[]): string[] {
   return nodes.map(({ instance }) => instance);
 }

@@ -27,7 +27,7 @@ export function clientOf(url: string): typeof pg.Client {
   return watchedClient(url, withIsoTimes(requiredAuth(url) === undefined ? pg.Client : ScramClient));
 }
 
-type Statement = (config: unknown, ...rest: unknown[]) => unknown;
+type QueryFunction = (config: unknown, ...rest: unknown[]) => unknown;
 
 /**
  * Derives a client class that names no statements. Behind a transaction pooler the next statement may run in a session
@@ -37,13 +37,13 @@ export function withoutNames(Client: typeof pg.Client): typeof pg.Client {
   return class UnnamedStatementsClient extends Client {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
-      const query = this.query.bind(this) as Statement;
-      this.query = ((config: unknown, ...rest: unknown[]) => query(unnamed(config), ...rest)) as typeof this.query;
+      const query = this.query.bind(this) as QueryFunction;
+      this.query = ((config: unknown, ...rest: unknown[]) => query(withoutName(config), ...rest)) as typeof this.query;
     }
   };
 }
 
-function unnamed(config: unknown): unknown {
+function withoutName(config: unknown): unknown {
   return isNamed(config) ? { ...config, name: undefined } : config;
 }
 

@@ -26,7 +26,7 @@ const ANOTHER_DATABASE = 'DATABASE_POOL_URL: is not the database of DATABASE_URL
 export async function probeDatabase(url: string, poolUrl?: string): Promise<void> {
   const name = randomBytes(6);
   const probe = { lock: name.readUIntBE(0, 6), channel: `parley_probe_${name.toString('hex')}` };
-  const [session, other] = [await connected(url), await connected(url)];
+  const [session, other] = [await connectProbe(url), await connectProbe(url)];
   try {
     await assertUtf8(session);
     await probeSession(session, other, probe);
@@ -65,7 +65,7 @@ async function probeSession(session: pg.Client, other: pg.Client, { lock, channe
 }
 
 async function probePool(poolUrl: string, lock: number): Promise<void> {
-  const session = await connected(poolUrl);
+  const session = await connectProbe(poolUrl);
   try {
     await session.query('BEGIN');
     const { rows } = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS locked', [lock]);
@@ -96,7 +96,7 @@ async function backendOf(session: pg.Client): Promise<Backend> {
   return (await session.query<Backend>('SELECT pg_backend_pid() AS pid')).rows[0]!;
 }
 
-async function connected(url: string): Promise<pg.Client> {
+async function connectProbe(url: string): Promise<pg.Client> {
   const Client = clientOf(url);
   const session = new Client({ ...connectionOptions(url), query_timeout: ANSWER_MS });
   session.on('error', () => undefined);

@@ -8,7 +8,7 @@ import {
   withoutNames,
 } from './connection-options.js';
 import { assertUtf8 } from './database-encoding.js';
-import { isUpToDate, migrate, type MigrationClass, MIGRATIONS } from './migrate.js';
+import { isUpToDate, runMigrations, type MigrationClass, MIGRATIONS } from './migrate.js';
 import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
 import { openRepositories, PLAIN_ERRORS } from './repositories.js';
 import { SHARED_READS, SharedReads, STATEMENT_MS } from './shared-reads.js';
@@ -55,7 +55,7 @@ export class Database {
    * Connects and migrates the schema; any number of processes may do so concurrently.
    * @throws ConfigError if the encoding is not UTF8, before anything is changed
    */
-  static async open(options: DatabaseOptions): Promise<Database> {
+  static async connectAndMigrate(options: DatabaseOptions): Promise<Database> {
     const sessions = new ReadOnlySessions();
     const Pool = watchedPools(sessions);
     const pool = new Pool({ ...plainQueryOptions(options), max: POOL_SIZE, idleTimeoutMillis: READS_IDLE_MS });
@@ -74,7 +74,7 @@ export class Database {
    * Creates a separate session, not yet connected, for LISTEN or session-level locks. Its errors are swallowed (a
    * broken session emits `error` more than once): watch its `end`.
    */
-  session(purpose: string): pg.Client {
+  createSession(purpose: string): pg.Client {
     const Client = clientOf(this.options.url);
     const client = new Client({
       ...connectionOptions(this.options.url),
@@ -127,7 +127,7 @@ export class Database {
 
   /** Ends the sessions of all pools as soon as they are idle: they may lead to a replaced server. */
   renewSessions(): void {
-    this.sessions.renew();
+    this.sessions.renewSessions();
   }
 
   /** Calls the listener when all sessions are replaced: owners of separate sessions replace theirs as well. */
@@ -162,7 +162,7 @@ export class Database {
 async function bringUpToDate(options: DatabaseOptions, Pool: typeof pg.Pool): Promise<void> {
   const migrations = new DataSource(migrationOptions(options, Pool));
   try {
-    await migrate(options.url, migrations);
+    await runMigrations(options.url, migrations);
   } finally {
     if (migrations.isInitialized) await migrations.destroy().catch(() => undefined);
   }

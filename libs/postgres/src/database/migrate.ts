@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { clientOf, connectionOptions } from './connection-options.js';
 import { sqlState } from './outage.js';
-import { lifted, SESSION_SETTINGS } from './session-settings.js';
+import { liftLimit, SESSION_SETTINGS } from './session-settings.js';
 
 /** Advisory lock of migrations: an otherwise unused number, the ASCII codes of "parley". */
 export const MIGRATION_LOCK = '123563833845113';
@@ -24,7 +24,9 @@ const TABLE_LOCK_TIMEOUT = '3s';
 const LET_BY_MS = 1_000;
 
 /** Statements that lift limits of a role or a database, which are meant for statements that clients repeat. */
-const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map(lifted).join('; ');
+const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
+  .map(liftLimit)
+  .join('; ');
 
 /** SQLSTATEs of a lock timeout and of a deadlock. */
 const BEHIND_OTHERS = new Set(['55P03', '40P01']);
@@ -49,7 +51,7 @@ export async function isUpToDate(pool: pg.Pool, migrations: readonly MigrationCl
  * without. Advisory locks admit one process at a time; the others wait and find nothing left to do. A migration that
  * cannot lock a table lets other statements pass, and is retried.
  */
-export async function migrate(url: string, dataSource: DataSource): Promise<void> {
+export async function runMigrations(url: string, dataSource: DataSource): Promise<void> {
   const Client = clientOf(url);
   const session = new Client(connectionOptions(url));
   session.on('error', () => undefined);
@@ -96,16 +98,16 @@ async function tryLock(session: pg.Client, lock: string): Promise<boolean> {
 
 async function runMissing(dataSource: DataSource, runner: QueryRunner, session: pg.Client): Promise<void> {
   const executor = new MigrationExecutor(dataSource, runner);
-  const missing = async (transaction: boolean): Promise<Migration[]> =>
+  const listMissing = async (transaction: boolean): Promise<Migration[]> =>
     (await executor.getPendingMigrations()).filter(({ instance }) => (instance?.transaction ?? true) === transaction);
 
-  for (const migration of await missing(true)) {
+  for (const migration of await listMissing(true)) {
     await whenLetBy(migration, () => inTransaction(runner, () => executor.executeMigration(migration)));
   }
   await session.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-  if ((await missing(false)).length === 0) return;
+  if ((await listMissing(false)).length === 0) return;
   await takeLock(session, SLOW_MIGRATION_LOCK);
-  for (const migration of await missing(false)) {
+  for (const migration of await listMissing(false)) {
     await whenLetBy(migration, () => executor.executeMigration(migration));
   }
 }

@@ -34,22 +34,22 @@ export async function openDatabase(
   const server = config.databaseUrl ? undefined : startEmbedded(config.dataDir, logger, startLog);
   const opening = (async () => {
     const url = config.databaseUrl ?? (await server!).url;
-    const database = await Database.open({ url, poolUrl, migrations, onError });
-    await recognize(database, config, underWay, startLog);
+    const database = await Database.connectAndMigrate({ url, poolUrl, migrations, onError });
+    await recognizeDatabase(database, config, underWay, startLog);
     return database;
   })();
   // Register the steps before the servers have started: the startup may fail elsewhere meanwhile.
-  shutdown.register('database', async () => (await begun(opening))?.close());
-  if (server) shutdown.register('server', async () => (await begun(server))?.stop());
+  shutdown.registerStep('database', async () => (await awaitQuietly(opening))?.close());
+  if (server) shutdown.registerStep('server', async () => (await awaitQuietly(server))?.stop());
   const database = await opening.catch(async (error: unknown) => {
-    await (await begun(server))?.stop();
+    await (await awaitQuietly(server))?.stop();
     throw error;
   });
   readiness.add('database', () => database.ping());
   return database;
 }
 
-async function recognize(
+async function recognizeDatabase(
   database: Database,
   { databaseUrl, dataDir, adoptDatabase: adopted }: AppConfig,
   underWay: readonly string[],
@@ -65,7 +65,7 @@ async function recognize(
 }
 
 /** Returns the result, or `undefined` after a failure, which its creator reports. */
-async function begun<T>(beginning: Promise<T> | undefined): Promise<T | undefined> {
+async function awaitQuietly<T>(beginning: Promise<T> | undefined): Promise<T | undefined> {
   return beginning?.catch(() => undefined);
 }
 

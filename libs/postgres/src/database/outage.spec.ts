@@ -1,4 +1,4 @@
-import { isDatabaseAway, isOutage, onceWritable, throughOutage, ofSession } from './outage.js';
+import { isDatabaseAway, isOutage, retryUntilWritable, retryWhileDatabaseDown, ofSession } from './outage.js';
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
@@ -74,15 +74,15 @@ describe('throughOutage', () => {
       if (typeof outcome === 'string') return outcome;
       throw outcome ?? new Error('Asked too often');
     };
-    expect(await throughOutage(statement, new AbortController().signal)).toBe('done');
+    expect(await retryWhileDatabaseDown(statement, new AbortController().signal)).toBe('done');
   });
 
   it('gives any other error at once, and the reason of whoever stops it', async () => {
     const refused = failure('23505');
     const { signal } = new AbortController();
-    await expect(throughOutage(() => Promise.reject(refused), signal)).rejects.toBe(refused);
+    await expect(retryWhileDatabaseDown(() => Promise.reject(refused), signal)).rejects.toBe(refused);
     const stop = new AbortController();
-    const waiting = throughOutage(() => Promise.reject(failure('57P01')), stop.signal);
+    const waiting = retryWhileDatabaseDown(() => Promise.reject(failure('57P01')), stop.signal);
     stop.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
   });
@@ -96,7 +96,7 @@ describe('onceWritable', () => {
       if (typeof outcome === 'string') return outcome;
       throw outcome ?? new Error('Asked too often');
     };
-    expect(await onceWritable(transaction)).toBe('done');
+    expect(await retryUntilWritable(transaction)).toBe('done');
   });
 
   it.each(['57014', '40P01', 'ECONNRESET'])('gives any other error at once: %s', async (code) => {
@@ -106,7 +106,7 @@ describe('onceWritable', () => {
       tries += 1;
       return Promise.reject(error);
     };
-    await expect(onceWritable(transaction)).rejects.toBe(error);
+    await expect(retryUntilWritable(transaction)).rejects.toBe(error);
     expect(tries).toBe(1);
   });
 });

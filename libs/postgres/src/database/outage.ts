@@ -83,7 +83,7 @@ export function isRolledBack(error: unknown): boolean {
  * Retries a statement while the database is unreachable. For statements that may run twice.
  * @throws the signal's reason once it is aborted; any other error unchanged
  */
-export async function throughOutage<T>(statement: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryWhileDatabaseDown<T>(statement: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     try {
       return await statement();
@@ -99,8 +99,8 @@ export async function throughOutage<T>(statement: () => Promise<T>, signal: Abor
  * Retries an operation while the database is unreachable. For repeatable operations of several statements.
  * @throws the signal's reason once it is aborted; errors of other origin at once
  */
-export async function untilReached<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const answer = await throughOutage(async () => {
+export async function retryWhileUnreachable<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const answer = await retryWhileDatabaseDown(async () => {
     try {
       return { value: await ask() };
     } catch (error) {
@@ -116,7 +116,7 @@ export async function untilReached<T>(ask: () => Promise<T>, signal: AbortSignal
  * Retries a transaction that a read-only server refused, for ten seconds: the duration of a failover. For whole
  * transactions; later attempts run in new sessions (see ReadOnlySessions).
  */
-export async function onceWritable<T>(transaction: () => Promise<T>, cause?: unknown): Promise<T> {
+export async function retryUntilWritable<T>(transaction: () => Promise<T>, cause?: unknown): Promise<T> {
   const deadline = performance.now() + LONGEST_READ_ONLY_MS;
   let refusal = cause;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {

@@ -1,11 +1,11 @@
 import pg from 'pg';
-import { isReadOnly, ofSession, onceWritable } from './outage.js';
+import { isReadOnly, ofSession, retryUntilWritable } from './outage.js';
 
 /** Pause between two replacements: while the server only reads, new sessions are read-only as well. */
 const LEAST_PAUSE_MS = 5_000;
 
 /** Server messages that pg emits. */
-interface ServerWords {
+interface ServerMessageEvents {
   on(event: 'errorMessage', listener: (error: unknown) => void): void;
   on(event: 'parameterStatus', listener: (status: { parameterName: string; parameterValue: string }) => void): void;
 }
@@ -33,7 +33,7 @@ export class ReadOnlySessions {
   private again?: NodeJS.Timeout;
 
   /** Watches a pool. Call it before the pool has sessions. */
-  watch(pool: pg.Pool): void {
+  watchPool(pool: pg.Pool): void {
     this.pools.add(pool);
     pool.on('connect', (client) => client.on('error', ofSession));
     // The pool does not take back a session that is being ended.
@@ -48,7 +48,7 @@ export class ReadOnlySessions {
   }
 
   /** Ends every session that began before this call. */
-  renew(): void {
+  renewSessions(): void {
     this.generation += 1;
     this.renewedAt = performance.now();
     clearTimeout(this.again);
@@ -62,16 +62,16 @@ export class ReadOnlySessions {
   /** Watches a session. Call it before the session connects. */
   watchSession(client: pg.ClientBase): void {
     this.generations.set(client, this.generation);
-    const { connection } = client as unknown as { connection: ServerWords };
+    const { connection } = client as unknown as { connection: ServerMessageEvents };
     connection.on('errorMessage', (error) => {
-      if (isReadOnly(error)) this.refused(client);
+      if (isReadOnly(error)) this.noteRefusal(client);
     });
     connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
       if (SAYS_READ_ONLY.has(parameterName) && parameterValue === 'on') this.renewSoon();
     });
   }
 
-  private refused(client: pg.ClientBase): void {
+  private noteRefusal(client: pg.ClientBase): void {
     const known = this.isOld(client);
     this.generations.set(client, Number.NEGATIVE_INFINITY);
     if (!known) this.renewSoon();
@@ -79,8 +79,8 @@ export class ReadOnlySessions {
 
   private renewSoon(): void {
     const pause = this.renewedAt + LEAST_PAUSE_MS - performance.now();
-    if (pause <= 0) return this.renew();
-    this.again ??= setTimeout(() => this.renew(), pause).unref();
+    if (pause <= 0) return this.renewSessions();
+    this.again ??= setTimeout(() => this.renewSessions(), pause).unref();
   }
 
   private isOld(client: pg.ClientBase): boolean {
@@ -96,9 +96,9 @@ export function watchedPools(sessions: ReadOnlySessions): typeof pg.Pool {
   return class WatchedPool extends pg.Pool {
     constructor(options: pg.PoolConfig = {}) {
       super({ ...options, Client: watchedSessions(sessions, options.Client ?? pg.Client) });
-      sessions.watch(this);
+      sessions.watchPool(this);
       this.connect = notedConnect(super.connect.bind(this) as Connect) as typeof this.connect;
-      this.query = onceWritableOf(this.query.bind(this) as Statement) as typeof this.query;
+      this.query = retryingQuery(this.query.bind(this) as PoolQuery) as typeof this.query;
     }
   };
 }
@@ -116,16 +116,16 @@ function watchedSessions(sessions: ReadOnlySessions, Client: new () => pg.Client
   };
 }
 
-type Statement = (...values: unknown[]) => Promise<unknown>;
+type PoolQuery = (...values: unknown[]) => Promise<unknown>;
 
-function onceWritableOf(query: Statement): Statement {
+function retryingQuery(query: PoolQuery): PoolQuery {
   return (...values) => {
     const answer = query(...values);
     if (typeof values.at(-1) === 'function') return answer;
     return answer
       .catch((error: unknown) => {
         if (!isReadOnly(error)) throw error;
-        return onceWritable(() => query(...values), error);
+        return retryUntilWritable(() => query(...values), error);
       })
       .catch((error: unknown) => {
         throw ofSession(error);

@@ -13,7 +13,7 @@ export function openRepositories(pool: pg.Pool): Promise<DataSource> {
   const readOnly = tables.filter(({ target }) => (target as { readOnly?: boolean }).readOnly);
   return new DataSource({
     type: 'postgres',
-    driver: { ...pg, Pool: sharing(pool, new Set(readOnly.map(({ name }) => name))) },
+    driver: { ...pg, Pool: sharedPoolClass(pool, new Set(readOnly.map(({ name }) => name))) },
     installExtensions: false,
     synchronize: false,
     entities: tables.map(({ target }) => target),
@@ -21,24 +21,24 @@ export function openRepositories(pool: pg.Pool): Promise<DataSource> {
   }).initialize();
 }
 
-const nothing = (): void => undefined;
+const doNothing = (): void => undefined;
 
 /** Beginning of TypeORM's writing statements. */
 const WRITE = /^(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE TABLE) "([^"]+)"/;
 
 /** Returns a pool class, with its sessions, in the form that TypeORM expects. */
-function sharing(pool: pg.Pool, readOnly: ReadonlySet<string | undefined>): () => object {
+function sharedPoolClass(pool: pg.Pool, readOnly: ReadonlySet<string | undefined>): () => object {
   const query = (text: string, values?: unknown[]): Promise<unknown> => {
     const [, written] = WRITE.exec(text) ?? [];
     if (written !== undefined && readOnly.has(written)) throw new Error(`Repositories only read ${written}`);
     if (text === 'START TRANSACTION') throw new Error('Repositories have no transactions: their sessions are the pool');
     return pool.query(text, values);
   };
-  const session = { query, on: nothing, removeListener: nothing };
+  const session = { query, on: doNothing, removeListener: doNothing };
   const connect = (connected: (error: undefined, ...more: unknown[]) => void): void =>
-    connected(undefined, session, nothing);
+    connected(undefined, session, doNothing);
   return function SharedPool() {
-    return { connect, on: nothing, end: (ended: () => void) => ended() };
+    return { connect, on: doNothing, end: (ended: () => void) => ended() };
   };
 }
 
@@ -47,12 +47,12 @@ function sharing(pool: pg.Pool, readOnly: ReadonlySet<string | undefined>): () =
  * reported them: TypeORM's errors carry the statement's values, including secrets, into logs.
  */
 export const PLAIN_ERRORS: Logger = {
-  logQuery: nothing,
+  logQuery: doNothing,
   logQueryError: (error) => {
     throw error as Error;
   },
-  logQuerySlow: nothing,
-  logSchemaBuild: nothing,
-  logMigration: nothing,
-  log: nothing,
+  logQuerySlow: doNothing,
+  logSchemaBuild: doNothing,
+  logMigration: doNothing,
+  log: doNothing,
 };

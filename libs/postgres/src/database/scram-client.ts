@@ -29,7 +29,7 @@ const QUESTIONS: ReadonlySet<string | symbol> = new Set([
 ]);
 
 /** Connection of pg that emits the server's messages. */
-interface ServerWords {
+interface ServerConnection {
   emit: (event: string | symbol, ...values: unknown[]) => boolean;
   stream: { destroy(): unknown };
 }
@@ -43,7 +43,7 @@ interface ServerWords {
 export class ScramClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    demandProof(this.connection as unknown as ServerWords);
+    demandProof(this.connection as unknown as ServerConnection);
   }
 }
 
@@ -51,9 +51,10 @@ export class ScramClient extends pg.Client {
  * Filters the server's messages until the session has begun; afterwards there is no cost. Until then, an attacker in
  * between could relay the proof of the real server and request the password after it.
  */
-function demandProof(connection: ServerWords): void {
+function demandProof(connection: ServerConnection): void {
   const { emit } = connection;
-  const say = (event: string | symbol, ...values: unknown[]): boolean => emit.call(connection, event, ...values);
+  const emitOriginal = (event: string | symbol, ...values: unknown[]): boolean =>
+    emit.call(connection, event, ...values);
   let [over, proved] = [false, false];
   const mayBeSaid = (event: string | symbol): boolean => (proved ? !QUESTIONS.has(event) : BEFORE_PROOF.has(event));
   connection.emit = (event, ...values) => {
@@ -61,10 +62,10 @@ function demandProof(connection: ServerWords): void {
     if (event === 'error' || !mayBeSaid(event)) {
       over = true;
       connection.stream.destroy();
-      return say('error', event === 'error' ? values[0] : new Error(UNPROVEN));
+      return emitOriginal('error', event === 'error' ? values[0] : new Error(UNPROVEN));
     }
     if (proved && event === 'readyForQuery') connection.emit = emit;
-    const received = say(event, ...values);
+    const received = emitOriginal(event, ...values);
     // A wrong proof has been reported as an `error` by now.
     if (event === 'authenticationSASLFinal' && !over) proved = true;
     return received;

@@ -39,12 +39,12 @@ const VANISHED_CLIENTS = [
  * long transactions, such as a batch of the journal. They also fix the isolation level.
  */
 export const SESSION_SETTINGS = [
-  ...LIMITS.map(lifted),
+  ...LIMITS.map(liftLimit),
   `SET default_transaction_isolation = 'read committed'`,
   ...VANISHED_CLIENTS,
 ].join('; ');
 
 /** Returns the statement that lifts a limit; it has no effect on a server that does not know the limit. */
-export function lifted(limit: string): string {
+export function liftLimit(limit: string): string {
   return `SELECT set_config('${limit}', '0', false) WHERE current_setting('${limit}', true) IS NOT NULL`;
 }

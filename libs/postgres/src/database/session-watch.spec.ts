@@ -55,7 +55,7 @@ afterEach(() => watch.delete(session));
 async function pass(seconds: number, each: () => void = () => undefined): Promise<void> {
   for (let look = 0; look <= seconds * 2; look += 1) {
     each();
-    await watch.look();
+    await watch.checkSilent();
     time += 500;
   }
 }

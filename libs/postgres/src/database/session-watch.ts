@@ -43,7 +43,7 @@ export type ServerAnswer = { kind: 'answered'; working: ReadonlySet<string> } | 
 /** Asks the server, on a new connection, which of these sessions it works for. Never rejects. */
 export type AskServer = (tags: readonly string[]) => Promise<ServerAnswer>;
 
-interface Silence {
+interface SessionSilence {
   progress: SessionProgress;
   since: number;
   /** Time of the next question to the server. */
@@ -64,7 +64,7 @@ interface Silence {
  *   not answer.
  */
 export class SessionWatch {
-  private readonly silences = new Map<WatchedSession, Silence | undefined>();
+  private readonly silences = new Map<WatchedSession, SessionSilence | undefined>();
   private asking = false;
   private timer: NodeJS.Timeout | undefined;
 
@@ -81,7 +81,7 @@ export class SessionWatch {
 
   add(session: WatchedSession): void {
     this.silences.set(session, undefined);
-    this.timer ??= setInterval(() => void this.look(), ROUND_MS).unref();
+    this.timer ??= setInterval(() => void this.checkSilent(), ROUND_MS).unref();
   }
 
   delete(session: WatchedSession): void {
@@ -92,38 +92,38 @@ export class SessionWatch {
   }
 
   /** Checks all sessions, and asks the server about those that have been silent for too long. Never rejects. */
-  async look(): Promise<void> {
+  async checkSilent(): Promise<void> {
     const silent = [...this.silences.keys()].filter((session) => this.isDue(session));
     if (silent.length === 0 || this.asking) return;
     this.asking = true;
     try {
       const answer = await this.ask(silent.map(({ tag }) => tag));
-      for (const session of silent) this.judge(session, answer);
+      for (const session of silent) this.judgeSession(session, answer);
     } finally {
       this.asking = false;
     }
   }
 
   private isDue(session: WatchedSession): boolean {
-    const silence = this.observe(session);
+    const silence = this.observeProgress(session);
     return silence !== undefined && silence.askAt <= this.now();
   }
 
   /** Records the progress of a session; returns `undefined` if it waits for nothing, or is no longer watched. */
-  private observe(session: WatchedSession): Silence | undefined {
+  private observeProgress(session: WatchedSession): SessionSilence | undefined {
     if (!this.silences.has(session)) return undefined;
     const progress = session.progress();
     const before = this.silences.get(session);
     if (progress && before && isSame(progress, before.progress)) return before;
     const since = this.now();
-    const silence = progress && { progress, since, askAt: since + patience(progress), losses: 0 };
+    const silence = progress && { progress, since, askAt: since + allowedSilence(progress), losses: 0 };
     this.silences.set(session, silence);
     return silence;
   }
 
-  private judge(session: WatchedSession, answer: ServerAnswer): void {
+  private judgeSession(session: WatchedSession, answer: ServerAnswer): void {
     const asked = this.silences.get(session);
-    const silence = this.observe(session);
+    const silence = this.observeProgress(session);
     if (!silence || silence !== asked) return;
     if (answer.kind === 'unknown' || (answer.kind === 'answered' && answer.working.has(session.tag))) {
       silence.losses = 0;
@@ -137,7 +137,7 @@ export class SessionWatch {
   }
 }
 
-function patience({ bytesSent }: SessionProgress): number {
+function allowedSilence({ bytesSent }: SessionProgress): number {
   return SILENCE_MS + Math.min(bytesSent, MOST_HIDDEN_BYTES) / SLOW_BYTES_PER_MS;
 }
 

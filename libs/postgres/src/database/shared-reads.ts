@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import { type Caller, CallerTurns, NoTurnInTime, type TurnLimits } from '#libs/service';
+import { type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from '#libs/service';
 import { clientGone, ReadEnded } from './client-presence.js';
 import { sqlState } from './outage.js';
 
@@ -41,10 +41,10 @@ export class SharedReads {
    * Executes a statement in the caller's turn.
    * @throws ReadEnded if it took too long, had no turn in time, or its client left
    */
-  async query<R extends QueryResultRow>(caller: Caller, statement: QueryConfig): Promise<QueryResult<R>> {
+  async queryInTurn<R extends QueryResultRow>(caller: CallerIdentity, statement: QueryConfig): Promise<QueryResult<R>> {
     const gone = clientGone();
     try {
-      return await this.lists.run(caller, () => this.inSession<R>(statement, gone), gone);
+      return await this.lists.runInTurn(caller, () => this.inSession<R>(statement, gone), gone);
     } catch (error) {
       gone?.throwIfAborted();
       if (error instanceof NoTurnInTime) throw new ReadEnded(TOO_MANY, { cause: error });
@@ -57,9 +57,9 @@ export class SharedReads {
    * Reads long logs in the caller's turn: at most eight at a time in total, four of a caller.
    * @throws ReadEnded if it had no turn in time, or its client left
    */
-  async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+  async inTurn<T>(caller: CallerIdentity, work: () => Promise<T>): Promise<T> {
     try {
-      return await this.logs.run(caller, work, clientGone());
+      return await this.logs.runInTurn(caller, work, clientGone());
     } catch (error) {
       if (error instanceof NoTurnInTime) throw new ReadEnded(TOO_MANY, { cause: error });
       throw error;
@@ -72,20 +72,20 @@ export class SharedReads {
   ): Promise<QueryResult<R>> {
     const session = await this.pool.connect();
     let canceling: Promise<unknown> | undefined;
-    const cancel = (): void => void (canceling ??= this.cancel(session));
+    const startCancel = (): void => void (canceling ??= this.cancelStatement(session));
     try {
-      gone?.addEventListener('abort', cancel, { once: true });
+      gone?.addEventListener('abort', startCancel, { once: true });
       if (gone?.aborted) throw gone.reason;
       return await session.query<R>(statement);
     } finally {
-      gone?.removeEventListener('abort', cancel);
+      gone?.removeEventListener('abort', startCancel);
       await canceling;
       // A late cancel must not reach the next statement of the session.
       session.release(canceling !== undefined);
     }
   }
 
-  private async cancel(session: pg.PoolClient): Promise<void> {
+  private async cancelStatement(session: pg.PoolClient): Promise<void> {
     const { processID } = session as unknown as { processID: number | null };
     await this.others.query('SELECT pg_cancel_backend($1)', [processID]).catch(() => undefined);
   }

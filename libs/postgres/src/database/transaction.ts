@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Database } from './database.js';
-import { isRolledBack, onceWritable } from './outage.js';
+import { isRolledBack, retryUntilWritable } from './outage.js';
 
 /** Maximum attempts: deadlocks are rare, and consecutive ones rarer. */
 const TRIES = 5;
@@ -19,23 +19,26 @@ export async function inTransaction<T>(
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await onceWritable(() => once(database, work));
+      return await retryUntilWritable(() => runTransaction(database, work));
     } catch (error) {
       if (tries >= TRIES || !isRolledBack(error)) throw error;
     }
   }
 }
 
-async function once<T>({ pool }: Pick<Database, 'pool'>, work: (client: PoolClient) => Promise<T>): Promise<T> {
+async function runTransaction<T>(
+  { pool }: Pick<Database, 'pool'>,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let broken = true;
   let reason: unknown;
-  const heed = (error: unknown): void => void (reason ??= error);
-  client.on('error', heed);
+  const keepFirstReason = (error: unknown): void => void (reason ??= error);
+  client.on('error', keepFirstReason);
   try {
     await client.query(BEGIN);
     const result = await work(client).catch(async (error: unknown) => {
-      heed(error);
+      keepFirstReason(error);
       await client.query('ROLLBACK');
       broken = false;
       throw error;
@@ -47,7 +50,7 @@ async function once<T>({ pool }: Pick<Database, 'pool'>, work: (client: PoolClie
     // A statement on an ended session fails with less information than the reason of its end.
     throw isRolledBack(reason) ? reason : error;
   } finally {
-    client.off('error', heed);
+    client.off('error', keepFirstReason);
     client.release(broken);
   }
 }

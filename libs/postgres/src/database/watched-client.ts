@@ -34,7 +34,7 @@ export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.
       super(config);
       this.connection.on('readyForQuery', () => (this.bytesAnswered = this.connection.stream.bytesWritten));
       this.once('connect', () => {
-        this.watch();
+        this.joinWatch();
         this.keepTalking();
       });
     }
@@ -51,9 +51,14 @@ export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.
       return super.end(callback);
     }
 
-    private watch(): void {
+    private joinWatch(): void {
       const { tag } = this;
-      const session = { tag, progress: () => this.progress(), talk: () => this.talk(), cut: () => this.cut() };
+      const session = {
+        tag,
+        progress: () => this.measureProgress(),
+        talk: () => this.sendEmptyQuery(),
+        cut: () => this.destroyConnection(),
+      };
       const watch = watchOf(url, Client);
       watch.add(session);
       this.once('end', () => {
@@ -65,23 +70,23 @@ export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.
     /** Sends statements on a listening session, which otherwise waits for no answer and would not detect the loss. */
     private keepTalking(): void {
       const timer = setInterval(() => {
-        if (this.listenerCount('notification') > 0) this.talk();
+        if (this.listenerCount('notification') > 0) this.sendEmptyQuery();
       }, TALK_MS).unref();
       this.once('end', () => clearInterval(timer));
     }
 
-    private talk(): void {
+    private sendEmptyQuery(): void {
       // A failed statement means that the session has ended.
       if (this.readyForQuery) this.query('').catch(() => undefined);
     }
 
-    private progress(): SessionProgress | undefined {
+    private measureProgress(): SessionProgress | undefined {
       if (this.readyForQuery !== false) return undefined;
       const { bytesRead, bytesWritten, writableLength } = this.connection.stream;
       return { bytesRead, bytesSent: bytesWritten - this.bytesAnswered, bytesQueued: writableLength };
     }
 
-    private cut(): void {
+    private destroyConnection(): void {
       this.connection.stream.destroy(new ConnectionLost());
     }
   };
@@ -125,7 +130,7 @@ function taggedName(name: string, tag: string): string {
 }
 
 function watchOf(url: string, Client: typeof pg.Client): SessionWatch {
-  const known = watches.get(url) ?? new SessionWatch(asking(url, Client));
+  const known = watches.get(url) ?? new SessionWatch(createAskServer(url, Client));
   watches.set(url, known);
   return known;
 }
@@ -134,7 +139,7 @@ function watchOf(url: string, Client: typeof pg.Client): SessionWatch {
  * Creates a function that asks the server about sessions. It uses the address of the sessions. Behind a pooler the
  * question queues behind their statements, so a waiting statement gets its turn before the question.
  */
-function asking(url: string, Client: typeof pg.Client): AskServer {
+function createAskServer(url: string, Client: typeof pg.Client): AskServer {
   return async (tags) => {
     const name = taggedName(`${SESSIONS_OF_PROCESS}:watch`, newTag());
     const client = askingClient(url, name, Client);

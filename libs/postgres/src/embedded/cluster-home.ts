@@ -45,17 +45,17 @@ export function prepareCluster(dataDir: string): ClusterPlacement {
   mkdirSync(own, { recursive: true, mode: 0o700 });
   const elsewhere = join(ROOT_STATE_DIRECTORY, createHash('sha256').update(real).digest('hex').slice(0, 16));
   const ordinary = serverAccount(ownerOf(join(own, 'cluster')) ?? ownerOf(join(elsewhere, 'cluster')));
-  if (!ordinary) return { home: filesIn(closed(own)), account: undefined };
+  if (!ordinary) return { home: filesIn(closeDirectory(own)), account: undefined };
   const account = withPrivateGroup(ordinary);
   for (const passing of [account, ordinary]) {
     if (!canPass(passing, dirname(real))) continue;
     makePassable(real);
-    return { home: filesIn(closed(own, passing)), account: passing };
+    return { home: filesIn(closeDirectory(own, passing)), account: passing };
   }
   makeRootDirectory(elsewhere);
   writePrivate(join(own, 'LOCATION'), `${elsewhere}\n`);
-  closed(own);
-  return { home: filesIn(closed(elsewhere, account)), account };
+  closeDirectory(own);
+  return { home: filesIn(closeDirectory(elsewhere, account)), account };
 }
 
 /**
@@ -105,7 +105,7 @@ function makePassable(directory: string): void {
  * Closes a directory to all but its owner; the group of the server's account may pass it. A directory with the right
  * mode is left unchanged: a server of another process may use it, and must not be shut out even briefly.
  */
-function closed(directory: string, account?: ServerAccount): string {
+function closeDirectory(directory: string, account?: ServerAccount): string {
   if (!account) closeToOthers(directory);
   else {
     const { mode, gid } = statSync(directory);
@@ -116,16 +116,16 @@ function closed(directory: string, account?: ServerAccount): string {
 }
 
 function filesIn(directory: string): ClusterHome {
-  const file = (name: string) => join(directory, name);
+  const pathTo = (name: string) => join(directory, name);
   const home = {
     directory,
-    cluster: file('cluster'),
-    socketFolder: file('socket'),
-    socketFile: file('socket-folder'),
-    portFile: file('port'),
-    passwordFile: file('password'),
-    lockFile: file('lock.sqlite'),
-    logFile: file('server.log'),
+    cluster: pathTo('cluster'),
+    socketFolder: pathTo('socket'),
+    socketFile: pathTo('socket-folder'),
+    portFile: pathTo('port'),
+    passwordFile: pathTo('password'),
+    lockFile: pathTo('lock.sqlite'),
+    logFile: pathTo('server.log'),
   };
   for (const path of [home.portFile, home.passwordFile, home.logFile, `${home.logFile}.1`]) closeToOthers(path);
   return home;

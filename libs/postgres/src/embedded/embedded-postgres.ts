@@ -81,7 +81,7 @@ export class EmbeddedPostgres {
         options.listening ?? usualListening(),
         options.onRevival ?? (() => undefined),
       );
-      await server.join();
+      await server.joinServer();
       await server.ensureDatabase();
       return server;
     });
@@ -97,17 +97,17 @@ export class EmbeddedPostgres {
    * instance in it holds the server; all others end with it. Idempotent.
    */
   stop(): Promise<void> {
-    return (this.stopped ??= this.giveUp());
+    return (this.stopped ??= this.releaseServer());
   }
 
-  private async giveUp(): Promise<void> {
+  private async releaseServer(): Promise<void> {
     this.stopping = true;
     await this.revival;
-    await withHomeLock(this.setup.home.lockFile, STOP_LOCK_WAIT_MS, () => this.leave());
+    await withHomeLock(this.setup.home.lockFile, STOP_LOCK_WAIT_MS, () => this.leaveServer());
   }
 
   /** Connects to the server of the data directory, and starts it if necessary. The caller holds the lock. */
-  private async join(): Promise<void> {
+  private async joinServer(): Promise<void> {
     let server = await runningServer(this.setup, () => this.wantedAddress());
     if (await this.isOutdated(server)) {
       await server.session.end().catch(() => undefined);
@@ -116,7 +116,7 @@ export class EmbeddedPostgres {
     }
     this.session = server.session;
     this.address = server.address;
-    this.session.once('end', () => this.revive());
+    this.session.once('end', () => this.reviveServer());
   }
 
   private wantedAddress(): ServerAddress | Promise<ServerAddress> {
@@ -135,7 +135,7 @@ export class EmbeddedPostgres {
    * Restarts the server after the end of this session. The session shows other processes that the server is in use, and
    * shows this process that it died.
    */
-  private revive(): void {
+  private reviveServer(): void {
     if (this.stopping) return;
     this.onRevival();
     this.revival ??= this.reviveUntilJoined().finally(() => (this.revival = undefined));
@@ -144,7 +144,7 @@ export class EmbeddedPostgres {
   private async reviveUntilJoined(): Promise<void> {
     while (!this.stopping) {
       try {
-        return await withHomeLock(this.setup.home.lockFile, START_LOCK_WAIT_MS, () => this.join());
+        return await withHomeLock(this.setup.home.lockFile, START_LOCK_WAIT_MS, () => this.joinServer());
       } catch (problem) {
         this.onRevival(problem as Error);
         await delay(REVIVAL_PAUSE_MS, undefined, { ref: false });
@@ -158,13 +158,13 @@ export class EmbeddedPostgres {
       if (rowCount === 0) await this.session.query(`CREATE DATABASE ${DATABASE}`);
     } catch (error) {
       this.stopping = true;
-      await this.leave();
+      await this.leaveServer();
       throw error;
     }
   }
 
   /** Ends the session, and the server after its last session. The caller holds the lock. */
-  private async leave(): Promise<void> {
+  private async leaveServer(): Promise<void> {
     const last = await isOnlySession(this.session);
     await this.session.end().catch(() => undefined);
     if (!last) return;

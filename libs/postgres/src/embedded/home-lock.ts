@@ -20,7 +20,8 @@ export async function withHomeLock<T>(lockFile: string, waitMs: number, work: ()
   try {
     const deadline = Date.now() + waitMs;
     while (!tryLock(lock)) {
-      if (Date.now() > deadline) throw new Error(`${holders(lockFile)} held ${lockFile} for more than ${waitMs} ms`);
+      if (Date.now() > deadline)
+        throw new Error(`${describeHolders(lockFile)} held ${lockFile} for more than ${waitMs} ms`);
       await delay(RETRY_MS);
     }
     return await work();
@@ -40,7 +41,7 @@ function tryLock(lock: DatabaseSync): boolean {
 }
 
 /** Reads the holders from Linux's list of locks, such as `1: POSIX  ADVISORY  WRITE 4711 08:01:131 0 EOF`. */
-function holders(lockFile: string): string {
+function describeHolders(lockFile: string): string {
   try {
     const { ino } = statSync(lockFile);
     const lines = readFileSync('/proc/locks', 'utf8').split('\n');

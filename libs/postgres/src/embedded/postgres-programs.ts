@@ -76,11 +76,11 @@ function majorOf({ version }: InstalledPackage): string {
 }
 
 function programsIn(root: string, installed: InstalledPackage): PostgresPrograms {
-  const program = (name: string) => join(root, 'native', 'bin', name + EXE);
+  const programPath = (name: string) => join(root, 'native', 'bin', name + EXE);
   return {
-    initdb: program('initdb'),
-    postgres: program('postgres'),
-    pgCtl: program('pg_ctl'),
+    initdb: programPath('initdb'),
+    postgres: programPath('postgres'),
+    pgCtl: programPath('pg_ctl'),
     majorVersion: majorOf(installed),
   };
 }
@@ -101,7 +101,7 @@ function makeLinks(root: string): boolean {
     : [];
   try {
     for (const { source, target } of links) {
-      if (!existsSync(join(root, target))) link(join(root, source), join(root, target));
+      if (!existsSync(join(root, target))) linkLibrary(join(root, source), join(root, target));
     }
     accessSync(join(root, 'native', 'bin', `postgres${EXE}`), constants.X_OK);
     return true;
@@ -110,7 +110,7 @@ function makeLinks(root: string): boolean {
   }
 }
 
-function link(source: string, target: string): void {
+function linkLibrary(source: string, target: string): void {
   try {
     symlinkSync(relative(dirname(target), source), target);
   } catch (error) {

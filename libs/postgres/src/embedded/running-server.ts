@@ -82,12 +82,12 @@ function runningPostmaster(cluster: string): PostmasterFile | undefined {
 
 /** Stops a server that is still starting if this process exits: it has no other user yet. */
 async function orEndedWithProcess<T>(child: ChildProcess | undefined, ready: Promise<T>): Promise<T> {
-  const end = (): void => void child?.kill('SIGINT');
-  process.once('exit', end);
+  const interruptChild = (): void => void child?.kill('SIGINT');
+  process.once('exit', interruptChild);
   try {
     return await ready;
   } finally {
-    process.off('exit', end);
+    process.off('exit', interruptChild);
   }
 }
 

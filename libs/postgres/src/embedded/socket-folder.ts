@@ -28,7 +28,7 @@ const INNER = 's';
  * directory, whose name is stored in the home. A folder of another user is never used.
  */
 export function socketFolder(home: ClusterHome, account: ServerAccount | undefined): string {
-  if (fits(home.socketFolder)) return ensured(home.socketFolder, account);
+  if (fitsSocketPath(home.socketFolder)) return requireFolder(home.socketFolder, account);
   const kept = readKept(home.socketFile);
   if (kept !== undefined && ensureFolder(kept, account)) return kept;
   const folder = newShortFolder(account);
@@ -38,13 +38,13 @@ export function socketFolder(home: ClusterHome, account: ServerAccount | undefin
 
 /** Creates the folder if it is missing. @throws PostgresRefusal if the existing folder is not private */
 export function ensureSocketFolder(folder: string, account: ServerAccount | undefined): void {
-  ensured(folder, account);
+  requireFolder(folder, account);
 }
 
 /** Removes the short folder of a stopped server from the temporary directory. */
 export function removeShortFolder(home: ClusterHome): void {
   const kept = readKept(home.socketFile);
-  if (kept === undefined || fits(home.socketFolder)) return;
+  if (kept === undefined || fitsSocketPath(home.socketFolder)) return;
   try {
     rmdirSync(kept);
     if (basename(kept) === INNER) rmdirSync(dirname(kept));
@@ -53,7 +53,7 @@ export function removeShortFolder(home: ClusterHome): void {
   }
 }
 
-function ensured(folder: string, account: ServerAccount | undefined): string {
+function requireFolder(folder: string, account: ServerAccount | undefined): string {
   if (ensureFolder(folder, account)) return folder;
   throw new PostgresRefusal(
     `${folder} is to hold PostgreSQL's socket, but it is not a folder of PostgreSQL's account alone (mode 0700). Remove it.`,
@@ -64,7 +64,7 @@ function ensureFolder(folder: string, account: ServerAccount | undefined): boole
   if (account && basename(folder) === INNER && !ensurePassage(dirname(folder), account)) return false;
   try {
     mkdirSync(folder, { mode: 0o700 });
-    give(folder, account);
+    giveFolder(folder, account);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return false;
   }
@@ -90,7 +90,7 @@ function letPass(folder: string, account: ServerAccount): void {
   chmodSync(folder, 0o710);
 }
 
-function give(folder: string, account: ServerAccount | undefined): void {
+function giveFolder(folder: string, account: ServerAccount | undefined): void {
   if (account) chownSync(folder, account.uid, account.gid);
   chmodSync(folder, 0o700);
 }
@@ -98,12 +98,12 @@ function give(folder: string, account: ServerAccount | undefined): void {
 function newShortFolder(account: ServerAccount | undefined): string {
   for (const parent of [tmpdir(), '/tmp']) {
     const folder = join(parent, 'parley-XXXXXX', INNER);
-    if (!fits(folder) || !isSafeParent(parent, account)) continue;
+    if (!fitsSocketPath(folder) || !isSafeParent(parent, account)) continue;
     const made = mkdtempSync(join(realpathSync(parent), 'parley-'));
     if (!account) return made;
     letPass(made, account);
     mkdirSync(join(made, INNER), { mode: 0o700 });
-    give(join(made, INNER), account);
+    giveFolder(join(made, INNER), account);
     return join(made, INNER);
   }
   throw new PostgresRefusal(
@@ -125,7 +125,7 @@ function isSafeParent(parent: string, account: ServerAccount | undefined): boole
   }
 }
 
-function fits(folder: string): boolean {
+function fitsSocketPath(folder: string): boolean {
   return Buffer.byteLength(folder) + LONGEST_FILE.length <= LONGEST_PATH;
 }
 

@@ -14,17 +14,17 @@ export class KnownInstallations {
   }
 
   /** Returns the id of the last known installation behind the address; `undefined` if there is none. */
-  at(databaseUrl: string): string | undefined {
+  findAt(databaseUrl: string): string | undefined {
     try {
-      return readFileSync(this.fileOf(databaseUrl), 'utf8').trim() || undefined;
+      return readFileSync(this.addressFile(databaseUrl), 'utf8').trim() || undefined;
     } catch {
       return undefined;
     }
   }
 
   /** Stores the installation behind the address. Does not create `DATA_DIR`: only the embedded database needs one. */
-  learn(databaseUrl: string, id: string): void {
-    const file = this.fileOf(databaseUrl);
+  noteInstallation(databaseUrl: string, id: string): void {
+    const file = this.addressFile(databaseUrl);
     const part = `${file}.${process.pid}`;
     try {
       makeFolder(this.folder);
@@ -35,7 +35,7 @@ export class KnownInstallations {
     }
   }
 
-  private fileOf(databaseUrl: string): string {
+  private addressFile(databaseUrl: string): string {
     return join(this.folder, createHash('sha256').update(addressOf(databaseUrl)).digest('hex').slice(0, 32));
   }
 }

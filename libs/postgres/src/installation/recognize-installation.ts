@@ -31,7 +31,7 @@ export async function recognizeInstallation(pool: pg.Pool, options: RecognitionO
   const place = await readPlace(pool);
   const installation = await readInstallation(pool, place);
   const known = new KnownInstallations(options.dataDir);
-  const expected = databaseUrl === undefined ? undefined : known.at(databaseUrl);
+  const expected = databaseUrl === undefined ? undefined : known.findAt(databaseUrl);
   const difference = isElsewhere(installation, place)
     ? ELSEWHERE
     : expected !== undefined && expected !== installation.id
@@ -41,12 +41,12 @@ export async function recognizeInstallation(pool: pg.Pool, options: RecognitionO
     const sentence = `${databaseUrl === undefined ? 'DATA_DIR' : 'DATABASE_URL'}: ${difference}`;
     const code = adoptionCode(installation, place);
     if (adopted !== code && (await isUnderWay(pool, options.underWay)))
-      throw new ConfigError([`${sentence}, and work is under way in it: ${advice(code)}`]);
+      throw new ConfigError([`${sentence}, and work is under way in it: ${adoptionAdvice(code)}`]);
     options.onMoved(`${sentence}; it is adopted, since ${adopted === code ? 'ADOPT_DATABASE says so' : IDLE}`);
   }
   const isNewlyReported = installation.server === null && place.server !== null;
   if (difference !== undefined || isNewlyReported) await moveInstallation(pool);
-  if (databaseUrl !== undefined && expected !== installation.id) known.learn(databaseUrl, installation.id);
+  if (databaseUrl !== undefined && expected !== installation.id) known.noteInstallation(databaseUrl, installation.id);
 }
 
 const ELSEWHERE =
@@ -54,7 +54,7 @@ const ELSEWHERE =
 const ANOTHER = 'the database has the data of another installation than the one that DATA_DIR knows at this address';
 const IDLE = 'nothing is under way in it';
 
-function advice(code: string): string {
+function adoptionAdvice(code: string): string {
   return (
     'make sure that no service runs on the other one, since both would call the same agents with the same Messages, and ' +
     `start with ADOPT_DATABASE=${code}`

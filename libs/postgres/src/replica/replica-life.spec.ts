@@ -33,14 +33,14 @@ it('joins again where its new session is lost while the one before it has not en
     renewSessions: () => undefined,
   };
   const life = new ReplicaLife(database as unknown as Database);
-  await life.begin();
+  await life.beginLife();
   sessions[0]!.readsOnly = true;
   await joined(2);
   await until(() => sessions[1]!.listenerCount('end') > 0);
   sessions[1]!.emit('end');
   await joined(3);
   for (const { ending } of sessions) ending.resolve(undefined);
-  await life.end();
+  await life.endLife();
 });
 
 it.each([
@@ -53,7 +53,7 @@ it.each([
   const clock = jest.spyOn(performance, 'now').mockReturnValue(100_000);
   const life = new ReplicaLife(database as unknown as Database);
   try {
-    await life.begin();
+    await life.beginLife();
     clock.mockReturnValue(100_000 + ageMs);
     sessions[0]!.emit('end');
     await until(() => sessions[1]?.asked.some((it) => it.includes('INSERT INTO replica')) ?? false);
@@ -61,7 +61,7 @@ it.each([
   } finally {
     clock.mockRestore();
     for (const { ending } of sessions) ending.resolve(undefined);
-    await life.end();
+    await life.endLife();
   }
 });
 

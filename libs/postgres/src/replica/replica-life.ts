@@ -72,9 +72,9 @@ export class ReplicaLife {
   }
 
   /** Joins the replicas; resolves once this replica counts as alive. */
-  async begin(): Promise<void> {
-    await this.join();
-    this.timer = setInterval(() => void this.speak(), LOOK_MS);
+  async beginLife(): Promise<void> {
+    await this.openReplicaSession();
+    this.timer = setInterval(() => void this.heartbeatOrCheck(), LOOK_MS);
     this.timer.unref();
   }
 
@@ -82,7 +82,7 @@ export class ReplicaLife {
    * Leaves the replicas: from now on this replica counts as gone. Idempotent. Its row stays for the adopters of its
    * work.
    */
-  async end(): Promise<void> {
+  async endLife(): Promise<void> {
     this.ended = true;
     clearInterval(this.timer);
     await this.reconnecting;
@@ -94,12 +94,12 @@ export class ReplicaLife {
    * this replica cannot prove that it lives itself (see `livenessCheckBy`).
    */
   async deadReplicas(): Promise<string[]> {
-    return this.seenTwice(() => this.ids(DEAD_REPLICAS, [this.replicaId]));
+    return this.seenTwice(() => this.queryIds(DEAD_REPLICAS, [this.replicaId]));
   }
 
   /** Returns those of the ids that no replica has, living or dead: their claims have no owner. Checks twice as well. */
   async unknownReplicas(ids: readonly string[]): Promise<string[]> {
-    return this.seenTwice((among = ids) => this.ids(UNKNOWN_REPLICAS, [this.replicaId, among]));
+    return this.seenTwice((among = ids) => this.queryIds(UNKNOWN_REPLICAS, [this.replicaId, among]));
   }
 
   /**
@@ -118,7 +118,7 @@ export class ReplicaLife {
   }
 
   /** Runs all successors for a dead replica. May be repeated. */
-  async succeed(replicaId: string): Promise<void> {
+  async runSuccessors(replicaId: string): Promise<void> {
     for (const takeOver of this.successors) await takeOver(replicaId);
   }
 
@@ -126,7 +126,7 @@ export class ReplicaLife {
    * Removes the row of a replica whose work has been taken over; keeps it if the replica lives again.
    * @returns true if this replica removed the row
    */
-  async forget(replicaId: string): Promise<boolean> {
+  async forgetReplica(replicaId: string): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(FORGET_REPLICA, [this.replicaId, replicaId]);
     return rowCount === 1;
   }
@@ -141,26 +141,26 @@ export class ReplicaLife {
     return this.reconnecting ? [] : suspects.filter((id) => confirmed.has(id));
   }
 
-  private async join(): Promise<void> {
-    const session = this.database.session('replica');
+  private async openReplicaSession(): Promise<void> {
+    const session = this.database.createSession('replica');
     try {
       await session.connect();
-      await this.announce(session);
+      await this.announceSession(session);
     } catch (error) {
       await session.end().catch(() => undefined);
       throw error;
     }
-    session.once('end', () => this.rejoin(session));
+    session.once('end', () => this.replaceLostSession(session));
     this.session = session;
   }
 
-  private async announce(session: pg.Client): Promise<void> {
+  private async announceSession(session: pg.Client): Promise<void> {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
     await session.query(SESSION_SETTINGS);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
     await this.lockEarlierKeys(session);
     this.lockKeys = [lockKey, ...this.lockKeys.slice(-KEPT_KEYS)];
-    await this.heartbeat(session);
+    await this.sendHeartbeat(session);
     this.lockKeys = [lockKey];
     this.hasJoined = true;
   }
@@ -184,7 +184,7 @@ export class ReplicaLife {
   }
 
   /** Opens a new session with a new key, since the server may not have noticed the end of the old session yet. */
-  private rejoin(lost: pg.Client): void {
+  private replaceLostSession(lost: pg.Client): void {
     if (this.ended || this.session !== lost) return;
     this.session = undefined;
     this.reconnecting ??= this.joinUntilDone().finally(() => (this.reconnecting = undefined));
@@ -194,7 +194,7 @@ export class ReplicaLife {
    * Replaces a session whose server only reads: another server may have taken its place. The old session keeps its lock
    * until a writable session exists. If the server stays the same, this replica never seems dead.
    */
-  private replace(old: pg.Client): void {
+  private replaceReadOnlySession(old: pg.Client): void {
     // A server that stands still delays the end of the old session, so it is not awaited.
     this.reconnecting ??= this.joinUntilDone(true)
       .then(() => void old.end().catch(() => undefined))
@@ -206,7 +206,7 @@ export class ReplicaLife {
     let renew = readOnly;
     while (!this.ended) {
       try {
-        await this.join();
+        await this.openReplicaSession();
         if (renew) this.database.renewSessions();
         return;
       } catch (error) {
@@ -219,22 +219,22 @@ export class ReplicaLife {
   }
 
   /** Sends a heartbeat if it is due, else checks the other replicas. Uses the session for one statement at a time. */
-  private async speak(): Promise<void> {
+  private async heartbeatOrCheck(): Promise<void> {
     const { session } = this;
     if (!session || this.speaking) return;
     this.speaking = true;
     try {
-      if (performance.now() - this.spokeAt >= HEARTBEAT_MS) await this.heartbeat(session);
-      else if (this.peerLocks.length > 0) await this.look(session);
+      if (performance.now() - this.spokeAt >= HEARTBEAT_MS) await this.sendHeartbeat(session);
+      else if (this.peerLocks.length > 0) await this.checkPeerLocks(session);
     } catch (error) {
       // A broken session emits `end`, which opens the next one.
-      if (isReadOnly(error)) this.replace(session);
+      if (isReadOnly(error)) this.replaceReadOnlySession(session);
     } finally {
       this.speaking = false;
     }
   }
 
-  private async heartbeat(session: pg.Client): Promise<void> {
+  private async sendHeartbeat(session: pg.Client): Promise<void> {
     const [spokeAt, askedAt] = [performance.now(), Date.now()];
     const values = [this.replicaId, this.lockKeys[0], !this.hasJoined];
     const { rows } = await session.query<Spoken>(HEARTBEAT, values);
@@ -245,7 +245,7 @@ export class ReplicaLife {
     this.others = peers.length;
   }
 
-  private async look(session: pg.Client): Promise<void> {
+  private async checkPeerLocks(session: pg.Client): Promise<void> {
     const { rows } = await session.query<{ key: string }>({ name: 'lost', text: LOST, values: [this.peerLocks] });
     if (rows.length === 0) return;
     // Report each loss once: the search for dead replicas retries by itself.
@@ -253,7 +253,7 @@ export class ReplicaLife {
     this.lossHandler();
   }
 
-  private async ids(text: string, values: unknown[]): Promise<string[]> {
+  private async queryIds(text: string, values: unknown[]): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ id: string }>(text, values);
     return rows.map(({ id }) => id);
   }

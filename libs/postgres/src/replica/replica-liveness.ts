@@ -51,7 +51,7 @@ export function livenessCheckBy(judge: string): LivenessCheck {
   const gone = (suspects: string): string => `
     SELECT suspect.id FROM judge, unnest(${suspects}) AS suspect (id) LEFT JOIN replica AS known ON known.id = suspect.id
     WHERE suspect.id <> judge.id AND (known.id IS NULL OR ${isDead('known')})`;
-  return { withs, isDead, gone };
+  return { withs, isDead, selectGone: gone };
 }
 
 /** Parts of a statement that judges replicas (see `livenessCheckBy`). */
@@ -62,7 +62,7 @@ export interface LivenessCheck {
   /**
    * Returns a query for those ids of an array that belong to no living replica: dead replicas, and ids without a row.
    */
-  gone(suspects: string): string;
+  selectGone(suspects: string): string;
 }
 
 /** Reads the replicas that the judge `$1` finds dead. */

@@ -50,15 +50,15 @@ export class ChannelSignals extends ReplicaSignals {
     this.losses = metrics.counter('parley_signal_reconnects_total', 'Times that the session for signals was lost');
     this.sender = new SignalSender(
       replica.replicaId,
-      (channels, payloads) => wire.send(channels, payloads),
+      (channels, payloads) => wire.sendPayloads(channels, payloads),
       (error) => this.logger.debug({ err: error }, 'Signals to other replicas were not sent'),
     );
-    this.listener = new SignalListener((events) => wire.open(events), {
-      notified: (channel, payload) => this.notified(channel, payload),
-      listening: (listened) => this.catchUp(listened),
-      lost: (error) => this.lost(error),
+    this.listener = new SignalListener((events) => wire.openSession(events), {
+      onNotified: (channel, payload) => this.receivePayload(channel, payload),
+      onListening: (listened) => this.catchUp(listened),
+      onLost: (error) => this.reportLoss(error),
     });
-    wire.onRenewal?.(() => this.listener.renew());
+    wire.onRenewal?.(() => this.listener.renewSession());
   }
 
   /** Public reason why signals of other replicas are not received; `undefined` while they are. */
@@ -67,55 +67,55 @@ export class ChannelSignals extends ReplicaSignals {
     return `${this.wire.name} is out of reach: what other replicas do is looked for instead, within about a second`;
   }
 
-  send(topic: SignalTopic, key: string): void {
+  sendSignal(topic: SignalTopic, key: string): void {
     if (this.replica.peers === 0) return;
     this.sent.inc({ topic: topic.name });
-    this.sender.send(channelOf(topic, key), key);
+    this.sender.queueSignal(channelOf(topic, key), key);
   }
 
-  subscribe(topic: SignalTopic, handler: SignalHandler): SignalSubscription {
+  subscribeTopic(topic: SignalTopic, handler: SignalHandler): SignalSubscription {
     this.handlers.set(topic.name, [...(this.handlers.get(topic.name) ?? []), { topic, handler }]);
     return {
-      watch: (key) => this.watch(topic, channelOf(topic, key)),
-      unwatch: (key) => this.unwatch(channelOf(topic, key)),
+      watchKey: (key) => this.watchChannel(topic, channelOf(topic, key)),
+      unwatchKey: (key) => this.unwatchChannel(channelOf(topic, key)),
     };
   }
 
   /** Announces that this replica has left, and stops. Call it once the replica's life has ended. */
-  async end(): Promise<void> {
+  async endSignals(): Promise<void> {
     for (const { lingering } of this.channels.values()) clearTimeout(lingering);
-    this.send(REPLICA_LEFT, NO_KEY);
-    await this.sender.flush();
-    await this.listener.end();
+    this.sendSignal(REPLICA_LEFT, NO_KEY);
+    await this.sender.sendRemaining();
+    await this.listener.endListening();
   }
 
-  private watch(topic: SignalTopic, name: string): void {
+  private watchChannel(topic: SignalTopic, name: string): void {
     const channel = this.channels.get(name) ?? { topic, watchers: 0 };
     channel.watchers += 1;
     clearTimeout(channel.lingering);
     channel.lingering = undefined;
     this.channels.set(name, channel);
-    this.listener.listen(name);
+    this.listener.listenTo(name);
   }
 
-  private unwatch(name: string): void {
+  private unwatchChannel(name: string): void {
     const channel = this.channels.get(name);
     if (!channel) return;
     channel.watchers -= 1;
     if (channel.watchers > 0) return;
     channel.lingering = setTimeout(() => {
       this.channels.delete(name);
-      this.listener.unlisten(name);
+      this.listener.stopListening(name);
     }, LINGER_MS).unref();
   }
 
-  private notified(name: string, payload: string | undefined): void {
+  private receivePayload(name: string, payload: string | undefined): void {
     const channel = this.channels.get(name);
     const signal = readPayload(payload);
     if (!channel || !signal || signal.sender === this.replica.replicaId) return;
     this.received.inc({ topic: channel.topic.name }, signal.keys.length);
     for (const { handler } of this.handlers.get(channel.topic.name) ?? []) {
-      for (const key of signal.keys) handler.wake(key);
+      for (const key of signal.keys) handler.wakeFor(key);
     }
   }
 
@@ -124,7 +124,7 @@ export class ChannelSignals extends ReplicaSignals {
     for (const topic of topics) for (const { handler } of this.handlers.get(topic ?? '') ?? []) handler.catchUp();
   }
 
-  private lost(error: unknown): void {
+  private reportLoss(error: unknown): void {
     this.losses.inc();
     this.logger.warn(
       { err: error },

@@ -35,7 +35,7 @@ export class NatsWire implements SignalWire {
     };
   }
 
-  async open({ notified, ended }: WireEvents): Promise<WireSession> {
+  async openSession({ notified, ended }: WireEvents): Promise<WireSession> {
     // Load the client only if NATS is used.
     const { connect } = await import('@nats-io/transport-node');
     const connection = await connect(this.options);
@@ -44,40 +44,40 @@ export class NatsWire implements SignalWire {
       if (this.connection === connection) this.connection = undefined;
       ended(error ?? new Error('The connection ended'));
     });
-    return this.session(connection, notified);
+    return this.makeSession(connection, notified);
   }
 
-  async send(channels: readonly string[], payloads: readonly string[]): Promise<void> {
+  async sendPayloads(channels: readonly string[], payloads: readonly string[]): Promise<void> {
     const { connection } = this;
     if (connection === undefined) throw new Error('There is no connection to NATS');
-    channels.forEach((channel, index) => connection.publish(this.subject(channel), payloads[index]));
-    await answered(connection);
+    channels.forEach((channel, index) => connection.publish(this.subjectOf(channel), payloads[index]));
+    await untilAnswered(connection);
   }
 
-  private session(connection: NatsConnection, notified: WireEvents['notified']): WireSession {
+  private makeSession(connection: NatsConnection, notified: WireEvents['notified']): WireSession {
     const subscriptions = new Map<string, { unsubscribe(): void }>();
     return {
-      listen: async (fresh, stale) => {
+      changeChannels: async (fresh, stale) => {
         for (const channel of stale) subscriptions.get(channel)?.unsubscribe();
         for (const channel of fresh) {
           const callback = (error: Error | null, message: { string(): string }): void => {
             if (!error) notified(channel, message.string());
           };
-          subscriptions.set(channel, connection.subscribe(this.subject(channel), { callback }));
+          subscriptions.set(channel, connection.subscribe(this.subjectOf(channel), { callback }));
         }
-        await answered(connection);
+        await untilAnswered(connection);
       },
-      end: () => connection.close().catch(() => undefined),
+      endSession: () => connection.close().catch(() => undefined),
     };
   }
 
-  private subject(channel: string): string {
+  private subjectOf(channel: string): string {
     return `parley.${this.scope}.${channel}`;
   }
 }
 
 /** Resolves once the server has processed everything that was sent. */
-async function answered(connection: NatsConnection): Promise<void> {
+async function untilAnswered(connection: NatsConnection): Promise<void> {
   const over = new AbortController();
   const late = delay(ANSWER_MS, undefined, { signal: over.signal, ref: false }).then(() => {
     throw new Error('NATS does not answer');

@@ -20,8 +20,8 @@ export class PostgresWire implements SignalWire {
   }
 
   /** Opens a direct connection, or one pooled by session: behind a transaction pooler LISTEN receives nothing. */
-  async open({ notified, ended }: WireEvents): Promise<WireSession> {
-    const client = this.database.session('signals');
+  async openSession({ notified, ended }: WireEvents): Promise<WireSession> {
+    const client = this.database.createSession('signals');
     client.on('notification', ({ channel, payload }) => notified(channel, payload));
     // Not on `error`, which a cut session emits twice.
     client.once('end', () => ended(new Error('The session ended')));
@@ -33,14 +33,14 @@ export class PostgresWire implements SignalWire {
       throw error;
     }
     return {
-      listen: async (fresh, stale) => {
+      changeChannels: async (fresh, stale) => {
         await client.query([...fresh.map((it) => `LISTEN ${it}`), ...stale.map((it) => `UNLISTEN ${it}`)].join('; '));
       },
-      end: () => client.end().catch(() => undefined),
+      endSession: () => client.end().catch(() => undefined),
     };
   }
 
-  send(channels: readonly string[], payloads: readonly string[]): Promise<unknown> {
+  sendPayloads(channels: readonly string[], payloads: readonly string[]): Promise<unknown> {
     return this.pool.query({ name: 'notify', text: NOTIFY, values: [channels, payloads] });
   }
 

@@ -8,7 +8,7 @@ export interface SignalTopic {
 
 export interface SignalHandler {
   /** Receives a key that another replica sent. The key may be unwatched, since keys share channels. */
-  wake(key: string): void;
+  wakeFor(key: string): void;
   /**
    * Reacts to possibly missed signals of any key by reading the current state. Also called when a subscription begins.
    */
@@ -19,8 +19,8 @@ export interface SignalSubscription {
   /**
    * Subscribes to the key's channel; `catchUp` is called once that is effective. Counted: watch twice, unwatch twice.
    */
-  watch(key: string): void;
-  unwatch(key: string): void;
+  watchKey(key: string): void;
+  unwatchKey(key: string): void;
 }
 
 /**
@@ -32,10 +32,10 @@ export abstract class ReplicaSignals {
    * Announces a change of the key to the other replicas. Call it after the commit of the change. Never throws and never
    * waits; does nothing while this replica is alone.
    */
-  abstract send(topic: SignalTopic, key: string): void;
+  abstract sendSignal(topic: SignalTopic, key: string): void;
 
   /** Subscribes a handler until the process ends. */
-  abstract subscribe(topic: SignalTopic, handler: SignalHandler): SignalSubscription;
+  abstract subscribeTopic(topic: SignalTopic, handler: SignalHandler): SignalSubscription;
 }
 
 /** Topic of replicas that have left in order and released their work. The only key is `NO_KEY`. */

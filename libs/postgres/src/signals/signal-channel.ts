@@ -5,7 +5,7 @@ const MAX_BYTES = 7_900;
 
 /** Returns the channel of a key: the same one of the topic's channels at every replica. */
 export function channelOf(topic: SignalTopic, key: string): string {
-  return topic.shards === 1 ? `parley_${topic.name}` : `parley_${topic.name}_${hash(key) % topic.shards}`;
+  return topic.shards === 1 ? `parley_${topic.name}` : `parley_${topic.name}_${hashKey(key) % topic.shards}`;
 }
 
 /** Encodes the keys in as few payloads as possible; each names its sender, which ignores its own signals. */
@@ -43,7 +43,7 @@ export function readPayload(payload: string | undefined): { sender: string; keys
 }
 
 /** Computes FNV-1a, which spreads well and is cheap. */
-function hash(text: string): number {
+function hashKey(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
     value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);

@@ -5,11 +5,11 @@ const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 5_000;
 
 export interface ListenerEvents {
-  notified(channel: string, payload: string | undefined): void;
+  onNotified(channel: string, payload: string | undefined): void;
   /** Reports subscribed channels; earlier signals on them may have been missed. */
-  listening(channels: readonly string[]): void;
+  onListening(channels: readonly string[]): void;
   /** Reports a lost or failed session, once; the listener retries until a session exists. */
-  lost(error: unknown): void;
+  onLost(error: unknown): void;
 }
 
 /** Receives signals on a separate session, which it replaces when it breaks. */
@@ -31,30 +31,30 @@ export class SignalListener {
     return this.isTroubled;
   }
 
-  listen(channel: string): void {
+  listenTo(channel: string): void {
     this.wanted.add(channel);
-    void this.sync();
+    void this.syncChannels();
   }
 
-  unlisten(channel: string): void {
+  stopListening(channel: string): void {
     this.wanted.delete(channel);
-    void this.sync();
+    void this.syncChannels();
   }
 
   /** Replaces the session: it may lead to a replaced server. */
-  renew(): void {
-    if (this.session) this.discard(new Error('The session is replaced: its server only reads'));
+  renewSession(): void {
+    if (this.session) this.discardSession(new Error('The session is replaced: its server only reads'));
   }
 
-  async end(): Promise<void> {
+  async endListening(): Promise<void> {
     this.ended = true;
     const { session } = this;
-    this.forget();
-    await session?.end();
+    this.forgetSession();
+    await session?.endSession();
   }
 
   /** Subscribes the session to all wanted channels at once. Never rejects. */
-  private async sync(): Promise<void> {
+  private async syncChannels(): Promise<void> {
     if (this.syncing) return;
     this.syncing = true;
     // Channels wanted in the same turn are requested together.
@@ -64,7 +64,7 @@ export class SignalListener {
         await this.listenToWanted();
         pause = FIRST_RETRY_MS;
       } catch (error) {
-        this.discard(error);
+        this.discardSession(error);
         await delay(pause, undefined, { ref: false });
         pause = Math.min(pause * 2, LAST_RETRY_MS);
       }
@@ -77,43 +77,43 @@ export class SignalListener {
   }
 
   private async listenToWanted(): Promise<void> {
-    const session = (this.session ??= await this.connect());
+    const session = (this.session ??= await this.openWireSession());
     const fresh = [...this.wanted.difference(this.listened)];
     const stale = [...this.listened.difference(this.wanted)];
-    await session.listen(fresh, stale);
+    await session.changeChannels(fresh, stale);
     // The session may have been lost since.
     if (this.session !== session) return;
     this.isTroubled = false;
     for (const channel of fresh) this.listened.add(channel);
     for (const channel of stale) this.listened.delete(channel);
-    if (fresh.length > 0) this.events.listening(fresh);
+    if (fresh.length > 0) this.events.onListening(fresh);
   }
 
-  private async connect(): Promise<WireSession> {
+  private async openWireSession(): Promise<WireSession> {
     // The session may end before it is assigned.
     const own: { session?: WireSession } = {};
     const session = await this.open({
-      notified: (channel, payload) => this.events.notified(channel, payload),
+      notified: (channel, payload) => this.events.onNotified(channel, payload),
       ended: (error) => {
-        if (own.session !== undefined && this.session === own.session) this.discard(error);
+        if (own.session !== undefined && this.session === own.session) this.discardSession(error);
       },
     });
     own.session = session;
-    if (this.ended) await session.end();
+    if (this.ended) await session.endSession();
     return session;
   }
 
-  private discard(error: unknown): void {
+  private discardSession(error: unknown): void {
     const { session } = this;
-    this.forget();
-    void session?.end();
+    this.forgetSession();
+    void session?.endSession();
     if (this.ended) return;
-    if (!this.isTroubled) this.events.lost(error);
+    if (!this.isTroubled) this.events.onLost(error);
     this.isTroubled = true;
-    void this.sync();
+    void this.syncChannels();
   }
 
-  private forget(): void {
+  private forgetSession(): void {
     this.session = undefined;
     this.listened.clear();
   }

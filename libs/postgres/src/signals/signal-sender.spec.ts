@@ -35,10 +35,10 @@ describe('SignalSender', () => {
   it('sends the keys of one turn in one statement, each once, and what comes meanwhile with the next', async () => {
     const database = new HeldDatabase();
     const sender = new SignalSender('me', database.notify);
-    for (const key of ['1', '2', '1']) sender.send('a', key);
-    sender.send('b', '3');
+    for (const key of ['1', '2', '1']) sender.queueSignal('a', key);
+    sender.queueSignal('b', '3');
     expect(await database.statement(0)).toEqual({ a: ['1', '2'], b: ['3'] });
-    for (const key of ['1', '4', '4']) sender.send('a', key);
+    for (const key of ['1', '4', '4']) sender.queueSignal('a', key);
     await turn();
     expect(database.statements).toHaveLength(1);
     database.answer();
@@ -50,11 +50,11 @@ describe('SignalSender', () => {
     const database = new HeldDatabase();
     const failures: unknown[] = [];
     const sender = new SignalSender('me', database.notify, (error) => failures.push(error));
-    sender.send('a', '1');
+    sender.queueSignal('a', '1');
     await database.statement(0);
     const broken = new Error('no database');
     database.answer(broken);
-    sender.send('a', '2');
+    sender.queueSignal('a', '2');
     expect(await database.statement(1)).toEqual({ a: ['2'] });
     expect(failures).toEqual([broken]);
     database.answer();
@@ -63,9 +63,9 @@ describe('SignalSender', () => {
   it('keeps no more than ten thousand keys for a database that does not answer', async () => {
     const database = new HeldDatabase();
     const sender = new SignalSender('me', database.notify);
-    sender.send('a', 'first');
+    sender.queueSignal('a', 'first');
     await database.statement(0);
-    for (let key = 0; key < 20_000; key += 1) sender.send('a', String(key));
+    for (let key = 0; key < 20_000; key += 1) sender.queueSignal('a', String(key));
     database.answer();
     expect((await database.statement(1)).a).toHaveLength(10_000);
     database.answer();
@@ -74,16 +74,16 @@ describe('SignalSender', () => {
   it('flush resolves when all is sent, also what came while it waited', async () => {
     const database = new HeldDatabase();
     const sender = new SignalSender('me', database.notify);
-    sender.send('a', '1');
-    const flushed = sender.flush();
+    sender.queueSignal('a', '1');
+    const flushed = sender.sendRemaining();
     await database.statement(0);
-    sender.send('a', '2');
+    sender.queueSignal('a', '2');
     database.answer();
     await database.statement(1);
     database.answer();
     await flushed;
     expect(database.statements).toEqual([{ a: ['1'] }, { a: ['2'] }]);
-    await sender.flush();
+    await sender.sendRemaining();
     expect(database.statements).toHaveLength(2);
   });
 });

@@ -26,17 +26,17 @@ export class SignalSender {
     private readonly onFailure: (error: unknown) => void = () => undefined,
   ) {}
 
-  send(channel: string, key: string): void {
+  queueSignal(channel: string, key: string): void {
     const keys = this.waiting.get(channel);
     if (keys?.has(key) || this.count >= MAX_WAITING) return;
     if (keys) keys.add(key);
     else this.waiting.set(channel, new Set([key]));
     this.count += 1;
-    this.schedule();
+    this.scheduleSend();
   }
 
   /** Sends the waiting signals; resolves when none is left. */
-  async flush(): Promise<void> {
+  async sendRemaining(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     do {
@@ -45,7 +45,7 @@ export class SignalSender {
     } while (this.count > 0);
   }
 
-  private schedule(): void {
+  private scheduleSend(): void {
     if (this.sending || this.timer) return;
     const pause = this.begun + PAUSE_MS - performance.now();
     if (pause <= 0) {
@@ -79,6 +79,6 @@ export class SignalSender {
       this.onFailure(error);
     }
     this.sending = undefined;
-    if (this.count > 0) this.schedule();
+    if (this.count > 0) this.scheduleSend();
   }
 }

@@ -8,9 +8,9 @@ export interface WireEvents {
 /** Session that receives signals on channels. */
 export interface WireSession {
   /** Subscribes to the fresh channels and unsubscribes from the stale ones; rejects if the session is unusable. */
-  listen(fresh: readonly string[], stale: readonly string[]): Promise<void>;
+  changeChannels(fresh: readonly string[], stale: readonly string[]): Promise<void>;
   /** Ends the session. Never rejects. */
-  end(): Promise<void>;
+  endSession(): Promise<void>;
 }
 
 /** Transport of signals among replicas. It may lose signals, and need not store them. */
@@ -18,9 +18,9 @@ export interface SignalWire {
   /** Name of the transport, for logs and health reports. */
   readonly name: string;
   /** Opens a session. @throws if no session can be opened */
-  open(events: WireEvents): Promise<WireSession>;
+  openSession(events: WireEvents): Promise<WireSession>;
   /** Sends one payload on each of the channels. Rejects if they are not sent. */
-  send(channels: readonly string[], payloads: readonly string[]): Promise<unknown>;
+  sendPayloads(channels: readonly string[], payloads: readonly string[]): Promise<unknown>;
   /** Calls the listener when earlier sessions may lead to a replaced server. */
   onRenewal?(listener: () => void): void;
 }

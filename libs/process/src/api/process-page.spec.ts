@@ -1,7 +1,7 @@
 import { PageQuery } from '#libs/http';
 import { submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type PageAdmission, type StoredTask, type TaskPage, type TaskQuery } from '#libs/tasks';
-import { type ProcessListing, processPage } from './process-page.js';
+import { type ProcessListing, listProcesses } from './process-page.js';
 
 type Status = 'active' | 'good' | 'bad';
 
@@ -13,13 +13,13 @@ function stored(id: string, state: TaskState, age: number): StoredTask {
   return { header: { ...reference, ...ANONYMOUS_SCOPE, agent: 'things', state, lastSequence: 1, ...times }, task };
 }
 
-/** TaskStore.page over a few Tasks, as its contract says. */
+/** TaskStore.readPage over a few Tasks, as its contract says. */
 class Tasks {
   queries: TaskQuery[] = [];
 
   constructor(private readonly stored: StoredTask[]) {}
 
-  async page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
+  async readPage(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
     this.queries.push(query);
     const fitting = this.fitting(query);
     const tasks: StoredTask[] = [];
@@ -30,7 +30,7 @@ class Tasks {
       tasks.push(it);
     }
     const large = tasks.reduce((sum, it) => sum + (it.bytes ?? 0), 0);
-    if (large > 0) await admission.admit(large);
+    if (large > 0) await admission.admitBytes(large);
     return { tasks, more: fitting.length > tasks.length };
   }
 
@@ -77,7 +77,7 @@ const tasks = new Tasks([
 /** A caller with so much room, and what it was admitted to. */
 function callerWith(bytes: number) {
   const admitted: number[] = [];
-  const room: PageAdmission = { bytes, admit: async (wanted) => void admitted.push(wanted) };
+  const room: PageAdmission = { bytes, admitBytes: async (wanted) => void admitted.push(wanted) };
   return { admitted, caller: { scope: ANONYMOUS_SCOPE, room } };
 }
 
@@ -90,7 +90,7 @@ async function pages(
   const found: string[][] = [];
   for (let before: PageQuery['before']; ;) {
     const query = { pageSize, before, ...(status && { status }) };
-    const page = await processPage(of, LISTING, query, caller);
+    const page = await listProcesses(of, LISTING, query, caller);
     found.push(page.found);
     if (page.nextPageToken === '') return found;
     before = Object.assign(new PageQuery(), { pageToken: page.nextPageToken }).before;
@@ -114,7 +114,7 @@ describe('processPage', () => {
   it('asks for the Tasks of the agent and the caller alone, and not for more than a page needs', async () => {
     tasks.queries = [];
     const scope = { tenant: 't', owner: 'o' };
-    await processPage(tasks, LISTING, { pageSize: 3, before: undefined }, { ...callerWith(0).caller, scope });
+    await listProcesses(tasks, LISTING, { pageSize: 3, before: undefined }, { ...callerWith(0).caller, scope });
     expect(tasks.queries).toEqual([{ scope, agent: 'things', limit: 4, state: undefined, before: undefined }]);
   });
 
@@ -131,7 +131,7 @@ describe('processPage', () => {
 
     it('is as long as they have room together, and waits for that before they are read', async () => {
       const { admitted, caller } = callerWith(130);
-      const page = await processPage(largeTasks, LISTING, { pageSize: 10, before: undefined }, caller);
+      const page = await listProcesses(largeTasks, LISTING, { pageSize: 10, before: undefined }, caller);
       expect(page.found).toEqual(['good1', 'ended1']);
       expect(page.nextPageToken).not.toBe('');
       expect(admitted).toEqual([120]);

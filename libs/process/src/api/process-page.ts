@@ -40,8 +40,8 @@ interface StateListing {
 }
 
 /** Returns a page of a caller's processes of one kind, most recently updated first. The next page skips none. */
-export async function processPage<Status extends string, Summary>(
-  tasks: Pick<TaskStore, 'page'>,
+export async function listProcesses<Status extends string, Summary>(
+  tasks: Pick<TaskStore, 'readPage'>,
   listing: ProcessListing<Status, Summary>,
   query: ProcessQuery<Status>,
   caller: ListCaller,
@@ -61,7 +61,7 @@ export async function processPage<Status extends string, Summary>(
 
 /** Lists the states one after the other, since they share the room of one page. */
 async function tasksAfter<Status extends string>(
-  tasks: Pick<TaskStore, 'page'>,
+  tasks: Pick<TaskStore, 'readPage'>,
   listing: ProcessListing<Status, unknown>,
   query: ProcessQuery<Status>,
   { scope, room }: ListCaller,
@@ -69,7 +69,7 @@ async function tasksAfter<Status extends string>(
   const states = query.status === undefined ? [undefined] : listing.states[query.status];
   const caller = { scope, room: new ListedLogs(room) };
   const found: StateListing[] = [];
-  for (const state of states) found.push(await inState(tasks, listing, state, query, caller));
+  for (const state of states) found.push(await listState(tasks, listing, state, query, caller));
   // Behind the first Task at which the listing of a state stopped, Tasks of that state may be missing.
   const horizon = found.flatMap(({ passed }) => passed ?? []).toSorted(newestFirst)[0];
   const known = found.flatMap(({ fitting }) => fitting).toSorted((a, b) => newestFirst(a.header, b.header));
@@ -78,8 +78,8 @@ async function tasksAfter<Status extends string>(
   return { page, next: certain.length > page.length ? page.at(-1)?.header : horizon };
 }
 
-async function inState<Status extends string>(
-  tasks: Pick<TaskStore, 'page'>,
+async function listState<Status extends string>(
+  tasks: Pick<TaskStore, 'readPage'>,
   { agent, among, statusOf }: ProcessListing<Status, unknown>,
   state: TaskState | undefined,
   { status, before, pageSize }: ProcessQuery<Status>,
@@ -90,7 +90,7 @@ async function inState<Status extends string>(
   const fitting: StoredTask[] = [];
   const which = { scope, ...(agent !== undefined && { agent }), ...among, state };
   for (let after = before; ;) {
-    const { tasks: listed, more } = await tasks.page({ ...which, before: after, limit }, room);
+    const { tasks: listed, more } = await tasks.readPage({ ...which, before: after, limit }, room);
     fitting.push(...listed.filter((it) => status === undefined || !statusOf || statusOf(it) === status));
     const passed = listed.at(-1)?.header;
     if (!more || !passed) return { fitting };
@@ -111,15 +111,15 @@ class ListedLogs implements PageAdmission {
     return Math.max(0, this.room.bytes - this.read);
   }
 
-  async admit(bytes: number): Promise<void> {
-    await this.room.admit(this.read + bytes);
+  async admitBytes(bytes: number): Promise<void> {
+    await this.room.admitBytes(this.read + bytes);
     this.read += bytes;
   }
 }
 
-type Place = Pick<TaskHeader, 'updatedAt' | 'taskId'>;
+type ListedPosition = Pick<TaskHeader, 'updatedAt' | 'taskId'>;
 
-function newestFirst(a: Place, b: Place): number {
+function newestFirst(a: ListedPosition, b: ListedPosition): number {
   const later = b.updatedAt.getTime() - a.updatedAt.getTime();
   if (later !== 0) return later;
   return a.taskId < b.taskId ? 1 : a.taskId > b.taskId ? -1 : 0;

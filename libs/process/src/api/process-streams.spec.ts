@@ -15,10 +15,10 @@ class Log {
   ) {}
 
   readonly feed = {
-    follow: (_id: string, after: number, { until }: { until: string }) => this.follow(after, until),
+    followTask: (_id: string, after: number, { until }: { until: string }) => this.follow(after, until),
   } as unknown as TaskFeed;
   readonly store = {
-    header: async () => ({ lastSequence: this.length }) as TaskHeader,
+    readHeader: async () => ({ lastSequence: this.length }) as TaskHeader,
   } as unknown as TaskStore;
 
   private async *follow(after: number, until: string): AsyncGenerator<RecordedEvent> {
@@ -74,7 +74,7 @@ async function sent(log: Log, after: number, until?: 'waiting', field = 'since')
   const streams = streamsOver(log);
   const reply = new Reply();
   const events = streams.eventsOf({ taskId: 'p1', lastSequence: log.length }, step, until);
-  await streams.send(events, { after, field }, reply as unknown as FastifyReply);
+  await streams.streamEvents(events, { after, field }, reply as unknown as FastifyReply);
   return reply;
 }
 

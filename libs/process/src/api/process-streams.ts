@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { malformed, PassingText, sendEvents, type SseFrame, type StreamCursor, type StreamEnd } from '#libs/http';
+import {
+  malformedRequest,
+  PassingText,
+  sendEvents,
+  type SseFrame,
+  type StreamCursor,
+  type StreamEnd,
+} from '#libs/http';
 import { Shutdown } from '#libs/service';
 import { type RecordedEvent, TaskFeed, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -9,7 +16,7 @@ export interface ProcessEvents {
   /** Number of the last event so far. */
   last: number;
   /** Returns the events after a number: first from the log, then live. */
-  after: (number: number, signal: AbortSignal) => AsyncIterable<SseFrame>;
+  framesAfter: (number: number, signal: AbortSignal) => AsyncIterable<SseFrame>;
 }
 
 /** Maps an event of a process's log to what readers see; the number stays the same. */
@@ -32,12 +39,12 @@ export class ProcessStreams {
    * Takes over the reply and streams the events after a cursor; resolves when the stream has ended.
    * @throws ProblemError 400 for a cursor beyond the last event
    */
-  async send(
-    { last, after: eventsAfter }: ProcessEvents,
+  async streamEvents(
+    { last, framesAfter: eventsAfter }: ProcessEvents,
     { after, field }: StreamCursor,
     reply: FastifyReply,
   ): Promise<StreamEnd> {
-    if (after > last) throw malformed({ path: field, detail: `is beyond the last event, ${last}` });
+    if (after > last) throw malformedRequest({ path: field, detail: `is beyond the last event, ${last}` });
     return sendEvents(reply, this.shutdown, (signal) => eventsAfter(after, signal));
   }
 
@@ -53,27 +60,27 @@ export class ProcessStreams {
   ): ProcessEvents {
     const follow = until === 'now' ? 'terminal' : until;
     const reader = tenant === undefined || owner === undefined ? undefined : { tenant, owner };
-    const after = (number: number, signal: AbortSignal): AsyncGenerator<SseFrame> => {
-      const frames = this.frames(taskId, number, project, { signal, until: follow, reader });
-      return until === 'now' ? upTo(lastSequence, number, frames) : frames;
+    const framesAfter = (number: number, signal: AbortSignal): AsyncGenerator<SseFrame> => {
+      const frames = this.followFrames(taskId, number, project, { signal, until: follow, reader });
+      return until === 'now' ? takeUntil(lastSequence, number, frames) : frames;
     };
-    return { last: lastSequence, after };
+    return { last: lastSequence, framesAfter };
   }
 
   /** Follows the log. A wait from which the process has already resumed does not end the stream. */
-  private async *frames(
+  private async *followFrames(
     taskId: string,
     after: number,
     project: Projection,
     follow: { signal: AbortSignal; until: 'terminal' | 'waiting'; reader?: TaskScope },
   ): AsyncGenerator<SseFrame> {
     for (let last = after; ;) {
-      for await (const recorded of this.feed.follow(taskId, last, follow)) {
+      for await (const recorded of this.feed.followTask(taskId, last, follow)) {
         last = recorded.sequence;
         yield frameOf(recorded, project);
       }
       if (follow.signal.aborted || follow.until === 'terminal') return;
-      const header = await this.tasks.header(taskId);
+      const header = await this.tasks.readHeader(taskId);
       if (header === undefined || header.lastSequence <= last) return;
     }
   }
@@ -87,7 +94,7 @@ function frameOf(recorded: RecordedEvent, project: Projection): SseFrame {
 }
 
 /** Passes frames on up to a number; none if a reader already has that one. */
-async function* upTo(last: number, seen: number, frames: AsyncGenerator<SseFrame>): AsyncGenerator<SseFrame> {
+async function* takeUntil(last: number, seen: number, frames: AsyncGenerator<SseFrame>): AsyncGenerator<SseFrame> {
   if (seen >= last) return;
   for await (const frame of frames) {
     yield frame;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type AgentCatalog, type ExecutionRegistry, REVISION_KEY } from '#libs/executor';
 import { A2AError, type SendMessageRequest, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
-import { hasEnded, Processes, type ProcessKind } from './processes.js';
+import { endedProcessError, Processes, type ProcessKind } from './processes.js';
 
 const THING: ProcessKind = { noun: 'thing', includes: ({ agent }) => agent === 'things' };
 const CALL = { scope: { tenant: 't', owner: 'o' }, baseUrl: 'http://here' };
@@ -32,31 +32,37 @@ class House {
   readonly processes = new Processes(
     {
       inTenant: (tenant: string) => ({
-        resolve: async (path: string, revision?: string) => {
+        resolveAgent: async (path: string, revision?: string) => {
           this.asked.push(['resolve', tenant, path, revision]);
-          return { path, executor: { check: () => this.check() } };
+          return { path, executor: { checkRequest: () => this.check() } };
         },
       }),
     } as unknown as AgentCatalog,
     {
-      files: { keep: async (request: SendMessageRequest) => request },
-      begin: (...asked: unknown[]) => this.begin('begin', asked),
+      files: { keepFiles: async (request: SendMessageRequest) => request },
+      beginExecution: (...asked: unknown[]) => this.begin('begin', asked),
       beginOnce: async (...asked: unknown[]) => this.begin('beginOnce', asked),
-      known: async () => this.known,
-      cancel: async (_agent: object, taskId: string, call: object, gone?: AbortSignal) => {
+      findRepeated: async () => this.known,
+      cancelAndWait: async (_agent: object, taskId: string, call: object, gone?: AbortSignal) => {
         this.asked.push(['cancel', taskId, call]);
         this.gone = gone;
         this.answer();
       },
-      resume: async (_agent: object, taskId: string, request: SendMessageRequest, call: object, only: object) => {
+      resumeExecution: async (
+        _agent: object,
+        taskId: string,
+        request: SendMessageRequest,
+        call: object,
+        only: object,
+      ) => {
         this.asked.push(['resume', taskId, request.message.parts, call]);
         this.only = only;
         return { accepted: (async () => this.answer())() };
       },
     } as unknown as ExecutionRegistry,
     {
-      header: async (id: string): Promise<TaskHeader | undefined> => (id === 'p1' ? this.stored.header : undefined),
-      events: async () => [{ taskId: 'p1', sequence: 1, event: { task: this.stored.task }, json: '' }],
+      readHeader: async (id: string): Promise<TaskHeader | undefined> => (id === 'p1' ? this.stored.header : undefined),
+      readEvents: async () => [{ taskId: 'p1', sequence: 1, event: { task: this.stored.task }, json: '' }],
     } as unknown as TaskStore,
   );
 
@@ -80,7 +86,7 @@ beforeEach(() => {
 
 describe('Processes', () => {
   it('starts one with a Message of its data, once its agent has judged it', async () => {
-    expect(await house.processes.start({ agent: 'things', data: { a: 1 } }, CALL)).toBe('p1');
+    expect(await house.processes.startProcess({ agent: 'things', data: { a: 1 } }, CALL)).toBe('p1');
     expect(house.asked).toEqual([['resolve', 't', 'things', undefined], ['check'], ['begin', CONTEXT, undefined]]);
     expect(house.requests).toEqual([
       { message: expect.objectContaining({ parts: [{ data: { a: 1 }, mediaType: 'application/json' }] }) },
@@ -90,7 +96,7 @@ describe('Processes', () => {
   it('waits for the end of a canceled one until its caller leaves', async () => {
     const client = new EventEmitter();
     const whenAnswered = (done: () => void): boolean => client.once('close', done) === client;
-    await house.processes.cancel(house.stored, { ...CALL, whenAnswered });
+    await house.processes.cancelProcess(house.stored, { ...CALL, whenAnswered });
     expect(house.gone?.aborted).toBe(false);
     client.emit('close');
     expect(house.gone?.aborted).toBe(true);
@@ -98,8 +104,8 @@ describe('Processes', () => {
 
   it('makes the same request of the same start under a key', async () => {
     const start = { agent: 'things', data: { a: 1 }, metadata: { b: 2 } };
-    await house.processes.start(start, CALL, 'k1');
-    await house.processes.start(start, CALL, 'k1');
+    await house.processes.startProcess(start, CALL, 'k1');
+    await house.processes.startProcess(start, CALL, 'k1');
     expect(house.asked).toContainEqual(['beginOnce', CONTEXT, 'k1']);
     expect(house.requests[0]).toMatchObject({ message: { messageId: 'k1' }, metadata: { b: 2 } });
     expect(house.requests[1]).toEqual(house.requests[0]);
@@ -108,33 +114,33 @@ describe('Processes', () => {
   it('starts nothing that its agent refuses, unless it was accepted under the key before', async () => {
     house.refusal = new A2AError('INVALID_PARAMS');
     const start = { agent: 'things', data: {} };
-    await expect(house.processes.start(start, CALL)).rejects.toBe(house.refusal);
-    await expect(house.processes.start(start, CALL, 'k1')).rejects.toBe(house.refusal);
+    await expect(house.processes.startProcess(start, CALL)).rejects.toBe(house.refusal);
+    await expect(house.processes.startProcess(start, CALL, 'k1')).rejects.toBe(house.refusal);
     house.known = { taskId: 'before', accepted: Promise.resolve() };
-    expect(await house.processes.start(start, CALL, 'k1')).toBe('before');
+    expect(await house.processes.startProcess(start, CALL, 'k1')).toBe('before');
     expect(house.requests).toEqual([]);
   });
 
   it('does not ask its agent about what was judged already', async () => {
     house.refusal = new A2AError('UNSUPPORTED_OPERATION');
-    expect(await house.processes.start({ agent: 'things', data: {}, check: false }, CALL)).toBe('p1');
+    expect(await house.processes.startProcess({ agent: 'things', data: {}, check: false }, CALL)).toBe('p1');
   });
 
   it.each(['nope', '', 'p1\u0000', 'x'.repeat(300)])('finds none under %j', async (id) => {
     const notFound = { status: 404, message: 'thing not found' };
-    await expect(house.processes.header(THING, id, CALL.scope)).rejects.toMatchObject(notFound);
-    await expect(house.processes.begun(THING, id, CALL.scope)).rejects.toMatchObject(notFound);
+    await expect(house.processes.findHeader(THING, id, CALL.scope)).rejects.toMatchObject(notFound);
+    await expect(house.processes.loadBegun(THING, id, CALL.scope)).rejects.toMatchObject(notFound);
   });
 
   it('finds those of its kind alone, with the Task as it began', async () => {
-    expect(await house.processes.begun(THING, 'p1', CALL.scope)).toEqual(house.stored);
+    expect(await house.processes.loadBegun(THING, 'p1', CALL.scope)).toEqual(house.stored);
     house.stored = thing('TASK_STATE_WORKING', 'others');
-    await expect(house.processes.begun(THING, 'p1', CALL.scope)).rejects.toMatchObject({ status: 404 });
+    await expect(house.processes.loadBegun(THING, 'p1', CALL.scope)).rejects.toMatchObject({ status: 404 });
   });
 
   it('cancels one through its agent as that was when it began, or as it is told', async () => {
-    await house.processes.cancel(house.stored, CALL);
-    await house.processes.cancel(house.stored, CALL, '8');
+    await house.processes.cancelProcess(house.stored, CALL);
+    await house.processes.cancelProcess(house.stored, CALL, '8');
     expect(house.asked).toEqual([
       ['resolve', 't', 'things', '7'],
       ['cancel', 'p1', CONTEXT],
@@ -144,40 +150,43 @@ describe('Processes', () => {
   });
 
   it('leaves one alone that has ended, also while it was being canceled', async () => {
-    await house.processes.cancel(thing('TASK_STATE_COMPLETED'), CALL);
+    await house.processes.cancelProcess(thing('TASK_STATE_COMPLETED'), CALL);
     expect(house.asked).toEqual([]);
     house.answer = () => {
       throw new A2AError('TASK_NOT_CANCELABLE');
     };
-    await house.processes.cancel(house.stored, CALL);
+    await house.processes.cancelProcess(house.stored, CALL);
     house.answer = () => {
       throw new A2AError('INTERNAL', { status: 503 });
     };
-    await expect(house.processes.cancel(house.stored, CALL)).rejects.toMatchObject({ status: 503 });
+    await expect(house.processes.cancelProcess(house.stored, CALL)).rejects.toMatchObject({ status: 503 });
   });
 
   it('goes on with one that waits, and says where it did not', async () => {
-    expect(await house.processes.resume(house.stored, userMessage('Go on.'), CALL)).toBe(true);
+    expect(await house.processes.resumeProcess(house.stored, userMessage('Go on.'), CALL)).toBe(true);
     expect(house.asked.at(-1)).toEqual(['resume', 'p1', [expect.objectContaining({ text: 'Go on.' })], CONTEXT]);
     house.answer = () => {
       throw new A2AError('UNSUPPORTED_OPERATION');
     };
-    expect(await house.processes.resume(house.stored, userMessage('Go on.'), CALL)).toBe(false);
+    expect(await house.processes.resumeProcess(house.stored, userMessage('Go on.'), CALL)).toBe(false);
     house.answer = () => {
       throw new A2AError('TASK_NOT_FOUND');
     };
-    await expect(house.processes.resume(house.stored, userMessage('x'), CALL)).rejects.toThrow(A2AError);
+    await expect(house.processes.resumeProcess(house.stored, userMessage('x'), CALL)).rejects.toThrow(A2AError);
   });
 
   it('goes on with one only as it was found, where that is asked for', async () => {
     const { lastSequence } = house.stored.header;
-    await house.processes.resume(house.stored, userMessage('yes'), CALL, 'found');
+    await house.processes.resumeProcess(house.stored, userMessage('yes'), CALL, 'found');
     expect(house.only).toEqual({ after: lastSequence });
-    await house.processes.resume(house.stored, userMessage('Go on.'), CALL);
+    await house.processes.resumeProcess(house.stored, userMessage('Go on.'), CALL);
     expect(house.only).toEqual({});
   });
 
   it('says what one ended as', () => {
-    expect(hasEnded(THING, 'it is done')).toMatchObject({ status: 409, message: 'the thing has ended: it is done' });
+    expect(endedProcessError(THING, 'it is done')).toMatchObject({
+      status: 409,
+      message: 'the thing has ended: it is done',
+    });
   });
 });

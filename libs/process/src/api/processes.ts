@@ -30,7 +30,7 @@ import {
   TaskStore,
   wholeLog,
 } from '#libs/tasks';
-import { type ProcessListing, type ProcessPage, processPage, type ProcessQuery } from './process-page.js';
+import { type ProcessListing, type ProcessPage, listProcesses, type ProcessQuery } from './process-page.js';
 
 /** Caller of an operation, and the address of this service that it used. */
 export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl' | 'trace' | 'whenAnswered'>;
@@ -76,7 +76,7 @@ export class Processes {
   ) {}
 
   /** Opens the room for the answer of a call; without it no large log is read. At most one per call. */
-  room(call: Pick<ProcessCall, 'scope' | 'whenAnswered'>): ResponseAdmission {
+  openRoom(call: Pick<ProcessCall, 'scope' | 'whenAnswered'>): ResponseAdmission {
     return new ResponseAdmission(this.answers, call);
   }
 
@@ -86,32 +86,32 @@ export class Processes {
    * may have changed.
    * @throws UnknownAgent; A2AError as the agent's `check` does, 409 for another request under a known `Idempotency-Key`
    */
-  async start(
+  async startProcess(
     { data, metadata, check = true, ...to }: ProcessRequest,
     call: ProcessCall,
     key?: string,
   ): Promise<string> {
-    const agent = await this.catalog.inTenant(call.scope.tenant).resolve(to.agent, to.revision);
+    const agent = await this.catalog.inTenant(call.scope.tenant).resolveAgent(to.agent, to.revision);
     const { taskId } = to;
-    const context = { ...callOf(agent, call), ...(taskId !== undefined && { newTaskId: () => taskId }) };
+    const context = { ...toCallContext(agent, call), ...(taskId !== undefined && { newTaskId: () => taskId }) };
     // The Message takes the key as its id, so that the same data is the same request.
     const { parts = [dataPart(data)], ...fields } = to.message ?? {};
     const message = userMessage(parts, { ...fields, ...(key !== undefined && { messageId: key }) });
     const request = { message, ...(metadata && { metadata }) };
-    const known = check && (await this.check(agent, request, context, key));
+    const known = check && (await this.checkUnlessKnown(agent, request, context, key));
     const { executions } = this;
-    const begin = (): Execution | Promise<Execution> =>
+    const beginExecution = (): Execution | Promise<Execution> =>
       key === undefined
-        ? executions.files.keep(request, context).then((kept) => executions.begin(agent, kept, context))
+        ? executions.files.keepFiles(request, context).then((kept) => executions.beginExecution(agent, kept, context))
         : executions.beginOnce(agent, request, context, key);
-    const execution = known || (await begin());
+    const execution = known || (await beginExecution());
     await execution.accepted;
     return execution.taskId;
   }
 
   /** Returns the header of a process. @throws ProblemError 404 */
-  async header(kind: ProcessKind, id: string, scope: TaskScope): Promise<TaskHeader> {
-    const header = ID.test(id) ? await this.tasks.header(id, scope) : undefined;
+  async findHeader(kind: ProcessKind, id: string, scope: TaskScope): Promise<TaskHeader> {
+    const header = ID.test(id) ? await this.tasks.readHeader(id, scope) : undefined;
     if (!header || !kind.includes(header)) throw unknownProcess(kind);
     return header;
   }
@@ -120,8 +120,8 @@ export class Processes {
    * Returns a process with its Task in its initial state.
    * @throws ProblemError 404
    */
-  async begun(kind: ProcessKind, id: string, scope: TaskScope): Promise<StoredTask> {
-    const header = await this.header(kind, id, scope);
+  async loadBegun(kind: ProcessKind, id: string, scope: TaskScope): Promise<StoredTask> {
+    const header = await this.findHeader(kind, id, scope);
     const task = await begunTask(this.tasks, id);
     if (!task) throw unknownProcess(kind);
     return { header, task };
@@ -131,17 +131,17 @@ export class Processes {
    * Returns a page of a caller's processes of one kind, most recently updated first. The page is shorter than requested
    * if their logs are large.
    */
-  page<Status extends string, Summary>(
+  listPage<Status extends string, Summary>(
     listing: ProcessListing<Status, Summary>,
     query: ProcessQuery<Status>,
     scope: TaskScope,
     room: PageAdmission,
   ): Promise<ProcessPage<Summary>> {
-    return processPage(this.tasks, listing, query, { scope, room });
+    return listProcesses(this.tasks, listing, query, { scope, room });
   }
 
   /** Returns all events of a process up to its header. */
-  async log(header: TaskHeader, room: LogAdmission): Promise<TaskEvent[]> {
+  async readLog(header: TaskHeader, room: LogAdmission): Promise<TaskEvent[]> {
     return (await wholeLog(this.tasks, header, room)).map(({ event }) => event);
   }
 
@@ -151,12 +151,12 @@ export class Processes {
    * @param revision revision of its agent
    * @throws ClientLeft if the caller left first; the cancel remains in effect
    */
-  async cancel(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
+  async cancelProcess(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
     const { header } = process;
     if (isTerminalState(header.state)) return;
     const agent = await this.agentOf(process, revision);
     try {
-      await this.executions.cancel(agent, header.taskId, callOf(agent, call), callerGone(call));
+      await this.executions.cancelAndWait(agent, header.taskId, toCallContext(agent, call), callerGone(call));
     } catch (error) {
       // It ended in the meantime; its outcome determines the answer.
       if (!isRefusal(error, 'TASK_NOT_CANCELABLE')) throw error;
@@ -169,13 +169,19 @@ export class Processes {
    * @throws ProblemError 409 if its definition is gone
    * @param as `found`: only if it still waits in the state of its header
    */
-  async resume(process: StoredTask, message: Message, call: ProcessCall, as?: 'found'): Promise<boolean> {
+  async resumeProcess(process: StoredTask, message: Message, call: ProcessCall, as?: 'found'): Promise<boolean> {
     const agent = await this.agentOf(process);
     if (agent.gone) throw new ProblemError(409, DEFINITION_GONE);
     const { taskId, lastSequence } = process.header;
     try {
       const options = as === 'found' ? { after: lastSequence } : {};
-      const execution = await this.executions.resume(agent, taskId, { message }, callOf(agent, call), options);
+      const execution = await this.executions.resumeExecution(
+        agent,
+        taskId,
+        { message },
+        toCallContext(agent, call),
+        options,
+      );
       await execution.accepted;
       return true;
     } catch (error) {
@@ -188,21 +194,21 @@ export class Processes {
   private agentOf({ header, task }: StoredTask, named = task.metadata?.[REVISION_KEY]): Promise<ServedAgent> {
     const catalog = this.catalog.inTenant(header.tenant);
     const revision = typeof named === 'string' ? named : undefined;
-    return agentOrGone(() => catalog.resolve(header.agent, revision), header.agent, revision);
+    return agentOrGone(() => catalog.resolveAgent(header.agent, revision), header.agent, revision);
   }
 
   /** Validates a request. Returns the process started earlier under the same key if the agent would refuse it now. */
-  private async check(
+  private async checkUnlessKnown(
     agent: ServedAgent,
     request: SendMessageRequest,
     call: CallContext,
     key: string | undefined,
   ): Promise<Execution | undefined> {
     try {
-      await agent.executor.check?.(request, call);
+      await agent.executor.checkRequest?.(request, call);
       return undefined;
     } catch (error) {
-      const known = key !== undefined && (await this.executions.known(agent, request, call, key));
+      const known = key !== undefined && (await this.executions.findRepeated(agent, request, call, key));
       if (known) return known;
       throw error;
     }
@@ -219,11 +225,11 @@ export function unknownProcess({ noun }: ProcessKind): ProblemError {
 }
 
 /** Returns the 409 problem for a process that has ended. @param how its outcome: `it is completed` */
-export function hasEnded({ noun }: ProcessKind, how: string): ProblemError {
+export function endedProcessError({ noun }: ProcessKind, how: string): ProblemError {
   return new ProblemError(409, `the ${noun} has ended: ${how}`);
 }
 
-function callOf(agent: ServedAgent, { scope, baseUrl, trace }: ProcessCall): CallContext {
+function toCallContext(agent: ServedAgent, { scope, baseUrl, trace }: ProcessCall): CallContext {
   return { scope, agent: agent.path, extensions: [], baseUrl, ...(trace !== undefined && { trace }) };
 }
 

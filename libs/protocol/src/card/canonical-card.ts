@@ -9,13 +9,17 @@ interface Shape {
   each?: Shape;
 }
 
-const text = (): JsonValue => '';
-const list = (): JsonValue => [];
-const empty = (): JsonValue => ({});
+const emptyText = (): JsonValue => '';
+const emptyList = (): JsonValue => [];
+const emptyObject = (): JsonValue => ({});
 
-const AUTHORIZATION_CODE: Shape = { required: { authorizationUrl: text, tokenUrl: text, scopes: empty } };
-const CLIENT_CREDENTIALS: Shape = { required: { tokenUrl: text, scopes: empty } };
-const DEVICE_CODE: Shape = { required: { deviceAuthorizationUrl: text, tokenUrl: text, scopes: empty } };
+const AUTHORIZATION_CODE: Shape = {
+  required: { authorizationUrl: emptyText, tokenUrl: emptyText, scopes: emptyObject },
+};
+const CLIENT_CREDENTIALS: Shape = { required: { tokenUrl: emptyText, scopes: emptyObject } };
+const DEVICE_CODE: Shape = {
+  required: { deviceAuthorizationUrl: emptyText, tokenUrl: emptyText, scopes: emptyObject },
+};
 const FLOWS: Shape = {
   members: {
     authorizationCode: AUTHORIZATION_CODE,
@@ -25,29 +29,29 @@ const FLOWS: Shape = {
 };
 const SECURITY_SCHEME: Shape = {
   members: {
-    apiKeySecurityScheme: { required: { location: text, name: text } },
-    httpAuthSecurityScheme: { required: { scheme: text } },
-    oauth2SecurityScheme: { required: { flows: empty }, members: { flows: FLOWS } },
-    openIdConnectSecurityScheme: { required: { openIdConnectUrl: text } },
+    apiKeySecurityScheme: { required: { location: emptyText, name: emptyText } },
+    httpAuthSecurityScheme: { required: { scheme: emptyText } },
+    oauth2SecurityScheme: { required: { flows: emptyObject }, members: { flows: FLOWS } },
+    openIdConnectSecurityScheme: { required: { openIdConnectUrl: emptyText } },
   },
 };
-const INTERFACE: Shape = { required: { url: text, protocolBinding: text, protocolVersion: text } };
-const SKILL: Shape = { required: { id: text, name: text, description: text, tags: list } };
+const INTERFACE: Shape = { required: { url: emptyText, protocolBinding: emptyText, protocolVersion: emptyText } };
+const SKILL: Shape = { required: { id: emptyText, name: emptyText, description: emptyText, tags: emptyList } };
 
 const CARD: Shape = {
   required: {
-    name: text,
-    description: text,
-    supportedInterfaces: list,
-    version: text,
-    capabilities: empty,
-    defaultInputModes: list,
-    defaultOutputModes: list,
-    skills: list,
+    name: emptyText,
+    description: emptyText,
+    supportedInterfaces: emptyList,
+    version: emptyText,
+    capabilities: emptyObject,
+    defaultInputModes: emptyList,
+    defaultOutputModes: emptyList,
+    skills: emptyList,
   },
   members: {
     supportedInterfaces: { each: INTERFACE },
-    provider: { required: { url: text, organization: text } },
+    provider: { required: { url: emptyText, organization: emptyText } },
     securitySchemes: { each: SECURITY_SCHEME },
     skills: { each: SKILL },
   },
@@ -61,19 +65,19 @@ const CARD: Shape = {
  */
 export function canonicalAgentCard(card: sdk.AgentCard): JsonObject {
   const { signatures: _, ...json } = sdk.AgentCard.toJSON(card) as JsonObject;
-  return completed(json, CARD) as JsonObject;
+  return completeFields(json, CARD) as JsonObject;
 }
 
-function completed(value: JsonValue, shape: Shape): JsonValue {
-  if (Array.isArray(value)) return shape.each ? value.map((it) => completed(it, shape.each!)) : value;
+function completeFields(value: JsonValue, shape: Shape): JsonValue {
+  if (Array.isArray(value)) return shape.each ? value.map((it) => completeFields(it, shape.each!)) : value;
   if (!isJsonObject(value)) return value;
   const whole: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {
     const below = shape.members?.[name] ?? shape.each;
-    whole[name] = below ? completed(member, below) : member;
+    whole[name] = below ? completeFields(member, below) : member;
   }
   for (const [name, none] of Object.entries(shape.required ?? {})) {
-    if (whole[name] === undefined) whole[name] = completed(none(), shape.members?.[name] ?? {});
+    if (whole[name] === undefined) whole[name] = completeFields(none(), shape.members?.[name] ?? {});
   }
   return whole;
 }

@@ -34,7 +34,7 @@ export function readStreamResponse(json: unknown): StreamResponse {
  */
 export function readStreamItem(json: JsonObject): StreamResponse | undefined {
   if (isJsonObject(json.task)) return { task: readTask(json.task) };
-  if (isJsonObject(json.message)) return { message: message(json.message) };
+  if (isJsonObject(json.message)) return { message: readProtoMessage(json.message) };
   const statusUpdate = json.statusUpdate ?? json.status_update;
   if (isJsonObject(statusUpdate)) return { statusUpdate: statusUpdateOf(statusUpdate) };
   const artifactUpdate = json.artifactUpdate ?? json.artifact_update;
@@ -46,43 +46,43 @@ export function readStreamItem(json: JsonObject): StreamResponse | undefined {
 export function readTask(json: unknown): Task {
   if (!isJsonObject(json)) throw new InvalidProtocolValue('the Task is not an object');
   const task: Task = {
-    id: required(json.id, 'task.id'),
-    contextId: text(json.contextId ?? json.context_id, 'task.contextId'),
-    status: status(json.status),
+    id: requireText(json.id, 'task.id'),
+    contextId: readString(json.contextId ?? json.context_id, 'task.contextId'),
+    status: readTaskStatus(json.status),
   };
-  if (isFilled(json.artifacts)) task.artifacts = objects(json.artifacts, 'task.artifacts').map(artifact);
-  if (isFilled(json.history)) task.history = objects(json.history, 'task.history').map(message);
+  if (isFilled(json.artifacts)) task.artifacts = readObjects(json.artifacts, 'task.artifacts').map(readProtoArtifact);
+  if (isFilled(json.history)) task.history = readObjects(json.history, 'task.history').map(readProtoMessage);
   if (isJsonObject(json.metadata)) task.metadata = json.metadata;
   return task;
 }
 
 function statusUpdateOf(json: JsonObject): TaskStatusUpdateEvent {
-  const update: TaskStatusUpdateEvent = { ...reference(json), status: status(json.status) };
+  const update: TaskStatusUpdateEvent = { ...readReference(json), status: readTaskStatus(json.status) };
   if (isJsonObject(json.metadata)) update.metadata = json.metadata;
   return update;
 }
 
 function artifactUpdateOf(json: JsonObject): TaskArtifactUpdateEvent {
   if (!isJsonObject(json.artifact)) throw new InvalidProtocolValue('artifactUpdate.artifact is missing');
-  const update: TaskArtifactUpdateEvent = { ...reference(json), artifact: artifact(json.artifact) };
+  const update: TaskArtifactUpdateEvent = { ...readReference(json), artifact: readProtoArtifact(json.artifact) };
   if (json.append) update.append = true;
   if (json.lastChunk ?? json.last_chunk) update.lastChunk = true;
   if (isJsonObject(json.metadata)) update.metadata = json.metadata;
   return update;
 }
 
-function reference(json: JsonObject): { taskId: string; contextId: string } {
+function readReference(json: JsonObject): { taskId: string; contextId: string } {
   return {
-    taskId: required(json.taskId ?? json.task_id, 'taskId'),
-    contextId: text(json.contextId ?? json.context_id, 'contextId'),
+    taskId: requireText(json.taskId ?? json.task_id, 'taskId'),
+    contextId: readString(json.contextId ?? json.context_id, 'contextId'),
   };
 }
 
-function status(json: unknown): TaskStatus {
+function readTaskStatus(json: unknown): TaskStatus {
   if (!isJsonObject(json)) throw new InvalidProtocolValue('status is missing');
-  const read: TaskStatus = { state: state(json.state) };
-  if (isJsonObject(json.message)) read.message = message(json.message);
-  if (isFilled(json.timestamp)) read.timestamp = text(json.timestamp, 'status.timestamp');
+  const read: TaskStatus = { state: readTaskState(json.state) };
+  if (isJsonObject(json.message)) read.message = readProtoMessage(json.message);
+  if (isFilled(json.timestamp)) read.timestamp = readString(json.timestamp, 'status.timestamp');
   return read;
 }
 
@@ -98,43 +98,43 @@ const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue 
  * Reads a state. Unknown values are the unspecified one (section 5.5); a Task with such a state has neither ended nor
  * asked for input, so it counts as working.
  */
-function state(json: JsonValue | undefined): TaskState {
+function readTaskState(json: JsonValue | undefined): TaskState {
   return STATES.get(json) ?? 'TASK_STATE_WORKING';
 }
 
-function message(json: JsonObject): Message {
+function readProtoMessage(json: JsonObject): Message {
   const read: Message = {
-    messageId: text(json.messageId ?? json.message_id, 'message.messageId'),
+    messageId: readString(json.messageId ?? json.message_id, 'message.messageId'),
     role: json.role === 'ROLE_USER' || json.role === 1 ? 'ROLE_USER' : 'ROLE_AGENT',
-    parts: parts(json.parts, 'message.parts'),
+    parts: readProtoParts(json.parts, 'message.parts'),
   };
   const contextId = json.contextId ?? json.context_id;
-  if (isFilled(contextId)) read.contextId = text(contextId, 'message.contextId');
+  if (isFilled(contextId)) read.contextId = readString(contextId, 'message.contextId');
   const taskId = json.taskId ?? json.task_id;
-  if (isFilled(taskId)) read.taskId = text(taskId, 'message.taskId');
+  if (isFilled(taskId)) read.taskId = readString(taskId, 'message.taskId');
   const metadata = withUnread(json);
   if (metadata) read.metadata = metadata;
-  if (isFilled(json.extensions)) read.extensions = texts(json.extensions, 'message.extensions');
+  if (isFilled(json.extensions)) read.extensions = readStrings(json.extensions, 'message.extensions');
   const others = json.referenceTaskIds ?? json.reference_task_ids;
-  if (isFilled(others)) read.referenceTaskIds = texts(others, 'message.referenceTaskIds');
+  if (isFilled(others)) read.referenceTaskIds = readStrings(others, 'message.referenceTaskIds');
   return read;
 }
 
-function artifact(json: JsonObject): Artifact {
+function readProtoArtifact(json: JsonObject): Artifact {
   const read: Artifact = {
-    artifactId: text(json.artifactId ?? json.artifact_id, 'artifact.artifactId'),
-    parts: parts(json.parts, 'artifact.parts'),
+    artifactId: readString(json.artifactId ?? json.artifact_id, 'artifact.artifactId'),
+    parts: readProtoParts(json.parts, 'artifact.parts'),
   };
-  if (isFilled(json.name)) read.name = text(json.name, 'artifact.name');
-  if (isFilled(json.description)) read.description = text(json.description, 'artifact.description');
+  if (isFilled(json.name)) read.name = readString(json.name, 'artifact.name');
+  if (isFilled(json.description)) read.description = readString(json.description, 'artifact.description');
   const metadata = withUnread(json);
   if (metadata) read.metadata = metadata;
-  if (isFilled(json.extensions)) read.extensions = texts(json.extensions, 'artifact.extensions');
+  if (isFilled(json.extensions)) read.extensions = readStrings(json.extensions, 'artifact.extensions');
   return read;
 }
 
-function parts(json: JsonValue | undefined, name: string): Part[] {
-  return isFilled(json) ? objects(json, name).filter(isRead).map(part) : [];
+function readProtoParts(json: JsonValue | undefined, name: string): Part[] {
+  return isFilled(json) ? readObjects(json, name).filter(isRead).map(readProtoPart) : [];
 }
 
 /** Metadata key under which an Artifact or a Message lists the unknown content kinds of its dropped Parts. */
@@ -164,19 +164,19 @@ function withUnread({ parts: all, metadata }: JsonObject): JsonObject | undefine
 }
 
 /** Reads a Part. Null or absent content is read as `data: null`, the only content that may be null. */
-function part(json: JsonObject): Part {
-  const read = content(json);
+function readProtoPart(json: JsonObject): Part {
+  const read = readPartContent(json);
   const mediaType = json.mediaType ?? json.media_type;
-  if (isFilled(mediaType)) read.mediaType = text(mediaType, 'part.mediaType');
-  if (isFilled(json.filename)) read.filename = text(json.filename, 'part.filename');
+  if (isFilled(mediaType)) read.mediaType = readString(mediaType, 'part.mediaType');
+  if (isFilled(json.filename)) read.filename = readString(json.filename, 'part.filename');
   if (isJsonObject(json.metadata)) read.metadata = json.metadata;
   return read;
 }
 
-function content(json: JsonObject): Part {
-  if (isPresent(json.text)) return { text: text(json.text, 'part.text') };
-  if (isPresent(json.raw)) return { raw: standardBase64(text(json.raw, 'part.raw')) };
-  if (isPresent(json.url)) return { url: text(json.url, 'part.url') };
+function readPartContent(json: JsonObject): Part {
+  if (isPresent(json.text)) return { text: readString(json.text, 'part.text') };
+  if (isPresent(json.raw)) return { raw: standardBase64(readString(json.raw, 'part.raw')) };
+  if (isPresent(json.url)) return { url: readString(json.url, 'part.url') };
   return { data: json.data ?? null };
 }
 
@@ -188,31 +188,31 @@ export function standardBase64(raw: string): string {
   return raw.length % 4 === 0 && !/[-_]/.test(raw) ? raw : Buffer.from(raw, 'base64').toString('base64');
 }
 
-function required(json: JsonValue | undefined, name: string): string {
+function requireText(json: JsonValue | undefined, name: string): string {
   if (!isFilled(json)) throw new InvalidProtocolValue(`${name} is missing`);
-  return text(json, name);
+  return readString(json, name);
 }
 
 /** Reads a string. Numbers and booleans are converted: some agents write numeric ids. */
-function text(json: JsonValue | undefined, name: string): string {
+function readString(json: JsonValue | undefined, name: string): string {
   if (typeof json === 'string') return json;
   if (!isPresent(json)) return '';
   if (typeof json === 'object') throw new InvalidProtocolValue(`${name} is not a string`);
   return String(json);
 }
 
-function texts(json: JsonValue, name: string): string[] {
-  return array(json, name).map((it) => text(it, name));
+function readStrings(json: JsonValue, name: string): string[] {
+  return readArray(json, name).map((it) => readString(it, name));
 }
 
-function objects(json: JsonValue, name: string): JsonObject[] {
-  return array(json, name).map((it) => {
+function readObjects(json: JsonValue, name: string): JsonObject[] {
+  return readArray(json, name).map((it) => {
     if (!isJsonObject(it)) throw new InvalidProtocolValue(`${name} holds something that is not an object`);
     return it;
   });
 }
 
-function array(json: JsonValue, name: string): JsonValue[] {
+function readArray(json: JsonValue, name: string): JsonValue[] {
   if (!Array.isArray(json)) throw new InvalidProtocolValue(`${name} is not an array`);
   return json;
 }

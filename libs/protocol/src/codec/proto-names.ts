@@ -36,7 +36,7 @@ export function protoName(json: string): string {
  * @throws A2AError INVALID_PARAMS if a member is present under both names with different values
  */
 export function toJsonNames(message: unknown, names: ProtoNames): void {
-  const twice = rename(message, names);
+  const twice = renameMembers(message, names);
   if (twice === undefined) return;
   const description = `is also given as ${twice.proto}, with another value`;
   throw invalidParams({ field: twice.path.replace(/^\./, ''), description });
@@ -47,18 +47,18 @@ interface Twice {
   proto: string;
 }
 
-function rename(value: unknown, names: ProtoNames): Twice | undefined {
+function renameMembers(value: unknown, names: ProtoNames): Twice | undefined {
   if (Array.isArray(value)) return renameEach(value, names);
   if (!isJsonObject(value)) return undefined;
   for (const [proto, json] of names.members) {
     const given = value[proto];
     if (given === undefined) continue;
-    if (differs(given, value[json])) return { path: `.${json}`, proto };
+    if (hasOtherValue(given, value[json])) return { path: `.${json}`, proto };
     value[json] ??= given;
     delete value[proto];
   }
   for (const [name, below] of names.below) {
-    const twice = rename(value[name], below);
+    const twice = renameMembers(value[name], below);
     if (twice) return { path: `.${name}${twice.path}`, proto: twice.proto };
   }
   return undefined;
@@ -67,14 +67,14 @@ function rename(value: unknown, names: ProtoNames): Twice | undefined {
 function renameEach(values: readonly unknown[], names: ProtoNames): Twice | undefined {
   for (let index = 0; index < values.length; index++) {
     // No schema has lists of lists.
-    const twice = Array.isArray(values[index]) ? undefined : rename(values[index], names);
+    const twice = Array.isArray(values[index]) ? undefined : renameMembers(values[index], names);
     if (twice) return { path: `[${index}]${twice.path}`, proto: twice.proto };
   }
   return undefined;
 }
 
 /** True if both values are set and differ; ProtoJSON writes an absent member as `null`. */
-function differs(one: JsonValue, other: JsonValue | undefined): boolean {
+function hasOtherValue(one: JsonValue, other: JsonValue | undefined): boolean {
   return one !== null && other !== undefined && other !== null && !isSame(one, other, DEEPEST);
 }
 

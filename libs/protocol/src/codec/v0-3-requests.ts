@@ -21,8 +21,8 @@ const SEND_NAMES = protoNames([], {
  * Parameters of `message/send` and `message/stream`. Only `blocking: false` requests an immediate answer, as in the
  * official SDKs.
  */
-export const readV03SendParams: ReadV03 = named(SEND_NAMES, ({ message, configuration, metadata }) => ({
-  ...(message !== undefined && { message: messageOf(message) }),
+export const readV03SendParams: ReadV03 = withJsonNames(SEND_NAMES, ({ message, configuration, metadata }) => ({
+  ...(message !== undefined && { message: readV03Message(message) }),
   ...(configuration !== undefined && { configuration: configurationOf(configuration) }),
   ...(metadata !== undefined && { metadata }),
 }));
@@ -34,7 +34,7 @@ export const readV03SendParams: ReadV03 = named(SEND_NAMES, ({ message, configur
 export const readV03TaskParams: ReadV03 = (params) => params;
 
 /** Parameters of `tasks/pushNotificationConfig/set`. */
-export const readV03PushConfig: ReadV03 = named(
+export const readV03PushConfig: ReadV03 = withJsonNames(
   protoNames(['taskId', 'pushNotificationConfig']),
   ({ taskId, pushNotificationConfig }) => ({
     ...(isJsonObject(pushNotificationConfig) && pushConfigOf(pushNotificationConfig)),
@@ -45,7 +45,7 @@ export const readV03PushConfig: ReadV03 = named(
 const ONE_CONFIG_NAMES = protoNames(['pushNotificationConfigId']);
 
 /** Parameters of `tasks/pushNotificationConfig/list` and `delete`, in which `id` is the id of the Task. */
-export const readV03PushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => ({
+export const readV03PushParams: ReadV03 = withJsonNames(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => ({
   ...(id !== undefined && { taskId: id }),
   ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
 }));
@@ -54,7 +54,7 @@ export const readV03PushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNot
  * Parameters of `tasks/pushNotificationConfig/get`. Without a config id, the config with the id of its Task is meant:
  * the one created without an id.
  */
-export const readV03OnePushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => {
+export const readV03OnePushParams: ReadV03 = withJsonNames(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => {
   // Reports only the Task's id: the config id is optional.
   if (id === undefined) throw invalidParams({ field: 'taskId', description: 'is required' });
   return { taskId: id, id: (pushNotificationConfigId ?? '') === '' ? id : (pushNotificationConfigId as JsonValue) };
@@ -62,7 +62,7 @@ export const readV03OnePushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, push
 
 const ROLES: Readonly<Record<string, string>> = { user: 'ROLE_USER', agent: 'ROLE_AGENT' };
 
-function messageOf(message: JsonValue): JsonValue {
+function readV03Message(message: JsonValue): JsonValue {
   if (!isJsonObject(message)) return message;
   const { role, parts } = message;
   return {
@@ -125,7 +125,7 @@ function authenticationOf({ schemes, credentials }: JsonObject): JsonObject {
 }
 
 /** Returns a reader that renames members to their JSON names first. A value that is no object passes unchanged. */
-export function named(names: ProtoNames, read: (params: JsonObject) => JsonObject): ReadV03 {
+export function withJsonNames(names: ProtoNames, read: (params: JsonObject) => JsonObject): ReadV03 {
   return (params) => {
     if (!isJsonObject(params)) return params;
     toJsonNames(params, names);

@@ -4,7 +4,7 @@ import type { Message, Part } from '../message.js';
 import type { TaskPushNotificationConfig } from '../requests.js';
 import type { Artifact, StreamResponse, Task, TaskStatus } from '../task.js';
 import { protoNames } from './proto-names.js';
-import { configurationOf, named, pushConfigOf, type ReadV03 } from './v0-3-requests.js';
+import { configurationOf, withJsonNames, pushConfigOf, type ReadV03 } from './v0-3-requests.js';
 import { endsV03Stream, unwrappedData, wrappedData, writeV03PushConfig } from './v0-3-values.js';
 
 /**
@@ -16,14 +16,14 @@ export function writeV03RestTask({ status, artifacts, history, ...rest }: Task):
     ...rest,
     status: statusOf(status),
     ...(artifacts && { artifacts: artifacts.map(artifactOf) }),
-    ...(history && { history: history.map(messageOf) }),
+    ...(history && { history: history.map(writeRestMessage) }),
   } as JsonObject;
 }
 
 /** Writes the answer to `message:send`, or an item of a stream. */
 export function writeV03RestItem(response: StreamResponse): JsonObject {
   if ('task' in response) return { task: writeV03RestTask(response.task) };
-  if ('message' in response) return { message: messageOf(response.message) };
+  if ('message' in response) return { message: writeRestMessage(response.message) };
   if ('statusUpdate' in response) {
     const { status, ...rest } = response.statusUpdate;
     return { statusUpdate: { ...rest, status: statusOf(status), final: endsV03Stream(response) } };
@@ -53,7 +53,7 @@ const CONFIG_NAMES = protoNames(['configId', 'pushNotificationConfig'], {
  * omits `blocking: false`, so a configuration without `blocking` requests an immediate answer; without a configuration
  * the call blocks.
  */
-export const readV03RestSend: ReadV03 = named(SEND_NAMES, ({ message, configuration, metadata }) => ({
+export const readV03RestSend: ReadV03 = withJsonNames(SEND_NAMES, ({ message, configuration, metadata }) => ({
   ...(message !== undefined && { message: readMessage(message) }),
   ...(configuration !== undefined && { configuration: readConfiguration(configuration) }),
   ...(metadata !== undefined && { metadata }),
@@ -63,7 +63,7 @@ export const readV03RestSend: ReadV03 = named(SEND_NAMES, ({ message, configurat
  * Body of `POST /v1/tasks/{id}/pushNotificationConfigs`: the config, or the resource that contains it. A `configId` in
  * the query or the request is its id.
  */
-export const readV03RestPushConfig: ReadV03 = named(CONFIG_NAMES, (body) => {
+export const readV03RestPushConfig: ReadV03 = withJsonNames(CONFIG_NAMES, (body) => {
   const resource = isJsonObject(body.config) ? body.config : body;
   const config = isJsonObject(resource.pushNotificationConfig) ? resource.pushNotificationConfig : resource;
   return {
@@ -88,12 +88,12 @@ function readConfiguration(configuration: JsonValue): JsonValue {
 function statusOf({ state, message, timestamp }: TaskStatus): JsonObject {
   return {
     state: state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state,
-    ...(message && { message: messageOf(message) }),
+    ...(message && { message: writeRestMessage(message) }),
     ...(timestamp !== undefined && { timestamp }),
   };
 }
 
-function messageOf({ parts, ...rest }: Message): JsonObject {
+function writeRestMessage({ parts, ...rest }: Message): JsonObject {
   return { ...rest, content: parts.map(partOf) };
 }
 

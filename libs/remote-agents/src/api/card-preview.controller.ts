@@ -27,7 +27,7 @@ export class CardPreviewController {
   @ApiOkResponse({ type: CardPreviewView })
   @ApiProblem(400, 'The URL is missing or malformed.')
   previewAgentCard(@Query() { url }: CardPreviewQuery, @Caller() { tenant }: Caller): Promise<CardPreviewView> {
-    return this.previews.of(url, tenant);
+    return this.previews.previewCard(url, tenant);
   }
 }
 

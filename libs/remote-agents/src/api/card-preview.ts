@@ -7,7 +7,7 @@ import {
   pre10CardUrl,
   readAgentCard,
 } from '#libs/a2a-client';
-import { malformed, ServiceAddress } from '#libs/http';
+import { malformedRequest, ServiceAddress } from '#libs/http';
 import {
   type OutboundAnswer,
   OutboundConnectError,
@@ -74,13 +74,13 @@ export class CardPreviews {
    * @param url http or https URL of an agent or its card
    * @throws ProblemError 400 for a URL with a password
    */
-  async of(url: string, tenant: string): Promise<CardPreview> {
+  async previewCard(url: string, tenant: string): Promise<CardPreview> {
     const problem = urlProblem(url);
-    if (problem !== undefined) throw malformed({ path: 'url', detail: problem });
+    if (problem !== undefined) throw malformedRequest({ path: 'url', detail: problem });
     const problems: CardProblem[] = [];
     for (const cardUrl of placesOf(url)) {
-      const found = await this.read(cardUrl);
-      if ('json' in found) return this.preview(url, cardUrl, found, tenant);
+      const found = await this.readDocument(cardUrl);
+      if ('json' in found) return this.buildPreview(url, cardUrl, found, tenant);
       // Few agents have a card at this place, so its absence is not reported.
       if (cardUrl !== pre10CardUrl(url)) problems.push({ level: 'error', path: 'url', detail: found.detail });
       if (found.final) break;
@@ -88,15 +88,20 @@ export class CardPreviews {
     return { url, problems };
   }
 
-  private async preview(url: string, cardUrl: string, { text, json }: Found, tenant: string): Promise<CardPreview> {
+  private async buildPreview(
+    url: string,
+    cardUrl: string,
+    { text, json }: CardDocument,
+    tenant: string,
+  ): Promise<CardPreview> {
     const version = cardVersion(cardUrl, json);
     const problems = cardProblems(json, version);
-    const card = readable(text);
+    const card = tryReadCard(text);
     if (!card) return { url, cardUrl, version, problems: problems.length > 0 ? problems : [UNREADABLE] };
     const received = { url: cardUrl, text, card };
-    const { state, signatures } = await this.signatures.verify(received);
+    const { state, signatures } = await this.signatures.verifyCard(received);
     const signature = { state, signatures };
-    const pin = await this.cards.at(tenant, agentPlace(url));
+    const pin = await this.cards.findCardAt(tenant, agentPlace(url));
     return {
       url,
       cardUrl,
@@ -115,17 +120,17 @@ export class CardPreviews {
     };
   }
 
-  private async read(cardUrl: string): Promise<Found | Miss> {
+  private async readDocument(cardUrl: string): Promise<CardDocument | Miss> {
     try {
       const call = { url: new URL(cardUrl), method: 'GET' as const, headers: HEADERS, totalMs: TOTAL_MS };
       return await documentOf(await this.http.request(call), cardUrl);
     } catch (error) {
-      return failure(error);
+      return toMiss(error);
     }
   }
 }
 
-interface Found {
+interface CardDocument {
   text: string;
   json: JsonObject;
 }
@@ -143,22 +148,22 @@ function placesOf(url: string): string[] {
   return [...new Set([ownCardUrl(url), hostCardUrl(url), pre10CardUrl(url)])];
 }
 
-async function documentOf(answer: OutboundAnswer, cardUrl: string): Promise<Found | Miss> {
+async function documentOf(answer: OutboundAnswer, cardUrl: string): Promise<CardDocument | Miss> {
   if (answer.status !== 200) {
-    answer.discard();
+    answer.discardBody();
     return { detail: `there is no agent card at ${cardUrl} (HTTP ${answer.status})`, final: false };
   }
-  const text = await answer.text(MAX_BYTES);
-  const json = parsed(text);
+  const text = await answer.readText(MAX_BYTES);
+  const json = parseCardJson(text);
   return json ? { text, json } : { detail: `there is no JSON object at ${cardUrl}`, final: false };
 }
 
-function parsed(text: string): JsonObject | undefined {
+function parseCardJson(text: string): JsonObject | undefined {
   const json = tryParseJson(text, DEEPEST_CARD);
   return isJsonObject(json) ? json : undefined;
 }
 
-function readable(text: string): ReturnType<typeof readAgentCard> {
+function tryReadCard(text: string): ReturnType<typeof readAgentCard> {
   try {
     return readAgentCard(text);
   } catch (error) {
@@ -177,13 +182,13 @@ function signatureProblems({ state, signatures }: Pick<CardSignatureReport, 'sta
 }
 
 /** Converts an error to a miss. It quotes only the outbound client, never an internal address. */
-function failure(error: unknown): Miss {
-  const miss = (detail: string): Miss => ({ detail, final: true });
-  if (error instanceof OutboundRefusedError) return miss('the address may not be called');
-  if (error instanceof OutboundTimeoutError) return miss('the agent did not answer in time');
-  if (error instanceof OutboundTooLongError) return miss(`the card is longer than ${MAX_BYTES} bytes`);
+function toMiss(error: unknown): Miss {
+  const finalMiss = (detail: string): Miss => ({ detail, final: true });
+  if (error instanceof OutboundRefusedError) return finalMiss('the address may not be called');
+  if (error instanceof OutboundTimeoutError) return finalMiss('the agent did not answer in time');
+  if (error instanceof OutboundTooLongError) return finalMiss(`the card is longer than ${MAX_BYTES} bytes`);
   if (error instanceof OutboundConnectError || error instanceof OutboundInterruptedError) {
-    return miss(`the agent cannot be reached: ${error.message}`);
+    return finalMiss(`the agent cannot be reached: ${error.message}`);
   }
   throw error;
 }

@@ -30,18 +30,18 @@ export function cardVersion(cardUrl: string, card: JsonObject): CardVersion {
 }
 
 function* currentProblems(card: JsonObject): Generator<CardProblem> {
-  yield* texts(card, '', ['name', 'description', 'version']);
+  yield* textProblems(card, '', ['name', 'description', 'version']);
   yield* interfaceProblems(card['supportedInterfaces']);
   yield* modeProblems(card);
   yield* capabilityProblems(card['capabilities']);
   yield* skillProblems(card['skills']);
-  if ('provider' in card) yield* texts(card['provider'], 'provider', ['organization', 'url']);
+  if ('provider' in card) yield* textProblems(card['provider'], 'provider', ['organization', 'url']);
   yield* securityProblems(card);
 }
 
 function* legacyProblems(card: JsonObject): Generator<CardProblem> {
-  yield warning('', 'is a card of A2A 0.3: the agent is called in that version');
-  yield* texts(card, '', ['name', 'description', 'version', 'protocolVersion']);
+  yield warningProblem('', 'is a card of A2A 0.3: the agent is called in that version');
+  yield* textProblems(card, '', ['name', 'description', 'version', 'protocolVersion']);
   yield* urlProblems('url', card['url']);
   yield* modeProblems(card);
   yield* capabilityProblems(card['capabilities']);
@@ -49,71 +49,74 @@ function* legacyProblems(card: JsonObject): Generator<CardProblem> {
 }
 
 function* pre10Problems(card: JsonObject): Generator<CardProblem> {
-  yield warning('', 'is a card from before A2A 1.0: the agent takes texts and data, and cannot stream or cancel');
-  yield* texts(card, '', ['name', 'description']);
+  yield warningProblem(
+    '',
+    'is a card from before A2A 1.0: the agent takes texts and data, and cannot stream or cancel',
+  );
+  yield* textProblems(card, '', ['name', 'description']);
   yield* urlProblems('url', card['url']);
   yield* modeProblems(card);
 }
 
 function* interfaceProblems(value: JsonValue | undefined): Generator<CardProblem> {
   const path = 'supportedInterfaces';
-  if (!isList(value)) return yield error(path, 'must be a list with at least one interface');
+  if (!isList(value)) return yield errorProblem(path, 'must be a list with at least one interface');
   for (const [place, item] of value.entries()) {
-    yield* texts(item, `${path}[${place}]`, ['url', 'protocolBinding', 'protocolVersion']);
+    yield* textProblems(item, `${path}[${place}]`, ['url', 'protocolBinding', 'protocolVersion']);
     const { url, protocolBinding } = isJsonObject(item) ? item : {};
     // A gRPC endpoint may be host:port.
     if (protocolBinding !== 'GRPC') yield* urlProblems(`${path}[${place}].url`, url);
-    else if (typeof url === 'string') yield* refusals(`${path}[${place}].url`, url);
+    else if (typeof url === 'string') yield* refusedUrlProblems(`${path}[${place}].url`, url);
   }
   const bindings = value.map((it) => (isJsonObject(it) ? it['protocolBinding'] : undefined));
   if (!bindings.some((it) => typeof it === 'string' && SPOKEN.test(it))) {
-    yield error(path, 'has neither JSONRPC nor HTTP+JSON, which are what this service speaks');
+    yield errorProblem(path, 'has neither JSONRPC nor HTTP+JSON, which are what this service speaks');
   }
 }
 
 function* urlProblems(path: string, url: JsonValue | undefined): Generator<CardProblem> {
   if (typeof url !== 'string') return;
-  yield* refusals(path, url);
+  yield* refusedUrlProblems(path, url);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    return yield error(path, 'must be an http(s) URL');
-  if (new URL(url).protocol === 'http:') yield warning(path, 'is not encrypted');
+    return yield errorProblem(path, 'must be an http(s) URL');
+  if (new URL(url).protocol === 'http:') yield warningProblem(path, 'is not encrypted');
 }
 
-function* refusals(path: string, url: string): Generator<CardProblem> {
+function* refusedUrlProblems(path: string, url: string): Generator<CardProblem> {
   const problem = urlProblem(url);
-  if (problem !== undefined) yield error(path, problem);
+  if (problem !== undefined) yield errorProblem(path, problem);
 }
 
 function* modeProblems(card: JsonObject): Generator<CardProblem> {
   for (const name of ['defaultInputModes', 'defaultOutputModes']) {
     const value = card[name];
     if (!isList(value) || !value.every((it) => typeof it === 'string')) {
-      yield error(name, 'must be a list with at least one media type');
+      yield errorProblem(name, 'must be a list with at least one media type');
     }
   }
 }
 
 function* capabilityProblems(value: JsonValue | undefined): Generator<CardProblem> {
-  if (!isJsonObject(value)) return yield error('capabilities', 'must be an object');
+  if (!isJsonObject(value)) return yield errorProblem('capabilities', 'must be an object');
   if (value['streaming'] !== true)
-    yield warning('capabilities.streaming', 'is off: progress is not seen, only the end');
+    yield warningProblem('capabilities.streaming', 'is off: progress is not seen, only the end');
   const extensions = Array.isArray(value['extensions']) ? value['extensions'] : [];
   for (const [place, item] of extensions.entries()) {
     if (isJsonObject(item) && item['required'] === true) {
-      yield warning(`capabilities.extensions[${place}]`, 'is an extension that callers must support');
+      yield warningProblem(`capabilities.extensions[${place}]`, 'is an extension that callers must support');
     }
   }
 }
 
 function* skillProblems(value: JsonValue | undefined): Generator<CardProblem> {
-  if (!isList(value)) return yield error('skills', 'must be a list with at least one skill');
+  if (!isList(value)) return yield errorProblem('skills', 'must be a list with at least one skill');
   const seen = new Set<unknown>();
   for (const [place, skill] of value.entries()) {
     const path = `skills[${place}]`;
-    yield* texts(skill, path, ['id', 'name', 'description']);
+    yield* textProblems(skill, path, ['id', 'name', 'description']);
     if (!isJsonObject(skill)) continue;
-    if (!isList(skill['tags'])) yield error(`${path}.tags`, 'must be a list with at least one tag');
-    if (seen.has(skill['id'])) yield error(`${path}.id`, 'is the id of another skill too');
+    if (!isList(skill['tags'])) yield errorProblem(`${path}.tags`, 'must be a list with at least one tag');
+    if (seen.has(skill['id'])) yield errorProblem(`${path}.id`, 'is the id of another skill too');
     seen.add(skill['id']);
   }
 }
@@ -125,18 +128,18 @@ function* securityProblems(card: JsonObject): Generator<CardProblem> {
     const schemes = isJsonObject(requirement) ? requirement['schemes'] : undefined;
     for (const name of isJsonObject(schemes) ? Object.keys(schemes) : []) {
       if (Object.hasOwn(declared, name)) continue;
-      yield error(`securityRequirements[${place}]`, 'names a scheme that securitySchemes does not have');
+      yield errorProblem(`securityRequirements[${place}]`, 'names a scheme that securitySchemes does not have');
     }
   }
 }
 
 /** Checks the required texts of an object. */
-function* texts(value: JsonValue | undefined, path: string, names: readonly string[]): Generator<CardProblem> {
-  if (!isJsonObject(value)) return yield error(path, 'must be an object');
+function* textProblems(value: JsonValue | undefined, path: string, names: readonly string[]): Generator<CardProblem> {
+  if (!isJsonObject(value)) return yield errorProblem(path, 'must be an object');
   for (const name of names) {
     const text = value[name];
-    if (typeof text !== 'string') yield error(memberOf(path, name), 'is required');
-    else if (text === '') yield warning(memberOf(path, name), 'is empty');
+    if (typeof text !== 'string') yield errorProblem(memberOf(path, name), 'is required');
+    else if (text === '') yield warningProblem(memberOf(path, name), 'is empty');
   }
 }
 
@@ -148,10 +151,10 @@ function isList(value: JsonValue | undefined): value is [JsonValue, ...JsonValue
   return Array.isArray(value) && value.length > 0;
 }
 
-function error(path: string, detail: string): CardProblem {
+function errorProblem(path: string, detail: string): CardProblem {
   return { level: 'error', path, detail };
 }
 
-function warning(path: string, detail: string): CardProblem {
+function warningProblem(path: string, detail: string): CardProblem {
   return { level: 'warning', path, detail };
 }

@@ -18,7 +18,7 @@ export class CardsController {
   @ApiOkResponse({ type: CardPageView })
   @ApiProblem(400, 'A parameter is malformed.')
   listAgentCards(@Query() query: CardsQuery, @Caller() { tenant }: Caller): Promise<CardPageView> {
-    return this.cards.page(tenant, query);
+    return this.cards.listCards(tenant, query);
   }
 
   @Get(':id')
@@ -26,7 +26,7 @@ export class CardsController {
   @ApiOkResponse({ type: CardDetailView })
   @ApiProblem(404, 'There is no such card.')
   getAgentCard(@Param('id') id: string, @Caller() { tenant }: Caller): Promise<CardDetailView> {
-    return this.cards.detail(tenant, id);
+    return this.cards.getDetail(tenant, id);
   }
 
   @Post(':id/accept')
@@ -42,6 +42,6 @@ export class CardsController {
     @Body() { hash }: AcceptBody,
     @Caller() { tenant, owner }: Caller,
   ): Promise<CardDetailView> {
-    return this.cards.accept(tenant, id, owner, hash);
+    return this.cards.acceptCard(tenant, id, owner, hash);
   }
 }

@@ -82,7 +82,7 @@ function anonymousProblem(env: Given): string | undefined {
 
 function apiKeyAuth(env: Given): { config?: AuthConfig; problems: string[] } {
   const keys: SeededKey[] = [];
-  for (const entry of listed(env['AUTH_API_KEYS'])) {
+  for (const entry of splitList(env['AUTH_API_KEYS'])) {
     const colon = entry.indexOf(':');
     const [name, key] = [entry.slice(0, Math.max(colon, 0)), entry.slice(colon + 1)];
     const problem = seedProblem(name, key);
@@ -115,11 +115,11 @@ const JWT_VARIABLES = z.object({
   AUTH_JWT_ISSUER: z.string('is needed with AUTH_MODE=jwt'),
   AUTH_JWT_AUDIENCE: z
     .string('is needed with AUTH_MODE=jwt')
-    .transform(listed)
+    .transform(splitList)
     .refine((audience) => audience.length > 0, 'must name at least one audience'),
   AUTH_JWT_ALGORITHMS: z
     .string()
-    .transform(listed)
+    .transform(splitList)
     .refine(
       (names) => names.length > 0 && names.every((it) => ALGORITHMS.includes(it)),
       `must be some of ${ALGORITHMS.join(', ')}`,
@@ -161,7 +161,7 @@ function isHttpUrl(text: string): boolean {
   return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
 }
 
-function listed(text = ''): string[] {
+function splitList(text = ''): string[] {
   return text
     .split(',')
     .map((entry) => entry.trim())

@@ -62,19 +62,19 @@ export const CONTENT_VARIABLES = {
   EXPRESSION_SIZE_LIMIT: count.optional(),
 };
 
-type Values = { readonly [Name in keyof typeof CONTENT_VARIABLES]?: number };
+type ContentLimitValues = { readonly [Name in keyof typeof CONTENT_VARIABLES]?: number };
 
 /**
  * Returns the content limits. Limits that are not set grow with the body limit, so that the largest body always fits.
  */
-export function contentLimitsOf(values: Values, bodyLimit: number): ContentLimits {
+export function contentLimitsOf(values: ContentLimitValues, bodyLimit: number): ContentLimits {
   const standard = DEFAULT_CONTENT_LIMITS;
-  const grown = (characters: number, times: number): number =>
+  const growWithBody = (characters: number, times: number): number =>
     Math.min(Math.max(characters, bodyLimit * times), LONGEST_TEXT);
   return {
-    renderedText: values.RENDERED_TEXT_LIMIT ?? grown(standard.renderedText, 1),
-    artifact: values.ARTIFACT_LIMIT ?? grown(standard.artifact, 8),
-    task: values.TASK_LIMIT ?? grown(standard.task, 16),
+    renderedText: values.RENDERED_TEXT_LIMIT ?? growWithBody(standard.renderedText, 1),
+    artifact: values.ARTIFACT_LIMIT ?? growWithBody(standard.artifact, 8),
+    task: values.TASK_LIMIT ?? growWithBody(standard.task, 16),
     jsonMembers: values.JSON_MEMBERS_LIMIT ?? standard.jsonMembers,
     scriptRules: values.SCRIPT_RULES_LIMIT ?? standard.scriptRules,
     expressions: values.EXPRESSIONS_LIMIT ?? standard.expressions,

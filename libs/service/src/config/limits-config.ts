@@ -46,7 +46,7 @@ export const LIMIT_VARIABLES = {
     .default(32),
 };
 
-interface Values {
+interface CallerLimitValues {
   RATE_LIMIT?: LimitsConfig['rate'];
   CONCURRENCY_LIMIT?: number | 'off';
   STREAM_LIMIT?: number | 'off';
@@ -56,13 +56,13 @@ interface Values {
  * Returns the limits of callers. Anonymous callers are distinguished only by their address, which many may share behind
  * a proxy. Defaults therefore apply only if callers authenticate.
  */
-export function limitsOf(values: Values, mode: AuthMode): LimitsConfig {
-  const given = (value: number | 'off' | undefined, standard: number): number | undefined =>
+export function limitsOf(values: CallerLimitValues, mode: AuthMode): LimitsConfig {
+  const limitOrDefault = (value: number | 'off' | undefined, standard: number): number | undefined =>
     value === 'off' ? undefined : (value ?? (mode === 'none' ? undefined : standard));
   return {
     rate: values.RATE_LIMIT,
-    concurrency: given(values.CONCURRENCY_LIMIT, DEFAULT_CONCURRENCY),
-    streams: given(values.STREAM_LIMIT, DEFAULT_STREAMS),
+    concurrency: limitOrDefault(values.CONCURRENCY_LIMIT, DEFAULT_CONCURRENCY),
+    streams: limitOrDefault(values.STREAM_LIMIT, DEFAULT_STREAMS),
   };
 }
 

@@ -178,7 +178,7 @@ const VARIABLES = z.object({
     .default('Runs, orchestrates and remembers A2A agents.'),
 });
 
-type Variables = z.output<typeof VARIABLES>;
+type ConfigVariables = z.output<typeof VARIABLES>;
 
 function linesOf(error: z.ZodError): string[] {
   const lines = new Map<string, string>();
@@ -189,13 +189,13 @@ function linesOf(error: z.ZodError): string[] {
   return [...lines.values()];
 }
 
-interface Outcome<T> {
+interface ValueOrProblem<T> {
   value?: T;
   problem?: string;
 }
 
 /** Returns the API key of the model, or the variable that `LLM_API_KEY_ENV` names. */
-function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
+function llmApiKey(env: Record<string, string | undefined>): ValueOrProblem<string> {
   const reference = env['LLM_API_KEY_ENV'];
   if (reference === undefined) return { value: env['LLM_API_KEY'] };
   if (env['LLM_API_KEY'] !== undefined) return { problem: 'LLM_API_KEY_ENV: set either it or LLM_API_KEY, not both' };
@@ -204,13 +204,13 @@ function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
 }
 
 /** Values of the files and variables that other variables reference. */
-interface NamedValues {
+interface ReferencedValues {
   apiKey: string | undefined;
   servers: readonly McpServerEntry[];
   s3: S3Keys | undefined;
 }
 
-function toConfig(values: Variables, auth: AuthConfig, { apiKey, servers, s3 }: NamedValues): AppConfig {
+function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, s3 }: ReferencedValues): AppConfig {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_INPUT_MODES: inputModes } = values;
   const llm: LlmConfig = { baseUrl, apiKey, model, generateModel: values.GENERATE_MODEL, inputModes };
   return {

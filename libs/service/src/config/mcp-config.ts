@@ -59,7 +59,7 @@ const endpoint = z.strictObject({
 export function readMcpServers(path: string | undefined): { servers: McpServerEntry[]; problem?: string } {
   if (path === undefined) return { servers: [] };
   try {
-    return { servers: serversOf(JSON.parse(contentOf(path))) };
+    return { servers: serversOf(JSON.parse(readServersFile(path))) };
   } catch (error) {
     const reason = error instanceof BrokenFile ? error.message : 'is no JSON';
     return { servers: [], problem: `MCP_SERVERS_FILE: the file ${reason}` };
@@ -68,7 +68,7 @@ export function readMcpServers(path: string | undefined): { servers: McpServerEn
 
 class BrokenFile extends Error {}
 
-function contentOf(path: string): string {
+function readServersFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

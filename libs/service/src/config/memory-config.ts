@@ -39,13 +39,13 @@ const MAX_STALL_MS = 3_600_000;
 const NODES_AT_WORK = 128;
 const MOST_NODES_AT_WORK = 10_000;
 
-const size = (most: number) =>
+const byteSize = (most: number) =>
   z
     .string()
     .transform((text) => parseBytes(text) ?? 0)
     .refine(
       (bytes) => bytes >= 1024 && bytes <= most,
-      `must be a size such as 512kb or 32mb, from 1kb to ${shown(most)}`,
+      `must be a size such as 512kb or 32mb, from 1kb to ${formatBytes(most)}`,
     );
 
 const stall = z
@@ -61,16 +61,16 @@ const nodes = z
 
 /** Environment variables of `MemoryConfig`. */
 export const MEMORY_VARIABLES = {
-  IN_FLIGHT_LIMIT: size(MOST_IN_FLIGHT).optional(),
-  CALLER_IN_FLIGHT_LIMIT: size(MOST_IN_FLIGHT).optional(),
-  EVENT_LIMIT: size(MOST).default(64 * MEBIBYTE),
-  JOURNAL_BATCH_LIMIT: size(MOST).default(32 * MEBIBYTE),
-  ANSWER_LIMIT: size(MOST_IN_FLIGHT).optional(),
+  IN_FLIGHT_LIMIT: byteSize(MOST_IN_FLIGHT).optional(),
+  CALLER_IN_FLIGHT_LIMIT: byteSize(MOST_IN_FLIGHT).optional(),
+  EVENT_LIMIT: byteSize(MOST).default(64 * MEBIBYTE),
+  JOURNAL_BATCH_LIMIT: byteSize(MOST).default(32 * MEBIBYTE),
+  ANSWER_LIMIT: byteSize(MOST_IN_FLIGHT).optional(),
   JOURNAL_STALL_LIMIT: stall.default(15_000),
   NODES_AT_WORK_LIMIT: nodes.default(NODES_AT_WORK),
 };
 
-interface Values {
+interface MemoryValues {
   IN_FLIGHT_LIMIT?: number;
   CALLER_IN_FLIGHT_LIMIT?: number;
   EVENT_LIMIT: number;
@@ -86,7 +86,7 @@ interface Values {
  * @param heapBytes the maximum size of V8's heap
  */
 export function memoryOf(
-  values: Values,
+  values: MemoryValues,
   callersHaveNames: boolean,
   heapBytes = getHeapStatistics().heap_size_limit,
 ): MemoryConfig {
@@ -102,6 +102,6 @@ export function memoryOf(
   };
 }
 
-function shown(bytes: number): string {
+function formatBytes(bytes: number): string {
   return bytes % 1024 ** 4 === 0 ? `${bytes / 1024 ** 3}gb` : `${bytes / MEBIBYTE}mb`;
 }

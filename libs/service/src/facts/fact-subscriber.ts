@@ -23,7 +23,7 @@ export class FactSubscriber {
   ) {}
 
   /** Calls the handler. Never rejects. */
-  async receive(fact: object): Promise<void> {
+  async handleFact(fact: object): Promise<void> {
     if (this.unfinished >= MOST_UNFINISHED_CALLS) return this.passBy();
     this.unfinished += 1;
     try {

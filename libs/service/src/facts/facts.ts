@@ -28,8 +28,8 @@ export class Facts {
   /** Queues a fact for its listeners. Never throws. */
   emit<Name extends FactName>(name: Name, fact: FactPayloads[Name]): void {
     if (!this.emitter?.hasListeners(name)) return;
-    if (this.waiting.length >= MOST_WAITING_FACTS) return this.drop();
-    if (this.waiting.push([name, fact]) === 1) setImmediate(() => this.deliver());
+    if (this.waiting.length >= MOST_WAITING_FACTS) return this.warnDropping();
+    if (this.waiting.push([name, fact]) === 1) setImmediate(() => this.deliverWaiting());
   }
 
   /** Emits a fact by the name that it carries. Never throws. */
@@ -40,24 +40,24 @@ export class Facts {
   /** @param source name of the handler in the log if it fails */
   on<Name extends FactName>(name: Name, handle: FactHandler<Name>, source: string): void {
     const subscriber = new FactSubscriber(name, handle, source);
-    this.emitter?.on(name, (fact: FactPayloads[Name]) => void subscriber.receive(fact));
+    this.emitter?.on(name, (fact: FactPayloads[Name]) => void subscriber.handleFact(fact));
   }
 
-  private deliver(): void {
+  private deliverWaiting(): void {
     const end = performance.now() + TURN_MS;
     let delivered = 0;
     do {
       const [name, fact] = this.waiting[delivered]!;
       delivered += 1;
-      this.call(name, fact);
+      this.callListeners(name, fact);
     } while (delivered < this.waiting.length && performance.now() < end);
     this.waiting.splice(0, delivered);
-    if (this.waiting.length > 0) setImmediate(() => this.deliver());
+    if (this.waiting.length > 0) setImmediate(() => this.deliverWaiting());
     else this.isDropping = false;
   }
 
   /** Calls the listeners. Never throws. */
-  private call(name: FactName, fact: FactPayloads[FactName]): void {
+  private callListeners(name: FactName, fact: FactPayloads[FactName]): void {
     try {
       this.emitter?.emit(name, fact);
     } catch (error) {
@@ -65,7 +65,7 @@ export class Facts {
     }
   }
 
-  private drop(): void {
+  private warnDropping(): void {
     if (this.isDropping) return;
     this.isDropping = true;
     this.logger.warn({ waiting: this.waiting.length }, 'Listeners to facts are too slow, and facts are dropped');

@@ -35,17 +35,17 @@ export class HealthController {
   @ApiOperation({ summary: 'Whether requests may be sent here.' })
   @HealthCheck()
   async getReadiness(): Promise<HealthCheckResult> {
-    const outcomes = Object.entries(await this.readiness.outcomes());
+    const outcomes = Object.entries(await this.readiness.runChecks());
     return this.health.check([
       ...outcomes.map(
         ([name, outcome]) =>
           () =>
-            this.indicate(name, outcome),
+            this.buildIndicator(name, outcome),
       ),
-      ...this.readiness.mentioned().map(
+      ...this.readiness.collectRemarks().map(
         ([name, remark]) =>
           () =>
-            this.remark(name, remark),
+            this.buildRemark(name, remark),
       ),
     ]);
   }
@@ -54,17 +54,17 @@ export class HealthController {
   @ApiOperation({ summary: 'Whether the service has started.' })
   @HealthCheck()
   getStartup(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.indicate('started', this.readiness.started)]);
+    return this.health.check([() => this.buildIndicator('started', this.readiness.started)]);
   }
 
-  private indicate(name: string, outcome: boolean | string) {
+  private buildIndicator(name: string, outcome: boolean | string) {
     const indicator = this.indicators.check(name);
     if (typeof outcome === 'string') return indicator.down(outcome);
     return outcome ? indicator.up() : indicator.down();
   }
 
   /** Builds an indicator that stays up, since a remark keeps no request away. `degraded` marks a problem. */
-  private remark(name: string, remark: string | undefined) {
+  private buildRemark(name: string, remark: string | undefined) {
     const indicator = this.indicators.check(name);
     return remark === undefined ? indicator.up() : indicator.up({ degraded: true, message: remark });
   }

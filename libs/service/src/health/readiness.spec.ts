@@ -9,7 +9,7 @@ describe('Readiness', () => {
     readiness.add('throws', () => {
       throw new Error('secret');
     });
-    expect(await readiness.outcomes()).toEqual({
+    expect(await readiness.runChecks()).toEqual({
       fine: true,
       no: false,
       rejects: false,
@@ -17,6 +17,6 @@ describe('Readiness', () => {
       accepting: true,
     });
     readiness.draining = true;
-    expect((await readiness.outcomes())['accepting']).toBe(false);
+    expect((await readiness.runChecks())['accepting']).toBe(false);
   });
 });

@@ -25,12 +25,12 @@ export class Readiness {
   /**
    * Adds a remark that does not affect readiness. Its public sentence is reported beside the outcomes of the checks.
    */
-  mention(name: string, remark: () => string | undefined): void {
+  addRemark(name: string, remark: () => string | undefined): void {
     this.remarks.set(name, remark);
   }
 
   /** Returns the current remarks by name; `undefined` if nothing is wrong. */
-  mentioned(): [name: string, remark: string | undefined][] {
+  collectRemarks(): [name: string, remark: string | undefined][] {
     return [...this.remarks].map(([name, remark]) => [name, remark()]);
   }
 
@@ -38,7 +38,7 @@ export class Readiness {
    * Runs the checks. Returns by name true, false, or the sentence that explains the failure. Error texts are not
    * exposed.
    */
-  async outcomes(): Promise<Record<string, boolean | string>> {
+  async runChecks(): Promise<Record<string, boolean | string>> {
     const entries = [...this.checks].map(async ([name, check]) => [name, await outcomeOf(check)] as const);
     return { ...Object.fromEntries(await Promise.all(entries)), accepting: !this.draining };
   }

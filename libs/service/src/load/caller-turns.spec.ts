@@ -1,6 +1,10 @@
-import { type Caller, CallerTurns, NoTurnInTime } from './caller-turns.js';
+import { type CallerIdentity, CallerTurns, NoTurnInTime } from './caller-turns.js';
 
-const [A, B, C] = ['a', 'b', 'c'].map((owner): Caller => ({ tenant: '', owner })) as [Caller, Caller, Caller];
+const [A, B, C] = ['a', 'b', 'c'].map((owner): CallerIdentity => ({ tenant: '', owner })) as [
+  CallerIdentity,
+  CallerIdentity,
+  CallerIdentity,
+];
 
 let begun: string[];
 let ends: Map<string, () => void>;
@@ -68,15 +72,15 @@ it('refuses work that had no turn in time, and the next has its place', async ()
 
 it('gives the place back of work that fails', async () => {
   for (let index = 0; index < 10; index += 1) {
-    await expect(turns.run(A, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(turns.runInTurn(A, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   }
   void work(A, 'a0');
   await settled();
   expect(begun).toEqual(['a0']);
 });
 
-function work(caller: Caller, name: string, gone?: AbortSignal): Promise<void> {
-  const running = turns.run(
+function work(caller: CallerIdentity, name: string, gone?: AbortSignal): Promise<void> {
+  const running = turns.runInTurn(
     caller,
     async () => {
       begun.push(name);

@@ -1,7 +1,7 @@
 import { addCount, callerKey } from './caller-counts.js';
 
 /** Caller that work is done for. */
-export interface Caller {
+export interface CallerIdentity {
   tenant: string;
   owner: string;
 }
@@ -20,9 +20,9 @@ export class NoTurnInTime extends Error {
   override readonly name = 'NoTurnInTime';
 }
 
-interface Waiting {
-  caller: Caller;
-  begin(): void;
+interface WaitingTurn {
+  caller: CallerIdentity;
+  startWork(): void;
 }
 
 /**
@@ -32,7 +32,7 @@ interface Waiting {
  */
 export class CallerTurns {
   /** Queues by caller, in the order of their turns. */
-  private readonly queues = new Map<string, Waiting[]>();
+  private readonly queues = new Map<string, WaitingTurn[]>();
   private readonly ofCallers = new Map<string, number>();
   private readonly ofTenants = new Map<string, number>();
   private underWay = 0;
@@ -44,13 +44,13 @@ export class CallerTurns {
    * @param gone cancels the work while it waits
    * @throws NoTurnInTime; the signal's reason
    */
-  async run<T>(caller: Caller, work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
+  async runInTurn<T>(caller: CallerIdentity, work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
     gone?.throwIfAborted();
-    await this.turn(caller, gone);
+    await this.waitForTurn(caller, gone);
     try {
       return await work();
     } finally {
-      this.count(caller, -1);
+      this.countUnderWay(caller, -1);
       this.beginNext();
     }
   }
@@ -60,27 +60,27 @@ export class CallerTurns {
     return this.queues.values().reduce((sum, queue) => sum + queue.length, 0);
   }
 
-  private turn(caller: Caller, gone: AbortSignal | undefined): Promise<void> {
+  private waitForTurn(caller: CallerIdentity, gone: AbortSignal | undefined): Promise<void> {
     if (this.hasRoom(caller)) {
-      this.count(caller, 1);
+      this.countUnderWay(caller, 1);
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
-      const refuse = (reason: Error): void => {
-        forget();
-        this.leave(waiting);
+      const rejectWait = (reason: Error): void => {
+        stopWaiting();
+        this.removeWaiting(waiting);
         reject(reason);
       };
-      const onGone = (): void => refuse(gone?.reason as Error);
-      const timer = setTimeout(() => refuse(new NoTurnInTime()), this.limits.waitMs);
-      const forget = (): void => {
+      const onGone = (): void => rejectWait(gone?.reason as Error);
+      const timer = setTimeout(() => rejectWait(new NoTurnInTime()), this.limits.waitMs);
+      const stopWaiting = (): void => {
         clearTimeout(timer);
         gone?.removeEventListener('abort', onGone);
       };
-      const waiting: Waiting = {
+      const waiting: WaitingTurn = {
         caller,
-        begin: () => {
-          forget();
+        startWork: () => {
+          stopWaiting();
           resolve();
         },
       };
@@ -92,7 +92,7 @@ export class CallerTurns {
     });
   }
 
-  private hasRoom(caller: Caller): boolean {
+  private hasRoom(caller: CallerIdentity): boolean {
     return (
       this.underWay < this.limits.places &&
       (this.ofCallers.get(callerKey(caller)) ?? 0) < this.limits.placesOfACaller &&
@@ -109,19 +109,19 @@ export class CallerTurns {
       // Requeue the caller behind all others that wait.
       this.queues.delete(key);
       if (queue.length > 0) this.queues.set(key, queue);
-      this.count(next.caller, 1);
-      next.begin();
+      this.countUnderWay(next.caller, 1);
+      next.startWork();
     }
   }
 
-  private leave(waiting: Waiting): void {
+  private removeWaiting(waiting: WaitingTurn): void {
     const key = callerKey(waiting.caller);
     const rest = (this.queues.get(key) ?? []).filter((it) => it !== waiting);
     if (rest.length > 0) this.queues.set(key, rest);
     else this.queues.delete(key);
   }
 
-  private count(caller: Caller, by: 1 | -1): void {
+  private countUnderWay(caller: CallerIdentity, by: 1 | -1): void {
     this.underWay += by;
     addCount(this.ofCallers, callerKey(caller), by);
     addCount(this.ofTenants, caller.tenant, by);

@@ -17,8 +17,8 @@ function setUp() {
   const done: string[] = [];
   /** A request that keeps the loop busy for so long. */
   const ask = (who: string, ms: number, name = who): boolean => {
-    shares.note(who);
-    return shares.take(who, () => {
+    shares.noteRequest(who);
+    return shares.scheduleCostly(who, () => {
       busy += ms;
       done.push(name);
     });
@@ -26,7 +26,7 @@ function setUp() {
   /** Lets time pass, in which some callers ask for something that costs nothing. */
   const pass = async (ms: number, active: string[] = []): Promise<string[]> => {
     for (let passed = 0; passed < ms; passed += 10) {
-      for (const who of active) shares.note(who);
+      for (const who of active) shares.noteRequest(who);
       await jest.advanceTimersByTimeAsync(10);
     }
     return done.splice(0);
@@ -81,10 +81,10 @@ describe('LoopShares', () => {
     const later = async (): Promise<void> => {
       for (let step = 0; step < 20; step += 1) await Promise.resolve();
       busy += 1;
-      shares.charge('ann', 500);
+      shares.chargeCaller('ann', 500);
     };
-    shares.note('bob');
-    shares.take('ann', () => void later());
+    shares.noteRequest('bob');
+    shares.scheduleCostly('ann', () => void later());
     await pass(20, ['bob']);
     expect(busy).toBe(1);
     expect(shares.isOwing('ann')).toBe(true);
@@ -94,7 +94,7 @@ describe('LoopShares', () => {
   it('leaves a costly caller its fifth beside many that are charged with little', async () => {
     const { shares, ask, pass, busy } = setUp();
     for (let index = 0; index < 200; index += 1) ask('ann', 50);
-    for (let index = 0; index < 100; index += 1) shares.charge(`caller-${index}`, 20);
+    for (let index = 0; index < 100; index += 1) shares.chargeCaller(`caller-${index}`, 20);
     await pass(10_000, ['ann', 'bob']);
     expect(busy()).toBeGreaterThan(2_250);
   });
@@ -106,7 +106,7 @@ describe('LoopShares', () => {
     expect(await pass(1_000, ['bob'])).toHaveLength(100);
     expect(shares.delayMs('ann')).toBe(0);
     loop.isBusy = true;
-    shares.note('bob');
+    shares.noteRequest('bob');
     expect(shares.delayMs('ann')).toBeGreaterThan(0);
     expect(shares.delayMs('bob')).toBe(0);
   });

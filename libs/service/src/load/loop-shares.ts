@@ -22,7 +22,7 @@ const CHEAP_SHARES = 4;
 /** Milliseconds between two searches for callers that owe nothing. */
 const SWEEP_MS = 100;
 
-interface Account {
+interface LoopAccount {
   /** Milliseconds of the event loop that the caller has used beyond its share, as of `at`. */
   owed: number;
   at: number;
@@ -46,7 +46,7 @@ interface Account {
  */
 @Injectable()
 export class LoopShares {
-  private readonly accounts = new Map<string, Account>();
+  private readonly accounts = new Map<string, LoopAccount>();
   /** Newest request of the last caller, and newest request of the caller before it. */
   private readonly newest = { who: '', at: -Infinity };
   private readonly other = { who: '', at: -Infinity };
@@ -68,7 +68,7 @@ export class LoopShares {
   }
 
   /** Records a request of a caller. */
-  note(who: string): void {
+  noteRequest(who: string): void {
     const { newest, other } = this;
     if (newest.who !== who) {
       other.who = newest.who;
@@ -79,10 +79,10 @@ export class LoopShares {
   }
 
   /** Charges a caller for time used on the event loop. */
-  charge(who: string, ms: number): void {
+  chargeCaller(who: string, ms: number): void {
     const account = this.accountOf(who);
-    this.pay(account);
-    account.owed = Math.min(account.owed + ms, BURST_MS + LONGEST_WAIT_MS * this.share());
+    this.payDown(account);
+    account.owed = Math.min(account.owed + ms, BURST_MS + LONGEST_WAIT_MS * this.computeShare());
     if (account.owed > BURST_MS) this.markCostly(account);
   }
 
@@ -102,31 +102,31 @@ export class LoopShares {
    * the time.
    * @returns false if too many requests of the caller wait; the request is not executed then
    */
-  take(who: string, act: () => void): boolean {
+  scheduleCostly(who: string, act: () => void): boolean {
     const account = this.accountOf(who);
     if (account.waiting.length >= MOST_WAITING && this.isContended(who)) return false;
     this.markCostly(account);
     account.waiting.push(AsyncResource.bind(act));
-    if (!account.isRunning && account.timer === undefined) this.next(who, account);
+    if (!account.isRunning && account.timer === undefined) this.scheduleNext(who, account);
     return true;
   }
 
-  private next(who: string, account: Account): void {
+  private scheduleNext(who: string, account: LoopAccount): void {
     account.timer = undefined;
     const act = account.waiting[0];
     if (act === undefined) return;
     const wait = this.waitMs(who, account);
     if (wait > 0) {
       this.delayed.inc();
-      account.timer = setTimeout(() => this.next(who, account), Math.ceil(wait));
+      account.timer = setTimeout(() => this.scheduleNext(who, account), Math.ceil(wait));
       return;
     }
     account.waiting.shift();
     account.isRunning = true;
-    setImmediate(() => this.run(who, account, act));
+    setImmediate(() => this.runNow(who, account, act));
   }
 
-  private run(who: string, account: Account, act: () => void): void {
+  private runNow(who: string, account: LoopAccount, act: () => void): void {
     const start = this.now();
     try {
       act();
@@ -134,23 +134,23 @@ export class LoopShares {
       // Resolved promises run before ticks that they queue: by then everything that waits for nothing is done.
       queueMicrotask(() =>
         process.nextTick(() => {
-          this.finish(who, this.now() - start);
+          this.chargeRun(who, this.now() - start);
           account.isRunning = false;
-          this.next(who, account);
+          this.scheduleNext(who, account);
         }),
       );
     }
   }
 
-  private finish(who: string, ms: number): void {
-    this.charge(who, ms);
+  private chargeRun(who: string, ms: number): void {
+    this.chargeCaller(who, ms);
     // The loop was blocked, so no caller could send a request meanwhile.
     this.newest.at += ms;
     this.other.at += ms;
   }
 
-  private accountOf(who: string): Account {
-    this.sweep();
+  private accountOf(who: string): LoopAccount {
+    this.forgetIdleAccounts();
     let account = this.accounts.get(who);
     if (!account) {
       account = { owed: 0, at: this.now(), waiting: [], isRunning: false, isCostly: false, timer: undefined };
@@ -160,27 +160,27 @@ export class LoopShares {
   }
 
   /** Returns the milliseconds until a caller has paid its debt; 0 if no other caller is active. */
-  private waitMs(who: string, account: Account): number {
-    this.pay(account);
+  private waitMs(who: string, account: LoopAccount): number {
+    this.payDown(account);
     const beyond = account.owed - BURST_MS;
     return beyond <= 0 || !this.isContended(who) || !this.isLoopBusy()
       ? 0
-      : Math.min(beyond / this.share(), LONGEST_WAIT_MS);
+      : Math.min(beyond / this.computeShare(), LONGEST_WAIT_MS);
   }
 
-  private pay(account: Account): void {
+  private payDown(account: LoopAccount): void {
     const now = this.now();
-    account.owed = Math.max(0, account.owed - (now - account.at) * this.share());
+    account.owed = Math.max(0, account.owed - (now - account.at) * this.computeShare());
     account.at = now;
   }
 
   /** Removes the accounts of callers that owe nothing. */
-  private sweep(): void {
+  private forgetIdleAccounts(): void {
     const now = this.now();
     if (now < this.sweptAt + SWEEP_MS) return;
     this.sweptAt = now;
     for (const [who, account] of this.accounts) {
-      this.pay(account);
+      this.payDown(account);
       if (account.owed > 0 || account.waiting.length > 0 || account.isRunning) continue;
       this.accounts.delete(who);
       if (account.isCostly) this.costly -= 1;
@@ -188,11 +188,11 @@ export class LoopShares {
   }
 
   /** Returns the fraction of the time that each caller with costly requests gets. */
-  private share(): number {
+  private computeShare(): number {
     return 1 / (Math.max(1, this.costly) + CHEAP_SHARES);
   }
 
-  private markCostly(account: Account): void {
+  private markCostly(account: LoopAccount): void {
     if (account.isCostly) return;
     account.isCostly = true;
     this.costly += 1;

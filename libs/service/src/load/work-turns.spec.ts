@@ -27,7 +27,7 @@ describe('WorkTurns', () => {
     let mostAtOnce = 0;
     let ofTurn = 0;
     const work = Array.from({ length: 20 }, async (_, index) => {
-      await turns.of('ann').next(NEVER);
+      await turns.createTurn('ann').awaitTurn(NEVER);
       begun.push(index);
       ofTurn += 1;
       mostAtOnce = Math.max(mostAtOnce, ofTurn);
@@ -40,38 +40,38 @@ describe('WorkTurns', () => {
 
   it('charges work to its caller, which waits beside others, and nobody else does', async () => {
     const { clock, shares, turns } = setUp();
-    shares.note('ann');
-    shares.note('bob');
-    await turns.of('ann').next(NEVER);
+    shares.noteRequest('ann');
+    shares.noteRequest('bob');
+    await turns.createTurn('ann').awaitTurn(NEVER);
     clock.ms += 500;
     await settled();
-    shares.note('bob');
+    shares.noteRequest('bob');
     expect([shares.isOwing('ann'), shares.isOwing('bob')]).toEqual([true, false]);
     const done: string[] = [];
     void turns
-      .of('ann')
-      .next(NEVER)
+      .createTurn('ann')
+      .awaitTurn(NEVER)
       .then(() => done.push('ann'));
-    await turns.of('bob').next(NEVER);
+    await turns.createTurn('bob').awaitTurn(NEVER);
     await settled();
     expect(done).toEqual([]);
   });
 
   it('delays nothing of a caller that is alone, whatever it owes', async () => {
     const { shares, turns } = setUp();
-    shares.note('ann');
-    const ann = turns.of('ann');
-    ann.charge(60_000);
-    await ann.next(NEVER);
+    shares.noteRequest('ann');
+    const ann = turns.createTurn('ann');
+    ann.chargeTime(60_000);
+    await ann.awaitTurn(NEVER);
   });
 
   it('gives no turn to work that nobody wants any more', async () => {
     const { turns } = setUp();
-    const gone = Array.from({ length: 100 }, () => turns.of('ann').next(AbortSignal.abort()));
+    const gone = Array.from({ length: 100 }, () => turns.createTurn('ann').awaitTurn(AbortSignal.abort()));
     let turnsOfLoop = 0;
     const count = setInterval(() => (turnsOfLoop += 1), 0);
     const counted = setImmediate(() => (turnsOfLoop = 0));
-    await turns.of('ann').next(NEVER);
+    await turns.createTurn('ann').awaitTurn(NEVER);
     await Promise.all(gone);
     clearInterval(count);
     clearImmediate(counted);
@@ -80,18 +80,18 @@ describe('WorkTurns', () => {
 
   it('neither delays nor charges callers without a name', async () => {
     const { shares, turns } = setUp();
-    shares.note('bob');
-    turns.of(undefined).charge(60_000);
-    await turns.of(undefined).next(NEVER);
+    shares.noteRequest('bob');
+    turns.createTurn(undefined).chargeTime(60_000);
+    await turns.createTurn(undefined).awaitTurn(NEVER);
   });
 
   it('waits, and is not refused, where too many costly requests of its caller wait', async () => {
     const { clock, shares, turns } = setUp();
-    shares.note('bob');
-    shares.charge('ann', 60_000);
-    for (let request = 0; request < 256; request += 1) expect(shares.take('ann', () => undefined)).toBe(true);
-    expect(shares.take('ann', () => undefined)).toBe(false);
-    const work = turns.of('ann').next(NEVER);
+    shares.noteRequest('bob');
+    shares.chargeCaller('ann', 60_000);
+    for (let request = 0; request < 256; request += 1) expect(shares.scheduleCostly('ann', () => undefined)).toBe(true);
+    expect(shares.scheduleCostly('ann', () => undefined)).toBe(false);
+    const work = turns.createTurn('ann').awaitTurn(NEVER);
     clock.ms += 10_000;
     await work;
   });

@@ -12,14 +12,14 @@ export interface WorkTurn {
    * Resolves in the caller's turn; after an abort it resolves with the next turn. Charges the caller for the
    * synchronous work that follows.
    */
-  next(signal: AbortSignal): Promise<void>;
+  awaitTurn(signal: AbortSignal): Promise<void>;
   /** Charges the caller for milliseconds of the event loop used outside of a turn. */
-  charge(ms: number): void;
+  chargeTime(ms: number): void;
 }
 
 interface WaitingWork {
   signal: AbortSignal;
-  begin(): void;
+  startWork(): void;
 }
 
 /**
@@ -37,17 +37,17 @@ export class WorkTurns {
   constructor(private readonly shares: LoopShares) {}
 
   /** @param who the caller's account (`InFlight.accountOf`); `undefined` for an anonymous caller */
-  of(who: string | undefined): WorkTurn {
+  createTurn(who: string | undefined): WorkTurn {
     if (who === undefined) return FREE;
     return {
-      next: (signal) => this.wait(who, signal),
-      charge: (ms) => this.shares.charge(who, ms),
+      awaitTurn: (signal) => this.queueWork(who, signal),
+      chargeTime: (ms) => this.shares.chargeCaller(who, ms),
     };
   }
 
-  private wait(who: string, signal: AbortSignal): Promise<void> {
+  private queueWork(who: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const work = { signal, begin: resolve };
+      const work = { signal, startWork: resolve };
       const line = this.lines.get(who);
       if (line) return void line.push(work);
       this.lines.set(who, [work]);
@@ -56,17 +56,17 @@ export class WorkTurns {
   }
 
   private takeTurn(who: string): void {
-    const isTaken = this.shares.take(who, () => this.begin(who));
+    const isTaken = this.shares.scheduleCostly(who, () => this.startOldest(who));
     if (!isTaken) setTimeout(() => this.takeTurn(who), RETRY_MS).unref();
   }
 
   /** Starts the oldest work. Aborted work takes no place. */
-  private begin(who: string): void {
+  private startOldest(who: string): void {
     const line = this.lines.get(who) ?? [];
     for (let begun = 0; begun < AT_ONCE && line.length > 0;) {
       const work = line.shift()!;
       if (!work.signal.aborted) begun += 1;
-      work.begin();
+      work.startWork();
     }
     if (line.length === 0) this.lines.delete(who);
     else this.takeTurn(who);
@@ -74,4 +74,4 @@ export class WorkTurns {
 }
 
 /** Turn of anonymous callers, which never waits. */
-export const FREE: WorkTurn = { next: () => Promise.resolve(), charge: () => undefined };
+export const FREE: WorkTurn = { awaitTurn: () => Promise.resolve(), chargeTime: () => undefined };

@@ -17,7 +17,7 @@ const STDERR = 2;
       useFactory: (config: AppConfig, traces: TraceIds) => ({
         pinoHttp: [
           { ...loggerOptions(config, traces), autoLogging: { ignore: isProbe }, quietReqLogger: true },
-          destination(),
+          openLogStream(),
         ],
         forRoutes: logsRequests(config) ? [{ path: '*splat', method: ALL_METHODS }] : [],
       }),
@@ -53,7 +53,7 @@ export function loggerOptions(
     level: logLevel,
     base: { service: serviceName, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }), log: (line) => traces.added(line) },
+    formatters: { level: (label) => ({ level: label }), log: (line) => traces.addTraceId(line) },
     redact: { paths: SECRETS, censor: '[redacted]' },
     serializers: { req: withoutQuery },
   };
@@ -80,7 +80,7 @@ function withoutQuery(request: { url?: string; query?: unknown }): object {
 }
 
 /** Opens the stream of JSON lines to standard error. Standard output has only the line that reports readiness. */
-function destination() {
+function openLogStream() {
   return pino.destination({ dest: STDERR, sync: true });
 }
 

@@ -1,5 +1,5 @@
 import { addCount, callerKey } from '../load/caller-counts.js';
-import type { Caller } from '../load/caller-turns.js';
+import type { CallerIdentity } from '../load/caller-turns.js';
 
 /** Fraction of a step that one caller, and one tenant, may hold. */
 const OF_A_CALLER = 1 / 2;
@@ -9,7 +9,7 @@ const LOOK_MS = 250;
 
 /** Answer that holds room in a step, or waits for it. */
 export interface StepMember {
-  readonly whose: Caller;
+  readonly whose: CallerIdentity;
   /** Order of arrival: lower for answers that began earlier. */
   readonly order: number;
   /** True while this service does not read the answer. */
@@ -26,7 +26,7 @@ export interface AnswerStepOptions {
   /** Milliseconds without notable progress after which an answer is evicted while another one waits. */
   silentMs: number;
   /** True while memory is too full for answers of this step. */
-  isFull?: (whose: Caller) => boolean;
+  isFull?: (whose: CallerIdentity) => boolean;
 }
 
 interface Wish {
@@ -71,7 +71,7 @@ export class AnswerStep {
    * @param grant called once there is room, unless there is room at once
    * @returns true if there is room at once
    */
-  take(member: StepMember, bytes: number, grant: () => void): boolean {
+  requestRoom(member: StepMember, bytes: number, grant: () => void): boolean {
     if (member === this.privileged?.member) {
       this.privileged.bytes = bytes;
       return true;
@@ -82,27 +82,27 @@ export class AnswerStep {
       isGranted = true;
       if (isLate) grant();
     };
-    this.wish({ member, bytes, since: performance.now(), grant: onGrant });
-    this.serve();
+    this.enqueueRequest({ member, bytes, since: performance.now(), grant: onGrant });
+    this.grantWaiting();
     isLate = true;
     return isGranted;
   }
 
   /** Grants a member a total number of bytes if there is room and no member waits. @returns true if granted */
-  offer(member: StepMember, bytes: number): boolean {
+  grantIfFree(member: StepMember, bytes: number): boolean {
     if (this.wishes.size > 0 || this.obstacleOf(member, bytes)) return false;
     this.set(member, bytes);
     return true;
   }
 
   /** Reduces a member to a total number of bytes, and cancels its request for more. */
-  shrink(member: StepMember, bytes: number): void {
-    this.withdraw(member);
+  shrinkTo(member: StepMember, bytes: number): void {
+    this.withdrawRequest(member);
     this.set(member, bytes);
-    this.serve();
+    this.grantWaiting();
   }
 
-  private withdraw(member: StepMember): void {
+  private withdrawRequest(member: StepMember): void {
     const key = callerKey(member.whose);
     const queue = this.wishes.get(key);
     if (!queue) return;
@@ -111,7 +111,7 @@ export class AnswerStep {
     else this.wishes.delete(key);
   }
 
-  private wish(wish: Wish): void {
+  private enqueueRequest(wish: Wish): void {
     const key = callerKey(wish.member.whose);
     const queue = this.wishes.get(key) ?? [];
     const younger = queue.findIndex(({ member }) => member.order > wish.member.order);
@@ -119,10 +119,10 @@ export class AnswerStep {
     this.wishes.set(key, queue);
   }
 
-  private serve(): void {
+  private grantWaiting(): void {
     this.endPrivilege();
     while (this.serveNext());
-    this.looks ??= this.wishes.size > 0 ? setInterval(() => this.look(), LOOK_MS).unref() : undefined;
+    this.looks ??= this.wishes.size > 0 ? setInterval(() => this.recheckWaiting(), LOOK_MS).unref() : undefined;
     if (this.wishes.size > 0) return;
     clearInterval(this.looks);
     this.looks = undefined;
@@ -161,15 +161,15 @@ export class AnswerStep {
     const size = this.options.bytes;
     const own = this.members.get(member) ?? 0;
     const key = callerKey(whose);
-    const exceeds = (others: number, part: number): boolean => others > 0 && others + bytes > size * part;
-    if (this.hasShare(whose, key) && exceeds((this.ofCallers.get(key) ?? 0) - own, OF_A_CALLER)) return 'caller';
+    const exceedsPart = (others: number, part: number): boolean => others > 0 && others + bytes > size * part;
+    if (this.hasShare(whose, key) && exceedsPart((this.ofCallers.get(key) ?? 0) - own, OF_A_CALLER)) return 'caller';
     const ofTenant = whose.tenant === '' ? 0 : (this.ofTenants.get(whose.tenant) ?? 0) - own;
-    if (exceeds(ofTenant, OF_A_TENANT)) return 'tenant';
+    if (exceedsPart(ofTenant, OF_A_TENANT)) return 'tenant';
     if (this.used - own + bytes > size) return 'step';
     return this.options.isFull?.(whose) ? 'memory' : undefined;
   }
 
-  private hasShare({ tenant, owner }: Caller, key: string): boolean {
+  private hasShare({ tenant, owner }: CallerIdentity, key: string): boolean {
     return tenant !== '' || owner !== '' || this.wishes.size > (this.wishes.has(key) ? 1 : 0);
   }
 
@@ -188,8 +188,8 @@ export class AnswerStep {
   }
 
   /** Retries waiting requests, and evicts a silent answer if that makes room. */
-  private look(): void {
-    this.serve();
+  private recheckWaiting(): void {
+    this.grantWaiting();
     const now = performance.now();
     for (const queue of this.wishes.values()) {
       const { member, bytes, since } = queue[0]!;
@@ -197,11 +197,11 @@ export class AnswerStep {
       const silent = obstacle && this.mostSilent(member.whose, obstacle, now);
       if (!silent) continue;
       silent.evict();
-      return this.shrink(silent, 0);
+      return this.shrinkTo(silent, 0);
     }
   }
 
-  private mostSilent({ tenant, owner }: Caller, obstacle: Obstacle, now: number): StepMember | undefined {
+  private mostSilent({ tenant, owner }: CallerIdentity, obstacle: Obstacle, now: number): StepMember | undefined {
     const inTheWay = [...this.members.keys()].filter(({ whose }) => {
       if (obstacle === 'caller' || obstacle === 'tenant')
         return whose.tenant === tenant && (obstacle === 'tenant' || whose.owner === owner);

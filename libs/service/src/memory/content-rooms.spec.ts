@@ -13,14 +13,14 @@ const { signal } = new AbortController();
 const places: ContentPlace[] = [];
 let inFlight: InFlight;
 
-function roomOf(options: ConstructorParameters<typeof ContentRoom>[2] = {}): Pick<ContentRoom, 'open'> {
+function roomOf(options: ConstructorParameters<typeof ContentRoom>[2] = {}): Pick<ContentRoom, 'openPlace'> {
   const room = new ContentRoom(inFlight, 8 * MEGABYTE, options);
-  const open: ContentRoom['open'] = (whose) => {
-    const place = room.open(whose);
+  const open: ContentRoom['openPlace'] = (whose) => {
+    const place = room.openPlace(whose);
     places.push(place);
     return place;
   };
-  return { open };
+  return { openPlace: open };
 }
 
 async function isOpen(promise: Promise<unknown>): Promise<boolean> {
@@ -45,10 +45,10 @@ afterEach(() => {
 
 describe('ContentRoom', () => {
   it('counts in flight what its places hold, until they are disposed of', async () => {
-    const place = roomOf().open(ONE);
-    await place.hold(1_000, signal);
+    const place = roomOf().openPlace(ONE);
+    await place.holdBytes(1_000, signal);
     expect(inFlight.total).toBe(1_000);
-    await place.hold(MEGABYTE, signal);
+    await place.holdBytes(MEGABYTE, signal);
     expect(inFlight.total).toBe(MEGABYTE);
     place[Symbol.dispose]();
     place[Symbol.dispose]();
@@ -57,13 +57,13 @@ describe('ContentRoom', () => {
 
   it('has contents of a caller wait for its own, and counts nothing of what waits', async () => {
     const room = roomOf();
-    const [first, privileged, third] = [room.open(ONE), room.open(ONE), room.open(ONE)];
-    await first.hold(3 * MEGABYTE, signal);
-    await privileged.hold(3 * MEGABYTE, signal);
-    const waiting = third.hold(3 * MEGABYTE, signal);
+    const [first, privileged, third] = [room.openPlace(ONE), room.openPlace(ONE), room.openPlace(ONE)];
+    await first.holdBytes(3 * MEGABYTE, signal);
+    await privileged.holdBytes(3 * MEGABYTE, signal);
+    const waiting = third.holdBytes(3 * MEGABYTE, signal);
     expect(await isOpen(waiting)).toBe(true);
     expect(inFlight.total).toBe(6 * MEGABYTE);
-    await room.open(OTHER).hold(3 * MEGABYTE, signal);
+    await room.openPlace(OTHER).holdBytes(3 * MEGABYTE, signal);
     first[Symbol.dispose]();
     await waiting;
     expect(inFlight.total).toBe(9 * MEGABYTE);
@@ -73,9 +73,9 @@ describe('ContentRoom', () => {
     const room = roomOf();
     const ends: number[] = [];
     const read = async (index: number): Promise<void> => {
-      using place = room.open(ONE);
+      using place = room.openPlace(ONE);
       for (let held = 1; held <= 5; held += 1) {
-        await place.hold(held * MEGABYTE, signal);
+        await place.holdBytes(held * MEGABYTE, signal);
         await new Promise(setImmediate);
       }
       ends.push(index);
@@ -87,12 +87,12 @@ describe('ContentRoom', () => {
   it('has all but one place wait while what is in flight takes the share, and none with 64 KiB', async () => {
     const room = roomOf();
     const account = InFlight.accountOf(ONE);
-    inFlight.add(account, 0, 5 * MEGABYTE);
-    await room.open(ONE).hold(MEGABYTE, signal);
-    const waiting = room.open(ONE).hold(MEGABYTE, signal);
+    inFlight.addBytes(account, 0, 5 * MEGABYTE);
+    await room.openPlace(ONE).holdBytes(MEGABYTE, signal);
+    const waiting = room.openPlace(ONE).holdBytes(MEGABYTE, signal);
     expect(await isOpen(waiting)).toBe(true);
-    await room.open(ONE).hold(64 * 1024, signal);
-    inFlight.add(account, 0, -5 * MEGABYTE);
+    await room.openPlace(ONE).holdBytes(64 * 1024, signal);
+    inFlight.addBytes(account, 0, -5 * MEGABYTE);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(await isOpen(waiting)).toBe(false);
   });
@@ -101,15 +101,15 @@ describe('ContentRoom', () => {
     const room = roomOf({ waitMs: 1 });
     const patient = roomOf();
     // What one room holds counts for the other: the only place there is privileged.
-    for (const it of [room, room, patient]) await it.open(ONE).hold(3 * MEGABYTE, signal);
-    const late = room.open(ONE).hold(3 * MEGABYTE, signal);
+    for (const it of [room, room, patient]) await it.openPlace(ONE).holdBytes(3 * MEGABYTE, signal);
+    const late = room.openPlace(ONE).holdBytes(3 * MEGABYTE, signal);
     const failed = late.catch((error: unknown) => error);
     await jest.advanceTimersByTimeAsync(1);
     expect(await failed).toBeInstanceOf(TooManyContents);
     const leaving = new AbortController();
-    const place = patient.open(ONE);
-    await place.hold(1_000, signal);
-    const waiting = place.hold(3 * MEGABYTE, leaving.signal);
+    const place = patient.openPlace(ONE);
+    await place.holdBytes(1_000, signal);
+    const waiting = place.holdBytes(3 * MEGABYTE, leaving.signal);
     leaving.abort(new Error('canceled'));
     await expect(waiting).rejects.toThrow('canceled');
     expect(inFlight.total).toBe(9 * MEGABYTE + 1_000);
@@ -117,9 +117,9 @@ describe('ContentRoom', () => {
 
   it('ends the wait of a place that is disposed of, which holds nothing', async () => {
     const room = roomOf();
-    const [first, , third] = [room.open(ONE), await held(room.open(ONE)), room.open(ONE)];
-    await first.hold(3 * MEGABYTE, signal);
-    const waiting = third.hold(3 * MEGABYTE, signal);
+    const [first, , third] = [room.openPlace(ONE), await held(room.openPlace(ONE)), room.openPlace(ONE)];
+    await first.holdBytes(3 * MEGABYTE, signal);
+    const waiting = third.holdBytes(3 * MEGABYTE, signal);
     expect(await isOpen(waiting)).toBe(true);
     third[Symbol.dispose]();
     await waiting;
@@ -128,6 +128,6 @@ describe('ContentRoom', () => {
 });
 
 async function held(place: ContentPlace): Promise<ContentPlace> {
-  await place.hold(3 * MEGABYTE, signal);
+  await place.holdBytes(3 * MEGABYTE, signal);
   return place;
 }

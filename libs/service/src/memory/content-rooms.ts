@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/app-config.js';
-import type { Caller } from '../load/caller-turns.js';
+import type { CallerIdentity } from '../load/caller-turns.js';
 import { AnswerStep, type StepMember } from './answer-step.js';
 import { InFlight, SMALL_REQUEST } from './in-flight.js';
 import { untilGranted } from './room-wait.js';
@@ -46,29 +46,29 @@ export class ContentRoom {
     bytes: number,
     private readonly options: RoomOptions = {},
   ) {
-    const isFull = (whose: Caller): boolean => inFlight.isFull(InFlight.accountOf(whose), options.share);
+    const isFull = (whose: CallerIdentity): boolean => inFlight.isFull(InFlight.accountOf(whose), options.share);
     this.step = new AnswerStep({ bytes, silentMs: Infinity, isFull });
   }
 
   /** Opens the place of one unit of work. */
-  open(whose: Caller): ContentPlace {
+  openPlace(whose: CallerIdentity): ContentPlace {
     this.places += 1;
     const { step, inFlight, places: order } = this;
     return new ContentPlace({ step, inFlight, whose, order, waitMs: this.options.waitMs });
   }
 }
 
-interface PlaceOptions {
+interface ContentPlaceOptions {
   step: AnswerStep;
   inFlight: InFlight;
-  whose: Caller;
+  whose: CallerIdentity;
   order: number;
   waitMs: number | undefined;
 }
 
 /** Bytes of contents that one unit of work holds until it is disposed. */
 export class ContentPlace implements Disposable, StepMember {
-  readonly whose: Caller;
+  readonly whose: CallerIdentity;
   readonly order: number;
   readonly isWaiting = true;
   readonly movedAt = 0;
@@ -81,7 +81,7 @@ export class ContentPlace implements Disposable, StepMember {
   private isOver = false;
   private stopWaiting: (() => void) | undefined;
 
-  constructor(private readonly options: PlaceOptions) {
+  constructor(private readonly options: ContentPlaceOptions) {
     this.whose = options.whose;
     this.order = options.order;
     this.account = InFlight.accountOf(options.whose);
@@ -91,11 +91,11 @@ export class ContentPlace implements Disposable, StepMember {
    * Raises the held bytes to a total; resolves once there is room. One call at a time. Up to 64 KiB need no room.
    * @throws TooManyContents after the maximum wait; the signal's reason
    */
-  async hold(bytes: number, signal: AbortSignal): Promise<void> {
+  async holdBytes(bytes: number, signal: AbortSignal): Promise<void> {
     const needed = bytes <= SMALL_REQUEST ? 0 : Math.ceil(bytes / UNIT) * UNIT;
-    if (needed > this.granted) await this.grow(needed, signal);
+    if (needed > this.granted) await this.growRoom(needed, signal);
     if (this.isOver) return;
-    this.options.inFlight.add(this.account, 0, bytes - this.bytes);
+    this.options.inFlight.addBytes(this.account, 0, bytes - this.bytes);
     this.bytes = bytes;
   }
 
@@ -107,14 +107,14 @@ export class ContentPlace implements Disposable, StepMember {
     this.isOver = true;
     this.stopWaiting?.();
     // Release the bytes in flight first: other members wait for those as well.
-    this.options.inFlight.add(this.account, 0, -this.bytes);
-    this.options.step.shrink(this, 0);
+    this.options.inFlight.addBytes(this.account, 0, -this.bytes);
+    this.options.step.shrinkTo(this, 0);
   }
 
-  private async grow(needed: number, signal: AbortSignal): Promise<void> {
+  private async growRoom(needed: number, signal: AbortSignal): Promise<void> {
     const room = Promise.withResolvers<void>();
-    if (!this.options.step.take(this, needed, room.resolve)) await this.waitFor(room, signal);
-    if (this.isOver) this.options.step.shrink(this, 0);
+    if (!this.options.step.requestRoom(this, needed, room.resolve)) await this.waitFor(room, signal);
+    if (this.isOver) this.options.step.shrinkTo(this, 0);
     else this.granted = needed;
   }
 
@@ -126,7 +126,7 @@ export class ContentPlace implements Disposable, StepMember {
       const ms = waitMs === undefined ? undefined : waitMs - this.waited;
       await untilGranted(room, { ms, signal, tooLong: () => new TooManyContents() });
     } catch (error) {
-      step.shrink(this, this.granted);
+      step.shrinkTo(this, this.granted);
       throw error;
     } finally {
       this.stopWaiting = undefined;

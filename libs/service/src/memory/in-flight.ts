@@ -85,15 +85,15 @@ export class InFlight {
   }
 
   /** Admits a request and counts its bytes until the returned function is called, once; or returns the refusal. */
-  enter(whose: InFlightOwner, bytes: number): (() => void) | InFlightRefusal {
+  admitRequest(whose: InFlightOwner, bytes: number): (() => void) | InFlightRefusal {
     const account = InFlight.accountOf(whose);
-    const refusal = this.refusal(account, bytes);
+    const refusal = this.findRefusal(account, bytes);
     if (refusal) {
-      this.refused(refusal);
+      this.countRefusal(refusal);
       return refusal;
     }
-    this.add(account, bytes);
-    return () => this.add(account, -bytes);
+    this.addBytes(account, bytes);
+    return () => this.addBytes(account, -bytes);
   }
 
   /**
@@ -101,12 +101,12 @@ export class InFlight {
    * @param moving bytes on their way
    * @param kept bytes that stay in memory while a Task executes
    */
-  add(account: string, moving: number, kept = 0): void {
+  addBytes(account: string, moving: number, kept = 0): void {
     this.all.moving += moving;
     this.all.kept += kept;
     if (moving > SMALL_REQUEST) this.large += moving;
     if (moving === 0 && kept === 0) return;
-    const held = this.callers.get(account) ?? this.begin(account);
+    const held = this.callers.get(account) ?? this.openAccount(account);
     for (const sum of [held, held.tenant]) {
       if (!sum) continue;
       sum.moving += moving;
@@ -116,7 +116,7 @@ export class InFlight {
     if (held.tenant && isNothing(held.tenant)) this.tenants.delete(tenantOf(account));
   }
 
-  private begin(account: string): CountedCaller {
+  private openAccount(account: string): CountedCaller {
     const name = tenantOf(account);
     let tenant = name === '' ? undefined : this.tenants.get(name);
     if (!tenant && name !== '') this.tenants.set(name, (tenant = { moving: 0, kept: 0 }));
@@ -126,7 +126,7 @@ export class InFlight {
   }
 
   /** Notes bytes of a refused request that were read and dropped: they were in memory for a moment. */
-  dropped(bytes: number): void {
+  noteDropped(bytes: number): void {
     this.large += bytes;
   }
 
@@ -142,7 +142,7 @@ export class InFlight {
   }
 
   /** Counts a refused request. */
-  refused(whose: InFlightRefusal): void {
+  countRefusal(whose: InFlightRefusal): void {
     this.refusals.inc({ whose });
   }
 
@@ -150,14 +150,14 @@ export class InFlight {
    * Returns the limit that refuses a request of so many bytes; `undefined` if it may be admitted.
    * @param counted bytes of the request that are counted already
    */
-  refusal(account: string, bytes: number, counted = 0): InFlightRefusal | undefined {
+  findRefusal(account: string, bytes: number, counted = 0): InFlightRefusal | undefined {
     const { inFlightBytes, callerInFlightBytes } = this.config.memory;
     const held = this.callers.get(account);
     const more = bytes - counted;
-    if (held && exceeds(held, more, counted, callerInFlightBytes)) return 'caller';
+    if (held && exceedsLimit(held, more, counted, callerInFlightBytes)) return 'caller';
     const tenant = held?.tenant ?? this.tenants.get(tenantOf(account));
-    if (tenant && exceeds(tenant, more, counted, inFlightBytes * TENANT_SHARE)) return 'tenant';
-    if (bytes > SMALL_REQUEST) return exceeds(this.all, more, counted, inFlightBytes) ? 'service' : undefined;
+    if (tenant && exceedsLimit(tenant, more, counted, inFlightBytes * TENANT_SHARE)) return 'tenant';
+    if (bytes > SMALL_REQUEST) return exceedsLimit(this.all, more, counted, inFlightBytes) ? 'service' : undefined;
     const isFull = this.all.kept + more > inFlightBytes || this.total + more > inFlightBytes * FOR_SMALL;
     return this.total > counted && isFull ? 'service' : undefined;
   }
@@ -175,7 +175,7 @@ function isNothing({ moving, kept }: Counted): boolean {
 }
 
 /** True if so many more bytes exceed the limit. A request never exceeds it while only its own bytes are counted. */
-function exceeds({ moving, kept }: Counted, more: number, counted: number, limit: number): boolean {
+function exceedsLimit({ moving, kept }: Counted, more: number, counted: number, limit: number): boolean {
   if (moving > counted && moving + more > limit * ON_ITS_WAY) return true;
   return moving + kept > counted && moving + kept + more > limit;
 }

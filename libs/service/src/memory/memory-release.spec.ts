@@ -10,7 +10,7 @@ describe('MemoryRelease', () => {
   const collect = jest.fn();
   let inFlight: InFlight;
   let release: MemoryRelease;
-  const load = { heap: 0, busy: 0, heapBytes: () => load.heap, utilization: () => load.busy };
+  const load = { heap: 0, busy: 0, heapBytes: () => load.heap, readUtilization: () => load.busy };
 
   beforeEach(() => {
     jest.useFakeTimers();
@@ -19,7 +19,7 @@ describe('MemoryRelease', () => {
     inFlight = new InFlight({ memory } as never, new Metrics());
     release = new MemoryRelease(inFlight);
     Object.assign(load, { heap: 60 * MEBIBYTE, busy: 0 });
-    release.watch(collect, load);
+    release.watchHeap(collect, load);
   });
 
   afterEach(() => {
@@ -28,9 +28,9 @@ describe('MemoryRelease', () => {
   });
 
   it('collects once, when nothing large has come for a while', () => {
-    inFlight.add(account, 40 * MEBIBYTE);
+    inFlight.addBytes(account, 40 * MEBIBYTE);
     jest.advanceTimersByTime(5_000);
-    inFlight.add(account, MEBIBYTE);
+    inFlight.addBytes(account, MEBIBYTE);
     jest.advanceTimersByTime(5_000);
     expect(collect).not.toHaveBeenCalled();
     jest.advanceTimersByTime(5_000);
@@ -41,7 +41,7 @@ describe('MemoryRelease', () => {
 
   it('collects after a flood that was refused, when the last of it was read', () => {
     for (let second = 0; second < 30; second += 1) {
-      inFlight.dropped(4 * MEBIBYTE);
+      inFlight.noteDropped(4 * MEBIBYTE);
       jest.advanceTimersByTime(1_000);
     }
     expect(collect).not.toHaveBeenCalled();
@@ -79,8 +79,8 @@ describe('MemoryRelease', () => {
   });
 
   it('leaves V8 alone after small requests, however many, and after a few large ones', () => {
-    for (let count = 0; count < 2000; count += 1) inFlight.add(account, 60 * 1024);
-    inFlight.add(account, 20 * MEBIBYTE);
+    for (let count = 0; count < 2000; count += 1) inFlight.addBytes(account, 60 * 1024);
+    inFlight.addBytes(account, 20 * MEBIBYTE);
     jest.advanceTimersByTime(60_000);
     expect(collect).not.toHaveBeenCalled();
   });

@@ -22,7 +22,7 @@ export interface ProcessLoad {
   /** Returns the bytes of the heap that are committed from the system. */
   heapBytes(): number;
   /** Returns the utilization of the event loop since the last call, from 0 to 1. */
-  utilization(): number;
+  readUtilization(): number;
 }
 
 /**
@@ -48,13 +48,13 @@ export class MemoryRelease implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(private readonly inFlight: InFlight) {}
 
   onApplicationBootstrap(): void {
-    if (getHeapStatistics().heap_size_limit <= SMALL_HEAP) this.watch(collectAll, new OwnLoad());
+    if (getHeapStatistics().heap_size_limit <= SMALL_HEAP) this.watchHeap(collectAll, new OwnLoad());
   }
 
   /** Checks every five seconds until the module is destroyed. */
-  watch(collect: () => void, load: ProcessLoad): void {
+  watchHeap(collect: () => void, load: ProcessLoad): void {
     this.heapBytes = load.heapBytes();
-    this.timer = setInterval(() => this.look(collect, load), REST_MS).unref();
+    this.timer = setInterval(() => this.collectIfQuiet(collect, load), REST_MS).unref();
   }
 
   onModuleDestroy(): void {
@@ -62,9 +62,9 @@ export class MemoryRelease implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Collects garbage if a flood of requests is over. */
-  private look(collect: () => void, load: ProcessLoad): void {
+  private collectIfQuiet(collect: () => void, load: ProcessLoad): void {
     const { largeBytes } = this.inFlight;
-    const utilization = load.utilization();
+    const utilization = load.readUtilization();
     const isQuiet = largeBytes === this.seen && utilization <= AT_REST;
     this.seen = largeBytes;
     const heapBytes = load.heapBytes();
@@ -87,7 +87,7 @@ class OwnLoad implements ProcessLoad {
     return getHeapStatistics().total_heap_size;
   }
 
-  utilization(): number {
+  readUtilization(): number {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.last);
     this.last = now;

@@ -1,8 +1,8 @@
-import { PassingMap, PassingSet } from './passing-map.js';
+import { ShortLivedMap, ShortLivedSet } from './passing-map.js';
 
 describe('PassingMap', () => {
   it('keeps what was set last, whatever the key is, until it is deleted', () => {
-    const map = new PassingMap<{ n: number }>();
+    const map = new ShortLivedMap<{ n: number }>();
     for (const key of ['a', '__proto__', '7', 'constructor']) map.set(key, { n: key.length });
     map.set('a', { n: 5 });
     map.delete('7');
@@ -15,7 +15,7 @@ describe('PassingMap', () => {
 
   it('tells apart what falls together, and loses nothing when one of it leaves', () => {
     const keys = Array.from({ length: 3000 }, (_, index) => `${index}-00000000`);
-    const map = new PassingMap<number>();
+    const map = new ShortLivedMap<number>();
     for (const [index, key] of keys.entries()) map.set(key, index);
     for (const key of keys.filter((_, index) => index % 3 === 0)) map.delete(key);
     const left = keys.flatMap((key, index) => (index % 3 === 0 ? [] : [[key, index] as const]));
@@ -26,27 +26,27 @@ describe('PassingMap', () => {
 
 describe('PassingSet', () => {
   it('has each thing until it leaves', () => {
-    const set = new PassingSet<string>();
+    const set = new ShortLivedSet<string>();
     const [a, b, c] = ['a', 'b', 'c'].map((it) => set.add(it));
-    a!.leave();
-    a!.leave();
+    a!.leaveSet();
+    a!.leaveSet();
     expect(values(set)).toEqual(['b', 'c']);
-    c!.leave();
+    c!.leaveSet();
     expect([values(set), a!.isThere, b!.isThere]).toEqual([['b'], false, true]);
   });
 
   it('may be changed while it is gone through', () => {
-    const set = new PassingSet<number>();
+    const set = new ShortLivedSet<number>();
     for (const it of [1, 2, 3]) set.add(it);
     const seen: number[] = [];
     for (const passing of set) {
       seen.push(passing.value);
-      passing.leave();
+      passing.leaveSet();
     }
     expect([seen, values(set)]).toEqual([[1, 2, 3], []]);
   });
 });
 
-function values<T>(set: PassingSet<T>): T[] {
+function values<T>(set: ShortLivedSet<T>): T[] {
   return [...set].map(({ value }) => value).toSorted();
 }

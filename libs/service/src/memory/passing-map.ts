@@ -11,9 +11,9 @@
  *
  * Keys should differ in their last characters, as ids do.
  */
-export class PassingMap<V> {
+export class ShortLivedMap<V> {
   /** Entries whose keys have the same hash, by slot. */
-  private readonly slots = Array.from<PassingEntry<V> | undefined>({ length: SLOTS });
+  private readonly slots = Array.from<ShortLivedEntry<V> | undefined>({ length: SLOTS });
   private count = 0;
 
   get size(): number {
@@ -21,15 +21,15 @@ export class PassingMap<V> {
   }
 
   get(key: string): V | undefined {
-    return this.find(key)?.value;
+    return this.findEntry(key)?.value;
   }
 
   has(key: string): boolean {
-    return this.find(key) !== undefined;
+    return this.findEntry(key) !== undefined;
   }
 
   set(key: string, value: V & {}): void {
-    const known = this.find(key);
+    const known = this.findEntry(key);
     if (known) {
       known.value = value;
       return;
@@ -41,7 +41,7 @@ export class PassingMap<V> {
 
   delete(key: string): void {
     const slot = slotOf(key);
-    let [before, entry]: (PassingEntry<V> | undefined)[] = [undefined, this.slots[slot]];
+    let [before, entry]: (ShortLivedEntry<V> | undefined)[] = [undefined, this.slots[slot]];
     while (entry && entry.key !== key) [before, entry] = [entry, entry.next];
     if (!entry) return;
     if (before) before.next = entry.next;
@@ -60,23 +60,23 @@ export class PassingMap<V> {
     return this.entries().map(({ value }) => value);
   }
 
-  private find(key: string): PassingEntry<V> | undefined {
+  private findEntry(key: string): ShortLivedEntry<V> | undefined {
     let entry = this.slots[slotOf(key)];
     while (entry && entry.key !== key) entry = entry.next;
     return entry;
   }
 
-  private entries(): PassingEntry<V>[] {
-    const all: PassingEntry<V>[] = [];
+  private entries(): ShortLivedEntry<V>[] {
+    const all: ShortLivedEntry<V>[] = [];
     for (const first of this.slots) for (let entry = first; entry; entry = entry.next) all.push(entry);
     return all;
   }
 }
 
-interface PassingEntry<V> {
+interface ShortLivedEntry<V> {
   readonly key: string;
   value: V;
-  next: PassingEntry<V> | undefined;
+  next: ShortLivedEntry<V> | undefined;
 }
 
 const SLOTS = 1024;
@@ -90,26 +90,26 @@ function slotOf(key: string): number {
 }
 
 /** Set of values without keys, for values that live as long as a request. It has no particular order. */
-export class PassingSet<T> implements Iterable<Passing<T>> {
-  private readonly all: Passing<T>[] = [];
+export class ShortLivedSet<T> implements Iterable<ShortLivedItem<T>> {
+  private readonly all: ShortLivedItem<T>[] = [];
 
-  add(value: T): Passing<T> {
-    return new Passing(value, this.all);
+  add(value: T): ShortLivedItem<T> {
+    return new ShortLivedItem(value, this.all);
   }
 
   /** Iterates over a snapshot of the members. */
-  [Symbol.iterator](): Iterator<Passing<T>> {
+  [Symbol.iterator](): Iterator<ShortLivedItem<T>> {
     return this.all.slice().values();
   }
 }
 
 /** Member of a set of short-lived values. */
-export class Passing<T> {
+export class ShortLivedItem<T> {
   private index: number;
 
   constructor(
     readonly value: T,
-    private readonly all: Passing<T>[],
+    private readonly all: ShortLivedItem<T>[],
   ) {
     this.index = all.push(this) - 1;
   }
@@ -119,7 +119,7 @@ export class Passing<T> {
   }
 
   /** Removes this member; does nothing if it was removed already. */
-  leave(): void {
+  leaveSet(): void {
     if (!this.isThere) return;
     const last = this.all.pop()!;
     if (last === this) return;

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import type { Caller } from '../load/caller-turns.js';
+import type { CallerIdentity } from '../load/caller-turns.js';
 import { COSTLY_BODY } from '../load/loop-shares.js';
 import { FREE, type WorkTurn } from '../load/work-turns.js';
 import { AnswerStep, type StepMember } from './answer-step.js';
@@ -38,11 +38,11 @@ export class TooManyAnswers extends Error {
 /** Listener to changes of the room for one call's answer. */
 export interface AnswerListener {
   /** Reports that reading pauses, however much the agent sends. */
-  pause?(): void;
+  onPaused?(): void;
   /** Reports that reading resumes. */
-  resume?(): void;
+  onResumed?(): void;
   /** Reports that the answer lost its room, so the call fails. */
-  end(error: TooManyAnswers): void;
+  onEvicted(error: TooManyAnswers): void;
 }
 
 /** Sizes and times that tests override. */
@@ -52,9 +52,9 @@ export interface ReceivedAnswersOptions {
   waitMs?: number;
   silentMs?: number;
   /** True while a caller, or all callers together, have too much in memory to read more of the largest answers. */
-  isFull?: (whose: Caller) => boolean;
+  isFull?: (whose: CallerIdentity) => boolean;
   /** Returns a caller's turns on the event loop, for answers that bring much; absent: such answers take no turns. */
-  turnOf?: (whose: Caller) => WorkTurn;
+  turnOf?: (whose: CallerIdentity) => WorkTurn;
 }
 
 /**
@@ -75,7 +75,7 @@ export interface ReceivedAnswersOptions {
 export class ReceivedAnswers {
   private readonly steps: readonly AnswerStep[];
   private readonly waitMs: number;
-  private readonly turnOf: (whose: Caller) => WorkTurn;
+  private readonly turnOf: (whose: CallerIdentity) => WorkTurn;
   private calls = 0;
 
   constructor({ bytes, waitMs, silentMs = SILENT_MS, isFull, turnOf }: ReceivedAnswersOptions = {}) {
@@ -90,17 +90,17 @@ export class ReceivedAnswers {
   }
 
   /** Opens the place of one call's answer. */
-  place(whose: Caller, listener?: AnswerListener): AnswerPlace {
+  openPlace(whose: CallerIdentity, listener?: AnswerListener): AnswerPlace {
     this.calls += 1;
     const { steps, waitMs, calls: order } = this;
     return new AnswerPlace({ steps, waitMs, whose, order, listener, turn: this.turnOf(whose) });
   }
 }
 
-interface PlaceOptions {
+interface AnswerPlaceOptions {
   readonly steps: readonly AnswerStep[];
   readonly waitMs: number;
-  readonly whose: Caller;
+  readonly whose: CallerIdentity;
   readonly order: number;
   readonly listener: AnswerListener | undefined;
   readonly turn: WorkTurn;
@@ -108,7 +108,7 @@ interface PlaceOptions {
 
 /** Bytes of one call's answer that are currently in memory. */
 export class AnswerPlace implements Disposable, StepMember {
-  readonly whose: Caller;
+  readonly whose: CallerIdentity;
   readonly order: number;
   movedAt = 0;
   private isPaused = false;
@@ -128,21 +128,21 @@ export class AnswerPlace implements Disposable, StepMember {
   private sinceTurn = 0;
   private sinceMoved = 0;
 
-  constructor(private readonly options: PlaceOptions) {
+  constructor(private readonly options: AnswerPlaceOptions) {
     this.whose = options.whose;
     this.order = options.order;
   }
 
   /** Sets the bytes that are kept until the call ends. */
-  keep(bytes: number): void {
+  setKept(bytes: number): void {
     this.kept = bytes;
-    this.shrink();
+    this.shrinkRoom();
   }
 
   /** Sets the bytes that were read and are not part of a complete item yet. */
-  pending(bytes: number): void {
+  setPending(bytes: number): void {
     this.reading = bytes;
-    this.shrink();
+    this.shrinkRoom();
   }
 
   /**
@@ -150,29 +150,29 @@ export class AnswerPlace implements Disposable, StepMember {
    * @returns `undefined` if there is room at once
    * @throws TooManyAnswers after a minute of waiting, or if the answer has lost its room; the signal's reason
    */
-  read(bytes: number, signal: AbortSignal = NEVER): Promise<void> | undefined {
+  countRead(bytes: number, signal: AbortSignal = NEVER): Promise<void> | undefined {
     if (this.lost) return Promise.reject(this.lost);
     this.reading += bytes;
     this.sinceMoved += bytes;
-    if (this.sinceMoved >= LITTLE) this.move();
+    if (this.sinceMoved >= LITTLE) this.markMoved();
     this.sinceTurn += bytes;
     const isCostly = this.sinceTurn >= COSTLY_BODY && this.options.turn !== FREE;
-    const room = this.grow(signal);
-    return room || isCostly ? this.pause(room, isCostly, signal) : undefined;
+    const room = this.growRoom(signal);
+    return room || isCostly ? this.waitPaused(room, isCostly, signal) : undefined;
   }
 
   /**
    * Yields the events of the answer. Until the next event is requested, the answer counts as waiting: a consumer that
    * waits for its database does not make the agent look silent.
    */
-  async *consumed<T>(events: AsyncIterable<T>): AsyncIterable<T> {
+  async *yieldConsumed<T>(events: AsyncIterable<T>): AsyncIterable<T> {
     for await (const event of events) {
       this.isConsumed = true;
       try {
         yield event;
       } finally {
         this.isConsumed = false;
-        this.move();
+        this.markMoved();
       }
     }
   }
@@ -181,13 +181,13 @@ export class AnswerPlace implements Disposable, StepMember {
     this.step = -1;
     this.held = 0;
     this.lost = new TooManyAnswers('the answer came too slowly while others waited for its room');
-    this.options.listener?.end(this.lost);
+    this.options.listener?.onEvicted(this.lost);
   }
 
   [Symbol.dispose](): void {
     this.isOver = true;
     this.stopWaiting?.();
-    this.leave();
+    this.leaveStep();
   }
 
   get isWaiting(): boolean {
@@ -200,35 +200,35 @@ export class AnswerPlace implements Disposable, StepMember {
     return bytes <= ALWAYS ? 0 : Math.ceil(bytes / UNIT) * UNIT;
   }
 
-  private move(): void {
+  private markMoved(): void {
     this.sinceMoved = 0;
     this.movedAt = performance.now();
   }
 
-  private async pause(room: Promise<void> | undefined, isCostly: boolean, signal: AbortSignal): Promise<void> {
+  private async waitPaused(room: Promise<void> | undefined, isCostly: boolean, signal: AbortSignal): Promise<void> {
     const { listener, turn } = this.options;
     this.isPaused = true;
-    listener?.pause?.();
+    listener?.onPaused?.();
     try {
       await room;
       if (!isCostly) return;
       this.sinceTurn = 0;
-      await turn.next(signal);
+      await turn.awaitTurn(signal);
     } finally {
       this.isPaused = false;
-      this.move();
-      listener?.resume?.();
+      this.markMoved();
+      listener?.onResumed?.();
     }
   }
 
-  private grow(signal: AbortSignal): Promise<void> | undefined {
+  private growRoom(signal: AbortSignal): Promise<void> | undefined {
     const bytes = this.needed;
     if (bytes <= this.held || this.isOver) return undefined;
     const step = Math.max(this.step, stepOf(bytes));
     const granted = Promise.withResolvers<void>();
-    if (!this.options.steps[step]!.take(this, bytes, granted.resolve))
+    if (!this.options.steps[step]!.requestRoom(this, bytes, granted.resolve))
       return this.waitFor(step, bytes, granted, signal);
-    this.enter(step, bytes);
+    this.enterStep(step, bytes);
     return undefined;
   }
 
@@ -243,10 +243,10 @@ export class AnswerPlace implements Disposable, StepMember {
     try {
       const ms = this.options.waitMs - this.waited;
       await untilGranted(granted, { ms, signal, tooLong: () => new TooManyAnswers() });
-      if (this.isOver) this.options.steps[step]!.shrink(this, 0);
-      else this.enter(step, bytes);
+      if (this.isOver) this.options.steps[step]!.shrinkTo(this, 0);
+      else this.enterStep(step, bytes);
     } catch (error) {
-      this.options.steps[step]!.shrink(this, step === this.step ? this.held : 0);
+      this.options.steps[step]!.shrinkTo(this, step === this.step ? this.held : 0);
       throw error;
     } finally {
       this.stopWaiting = undefined;
@@ -254,28 +254,28 @@ export class AnswerPlace implements Disposable, StepMember {
     }
   }
 
-  private enter(step: number, bytes: number): void {
-    if (step !== this.step) this.leave();
+  private enterStep(step: number, bytes: number): void {
+    if (step !== this.step) this.leaveStep();
     this.step = step;
     this.held = bytes;
-    this.move();
+    this.markMoved();
   }
 
   /** Returns surplus room, and moves to a lower step if that has room at once. */
-  private shrink(): void {
+  private shrinkRoom(): void {
     const bytes = this.needed;
     if (bytes >= this.held || this.isPaused) return;
-    if (bytes === 0) return this.leave();
+    if (bytes === 0) return this.leaveStep();
     const lower = stepOf(bytes);
-    if (lower < this.step && this.options.steps[lower]!.offer(this, bytes)) {
-      this.leave();
+    if (lower < this.step && this.options.steps[lower]!.grantIfFree(this, bytes)) {
+      this.leaveStep();
       this.step = lower;
-    } else this.options.steps[this.step]!.shrink(this, bytes);
+    } else this.options.steps[this.step]!.shrinkTo(this, bytes);
     this.held = bytes;
   }
 
-  private leave(): void {
-    this.options.steps[this.step]?.shrink(this, 0);
+  private leaveStep(): void {
+    this.options.steps[this.step]?.shrinkTo(this, 0);
     this.step = -1;
     this.held = 0;
   }

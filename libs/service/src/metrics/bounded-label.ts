@@ -7,7 +7,7 @@ export class BoundedLabel {
 
   constructor(private readonly most: number) {}
 
-  of(value: string): string {
+  boundValue(value: string): string {
     if (this.known.has(value)) return value;
     if (this.known.size >= this.most) return 'other';
     this.known.add(value);

@@ -18,7 +18,7 @@ export class Metrics {
   }
 
   counter<T extends string = string>(name: string, help: string, labelNames: readonly T[] = []): Counter<T> {
-    return this.known<Counter<T>>(name) ?? new Counter({ name, help, labelNames, registers: [this.registry] });
+    return this.findMetric<Counter<T>>(name) ?? new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
   /** Creates a histogram. The default buckets are for durations in seconds. */
@@ -29,7 +29,8 @@ export class Metrics {
     buckets: number[] = DURATION_BUCKETS,
   ): Histogram<T> {
     return (
-      this.known<Histogram<T>>(name) ?? new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
+      this.findMetric<Histogram<T>>(name) ??
+      new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
     );
   }
 
@@ -45,7 +46,7 @@ export class Metrics {
     labelNames: readonly T[] = [],
     collect?: () => Reading | Promise<Reading>,
   ): Gauge<T> {
-    const known = this.known<Gauge<T>>(name);
+    const known = this.findMetric<Gauge<T>>(name);
     if (known) return known;
     const gauge: Gauge<T> = new Gauge({
       name,
@@ -58,11 +59,11 @@ export class Metrics {
   }
 
   /** Returns the text exposition of all metrics. */
-  read(): Promise<string> {
+  readExposition(): Promise<string> {
     return this.registry.metrics();
   }
 
-  private known<M>(name: string): M | undefined {
+  private findMetric<M>(name: string): M | undefined {
     return this.registry.getSingleMetric(name) as M | undefined;
   }
 }
@@ -104,6 +105,6 @@ export class MetricsController {
   @ApiOperation({ summary: 'What is measured, for Prometheus.' })
   @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' }, example: SAMPLE } } })
   getMetrics(): Promise<string> {
-    return this.metrics.read();
+    return this.metrics.readExposition();
   }
 }

@@ -11,7 +11,7 @@ describe('Shutdown', () => {
     const { shutdown, readiness } = make();
     const ran: string[] = [];
     for (const phase of [...SHUTDOWN_PHASES].reverse()) {
-      shutdown.register(phase, async () => {
+      shutdown.registerStep(phase, async () => {
         await Promise.resolve();
         ran.push(phase);
       });
@@ -27,10 +27,10 @@ describe('Shutdown', () => {
   it('goes on after a step that failed', async () => {
     const { shutdown } = make();
     let reached = false;
-    shutdown.register('streams', () => {
+    shutdown.registerStep('streams', () => {
       throw new Error('broken');
     });
-    shutdown.register('executions', () => (reached = true));
+    shutdown.registerStep('executions', () => (reached = true));
     await shutdown.beforeApplicationShutdown();
     expect(reached).toBe(true);
   });
@@ -39,8 +39,8 @@ describe('Shutdown', () => {
     const config = loadConfig({});
     const shutdown = new Shutdown(config, new Readiness());
     const ran: string[] = [];
-    shutdown.register('server', () => ran.push('server'));
-    shutdown.register('database', () => ran.push('database'));
+    shutdown.registerStep('server', () => ran.push('server'));
+    shutdown.registerStep('database', () => ran.push('database'));
     await Shutdown.afterFailedStart(loadConfig({}));
     expect(ran).toEqual([]);
     await Shutdown.afterFailedStart(config);
@@ -50,7 +50,7 @@ describe('Shutdown', () => {
   it('tells the steps when the grace time is over', async () => {
     const { shutdown } = make('10ms');
     let reported = false;
-    shutdown.register('executions', async ({ signal }) => {
+    shutdown.registerStep('executions', async ({ signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       reported = signal.aborted;
     });
@@ -60,7 +60,7 @@ describe('Shutdown', () => {
 
   it('does not wait for ever for a step that does not let go', async () => {
     const { shutdown } = make('0');
-    shutdown.register('executions', () => new Promise(() => undefined));
+    shutdown.registerStep('executions', () => new Promise(() => undefined));
     await expect(shutdown.beforeApplicationShutdown()).resolves.toBeUndefined();
   });
 });
@@ -73,7 +73,7 @@ describe('Shutdown, where no step lets go', () => {
     const { shutdown } = make('4s');
     const begun: string[] = [];
     for (const phase of SHUTDOWN_PHASES) {
-      shutdown.register(phase, () => {
+      shutdown.registerStep(phase, () => {
         begun.push(phase);
         return phase === 'intake' || phase === 'readiness' ? undefined : new Promise(() => undefined);
       });

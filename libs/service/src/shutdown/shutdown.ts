@@ -73,7 +73,7 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     return this.begun.signal;
   }
 
-  register(phase: ShutdownPhase, step: ShutdownStep): void {
+  registerStep(phase: ShutdownPhase, step: ShutdownStep): void {
     this.steps.set(phase, [...(this.steps.get(phase) ?? []), step]);
   }
 
@@ -125,14 +125,14 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
 
   /** Rejects once a step has outlived the grace time for too long. Never settles after `finished` aborts. */
   private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
-    await aborted(this.grace.signal);
-    await unless(finished, this.lettingGoMs(phase));
+    await untilAborted(this.grace.signal);
+    await delayUnless(finished, this.lettingGoMs(phase));
     throw new Error(`The phase ${phase} was not finished in time`);
   }
 }
 
 /** Resolves after the time. Never settles once the signal is aborted. */
-function unless(signal: AbortSignal, milliseconds: number): Promise<void> {
+function delayUnless(signal: AbortSignal, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return;
     const timer = setTimeout(resolve, milliseconds).unref();
@@ -140,7 +140,7 @@ function unless(signal: AbortSignal, milliseconds: number): Promise<void> {
   });
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -3,18 +3,18 @@ import { Injectable } from '@nestjs/common';
 /** Finds the traces of Tasks that execute in this process, for log lines that name a Task. */
 @Injectable()
 export class TraceIds {
-  private find: (taskId: string) => string | undefined = () => undefined;
+  private findTrace: (taskId: string) => string | undefined = () => undefined;
 
   /** @param find called for each log line that names a Task */
   lookIn(find: (taskId: string) => string | undefined): void {
-    this.find = find;
+    this.findTrace = find;
   }
 
   /** Adds `trace_id` to a log line that names a traced Task, unless the line has one. */
-  added(line: Record<string, unknown>): Record<string, unknown> {
+  addTraceId(line: Record<string, unknown>): Record<string, unknown> {
     const taskId = line['taskId'] ?? line['runId'];
     if (typeof taskId !== 'string' || 'trace_id' in line) return line;
-    const traceId = this.find(taskId);
+    const traceId = this.findTrace(taskId);
     return traceId === undefined ? line : { ...line, trace_id: traceId };
   }
 }

@@ -75,10 +75,10 @@ export class JournaledTask implements JournalSource {
   ) {}
 
   record(bytes = 2): void {
-    this.waitingEvents.push({ mark: this.journal.enqueue(this, bytes), bytes });
+    this.waitingEvents.push({ mark: this.journal.enqueueEvent(this, bytes), bytes });
   }
 
-  drain(upTo = Number.POSITIVE_INFINITY): JournalEntry | undefined {
+  drainEntry(upTo = Number.POSITIVE_INFINITY): JournalEntry | undefined {
     const count = this.waitingEvents.filter(({ mark }) => mark <= upTo).length;
     if (count === 0) return undefined;
     const after = this.drained;
@@ -111,7 +111,7 @@ export class JournaledTask implements JournalSource {
     return { header, replicaId: 'r' };
   }
 
-  settle(_entry: JournalEntry, outcome: unknown): void {
+  settleEntry(_entry: JournalEntry, outcome: unknown): void {
     this.outcomes.push(outcome);
     for (const wake of this.waiters.splice(0)) wake();
   }
