@@ -77,7 +77,7 @@ async function listening() {
       Facts,
       Metrics,
       { provide: AppConfig, useValue: { metricsWorkflows: true } },
-      { provide: TaskCounts, useValue: { waiting: async () => ({}) } },
+      { provide: TaskCounts, useValue: { countWaiting: async () => ({}) } },
       ...listeners,
     ],
   }).compile();

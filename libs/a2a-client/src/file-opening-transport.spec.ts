@@ -27,7 +27,7 @@ function noting(sent: Part[][], hasPost = true): AgentTransport {
       yield answer;
     },
     ...(hasPost && {
-      post: async (request: SendMessageRequest) => {
+      postMessage: async (request: SendMessageRequest) => {
         note(request);
         return answer;
       },

@@ -24,10 +24,10 @@ describe('a call in the process', () => {
   });
 
   it('shows no task that is not durable to a caller that follows the log', async () => {
-    const { begin } = service.executions;
+    const { beginExecution: begin } = service.executions;
     let keep: () => void = () => undefined;
     const kept = new Promise<void>((resolve) => (keep = resolve));
-    service.executions.begin = (...args) => {
+    service.executions.beginExecution = (...args) => {
       const execution = begin.apply(service.executions, args);
       return Object.defineProperty(execution, 'accepted', { value: kept.then(() => execution.begunAs) });
     };
@@ -41,7 +41,7 @@ describe('a call in the process', () => {
 
   it('passes on who calls', async () => {
     let seen: unknown;
-    service.executions.begin = (_agent, _request, call) => {
+    service.executions.beginExecution = (_agent, _request, call) => {
       seen = call;
       throw new A2AError('INTERNAL');
     };
@@ -116,7 +116,7 @@ describe('a call in the process', () => {
     });
 
     it('says so where what it did may have been done', async () => {
-      service.executions.begin = () => {
+      service.executions.beginExecution = () => {
         throw away;
       };
       await expect(collect(sent('workflows/echo'))).rejects.toMatchObject({

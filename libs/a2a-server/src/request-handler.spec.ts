@@ -95,8 +95,8 @@ describe('SendMessage', () => {
 
   it('follows no task whose caller has left, however long another process works on it', async () => {
     const { executions } = service;
-    const begin = executions.begin.bind(executions);
-    executions.begin = (...begun) => {
+    const begin = executions.beginExecution.bind(executions);
+    executions.beginExecution = (...begun) => {
       const settled = Promise.reject<Task>(new ExecutionInterrupted());
       settled.catch(() => undefined);
       return { ...begin(...begun), settled };
@@ -297,7 +297,7 @@ describe('GetTask, CancelTask, ListTasks', () => {
     const client = new EventEmitter();
     let gone: AbortSignal | undefined;
     const { executions } = service;
-    executions.cancel = async (...asked: Parameters<typeof executions.cancel>) => {
+    executions.cancelAndWait = async (...asked: Parameters<typeof executions.cancelAndWait>) => {
       gone = asked[3];
       return (await service.store.loadTask(id))!.task;
     };

@@ -155,10 +155,10 @@ describe('AgentCall that fails', () => {
     const lost = new AgentCallError('overloaded', 'too many answers are read');
     const client = {
       agentUrl: agent.url,
-      follow: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(lost) }) }),
-      cancel: async (id: string) => canceled.push(id),
+      followTask: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(lost) }) }),
+      cancelTask: async (id: string) => canceled.push(id),
     };
-    const one = Object.assign(caller(), { directory: { client: async () => client } });
+    const one = Object.assign(caller(), { directory: { resolveClient: async () => client } });
     const request = { message: userMessage('hello', { ...(taskId && { taskId }) }) };
     expect(await outcomeOf(one.call({ known: 'known', request }))).toMatchObject({ failure: { kind: 'overloaded' } });
     expect(canceled).toEqual(cancels);
@@ -243,7 +243,7 @@ describe('AgentCall that is canceled', () => {
       await once(signal as AbortSignal, 'abort');
       throw new AgentCallError('connect', 'no connection', { unsent: true });
     }
-    const one = Object.assign(caller(), { directory: { client: async () => ({ send }) } });
+    const one = Object.assign(caller(), { directory: { resolveClient: async () => ({ sendMessage: send }) } });
     const call = one.call();
     const outcome = outcomeOf(call);
     outcome.catch(() => undefined);

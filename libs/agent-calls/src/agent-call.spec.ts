@@ -296,14 +296,14 @@ describe('AgentCall', () => {
     const asked: string[] = [];
     const client = {
       agentUrl: agent.url,
-      async *send(): AsyncGenerator<unknown> {
+      async *sendMessage(): AsyncGenerator<unknown> {
         asked.push('send');
         if (asked.length > 1) return yield made;
         yield { ...lost, task: { ...lost?.task, status: { state: 'TASK_STATE_SUBMITTED' } } };
         throw unknown;
       },
       // oxlint-disable-next-line require-yield
-      async *follow(taskId: string): AsyncGenerator<unknown> {
+      async *followTask(taskId: string): AsyncGenerator<unknown> {
         asked.push(taskId);
         throw unknown;
       },

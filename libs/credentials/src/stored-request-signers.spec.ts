@@ -46,11 +46,11 @@ const store = new CredentialStore(
 );
 /** Fails as a token endpoint that is away does. */
 const away = {
-  token: async () => {
+  getToken: async () => {
     throw new OutboundConnectError('no connection');
   },
 };
-const use = { used: () => undefined, failed: () => undefined };
+const use = { noteUsed: () => undefined, noteFailed: () => undefined };
 const signers = new StoredRequestSigners(store, away as unknown as OAuthTokens, use as unknown as CredentialUse);
 
 describe('StoredRequestSigners.reaches', () => {

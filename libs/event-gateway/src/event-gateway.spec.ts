@@ -25,8 +25,8 @@ function event(taskId: string, owner: string, place: number): CommittedEvent {
 
 function gatewayOver(commit: Commit, reached: [string, bigint][] = []): EventGateway {
   const feed = {
-    position: async () => ({ position: new Map(reached), at: new Date(0) }),
-    follow: async function* () {
+    readPosition: async () => ({ position: new Map(reached), at: new Date(0) }),
+    followCommits: async function* () {
       yield commit;
     },
   };

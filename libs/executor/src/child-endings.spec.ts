@@ -19,20 +19,20 @@ class EndedTask {
     for (let child = 0; child < children; child += 1) this.children.set(`child-${child}`, 'TASK_STATE_WORKING');
     const header = (taskId: string, state: TaskState) => ({ taskId, state, tenant: '', owner: '', agent: 'a' });
     const store = {
-      header: async (taskId: string) => header(taskId, 'TASK_STATE_FAILED'),
-      children: async () => [...this.children].map(([taskId, state]) => header(taskId, state)),
-      events: async () => [],
+      readHeader: async (taskId: string) => header(taskId, 'TASK_STATE_FAILED'),
+      listChildren: async () => [...this.children].map(([taskId, state]) => header(taskId, state)),
+      readEvents: async () => [],
     };
     const registry = {
-      cancel: (_agent: object, taskId: string, _call: object, gone?: AbortSignal) => this.cancel(taskId, gone),
+      cancelAndWait: (_agent: object, taskId: string, _call: object, gone?: AbortSignal) => this.cancel(taskId, gone),
     };
     const jobs = {
-      register: (_name: string, { run }: { run(payload: object, context: JobContext): Promise<void> }) => {
+      registerHandler: (_name: string, { run }: { run(payload: object, context: JobContext): Promise<void> }) => {
         const { signal } = new AbortController();
         this.endChildren = () => run({ taskId: 't' }, { signal, attempt: 1, last: false });
       },
     };
-    const catalog = { inTenant: () => ({ resolve: async () => ({}) }) };
+    const catalog = { inTenant: () => ({ resolveAgent: async () => ({}) }) };
     new ChildEndings(
       store as unknown as TaskStore,
       registry as unknown as ExecutionRegistry,

@@ -19,7 +19,7 @@ it('a Task that waits and takes no more events is not said to be written here: i
     state: asks.statusUpdate.status.state,
   };
   const reads: string[] = [];
-  const store = { events: async () => [], header: async (taskId: string) => (reads.push(taskId), header) };
+  const store = { readEvents: async () => [], readHeader: async (taskId: string) => (reads.push(taskId), header) };
   const feed = new TaskFeed(store as never);
   const [config, metrics] = [loadConfig({}), new Metrics()];
   const recorder = new TaskRecorder({} as never, feed, new InFlight(config, metrics), config);

@@ -96,14 +96,14 @@ async function triesAfter(failure: Error): Promise<number> {
 async function repeatedBy(call: Partial<CallContext>): Promise<Execution> {
   const { message } = FIRST;
   const feed = {
-    follow: async function* (_taskId: string, _after: number, { signal }: { signal?: AbortSignal }) {
+    followTask: async function* (_taskId: string, _after: number, { signal }: { signal?: AbortSignal }) {
       if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
       yield* [];
     },
   };
   const store = {
-    keyed: async () => ({ taskId: 't', sequence: 1, fingerprint: await fingerprintOf(message) }),
-    events: async () => [{ sequence: 1, event: { task: submittedTask({ taskId: 't', contextId: 'c' }, message) } }],
+    findKeyedRequest: async () => ({ taskId: 't', sequence: 1, fingerprint: await fingerprintOf(message) }),
+    readEvents: async () => [{ sequence: 1, event: { task: submittedTask({ taskId: 't', contextId: 'c' }, message) } }],
   };
   const requests = new IdempotentRequests(store as never, feed as never, {} as never);
   return (await requests.findRepeated(

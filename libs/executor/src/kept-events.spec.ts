@@ -65,11 +65,11 @@ class MemoryRecording {
   settled = false;
   readonly events: TaskEvent[] = [];
 
-  task = (): object => ({});
-  flush = async (): Promise<void> => undefined;
+  toTask = (): object => ({});
+  flushEvents = async (): Promise<void> => undefined;
   whenSettled = async (): Promise<void> => undefined;
 
-  record(event: TaskEvent): object {
+  recordEvent(event: TaskEvent): object {
     if (this.settled) throw new Error('The Task has ended');
     this.events.push(event);
     this.settled = 'statusUpdate' in event && event.statusUpdate.status.state !== 'TASK_STATE_WORKING';

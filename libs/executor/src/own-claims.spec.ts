@@ -32,11 +32,11 @@ class Claimant {
     renew: (claims: TaskClaim[]) => RenewedClaims,
   ) {
     const store = {
-      claims: async () => {
+      listClaims: async () => {
         if (this.failure) throw this.failure;
         return this.claimed;
       },
-      renew: async (claims: TaskClaim[]) => {
+      renewClaims: async (claims: TaskClaim[]) => {
         this.renewals.push(claims);
         return renew(claims);
       },

@@ -17,20 +17,20 @@ async function repeating({ begun, bytes, admit }: { begun: number; bytes: number
   const done: string[] = [];
   const isShort = bytes < 1_000;
   const store = {
-    keyed: async () => ({ taskId: 't', sequence: begun, fingerprint: await fingerprint() }),
-    log: async () => ({ header: { size: { log: bytes } }, ...(isShort && { events: LOG }) }),
-    events: async (_taskId: string, after: number, limit: number) => {
+    findKeyedRequest: async () => ({ taskId: 't', sequence: begun, fingerprint: await fingerprint() }),
+    readLog: async () => ({ header: { size: { log: bytes } }, ...(isShort && { events: LOG }) }),
+    readEvents: async (_taskId: string, after: number, limit: number) => {
       done.push(`read ${after + 1} to ${after + limit}`);
       return LOG.slice(after, after + limit);
     },
   };
   const feed = {
-    follow: async function* (_taskId: string, after: number) {
+    followTask: async function* (_taskId: string, after: number) {
       yield* LOG.slice(after);
     },
   };
   const admission = {
-    admit: async (room: number): Promise<void> => {
+    admitBytes: async (room: number): Promise<void> => {
       done.push(`admit ${room}`);
       await admit?.();
     },

@@ -5,7 +5,7 @@ import { TaskCancels } from './task-cancels.js';
 
 interface Work {
   /** Cancels the Task's execution in this process; absent: another replica executes the Task. */
-  cancel?: () => Promise<Task>;
+  cancelExecution?: () => Promise<Task>;
 }
 
 /** Cancels a Task that never ends, for a caller. */
@@ -20,11 +20,11 @@ class EndlessTask {
   cancel(work: Work): Promise<Task> {
     const store = {
       requestCancel: async () => void this.steps.push('stored'),
-      header: async () => ({ state: 'TASK_STATE_WORKING', lastSequence: 1 }),
+      readHeader: async () => ({ state: 'TASK_STATE_WORKING', lastSequence: 1 }),
     };
     const { steps, waits } = this;
     const feed = {
-      follow: async function* (_taskId: string, _after: number, { signal }: { signal: AbortSignal }) {
+      followTask: async function* (_taskId: string, _after: number, { signal }: { signal: AbortSignal }) {
         steps.push('follows');
         const left = new Promise((resolve) => signal.addEventListener('abort', resolve));
         waits.resolve();
@@ -39,7 +39,7 @@ class EndlessTask {
       stopping: new AbortController().signal,
     };
     const elsewhere = { ...executions, toCancel: async () => undefined };
-    const cancels = new TaskCancels(store as never, feed as never, work.cancel ? executions : elsewhere);
+    const cancels = new TaskCancels(store as never, feed as never, work.cancelExecution ? executions : elsewhere);
     return cancels.cancelAndWait({} as ServedAgent, 't', {} as CallContext, this.client.signal);
   }
 
@@ -50,7 +50,7 @@ class EndlessTask {
       this.waits.resolve();
       return new Promise<Task>(() => undefined);
     };
-    return { cancel };
+    return { cancelExecution: cancel };
   }
 }
 

@@ -29,9 +29,9 @@ async function executed(executor: AgentExecutor, refusal?: Error): Promise<strin
     lastSequence: 1,
     backlog: 0,
     backlogBytes: 0,
-    task: () => ({}),
-    flush: async () => undefined,
-    record(event: TaskEvent) {
+    toTask: () => ({}),
+    flushEvents: async () => undefined,
+    recordEvent(event: TaskEvent) {
       const state = 'statusUpdate' in event ? event.statusUpdate.status.state : '';
       if (refusal && state === 'TASK_STATE_INPUT_REQUIRED') throw refusal;
       states.push(state);

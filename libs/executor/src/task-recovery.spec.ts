@@ -11,9 +11,9 @@ import { TaskRecovery } from './task-recovery.js';
 
 const HOUR_MS = 3_600_000;
 /** Whatever else is asked of a replica that is gone. */
-const GONE = { unknownReplicas: async () => [], succeed: async () => undefined, onLoss: () => undefined };
+const GONE = { unknownReplicas: async () => [], runSuccessors: async () => undefined, onLoss: () => undefined };
 /** Nothing is claimed or due. */
-const NOTHING = { claimants: async () => [], claims: async () => [], overdue: async () => [] };
+const NOTHING = { listClaimants: async () => [], listClaims: async () => [], findOverdue: async () => [] };
 
 let errors: jest.SpiedFunction<Logger['error']>;
 let warnings: jest.SpiedFunction<Logger['warn']>;
@@ -48,11 +48,11 @@ it('tries what may pass every minute, and tells of it once as well', async () =>
 it('lets a Task go that another process has ended between its claim and its reading', async () => {
   const released: unknown[] = [];
   const store = {
-    claim: async () => ({
+    claimTask: async () => ({
       header: { state: 'TASK_STATE_WORKING', lastSequence: 0 },
       task: { status: { state: 'TASK_STATE_COMPLETED' } },
     }),
-    release: async (claim: unknown) => released.push(claim),
+    releaseClaim: async (claim: unknown) => released.push(claim),
   };
   await recoveryOf(store, {}).wakeTask('t');
   expect(released).toEqual([expect.objectContaining({ taskId: 't' })]);
@@ -64,11 +64,11 @@ it('takes up no claim that is still being taken for a minute, whatever it looks,
   const renewed: unknown[] = [];
   const taking = Promise.withResolvers<undefined>();
   const store = {
-    claim: (taskId: string, _replicaId: string, token: string) => (claimed.push({ taskId, token }), taking.promise),
-    claims: async () => claimed,
-    renew: async (claims: TaskClaim[]) => (renewed.push(...claims), { renewed: [], lost: idsOf(claims) }),
-    claimants: async () => [],
-    overdue: async () => [],
+    claimTask: (taskId: string, _replicaId: string, token: string) => (claimed.push({ taskId, token }), taking.promise),
+    listClaims: async () => claimed,
+    renewClaims: async (claims: TaskClaim[]) => (renewed.push(...claims), { renewed: [], lost: idsOf(claims) }),
+    listClaimants: async () => [],
+    findOverdue: async () => [],
   };
   const recovery = recoveryOf(store, QUIET);
   const waking = recovery.wakeTask('t');
@@ -83,11 +83,11 @@ it('takes up no claim that is still being taken for a minute, whatever it looks,
 it('takes up what it claims though looking for dead replicas fails', async () => {
   const read: string[] = [];
   const store = {
-    claims: async () => [{ taskId: 'a', token: 'token' }],
-    renew: async (claims: TaskClaim[]) => renewedAll(claims),
-    log: async (taskId: string) => void read.push(taskId),
-    release: async () => undefined,
-    overdue: async () => [],
+    listClaims: async () => [{ taskId: 'a', token: 'token' }],
+    renewClaims: async (claims: TaskClaim[]) => renewedAll(claims),
+    readLog: async (taskId: string) => void read.push(taskId),
+    releaseClaim: async () => undefined,
+    findOverdue: async () => [],
   };
   const deadReplicas = (): Promise<string[]> =>
     Promise.reject(new Error('canceling statement due to statement timeout'));
@@ -166,7 +166,7 @@ it.each([
   ['says nothing of one that its end has cut off', true, 0],
 ])('%s', async (_, ends, times) => {
   const look = Promise.withResolvers<string[]>();
-  const store = { claims: async () => [], overdue: async () => [] };
+  const store = { listClaims: async () => [], findOverdue: async () => [] };
   const recovery = recoveryOf(store, { deadReplicas: () => look.promise, onLoss: () => undefined });
   recovery.start();
   if (ends) recovery.stop();
@@ -181,9 +181,9 @@ it.each([
   ['says nothing of that where its own end has closed the sessions', true, 0],
 ])('%s', async (_, ends, times) => {
   const succeeding = Promise.withResolvers<void>();
-  const store = { ...NOTHING, adopt: async () => [] };
+  const store = { ...NOTHING, adoptTasks: async () => [] };
   const replica = { deadReplicas: async () => ['dead'], unknownReplicas: async () => [], onLoss: () => undefined };
-  const recovery = recoveryOf(store, { ...replica, succeed: () => succeeding.promise });
+  const recovery = recoveryOf(store, { ...replica, runSuccessors: () => succeeding.promise });
   recovery.start();
   if (ends) recovery.stop();
   succeeding.reject(new Error('Cannot use a pool after calling end on the pool'));
@@ -195,21 +195,21 @@ it.each([
 it('takes up the newest Tasks of a dead replica first, children before the parents that look for them', async () => {
   const read: string[] = [];
   const store = {
-    adopt: async () => ['1', '3', '2'].map((taskId) => ({ taskId, token: 't' })),
-    log: async (taskId: string) => void read.push(taskId),
-    release: async () => undefined,
+    adoptTasks: async () => ['1', '3', '2'].map((taskId) => ({ taskId, token: 't' })),
+    readLog: async (taskId: string) => void read.push(taskId),
+    releaseClaim: async () => undefined,
     ...NOTHING,
   };
-  await recoveryOf(store, { ...GONE, deadReplicas: async () => ['dead'], forget: async () => true }).sweepOnce();
+  await recoveryOf(store, { ...GONE, deadReplicas: async () => ['dead'], forgetReplica: async () => true }).sweepOnce();
   expect(read).toEqual(['3', '2', '1']);
 });
 
 it('looks for dead replicas while an overdue Task is being woken, however long that takes', async () => {
   let looks = 0;
   const store = {
-    claim: () => new Promise(() => undefined),
+    claimTask: () => new Promise(() => undefined),
     ...NOTHING,
-    overdue: async () => ['slow'],
+    findOverdue: async () => ['slow'],
   };
   const replica = { ...GONE, deadReplicas: async () => (looks++, []) };
   const recovery = recoveryOf(store, replica);
@@ -225,13 +225,13 @@ it('looks again at once for the Task of a dead replica that its last commit hold
   const store = {
     ...NOTHING,
     // Its row is locked at the first look.
-    adopt: async () => (adoptions++, []),
-    claimants: async () => (adoptions < 2 ? ['dead', 'alive'] : ['alive']),
+    adoptTasks: async () => (adoptions++, []),
+    listClaimants: async () => (adoptions < 2 ? ['dead', 'alive'] : ['alive']),
   };
   const replica = {
     ...GONE,
     deadReplicas: async () => (forgotten.length > 0 ? [] : ['dead']),
-    forget: async (replicaId: string) => forgotten.push(replicaId),
+    forgetReplica: async (replicaId: string) => forgotten.push(replicaId),
   };
   const recovery = recoveryOf(store, replica);
   recovery.start();
@@ -247,11 +247,11 @@ it.each([
   const reported: unknown[] = [];
   const facts = { emit: (...fact: unknown[]) => reported.push(fact) } as unknown as Facts;
   let dead = ['dead'];
-  const store = { ...NOTHING, adopt: async () => [] };
+  const store = { ...NOTHING, adoptTasks: async () => [] };
   const replica = {
     ...GONE,
     deadReplicas: async () => dead,
-    forget: async () => {
+    forgetReplica: async () => {
       dead = [];
       return removed;
     },
@@ -284,28 +284,28 @@ class IdleClaims {
     this.claimed = Array.from({ length: count }, (_, index) => ({ taskId: `task ${index}`, token: 'token' }));
   }
 
-  async claims(): Promise<TaskClaim[]> {
+  async listClaims(): Promise<TaskClaim[]> {
     return this.claimed;
   }
 
-  renew(claims: TaskClaim[]): Promise<RenewedClaims> {
+  renewClaims(claims: TaskClaim[]): Promise<RenewedClaims> {
     this.renewals += 1;
     return this.renewal(claims);
   }
 
-  async log(taskId: string): Promise<void> {
+  async readLog(taskId: string): Promise<void> {
     this.read.push(taskId);
   }
 
-  async release({ taskId }: TaskClaim): Promise<void> {
+  async releaseClaim({ taskId }: TaskClaim): Promise<void> {
     this.claimed = this.claimed.filter((claim) => claim.taskId !== taskId);
   }
 
-  async claimants(): Promise<[]> {
+  async listClaimants(): Promise<[]> {
     return [];
   }
 
-  async overdue(): Promise<[]> {
+  async findOverdue(): Promise<[]> {
     return [];
   }
 }
@@ -334,21 +334,21 @@ class OverdueTasks {
     private readonly failure: Error,
   ) {}
 
-  async overdue(_byMs: number, limit: number, except: readonly string[] = []): Promise<string[]> {
+  async findOverdue(_byMs: number, limit: number, except: readonly string[] = []): Promise<string[]> {
     return this.ids.filter((id) => !except.includes(id)).slice(0, limit);
   }
 
-  async claim(taskId: string): Promise<void> {
+  async claimTask(taskId: string): Promise<void> {
     this.claimed.push(taskId);
     if (taskId !== 'whole') throw this.failure;
     this.ids = this.ids.filter((id) => id !== taskId);
   }
 
-  async claims(): Promise<[]> {
+  async listClaims(): Promise<[]> {
     return [];
   }
 
-  async claimants(): Promise<[]> {
+  async listClaimants(): Promise<[]> {
     return [];
   }
 }
@@ -364,11 +364,11 @@ async function sweeps(recovery: TaskRecovery, times: number): Promise<void> {
 async function loadsIn(milliseconds: number, failure: () => Error): Promise<number> {
   let loads = 0;
   const store = {
-    claimants: async () => [],
-    claims: async () => [{ taskId: 't', token: 'a' }],
-    renew: async (claims: TaskClaim[]) => renewedAll(claims),
-    overdue: async () => [],
-    log: async () => {
+    listClaimants: async () => [],
+    listClaims: async () => [{ taskId: 't', token: 'a' }],
+    renewClaims: async (claims: TaskClaim[]) => renewedAll(claims),
+    findOverdue: async () => [],
+    readLog: async () => {
       loads += 1;
       throw failure();
     },
@@ -383,7 +383,7 @@ function recoveryOf(
   facts?: Facts,
   cancelRequested = async (): Promise<void> => undefined,
 ): TaskRecovery {
-  const registry = { begun: new BegunClaims(), has: () => false, claims: () => [], cancelRequested };
+  const registry = { begun: new BegunClaims(), has: () => false, heldClaims: () => [], cancelRequested };
   return new TaskRecovery(
     store as TaskStore,
     {} as TaskRecorder,

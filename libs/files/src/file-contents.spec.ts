@@ -61,10 +61,10 @@ class MemoryStore {
 
   noteLeftover = async (key: string): Promise<void> => void this.leftovers.add(key);
   storedBytes = async (): Promise<number> => this.stored;
-  doom = async (keys: readonly string[]): Promise<string[]> => keys.filter((key) => this.leftovers.has(key));
+  doomLeftovers = async (keys: readonly string[]): Promise<string[]> => keys.filter((key) => this.leftovers.has(key));
   forgetLeftovers = async (keys: readonly string[]): Promise<void> => keys.forEach((key) => this.leftovers.delete(key));
   knownContents = async (): Promise<{ storageKey: string; size: number }[]> => this.known;
-  commit = async (
+  commitFiles = async (
     _owner: unknown,
     drafts: readonly FileDraft[],
     unreadable: ReadonlySet<string>,

@@ -6,9 +6,12 @@ const KEYS = Array.from({ length: 90 }, (_, index) => String(index).padStart(2, 
 
 function upkeep(discard: (keys: readonly string[]) => Promise<void>): () => Promise<void> {
   let handler: JobHandler<unknown> | undefined;
-  const jobs = { register: (_name: string, it: JobHandler<unknown>) => void (handler = it), every: () => undefined };
+  const jobs = {
+    registerHandler: (_name: string, it: JobHandler<unknown>) => void (handler = it),
+    scheduleCron: () => undefined,
+  };
   const files = {
-    expired: async () => [],
+    listExpired: async () => [],
     dueLeftovers: async (limit: number, after: string) => KEYS.filter((key) => key > after).slice(0, limit),
   };
   new FileUpkeepJob(jobs as never, files as never, { discardContents: discard } as never);

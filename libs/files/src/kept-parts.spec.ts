@@ -33,13 +33,13 @@ class MemoryFiles {
 
   queries = 0;
 
-  among = async (owner: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> => {
+  findAmong = async (owner: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> => {
     this.queries += 1;
     const files = await Promise.all(ids.map((id) => this.get(owner, id)));
     return new Map(files.flatMap((file) => (file ? [[file.id, file]] : [])));
   };
 
-  store = async (
+  storeFiles = async (
     owner: FileOwner,
     files: AsyncIterable<ArrivingFile>,
     _announced: number,
@@ -63,7 +63,7 @@ class MemoryFiles {
   /** Opens that fail before one succeeds. */
   outage = 0;
 
-  open = async ({ id }: StoredFile): Promise<Readable> => {
+  openContent = async ({ id }: StoredFile): Promise<Readable> => {
     this.opened += 1;
     if (this.failure) throw this.failure;
     if (this.opened <= this.outage) throw storageUnavailable('away');

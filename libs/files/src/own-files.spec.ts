@@ -33,12 +33,14 @@ function ownFiles(): OwnFiles {
   const isOwner = (scope: { tenant: string; owner: string }): boolean =>
     scope.tenant === owner.tenant && scope.owner === owner.owner;
   const files = {
-    among: async (scope: typeof owner, ids: readonly string[]) =>
+    findAmong: async (scope: typeof owner, ids: readonly string[]) =>
       new Map(isOwner(scope) && ids.includes(file.id) ? [[file.id, file]] : []),
     get: async (scope: typeof owner, id: string) => (isOwner(scope) && id === file.id ? file : undefined),
   };
-  const contents = { open: opened };
-  const addresses = { address: ({ id }: StoredFile, base: string, until: Date) => `${base}/${id}@${until.getTime()}` };
+  const contents = { openContent: opened };
+  const addresses = {
+    signAddress: ({ id }: StoredFile, base: string, until: Date) => `${base}/${id}@${until.getTime()}`,
+  };
   const service = { ownUrls: [BASE], isOwnAddress: () => false, publicBaseUrl: () => BASE };
   const urls = new OwnFileUrls(service as never, { host: '0.0.0.0', publicUrl: BASE, allowedHosts: [] } as never);
   return new OwnFiles(files as never, contents as never, addresses as never, service as never, urls);

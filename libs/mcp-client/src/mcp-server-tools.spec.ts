@@ -15,7 +15,7 @@ function toolsOf(failure: unknown, fails: 'list' | 'call'): McpServerTools {
     if (failing) throw failure;
     return { tools: [], skipped: [] };
   };
-  const connection = { tools: () => given(fails === 'list'), call: () => given(true) };
+  const connection = { listTools: () => given(fails === 'list'), callServerTool: () => given(true) };
   const known = { tools: [{ definition: TOOL }] };
   return new McpServerTools(
     { forCall: async () => SERVER } as unknown as McpServers,

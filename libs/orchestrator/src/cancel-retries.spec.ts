@@ -28,10 +28,10 @@ beforeEach(() => {
   kept = [];
   answer = 'acknowledged';
   let handler: JobHandler<ChildCancel> | undefined;
-  const jobs = { register: (_name: string, added: JobHandler<ChildCancel>) => (handler = added) };
+  const jobs = { registerHandler: (_name: string, added: JobHandler<ChildCancel>) => (handler = added) };
   const directory = {
-    client: async (url: string) => ({
-      cancel: async (taskId: string, options?: AgentCallOptions) => {
+    resolveClient: async (url: string) => ({
+      cancelTask: async (taskId: string, options?: AgentCallOptions) => {
         asked.push({ url, taskId, options });
         return answer;
       },

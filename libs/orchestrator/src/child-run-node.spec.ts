@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 function executorOf(config: JsonObject): AgentExecutor {
-  const executors = { of: (revision: WorkflowRevision) => new WorkflowExecutor(revision, services) };
+  const executors = { getExecutor: (revision: WorkflowRevision) => new WorkflowExecutor(revision, services) };
   const node: NodeSpec = { id: 'tr', type: 'workflow', config, of: { workflow: 'parent', revision: '1' } };
   return new ChildRunNode(store, executors as never, chains).createExecutor(node);
 }

@@ -26,8 +26,8 @@ async function refusalOf(log: readonly TaskEvent[], metadata?: { node: JsonValue
     lastSequence: log.length,
   } as TaskHeader;
   const tasks = {
-    headers: async () => new Map([[taskId, header]]),
-    events: async () => log.map((event, at) => ({ sequence: at + 1, event, json: JSON.stringify(event) })),
+    readHeaders: async () => new Map([[taskId, header]]),
+    readEvents: async () => log.map((event, at) => ({ sequence: at + 1, event, json: JSON.stringify(event) })),
   };
   const folds = new RunFolds(tasks as never, new FoldMemory());
   const message = userMessage('yes', { taskId, ...(metadata && { metadata }) });

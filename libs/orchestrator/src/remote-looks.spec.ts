@@ -56,10 +56,13 @@ beforeEach(() => {
   asked = [];
   answer = async () => 'TASK_STATE_INPUT_REQUIRED';
   const handlers = new Map<string, JobHandler<unknown>>();
-  const jobs = { register: (name: string, it: JobHandler<unknown>) => handlers.set(name, it), every: () => undefined };
-  const shutdown = { register: (_phase: string, step: () => unknown) => void (stop = step) };
+  const jobs = {
+    registerHandler: (name: string, it: JobHandler<unknown>) => handlers.set(name, it),
+    scheduleCron: () => undefined,
+  };
+  const shutdown = { registerStep: (_phase: string, step: () => unknown) => void (stop = step) };
   const directory = {
-    client: async (url: string) => ({
+    resolveClient: async (url: string) => ({
       getTask: async (_taskId: string, options: AgentCallOptions) => {
         asked.push({ url, options });
         return { status: { state: await answer(options) } } as Task;

@@ -46,7 +46,7 @@ function stored(log: readonly TaskEvent[]): RecordedEvent[] {
 function foldsOf(log: readonly TaskEvent[]): { folds: DrivenFolds; reads: number[] } {
   const [events, reads] = [stored(log), [] as number[]];
   const tasks = {
-    events: async (_taskId: string, after: number, limit: number) => {
+    readEvents: async (_taskId: string, after: number, limit: number) => {
       const read = events.slice(after, after + limit);
       reads.push(read.length);
       return read;
@@ -175,7 +175,7 @@ describe('The fold of a run that waits', () => {
   it('is dropped with all others where too much is in flight', async () => {
     const run = await asking(3);
     let isFull = false;
-    const tasks = { events: async (_id: string, after: number) => stored(run.log).slice(after) };
+    const tasks = { readEvents: async (_id: string, after: number) => stored(run.log).slice(after) };
     const folds = new DrivenFolds(tasks as never, new FoldMemory({ isFull: () => isFull }));
     await folds.readRunState(headerAt(run.log.length), run.definition);
     expect(folds.count).toBe(1);
@@ -187,7 +187,7 @@ describe('The fold of a run that waits', () => {
   it('weighs what agents and people said by its structure, the Messages that the run has received too', async () => {
     const run = await asking(3);
     const memory = new FoldMemory();
-    const tasks = { events: async (_id: string, after: number) => stored(run.log).slice(after) };
+    const tasks = { readEvents: async (_id: string, after: number) => stored(run.log).slice(after) };
     const folds = new DrivenFolds(tasks as never, memory);
     const weighed = async (): Promise<number> => {
       await folds.readRunState(headerAt(run.log.length), run.definition);

@@ -10,7 +10,7 @@ const ALIASES: Record<string, string> = { 'nodes/n': 'workflows/w/nodes/n' };
 /** The agents of the tenant `t`. */
 const catalog = {
   inTenant: (tenant: string) => ({
-    resolve: async (path: string, revision?: string): Promise<Pick<ServedAgent, 'path'>> => {
+    resolveAgent: async (path: string, revision?: string): Promise<Pick<ServedAgent, 'path'>> => {
       const found = ALIASES[path] ?? path;
       if (tenant === 't' && revision === 'r1' && path === 'workflows/w/nodes/removed') return { path };
       if (tenant === 't' && PATHS.includes(found)) return { path: found };
@@ -91,7 +91,7 @@ describe('AgentReferences', () => {
       if (times !== 2) throw away;
       return { path };
     };
-    const modules = { get: () => ({ inTenant: () => ({ resolve }) }) } as unknown as ModuleRef;
+    const modules = { get: () => ({ inTenant: () => ({ resolveAgent: resolve }) }) } as unknown as ModuleRef;
     const called = new AgentReferences(modules, address).callTarget('w', 't', GOES_ON);
     expect(await called.findTarget()).toMatchObject({ calledAgent: 'workflows/w' });
     expect(times).toBe(2);
@@ -114,7 +114,9 @@ describe('AgentReferences', () => {
   });
 
   it('a fault of ours is no unknown agent', async () => {
-    const broken = { get: () => ({ inTenant: () => ({ resolve: async () => Promise.reject(new Error('a fault')) }) }) };
+    const broken = {
+      get: () => ({ inTenant: () => ({ resolveAgent: async () => Promise.reject(new Error('a fault')) }) }),
+    };
     const faulty = new AgentReferences(broken as unknown as ModuleRef, {} as ServiceAddress);
     await expect(faulty.refuseUnknown([['first', 'w']], 't')).rejects.toThrow('a fault');
   });

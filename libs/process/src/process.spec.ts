@@ -214,7 +214,7 @@ describe('Process', () => {
     const failing = { onClose: () => closed.push('failed'), work: () => Promise.reject(new Error('a fault')) };
     await expect(new Driven(failing).run()).rejects.toThrow('a fault');
     const left = new Driven({ onClose: () => closed.push('left') });
-    const context = { ...REFERENCE, signal: new AbortController().signal, log: async () => left.log };
+    const context = { ...REFERENCE, signal: new AbortController().signal, readTaskLog: async () => left.log };
     for await (const _event of left.executor.execute(context as unknown as RequestContext)) break;
     expect(closed).toEqual(['waiting', 'failed', 'left']);
   });

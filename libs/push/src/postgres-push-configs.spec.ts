@@ -20,7 +20,7 @@ beforeEach(() => {
   };
   const payload = { taskId: 't', scope: { tenant: '', owner: '' }, config: { id: 'c', url: 'https://web.hook/' } };
   const jobs = {
-    register: (_name: string, { read, run }: JobHandler<unknown>) => {
+    registerHandler: (_name: string, { read, run }: JobHandler<unknown>) => {
       register = () => run(read(payload), {} as never);
     },
   };

@@ -200,14 +200,14 @@ describe('a notification that is to be sent once more', () => {
 function work(signal = new AbortController().signal): Promise<void> {
   const metrics = { counter: () => ({ inc: () => undefined }) };
   const tasks = {
-    events: async (_id: string, after: number, limit: number) =>
+    readEvents: async (_id: string, after: number, limit: number) =>
       Array.from(
         { length: Math.min(Math.max(log - after, 0), limit) },
         (_, index) => ({ sequence: after + index + 1 }) as RecordedEvent,
       ),
   };
   const sender = {
-    send: async ({ pushId }: DueConfig, { sequence }: RecordedEvent) => {
+    sendNotification: async ({ pushId }: DueConfig, { sequence }: RecordedEvent) => {
       if (pushId === 'broken') throw new Error('a fault of ours');
       if (pushId === 'lost') throw new Error('Client has encountered a connection error and is not queryable');
       reported.push(`sent ${sequence}`);

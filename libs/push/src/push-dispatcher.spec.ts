@@ -147,13 +147,13 @@ async function until(condition: () => boolean): Promise<void> {
 
 function started(): PushDispatcher {
   const deliveries = {
-    work: async ({ receiver }: PushLane, ms: number) => {
+    workLane: async ({ receiver }: PushLane, ms: number) => {
       attemptMs.set(receiver, ms);
       await new Promise<void>((resolve) => underWay.set(receiver, resolve));
       underWay.delete(receiver);
     },
   };
-  const shutdown = { register: (_phase: string, step: Step) => steps.push(step) };
+  const shutdown = { registerStep: (_phase: string, step: Step) => steps.push(step) };
   const made = new PushDispatcher(
     fakeQueues() as unknown as PushQueues,
     deliveries as unknown as PushDeliveries,

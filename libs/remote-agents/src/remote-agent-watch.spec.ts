@@ -42,12 +42,12 @@ describe('CARD_CHANGE_POLICY=block', () => {
     let kept: CardPin | undefined;
     const fake = {
       asked: 0,
-      find: async () => {
+      findPin: async () => {
         fake.asked += 1;
         if (fake.asked <= times) throw AWAY;
         return kept;
       },
-      pin: async (_tenant: string, url: string, seen: { hash: string }) =>
+      pinCard: async (_tenant: string, url: string, seen: { hash: string }) =>
         (kept = { id: '1', url, card: null, ...seen }),
       seenAgain: async () => undefined,
     };
@@ -95,14 +95,14 @@ describe('A card that was let pass', () => {
     let kept: CardPin | undefined;
     const fake = {
       asked: 0,
-      find: async () => {
+      findPin: async () => {
         fake.asked += 1;
         return kept;
       },
-      pin: async (_tenant: string, url: string, { hash }: { hash: string }) =>
+      pinCard: async (_tenant: string, url: string, { hash }: { hash: string }) =>
         (kept = { id: '1', url, hash, card: null }),
       seenAgain: async () => undefined,
-      note: async () => true,
+      noteChange: async () => true,
     };
     return fake as unknown as CardPins & { asked: number };
   }

@@ -11,7 +11,7 @@ const OF_SERVER = ['25006', '53100', '53300', '57P01', '57P03'];
 function setUp(): { store: FaultyStore; journal: TaskJournal; source(taskId: string, parent?: string): JournaledTask } {
   const store = new FaultyStore();
   const ignore = (): void => undefined;
-  const metrics = { batchWritten: ignore, reached: ignore, writeRefused: ignore, watchJournal: ignore };
+  const metrics = { batchWritten: ignore, countReached: ignore, writeRefused: ignore, watchJournal: ignore };
   const journal = new TaskJournal(store as unknown as TaskStore, metrics as never, loadConfig({}), new Readiness());
   return { store, journal, source: (taskId, parent) => new JournaledTask(taskId, journal, parent) };
 }

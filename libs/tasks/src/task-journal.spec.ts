@@ -15,7 +15,7 @@ function setUp(env: Record<string, string> = {}): {
   const store = new HeldStore();
   const readiness = new Readiness();
   const ignore = (): void => undefined;
-  const metrics = { batchWritten: ignore, reached: ignore, writeRefused: ignore, watchJournal: ignore };
+  const metrics = { batchWritten: ignore, countReached: ignore, writeRefused: ignore, watchJournal: ignore };
   const journal = new TaskJournal(store as unknown as TaskStore, metrics as never, loadConfig(env), readiness);
   return { store, journal, readiness, source: (taskId) => new JournaledTask(taskId, journal) };
 }
@@ -24,7 +24,12 @@ function setUp(env: Record<string, string> = {}): {
 function madeOnPremise(journal: TaskJournal): { recording: TaskRecording; json: string } {
   const ignore = (): void => undefined;
   const limits = { event: Infinity, artifact: Infinity, log: Infinity };
-  const services = { journal, feed: { publish: ignore, lost: ignore }, inFlight: { add: ignore }, limits };
+  const services = {
+    journal,
+    feed: { publishEvents: ignore, closeTask: ignore },
+    inFlight: { addBytes: ignore },
+    limits,
+  };
   const at = new Date(0);
   const header: TaskHeader = {
     ...{ taskId: 't', contextId: 'c', tenant: '', owner: '', agent: 'workflows/w' },

@@ -16,9 +16,9 @@ const BEGINNING = {
 } as const;
 
 const SERVICES = {
-  journal: { enqueue: () => undefined },
-  inFlight: { add: () => undefined },
-  feed: { publish: () => undefined, lost: () => undefined, begun: () => undefined },
+  journal: { enqueueEvent: () => undefined },
+  inFlight: { addBytes: () => undefined },
+  feed: { publishEvents: () => undefined, closeTask: () => undefined, openTask: () => undefined },
   limits: { event: Infinity, artifact: Infinity, log: Infinity },
 };
 
@@ -27,7 +27,7 @@ function begun(facts?: TaskFacts): { recording: TaskRecording; bytes: number[] }
   const bytes: number[] = [];
   const services = {
     ...SERVICES,
-    journal: { enqueue: (_source: unknown, of: number) => bytes.push(of) },
+    journal: { enqueueEvent: (_source: unknown, of: number) => bytes.push(of) },
     ...(facts && { facts }),
   };
   const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
@@ -220,8 +220,8 @@ describe('A Task whose claim is lost', () => {
   it('is left to its next writer, also where what was under way came through after all', () => {
     const reported: string[] = [];
     const feed = {
-      publish: () => reported.push('published'),
-      lost: (taskId: string) => reported.push(`lost ${taskId}`),
+      publishEvents: () => reported.push('published'),
+      closeTask: (taskId: string) => reported.push(`lost ${taskId}`),
     };
     const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
     const recording = new TaskRecording({ ...SERVICES, feed } as never, { header, token: 'k' });
@@ -252,7 +252,7 @@ describe('A Task as it stands', () => {
 
   it('is told to those who follow it by who takes it up, as far as its log goes', () => {
     const begun: unknown[] = [];
-    const feed = { ...SERVICES.feed, begun: (...reported: unknown[]) => begun.push(reported) };
+    const feed = { ...SERVICES.feed, openTask: (...reported: unknown[]) => begun.push(reported) };
     const fold = TaskFold.beginTask({ task: submittedTask(REFERENCE, userMessage('hi')) });
     const start = { header: { ...header, lastSequence: 3 }, token: 'k', fold };
     expect(new TaskRecording({ ...SERVICES, feed } as never, start).standing).toMatchObject({ task: { id: 't' } });

@@ -51,7 +51,7 @@ it('tells the feed of commits once per batch, whoever throws, and nothing where 
   await module.init();
   let outcome: JournalOutcome = 'written';
   const write = async (entries: readonly JournalEntry[]): Promise<JournalOutcome[]> => entries.map(() => outcome);
-  const metrics = { batchWritten: ignore, reached: ignore, writeRefused: ignore, watchJournal: ignore };
+  const metrics = { batchWritten: ignore, countReached: ignore, writeRefused: ignore, watchJournal: ignore };
   const store = { writeBatch: write } as unknown as TaskStore;
   const journal = new TaskJournal(store, metrics as never, loadConfig({}), undefined, module.get(EventEmitter2));
 

@@ -14,11 +14,11 @@ const HEADER = { ...TASK, tenant: 'acme', owner: 'ann', lastSequence: 2 } as unk
 function storeOf(bytes: number, isShort: boolean) {
   const done: string[] = [];
   const store = {
-    log: async () => ({
+    readLog: async () => ({
       header: { ...HEADER, size: { log: bytes, artifacts: 0 } },
       ...(isShort && { events: EVENTS }),
     }),
-    events: async (_taskId: string, after: number, limit: number, reader?: object) => {
+    readEvents: async (_taskId: string, after: number, limit: number, reader?: object) => {
       done.push(`read ${after + 1} to ${after + limit} for ${JSON.stringify(reader)}`);
       return EVENTS.slice(after, after + limit);
     },

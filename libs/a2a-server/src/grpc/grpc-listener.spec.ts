@@ -52,9 +52,9 @@ async function listen(connections: ConnectionLimits): Promise<void> {
   inFlight = new InFlight({ memory } as never, metrics);
   room = new ResponseBudget({ memory } as never, metrics);
   pace = new ReaderPace(metrics, { bytesPerSecond: 16_000, windowMs: 300 });
-  const authentication = { caller: async () => ANN };
-  const limits = { enter: () => () => undefined, stream: () => () => undefined };
-  const openCalls = { watch: () => () => undefined };
+  const authentication = { identifyCaller: async () => ANN };
+  const limits = { enterRequest: () => () => undefined, enterStream: () => () => undefined };
+  const openCalls = { watchStream: () => () => undefined };
   const config = { bodyLimit: BODY_LIMIT, requestTimeoutMs: 60_000 };
   listener = new GrpcListener({
     handler: new LargeAnswers() as unknown as RequestHandler,
@@ -84,9 +84,9 @@ async function limitConnections(connections: ConnectionLimits): Promise<void> {
 
 /** Answers everything with a large Task, for which it takes room, and notes which operations were called. */
 class LargeAnswers {
-  agent = async () => servedAgent('', new FakeExecutor(echo));
-  agentOfTasks = this.agent;
-  meant = async (agent: unknown) => agent;
+  resolveAgent = async () => servedAgent('', new FakeExecutor(echo));
+  agentOfTasks = this.resolveAgent;
+  agentOfTenant = async (agent: unknown) => agent;
   getTask = (_agent: unknown, _request: unknown, call: CallContext) => this.answer('GetTask', call);
   cancelTask = (_agent: unknown, _request: unknown, call: CallContext) => this.answer('CancelTask', call);
 

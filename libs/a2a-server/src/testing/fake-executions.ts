@@ -15,7 +15,7 @@ import { type MemoryTaskStore, taskHeader } from './memory-task-store.js';
 export class FakeExecutions {
   /** When set, `settled` of every execution rejects with it while the work goes on. */
   interruptWith: Error | undefined;
-  readonly files = { keep: async (request: SendMessageRequest): Promise<SendMessageRequest> => request };
+  readonly files = { keepFiles: async (request: SendMessageRequest): Promise<SendMessageRequest> => request };
 
   /** Tasks that are said to be executed here. */
   readonly underWay = new Map<string, StoredTask>();
@@ -25,11 +25,11 @@ export class FakeExecutions {
     private readonly feed: TaskFeed,
   ) {}
 
-  executing(taskId: string): { standing: StoredTask | undefined } {
+  findExecution(taskId: string): { standing: StoredTask | undefined } {
     return { standing: this.underWay.get(taskId) };
   }
 
-  begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Execution {
+  beginExecution(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Execution {
     const taskId = call.newTaskId?.() ?? randomUUID();
     const contextId = request.message.contextId ?? randomUUID();
     const reference = { taskId, contextId };
@@ -39,7 +39,12 @@ export class FakeExecutions {
     return this.run(agent, reference, request, call, null);
   }
 
-  async resume(agent: ServedAgent, taskId: string, request: SendMessageRequest, call: CallContext): Promise<Execution> {
+  async resumeExecution(
+    agent: ServedAgent,
+    taskId: string,
+    request: SendMessageRequest,
+    call: CallContext,
+  ): Promise<Execution> {
     const stored = await this.store.loadTask(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND');
     if (isActiveState(stored.header.state)) throw new A2AError('UNSUPPORTED_OPERATION');
@@ -49,7 +54,7 @@ export class FakeExecutions {
     return this.run(agent, reference, request, call, stored.task);
   }
 
-  async cancel(_agent: ServedAgent, taskId: string, _call: CallContext, _gone?: AbortSignal): Promise<Task> {
+  async cancelAndWait(_agent: ServedAgent, taskId: string, _call: CallContext, _gone?: AbortSignal): Promise<Task> {
     const stored = await this.store.loadTask(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND');
     this.record(taskId, statusUpdate({ taskId, contextId: stored.header.contextId }, 'TASK_STATE_CANCELED'));

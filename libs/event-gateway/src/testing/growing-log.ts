@@ -9,11 +9,11 @@ export class GrowingLog {
   private readonly commits: Commit[] = [];
   private grown = Promise.withResolvers<void>();
 
-  async position(): Promise<{ position: CommitPosition; at: Date }> {
+  async readPosition(): Promise<{ position: CommitPosition; at: Date }> {
     return { position: new Map([['w', BigInt(this.commits.length)]]), at: new Date() };
   }
 
-  async *follow(after: CommitPosition, signal: AbortSignal): AsyncGenerator<Commit> {
+  async *followCommits(after: CommitPosition, signal: AbortSignal): AsyncGenerator<Commit> {
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     const { held } = this;
     this.held = undefined;

@@ -82,7 +82,7 @@ export class BuiltInTools extends AgentTools {
       if (!tool) return [];
       const { description, parameters: inputSchema, repeatable } = tool;
       const invokeTool: AgentTool['invokeTool'] = (args, { signal }) => this.runBuiltIn(name, args, signal);
-      return [{ name, description, inputSchema, repeatable, needsApproval: false, call: invokeTool }];
+      return [{ name, description, inputSchema, repeatable, needsApproval: false, invokeTool }];
     });
   }
 

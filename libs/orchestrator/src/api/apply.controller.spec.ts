@@ -12,8 +12,8 @@ import { WorkflowCheck } from './workflow-check.js';
 
 const nodeTypes = {
   names: ['agent', 'workflow'],
-  keys: () => ['prompt', 'workflow', 'revision'],
-  problems: ({ id, type }: { id: string; type: string }) =>
+  configKeys: () => ['prompt', 'workflow', 'revision'],
+  findProblems: ({ id, type }: { id: string; type: string }) =>
     ['agent', 'workflow'].includes(type) ? [] : [`node "${id}": unknown type "${type}"`],
 };
 

@@ -51,35 +51,37 @@ class Fake {
   last = 3;
 
   runs = {
-    start: async (workflow: string, inputs: unknown, { scope, baseUrl }: ApiCall) => {
+    startRun: async (workflow: string, inputs: unknown, { scope, baseUrl }: ApiCall) => {
       if (workflow !== 'w') throw unknownWorkflow();
       this.started.push([workflow, inputs, { scope, baseUrl }]);
       return header;
     },
-    header: async (id: string) => {
+    findHeader: async (id: string) => {
       if (id !== 'r1') throw new ProblemError(404, 'run not found');
       return { ...header, lastSequence: this.last };
     },
-    show: async (id: string, call: object) => ({ runId: id, ...call }),
-    stop: async (id: string) => {
+    viewRun: async (id: string, call: object) => ({ runId: id, ...call }),
+    stopRun: async (id: string) => {
       this.canceled.push(id);
       this.cancellation.resolve();
     },
-    cancel: async (id: string) => {
+    cancelRun: async (id: string) => {
       this.canceled.push(id);
       return { runId: id, status: 'canceled', children: [] };
     },
   };
 
   list = {
-    page: async (query: RunQuery) => {
+    listRuns: async (query: RunQuery) => {
       this.queries.push(query);
       if (query.pageSize === 99) throw malformedRequest({ path: 'x', detail: 'y' });
       return { runs: [], nextPageToken: '' };
     },
   };
 
-  feed = { follow: (_id: string, after: number, { signal }: { signal: AbortSignal }) => this.follow(after, signal) };
+  feed = {
+    followTask: (_id: string, after: number, { signal }: { signal: AbortSignal }) => this.follow(after, signal),
+  };
 
   private async *follow(after: number, signal: AbortSignal): AsyncGenerator<RecordedEvent> {
     for (const event of LOG.slice(after)) {

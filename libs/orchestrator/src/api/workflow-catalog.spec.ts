@@ -28,7 +28,7 @@ class KnownTypes extends NodeTypes {
 function setUp() {
   const store = new MemoryWorkflowStore();
   const nodeTypes = new KnownTypes();
-  const executors = { of: (_revision: WorkflowRevision) => new Silent() };
+  const executors = { getExecutor: (_revision: WorkflowRevision) => new Silent() };
   const config = { serviceName: 'house', serviceDescription: 'All of it' } as AppConfig;
   const own = new BuiltInAgents();
   const catalog = new WorkflowCatalog(store, new CatalogServices(nodeTypes, executors as never, config, own));

@@ -13,8 +13,8 @@ import { WorkflowsController } from './workflows.controller.js';
 
 const nodeTypes = {
   names: ['agent'],
-  keys: () => ['prompt'],
-  problems: ({ id, type }: { id: string; type: string }) =>
+  configKeys: () => ['prompt'],
+  findProblems: ({ id, type }: { id: string; type: string }) =>
     type === 'agent' ? [] : [`node "${id}": unknown type "${type}"`],
 };
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
       { provide: WorkflowStore, useClass: MemoryWorkflowStore },
       WorkflowCheck,
       WorkflowPages,
-      { provide: ResponseBudget, useValue: { enter: async () => () => undefined } },
+      { provide: ResponseBudget, useValue: { enterAnswer: async () => () => undefined } },
       { provide: NodeTypes, useValue: nodeTypes },
       { provide: APP_PIPE, useClass: ApiValidationPipe },
       { provide: APP_FILTER, useFactory: () => new ProblemFilter() },

@@ -28,7 +28,7 @@ it('joins again where its new session is lost while the one before it has not en
   const sessions: FakeSession[] = [];
   const joined = (count: number): Promise<void> => until(() => sessions.length === count);
   const database = {
-    session: () => sessions[sessions.push(new FakeSession()) - 1],
+    createSession: () => sessions[sessions.push(new FakeSession()) - 1],
     learnTime: () => undefined,
     renewSessions: () => undefined,
   };
@@ -49,7 +49,7 @@ it.each([
   ['for nothing where its heartbeat is late', 8_000, []],
 ])('waits for the locks of its lost session %s', async (_, ageMs, waits) => {
   const sessions: FakeSession[] = [];
-  const database = { session: () => sessions[sessions.push(new FakeSession()) - 1], learnTime: () => undefined };
+  const database = { createSession: () => sessions[sessions.push(new FakeSession()) - 1], learnTime: () => undefined };
   const clock = jest.spyOn(performance, 'now').mockReturnValue(100_000);
   const life = new ReplicaLife(database as unknown as Database);
   try {

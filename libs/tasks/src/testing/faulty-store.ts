@@ -19,10 +19,10 @@ export class FaultyStore {
   /** Resolves when the statement of a batch may go on. */
   hold: (batch: readonly JournalEntry[]) => Promise<void> | undefined = () => undefined;
   readonly retries = {
-    write: this.session(),
-    recorded: (taskId: string, after: number, limit: number) => this.recorded(taskId, after, limit),
+    writeBatch: this.session(),
+    readRecordedEvents: (taskId: string, after: number, limit: number) => this.readRecordedEvents(taskId, after, limit),
   };
-  readonly write = this.session();
+  readonly writeBatch = this.session();
   private readonly logs = new Map<string, string[]>();
   private readonly listeners: { count: number; resolve: () => void }[] = [];
 
@@ -45,11 +45,11 @@ export class FaultyStore {
     return batch.map((entry) => this.writeEntry(entry, made));
   }
 
-  async probe(): Promise<void> {
+  async probeWrite(): Promise<void> {
     // The server is always there.
   }
 
-  async recorded(taskId: string, after: number, limit: number): Promise<{ json: string }[]> {
+  async readRecordedEvents(taskId: string, after: number, limit: number): Promise<{ json: string }[]> {
     return (this.logs.get(taskId) ?? []).slice(after, after + limit).map((json) => ({ json }));
   }
 

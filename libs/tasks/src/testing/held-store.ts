@@ -13,7 +13,7 @@ export class HeldStore {
   unreadable = 0;
   private notify: (() => void) | undefined;
 
-  write(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+  writeBatch(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     return new Promise((resolve, reject) => {
       const answer = (outcome: unknown): void => {
         if (outcome instanceof Error) reject(outcome);
@@ -28,11 +28,11 @@ export class HeldStore {
     return this;
   }
 
-  probe(): Promise<void> {
+  probeWrite(): Promise<void> {
     return this.away ? Promise.reject(new Error('Connection refused')) : Promise.resolve();
   }
 
-  recorded(taskId: string, after: number, limit: number): Promise<{ json: string }[]> {
+  readRecordedEvents(taskId: string, after: number, limit: number): Promise<{ json: string }[]> {
     if (this.unreadable > 0) {
       this.unreadable -= 1;
       return Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
@@ -41,7 +41,7 @@ export class HeldStore {
   }
 
   /** Of a reader that is behind. */
-  async events(): Promise<[]> {
+  async readEvents(): Promise<[]> {
     return [];
   }
 
