@@ -35,7 +35,7 @@ import { keptTrace } from './spans/kept-trace.js';
 import { TaskTracing } from './spans/task-tracing.js';
 import { CANCEL_REQUESTED, TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
-import { claimWaiting, explainRefusal } from './waiting-claim.js';
+import { claimWaiting, explainClaimRefusal } from './waiting-claim.js';
 
 /** Fields of a start that the registry does not add itself. */
 type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper'>;
@@ -199,14 +199,14 @@ export class ExecutionRegistry {
   private async claimAndResume({ agent, claim, request, call, once, after }: Resumption): Promise<TaskExecution> {
     const { taskId, token } = claim;
     const stored = await claimWaiting(this.store, claim, this.replica.replicaId, this.leaving.signal);
-    if (!stored) throw await explainRefusal(this.store, taskId);
+    if (!stored) throw await explainClaimRefusal(this.store, taskId);
     if (stored.header.cancelRequested) {
       await this.endCanceled({ agent, stored, token, call });
-      throw await explainRefusal(this.store, taskId);
+      throw await explainClaimRefusal(this.store, taskId);
     }
     if (after !== undefined && after !== stored.header.lastSequence) {
       await this.giveBack(claim);
-      throw await explainRefusal(this.store, taskId);
+      throw await explainClaimRefusal(this.store, taskId);
     }
     const recording = this.recorder.continueRecording(stored, token, { idempotency: once });
     const message = { ...request.message, taskId, contextId: stored.header.contextId };

@@ -50,7 +50,7 @@ export class TaskAdoption {
    */
   async takeUp(claim: TaskClaim, failures: number, read: TaskLog | undefined): Promise<void> {
     if (!read || !goesOn(read.header)) return this.services.store.releaseClaim(claim);
-    const events = read.events ?? (await this.readLog(read.header));
+    const events = read.events ?? (await this.readTaskLog(read.header));
     await this.continueTask(claim, failures, { stored: toStored(read.header, events), events, due: false });
   }
 
@@ -75,10 +75,10 @@ export class TaskAdoption {
 
   /** Reads a log within the limit of concurrent bytes: any number of Tasks may be due at the same time. */
   private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
-    return this.reads.runRead(header.size?.log ?? 0, () => this.readLog(header));
+    return this.reads.runRead(header.size?.log ?? 0, () => this.readTaskLog(header));
   }
 
-  private async readLog({ taskId, lastSequence, size }: TaskHeader): Promise<RecordedEvent[]> {
+  private async readTaskLog({ taskId, lastSequence, size }: TaskHeader): Promise<RecordedEvent[]> {
     const usual = (size?.log ?? 0) / Math.max(lastSequence, 1);
     const limit = Math.min(PAGE_EVENTS, Math.max(1, Math.floor(PAGE_BYTES / Math.max(usual, 1))));
     const log: RecordedEvent[] = [];

@@ -34,7 +34,7 @@ export async function claimWaiting(
 }
 
 /** Returns the error for a Task that could not be claimed and therefore takes no Message. */
-export async function explainRefusal(store: Pick<TaskStore, 'readHeader'>, taskId: string): Promise<A2AError> {
+export async function explainClaimRefusal(store: Pick<TaskStore, 'readHeader'>, taskId: string): Promise<A2AError> {
   const header = await store.readHeader(taskId);
   if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
   const what = isTerminalState(header.state) ? `has ended (${header.state})` : 'is being worked on';

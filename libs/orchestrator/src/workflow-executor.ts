@@ -74,11 +74,11 @@ export class WorkflowExecutor extends ProcessExecutor {
   }
 
   private async resumeRun(start: RunStart): Promise<WorkflowRun> {
-    return new WorkflowRun(this.services, start, this.workflow, await this.findOrigin(start));
+    return new WorkflowRun(this.services, start, this.workflow, await this.readRerunOrigin(start));
   }
 
   /** Returns the run from which this one reuses results, if it belongs to the same caller. */
-  private async findOrigin({ context, fold: { first } }: RunStart): Promise<RerunOrigin | undefined> {
+  private async readRerunOrigin({ context, fold: { first } }: RunStart): Promise<RerunOrigin | undefined> {
     const rerun = first && 'task' in first ? readRerunRequest(first.task.metadata) : undefined;
     if (rerun === undefined || rerun.all) return undefined;
     const { signal, call } = context;

@@ -27,7 +27,7 @@ export function withUncheckedResults(transport: Transport): Transport {
   transport.send = async (message, options) => {
     if (!isRequest(message)) {
       if (!('method' in message) && !answers.mayAnswer()) return;
-      await send(message, options).finally(() => endCanceled(pending, message));
+      await send(message, options).finally(() => dropCanceled(pending, message));
       return;
     }
     const request = { method: message.method, given: new AbortController() };
@@ -77,7 +77,7 @@ function withSignal(options: TransportSendOptions | undefined, signal: AbortSign
   return { ...options, requestSignal: wanted ? AbortSignal.any([wanted, signal]) : signal };
 }
 
-function endCanceled(pending: Map<RequestId, PendingRequest>, message: JSONRPCMessage | JSONRPCMessage[]): void {
+function dropCanceled(pending: Map<RequestId, PendingRequest>, message: JSONRPCMessage | JSONRPCMessage[]): void {
   if (!('method' in message) || message.method !== 'notifications/cancelled') return;
   const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
   if (requestId === undefined) return;

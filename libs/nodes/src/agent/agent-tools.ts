@@ -40,7 +40,7 @@ export interface SelfRecordingTool extends ToolDescription {
   /** Agent as the config names it, without secrets. */
   readonly reference: string;
   /** Returns why a call is not made, for the model to read. */
-  explainRefusal(call: LoggedToolCall): string | undefined;
+  explainCallRefusal(call: LoggedToolCall): string | undefined;
   /**
    * True if an interrupted call can be resumed: its Task is followed, or the repeated Message creates no second Task.
    */

@@ -42,7 +42,7 @@ function refusalOf(call: LoggedToolCall, tool: OfferedTool | undefined): string 
   if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
   if (tool === undefined) return `${call.made > 0 ? `${CUT_OFF}, and ` : ''}there is no tool "${call.tool}"`;
   if (call.malformed !== undefined) return faultIn(call.malformed);
-  return 'explainRefusal' in tool && call.made === 0 ? tool.explainRefusal(call) : undefined;
+  return 'explainCallRefusal' in tool && call.made === 0 ? tool.explainCallRefusal(call) : undefined;
 }
 
 const CUT_OFF = 'the call was cut off: it is not known whether it was made';

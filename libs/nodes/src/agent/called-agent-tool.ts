@@ -68,7 +68,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     this.inputSchema = offered.inputSchema;
   }
 
-  explainRefusal({ args }: LoggedToolCall): string | undefined {
+  explainCallRefusal({ args }: LoggedToolCall): string | undefined {
     const { maxCalls, tool } = this.config;
     if (this.log.calledAgents.countCalls(tool) >= maxCalls)
       return `"${tool}" was called ${maxCalls} times already (maxCalls)`;

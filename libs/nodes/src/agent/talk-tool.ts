@@ -49,7 +49,7 @@ export class TalkTool implements SelfRecordingTool {
     this.inputSchema = offered.inputSchema;
   }
 
-  explainRefusal({ args }: LoggedToolCall): string | undefined {
+  explainCallRefusal({ args }: LoggedToolCall): string | undefined {
     const { maxCalls, tool } = this.config;
     if (this.calledAgents.execution.log.calledAgents.countCalls(tool) >= maxCalls)
       return `"${tool}" was called ${maxCalls} times already (maxCalls)`;
