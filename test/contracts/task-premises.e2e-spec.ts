@@ -48,13 +48,13 @@ describe('a Task that is read on a premise', () => {
     const first = await newest('saved');
     expect(await read(first)).toBe(draft.taskId);
     await workflows.replaceWorkflow({ ...definition('saved'), description: 'again' });
-    expect(await read(first)).toBe('PremiseFailed');
+    expect(await read(first)).toBe('PreconditionFailed');
     const second = await newest('saved');
     expect(await read(second)).toBe(draft.taskId);
-    expect(await read({ ...second, tenant: 'another' })).toBe('PremiseFailed');
-    expect(await read(second, 'missing')).toBe('PremiseFailed');
+    expect(await read({ ...second, tenant: 'another' })).toBe('PreconditionFailed');
+    expect(await read(second, 'missing')).toBe('PreconditionFailed');
     await workflows.delete('saved');
-    expect(await read(second)).toBe('PremiseFailed');
+    expect(await read(second)).toBe('PreconditionFailed');
     expect(await read()).toBe(draft.taskId);
   });
 
@@ -71,8 +71,8 @@ describe('a Task that is read on a premise', () => {
       read(undefined, ''),
     ]);
     const { taskId } = draft;
-    expect(found).toEqual([taskId, 'PremiseFailed', taskId, 'PremiseFailed', taskId, undefined]);
-    expect(await Promise.all([read(two), read(two)])).toEqual(['PremiseFailed', 'PremiseFailed']);
+    expect(found).toEqual([taskId, 'PreconditionFailed', taskId, 'PreconditionFailed', taskId, undefined]);
+    expect(await Promise.all([read(two), read(two)])).toEqual(['PreconditionFailed', 'PreconditionFailed']);
     const logs = await Promise.all([store.readLog(taskId, undefined, one), store.readLog(taskId)]);
     expect(logs.map((log) => log?.events?.length)).toEqual([2, 2]);
   });

@@ -47,7 +47,7 @@ describe('npm run coverage', () => {
   it('tells functions that tests call from those that none does, and adds up what several files call', () => {
     const calls = callsIn(CUT, JOURNAL);
     expect(calls(join(TASKS, 'journal-writer.ts'), 'private async rewriteFenced(')).toBe(0);
-    const taken = calls(SHARED, 'function take(')!;
+    const taken = calls(SHARED, 'function takeInOrder(')!;
     expect(taken).toBeGreaterThan(0);
     // One file calls it once more, where nothing waits.
     expect(calls(SHARED, 'export function fairCut(')).toBe(taken + 1);
