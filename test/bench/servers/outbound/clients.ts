@@ -16,10 +16,10 @@ let counted = 0;
 export const callers: Record<string, (agentUrl: string) => Promise<Call>> = {
   'parley-resolved': async (url) => {
     const directory = await parleyDirectory();
-    return async () => parleyCall(await directory.client(url));
+    return async () => parleyCall(await directory.resolveClient(url));
   },
   'parley-kept': async (url) => {
-    const client = await (await parleyDirectory()).client(url);
+    const client = await (await parleyDirectory()).resolveClient(url);
     return () => parleyCall(client);
   },
   'sdk-resolved': async (url) => async () => sdkCall(await new ClientFactory().createFromUrl(url, CARD_PATH)),
@@ -39,11 +39,11 @@ export const callers: Record<string, (agentUrl: string) => Promise<Call>> = {
 };
 
 interface ParleyClient {
-  send(request: object): AsyncIterable<{ task?: { status: { state: string } } }>;
+  sendMessage(request: object): AsyncIterable<{ task?: { status: { state: string } } }>;
 }
 
 /** Parley's own client as its service puts it together, from the build. */
-async function parleyDirectory(): Promise<{ client(url: string): Promise<ParleyClient> }> {
+async function parleyDirectory(): Promise<{ resolveClient(url: string): Promise<ParleyClient> }> {
   const { HttpAgentDirectory } = await import(join(ROOT, 'dist/libs/a2a-client/src/index.js'));
   const { OutboundHttp } = await import(join(ROOT, 'dist/libs/outbound/src/index.js'));
   const { loadConfig } = await import(join(ROOT, 'dist/libs/service/src/index.js'));
@@ -52,7 +52,9 @@ async function parleyDirectory(): Promise<{ client(url: string): Promise<ParleyC
 
 async function parleyCall(client: ParleyClient): Promise<string> {
   let state = 'nothing';
-  for await (const { task } of client.send({ message: { messageId: newId(), role: 'ROLE_USER', parts: PARTS } })) {
+  for await (const { task } of client.sendMessage({
+    message: { messageId: newId(), role: 'ROLE_USER', parts: PARTS },
+  })) {
     if (task) state = task.status.state;
   }
   return state === COMPLETED ? 'completed' : state;
