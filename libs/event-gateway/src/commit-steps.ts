@@ -1,7 +1,7 @@
 import type { Commit } from '#libs/tasks';
 import { encodeCursor, type CursorPlace } from './gateway-cursor.js';
 
-/** What one commit makes of a place. */
+/** Move of a client from one place over one commit. */
 export interface CommitStep {
   /** First frame of the commit that a client at the place has not had. */
   readonly begin: number;

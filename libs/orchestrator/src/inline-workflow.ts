@@ -8,7 +8,7 @@ const made = new WeakMap<JsonObject, WorkflowRevision>();
 
 /**
  * Returns the inline workflow of a node, named `around.node` and with the same revision; `undefined` if there is none.
- * It has the language of the enclosing workflow unless it sets its own.
+ * The inline workflow has the language of the enclosing one unless it sets its own.
  */
 export function findInlineRevision(
   { definition, ...saved }: WorkflowRevision,

@@ -7,7 +7,7 @@ const JEMALLOC: DebianProgram = { package: 'libjemalloc2', path: `/usr/lib/${TRI
 
 /**
  * Returns the variables that give Parley the allocator of the image. A missing jemalloc is fetched from Debian's package.
- * Where that fails, returns none, and notes the reason.
+ * Returns none, and notes the reason, if it cannot be fetched.
  */
 export async function imageAllocator(note: (text: string) => void): Promise<Record<string, string>> {
   const settings = (await import(join(ROOT, 'scripts/node-settings.mjs'))) as {

@@ -73,7 +73,7 @@ export function addRunCommands(program: Command, session: Session): void {
     .command('rerun')
     .argument('<run>', 'the id of one that has ended')
     .description('start a new run that takes over results of one that has ended')
-    .option('--from <node>', 'a node or an instance that is run anew, with everything after it', collectValue, [])
+    .option('--from <node>', 'a node or an instance to run again, with everything after it', collectValue, [])
     .option('--failed', 'run anew what failed, with everything after it')
     .option('-i, --input <input>', `${INPUT}; all of them, where any is given`, collectValue, [])
     .option('--revision <revision>', "another revision of the workflow; otherwise the run's own")
@@ -172,7 +172,7 @@ async function followRun(session: Session, runId: string, since = 0): Promise<vo
     }
   } catch (error) {
     if (signal.reason instanceof Interrupted)
-      terminal.writeNote(`\nThe run goes on; \`parley logs -f ${runId}\` shows it again.`);
+      terminal.writeNote(`\nThe run continues; \`parley logs -f ${runId}\` shows it again.`);
     throw error;
   } finally {
     clearTimeout(waits);

@@ -36,8 +36,8 @@ interface LoopAccount {
 /**
  * Shares the event loop among callers with costly requests, such as large bodies.
  *
- * - A caller that was alone in the last second never waits, whatever its requests cost. Neither does any caller while
- *   the loop has time to spare (see watchLoopLoad).
+ * - A caller that was alone in the last second never waits, whatever its requests cost. Neither does a caller whose turn
+ *   comes while the loop has time to spare (see watchLoopLoad). A wait that has begun is not cut short.
  * - Otherwise, a caller that has used a tenth of a second beyond its share waits until the debt is paid.
  * - With one costly caller the share is a fifth of the time, with two it is a sixth each: the rest is left to cheap
  *   requests, and to what costly ones cause later, such as statements and garbage.

@@ -35,7 +35,7 @@ export interface ProcessLoad {
  * - large requests brought 32 MiB since the last one, or
  * - the heap has grown by 32 MiB since, for any reason.
  *
- * It never runs on a large heap.
+ * The collection never runs on a large heap.
  */
 @Injectable()
 export class MemoryRelease implements OnApplicationBootstrap, OnModuleDestroy {
