@@ -225,7 +225,7 @@ describe('parley with runs', () => {
     await until(() => following.out().includes('input.required'), { what: 'the question' });
     following.child.kill('SIGINT');
     const { code, err } = await following.ended();
-    expect([code, err]).toEqual([130, expect.stringContaining('The run goes on')]);
+    expect([code, err]).toEqual([130, expect.stringContaining('The run continues')]);
     const { runId } = (JSON.parse((await parley.run('runs', '-w', waits, '--json')).out) as { runId: string }[])[0]!;
     expect((await parley.run('cancel', runId)).out).toContain(`Run ${runId} is canceled.\n`);
   });
