@@ -12,26 +12,26 @@ export interface ViewRoute {
 
 /** Views of the console, in the order of the navigation. Each folder has its entry in `view.tsx`. */
 export const ROUTES: readonly ViewRoute[] = [
-  { path: '/workflows', label: 'Workflows', Icon: Workflow, View: view(() => import('./workflows/view.js')) },
-  { path: '/runs', label: 'Runs', Icon: Play, View: view(() => import('./runs/view.js')) },
-  { path: '/inbox', label: 'Inbox', Icon: Inbox, View: view(() => import('./inbox/view.js')) },
+  { path: '/workflows', label: 'Workflows', Icon: Workflow, View: loadView(() => import('./workflows/view.js')) },
+  { path: '/runs', label: 'Runs', Icon: Play, View: loadView(() => import('./runs/view.js')) },
+  { path: '/inbox', label: 'Inbox', Icon: Inbox, View: loadView(() => import('./inbox/view.js')) },
   {
     path: '/conversations',
     label: 'Conversations',
     Icon: MessagesSquare,
-    View: view(() => import('./conversations/view.js')),
+    View: loadView(() => import('./conversations/view.js')),
   },
-  { path: '/brainstorms', label: 'Brainstorms', Icon: Brain, View: view(() => import('./brainstorms/view.js')) },
-  { path: '/agents', label: 'Agents', Icon: Bot, View: view(() => import('./agents/view.js')) },
-  { path: '/tasks', label: 'Tasks', Icon: ListChecks, View: view(() => import('./tasks/view.js')) },
-  { path: '/settings', label: 'Settings', Icon: Settings, View: view(() => import('./settings/view.js')) },
+  { path: '/brainstorms', label: 'Brainstorms', Icon: Brain, View: loadView(() => import('./brainstorms/view.js')) },
+  { path: '/agents', label: 'Agents', Icon: Bot, View: loadView(() => import('./agents/view.js')) },
+  { path: '/tasks', label: 'Tasks', Icon: ListChecks, View: loadView(() => import('./tasks/view.js')) },
+  { path: '/settings', label: 'Settings', Icon: Settings, View: loadView(() => import('./settings/view.js')) },
 ];
 
-function view(load: () => Promise<{ View: ComponentType }>): LazyExoticComponent<ComponentType> {
-  return lazy(async () => ({ default: (await load().catch(unreachable)).View }));
+function loadView(load: () => Promise<{ View: ComponentType }>): LazyExoticComponent<ComponentType> {
+  return lazy(async () => ({ default: (await load().catch(throwUnreachable)).View }));
 }
 
 /** Replaces the browser's message about modules by a sentence for the person. */
-function unreachable(): never {
+function throwUnreachable(): never {
   throw new ApiProblem(0, sentenceFor(0));
 }

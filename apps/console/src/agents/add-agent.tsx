@@ -10,7 +10,7 @@ export function AddAgent() {
   const [url, setUrl] = useState('');
   const [error, setError] = useState<string>();
   const [, navigate] = useLocation();
-  const add = (event: FormEvent): void => {
+  const addAgent = (event: FormEvent): void => {
     event.preventDefault();
     const address = url.trim();
     if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
@@ -21,7 +21,7 @@ export function AddAgent() {
     navigate(agentHref({ kind: 'remote', url: address }));
   };
   return (
-    <form onSubmit={add} noValidate className="shrink-0 border-b bg-card px-4 py-2">
+    <form onSubmit={addAgent} noValidate className="shrink-0 border-b bg-card px-4 py-2">
       <div className="flex gap-2">
         <Input
           type="url"

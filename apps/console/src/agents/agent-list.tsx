@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
-import { directoryPage, type ServedAgent } from '../api/directory.js';
+import { directoryPage, type DirectoryAgent } from '../api/directory.js';
 import { useKnownAgents } from '../api/known-agents.js';
 import { usePages } from '../api/use-pages.js';
 import { useResource } from '../api/use-resource.js';
@@ -30,14 +30,14 @@ const COLUMNS: readonly Column<AgentRow>[] = [
 /** Number of served agents below which the next page is loaded at once. Nodes, which are far more, do not count. */
 const FEW = 40;
 
-const agentOf = ({ path }: ServedAgent): string => path;
-const keyOf = ({ address }: AgentRow): string => address;
+const getAgentPath = ({ path }: DirectoryAgent): string => path;
+const getAgentKey = ({ address }: AgentRow): string => address;
 
 /** Shows the agents that this service serves and the known remote agents; the search covers every text of a row. */
 export function AgentList() {
   const [search, setSearch] = useSearchParams();
   const wanted = search.get('search') ?? '';
-  const pages = usePages('agents', agentOf, directoryPage);
+  const pages = usePages('agents', getAgentPath, directoryPage);
   const added = useKnownAgents();
   const workflows = useResource('workflows', workflowNodes);
   const { more, loadMore } = pages;
@@ -45,7 +45,7 @@ export function AgentList() {
   const withNodes = search.has('nodes') || wanted !== '';
   const remote = remoteAgents(added, workflows.data ?? []).map(remoteRow);
   const served = pages.rows?.filter(({ path }) => withNodes || !path.includes('/nodes/'));
-  const rows = served && [...remote, ...served.map(servedRow)].filter((row) => fits(row, wanted));
+  const rows = served && [...remote, ...served.map(servedRow)].filter((row) => matchesSearch(row, wanted));
   const few = served !== undefined && served.length < FEW;
   useEffect(() => {
     if ((wanted !== '' || few) && more) loadMore();
@@ -83,7 +83,7 @@ export function AgentList() {
         label="Agents"
         pages={{ ...pages, rows }}
         columns={COLUMNS}
-        keyOf={keyOf}
+        keyOf={getAgentKey}
         hrefOf={({ ref }) => agentHref(ref)}
         empty={
           <EmptyState title="No agent is like that">
@@ -95,7 +95,7 @@ export function AgentList() {
   );
 }
 
-function servedRow({ path, name, description, url }: ServedAgent): AgentRow {
+function servedRow({ path, name, description, url }: DirectoryAgent): AgentRow {
   // The name of a node alone is ambiguous: workflows may have nodes of the same name.
   const [, workflow, node] = /^workflows\/([^/]+)\/nodes\/([^/]+)$/.exec(path) ?? [];
   const shown = node === undefined ? name : `${workflow} / ${node}`;
@@ -108,6 +108,6 @@ function remoteRow({ url, workflows, added }: RemoteAgent): AgentRow {
   return { ref: { kind: 'remote', url }, name: url.replace(/^https?:\/\//i, ''), description, address: url };
 }
 
-function fits({ name, description, address }: AgentRow, wanted: string): boolean {
+function matchesSearch({ name, description, address }: AgentRow, wanted: string): boolean {
   return `${name} ${description} ${address}`.toLowerCase().includes(wanted.trim().toLowerCase());
 }

@@ -23,7 +23,7 @@ function Shown({ agent }: { agent: AgentRef }) {
   const resource = useResource('card', (signal) => readCard(agent, signal));
   const added = useKnownAgents();
   const [, navigate] = useLocation();
-  const forget = (url: string): void => {
+  const forgetAndReturn = (url: string): void => {
     forgetAgent(url);
     navigate('~/agents');
   };
@@ -41,7 +41,7 @@ function Shown({ agent }: { agent: AgentRef }) {
         }
         actions={
           agent.kind === 'remote' &&
-          added.includes(agent.url) && <Button onClick={() => forget(agent.url)}>Forget</Button>
+          added.includes(agent.url) && <Button onClick={() => forgetAndReturn(agent.url)}>Forget</Button>
         }
       />
       <TabBar

@@ -1,12 +1,12 @@
 import { baseOf } from '../api/directory.js';
-import { get } from '../api/http.js';
-import type { AgentCard } from './agent-card.js';
+import { getJson } from '../api/http.js';
+import type { A2aCard } from './agent-card.js';
 import type { AgentRef } from './agent-ref.js';
 import { type CardMessage, cardMessages } from './card-messages.js';
 
-export interface CardReport {
+export interface AgentCardReport {
   /** The card; missing if it cannot be read. */
-  card?: AgentCard;
+  card?: A2aCard;
   messages: CardMessage[];
   /** Result of the check of the card's signatures, in a sentence. */
   signature?: string;
@@ -16,15 +16,15 @@ export interface CardReport {
  * Reads an agent's card and its problems; a remote card through the service.
  * @throws ApiProblem
  */
-export async function readCard(ref: AgentRef, signal: AbortSignal): Promise<CardReport> {
+export async function readCard(ref: AgentRef, signal: AbortSignal): Promise<AgentCardReport> {
   if (ref.kind === 'remote') return remoteCard(ref.url, signal);
-  const card = await get<AgentCard>(`${baseOf(ref.path)}/.well-known/agent-card.json`, signal);
+  const card = await getJson<A2aCard>(`${baseOf(ref.path)}/.well-known/agent-card.json`, signal);
   return { card, messages: cardMessages(card) };
 }
 
-async function remoteCard(url: string, signal: AbortSignal): Promise<CardReport> {
+async function remoteCard(url: string, signal: AbortSignal): Promise<AgentCardReport> {
   const query = new URLSearchParams({ url });
-  const { card, problems, signature, pin } = await get<Preview>(`/api/agent-card?${query}`, signal);
+  const { card, problems, signature, pin } = await getJson<CardCheck>(`/api/agent-card?${query}`, signal);
   const messages = problems.map(({ level, path, detail }) => ({ level, path, message: detail }));
   const changed = pin && !pin.same ? [pin.blocked ? BLOCKED : CHANGED] : [];
   return {
@@ -53,8 +53,8 @@ const CHANGED: CardMessage = {
 };
 
 /** Answer of the service about a card that it has read. */
-interface Preview {
-  card?: AgentCard;
+interface CardCheck {
+  card?: A2aCard;
   signature?: { state: string };
   /** Comparison with the card that was pinned when the agent was first called. */
   pin?: { same: boolean; blocked: boolean };

@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 import { DataTable } from '../components/data-table.js';
 import { JsonView } from '../components/json-view.js';
 import { Markdown } from '../components/markdown.js';
-import type { AgentCard } from './agent-card.js';
-import type { CardReport } from './card-report.js';
+import type { A2aCard } from './agent-card.js';
+import type { AgentCardReport } from './card-report.js';
 import type { CardMessage } from './card-messages.js';
 
 /** Shows an agent's card, its problems first. */
-export function CardView({ report: { card, messages, signature } }: { report: CardReport }) {
+export function CardView({ report: { card, messages, signature } }: { report: AgentCardReport }) {
   return (
     <div tabIndex={0} role="region" aria-label="Agent card" className="min-h-0 grow overflow-auto p-4 md:p-6">
       <div className="mx-auto max-w-4xl space-y-6">
@@ -23,7 +23,7 @@ function CheckResult({
   card,
   messages,
   signature,
-}: Pick<CardReport, 'messages'> & { card?: AgentCard | undefined; signature?: string | undefined }) {
+}: Pick<AgentCardReport, 'messages'> & { card?: A2aCard | undefined; signature?: string | undefined }) {
   const errors = messages.filter(({ level }) => level === 'error');
   return (
     <div role="status" className="space-y-2 rounded-md border bg-card p-3 text-sm">
@@ -59,7 +59,7 @@ function Said({ message: { level, path, message } }: { message: CardMessage }) {
   );
 }
 
-function Members({ card }: { card: AgentCard }) {
+function Members({ card }: { card: A2aCard }) {
   const { description, provider, documentationUrl, supportedInterfaces = [], skills = [], securitySchemes } = card;
   return (
     <>
@@ -136,6 +136,6 @@ const CAPABILITIES: Readonly<Record<string, string>> = {
   extendedAgentCard: 'show callers that it knows a longer card',
 };
 
-function capabilitiesOf({ capabilities = {} }: AgentCard): string[] {
+function capabilitiesOf({ capabilities = {} }: A2aCard): string[] {
   return Object.entries(CAPABILITIES).flatMap(([name, words]) => (capabilities[name] === true ? [words] : []));
 }

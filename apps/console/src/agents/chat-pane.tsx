@@ -7,12 +7,12 @@ import { StatusBadge } from '../components/status-badge.js';
 import { useStickToEnd } from '../components/use-stick-to-end.js';
 import type { AgentRef } from './agent-ref.js';
 import { type ChatEntry, isAtWork } from './chat.js';
-import type { ChatSession, ChatView } from './chat-session.js';
+import type { PlaygroundSession, ChatView } from './chat-session.js';
 import { Composer } from './composer.js';
 
 interface ChatPaneProps {
   agent: AgentRef;
-  session: ChatSession;
+  session: PlaygroundSession;
   view: ChatView;
 }
 
@@ -48,7 +48,7 @@ export function ChatPane({ agent, session, view: { chat, busy, error } }: ChatPa
           {error}
         </p>
       )}
-      <Composer busy={busy} onSend={(parts) => void session.send(parts)} />
+      <Composer busy={busy} onSend={(parts) => void session.sendParts(parts)} />
     </div>
   );
 }
@@ -70,12 +70,12 @@ function Where({ agent, session, view }: Omit<ChatPaneProps, 'view'> & { view: P
       )}
       <span className="ml-auto flex gap-2">
         {isAtWork(view.chat) && view.busy && (
-          <Button kind="danger" className="py-0.5!" onClick={() => void session.cancel()}>
+          <Button kind="danger" className="py-0.5!" onClick={() => void session.cancelRunningTask()}>
             {agent.kind === 'served' ? 'Cancel the Task' : 'Stop reading'}
           </Button>
         )}
         {contextId !== undefined && (
-          <Button className="py-0.5!" onClick={() => session.reset()}>
+          <Button className="py-0.5!" onClick={() => session.startNewContext()}>
             New context
           </Button>
         )}

@@ -1,12 +1,12 @@
 import { baseOf } from '../api/directory.js';
-import { rpc } from '../api/json-rpc.js';
+import { callAgent } from '../api/json-rpc.js';
 import { newId } from '../api/new-id.js';
 import { ApiProblem, sentenceOf } from '../api/problem.js';
-import { type Message, type Part, type StreamResponse } from '../api/task.js';
+import { type A2aMessage, type A2aPart, type A2aStreamItem } from '../api/task.js';
 import { followTaskLog } from '../api/task-log.js';
 import type { AgentRef } from './agent-ref.js';
-import { type Chat, continuation, EMPTY_CHAT, isAtWork, withAnswer, withMessage } from './chat.js';
-import { brokenSentence, exchange, type ExchangeFrame, type ExchangeRequest, sendRequest } from './exchange.js';
+import { type Chat, getContinuation, EMPTY_CHAT, isAtWork, withAnswer, withMessage } from './chat.js';
+import { brokenSentence, streamExchange, type ExchangeFrame, type ExchangeRequest, sendRequest } from './exchange.js';
 
 export interface Exchange {
   key: string;
@@ -30,7 +30,7 @@ interface GrowingExchange extends Exchange {
 const GATHER = 30;
 
 /** A chat with an agent, kept outside React: it holds all that the playground shows. */
-export class ChatSession {
+export class PlaygroundSession {
   private shown: ChatView = { chat: EMPTY_CHAT, exchanges: [], busy: false, error: undefined };
   private chat: Chat = EMPTY_CHAT;
   private exchanges: GrowingExchange[] = [];
@@ -47,66 +47,66 @@ export class ChatSession {
     return () => this.listeners.delete(listener);
   };
 
-  readonly view = (): ChatView => this.shown;
+  readonly getView = (): ChatView => this.shown;
 
   /** Sends a Message and reads the answer. Never rejects. */
-  async send(parts: Part[]): Promise<void> {
+  async sendParts(parts: A2aPart[]): Promise<void> {
     if (this.busy) return;
-    const message: Message = { messageId: newId(), role: 'ROLE_USER', parts, ...continuation(this.chat) };
+    const message: A2aMessage = { messageId: newId(), role: 'ROLE_USER', parts, ...getContinuation(this.chat) };
     const request = sendRequest(this.ref, message);
     this.chat = withMessage(this.chat, message);
     this.exchanges.push({ key: message.messageId, request, frames: [] });
-    await this.read(async (signal) => {
+    await this.readAnswer(async (signal) => {
       try {
-        for await (const frame of exchange(request, signal)) this.take(frame);
+        for await (const frame of streamExchange(request, signal)) this.takeFrame(frame);
       } catch (error) {
-        if (!this.goesOnWithout(error)) throw error;
+        if (!this.isTaskStillRunning(error)) throw error;
       }
       await this.readRest();
     });
   }
 
   /** Cancels the running Task. For a remote agent, it only stops reading. Never rejects. */
-  async cancel(): Promise<void> {
+  async cancelRunningTask(): Promise<void> {
     const { taskId } = this.chat;
-    if (this.ref.kind === 'remote' || taskId === undefined) return this.leave();
-    await rpc(baseOf(this.ref.path), 'CancelTask', { id: taskId }).catch((error: unknown) => {
+    if (this.ref.kind === 'remote' || taskId === undefined) return this.stopReading();
+    await callAgent(baseOf(this.ref.path), 'CancelTask', { id: taskId }).catch((error: unknown) => {
       this.error = sentenceOf(error);
-      this.show();
+      this.publishView();
     });
   }
 
   /** Stops reading; the Task continues. */
-  leave(): void {
+  stopReading(): void {
     this.reading.abort();
   }
 
   /** Starts over in a new context. */
-  reset(): void {
-    this.leave();
+  startNewContext(): void {
+    this.stopReading();
     this.chat = EMPTY_CHAT;
     this.exchanges = [];
     this.error = undefined;
-    this.show();
+    this.publishView();
   }
 
-  private async read(answer: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  private async readAnswer(answer: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const reading = new AbortController();
     this.reading = reading;
     this.busy = true;
     this.error = undefined;
-    this.show();
+    this.publishView();
     try {
       await answer(reading.signal);
     } catch (error) {
       if (!reading.signal.aborted) this.error = brokenSentence(error);
     }
     if (this.reading === reading) this.busy = false;
-    this.show();
+    this.publishView();
   }
 
   /** True if the Task still runs although its stream was cut. */
-  private goesOnWithout(error: unknown): boolean {
+  private isTaskStillRunning(error: unknown): boolean {
     const refused = error instanceof ApiProblem && error.status !== 0;
     return !refused && this.ref.kind === 'served' && isAtWork(this.chat);
   }
@@ -116,22 +116,22 @@ export class ChatSession {
     const { reading, ref } = this;
     const { taskId } = this.chat;
     if (reading.signal.aborted || ref.kind === 'remote' || taskId === undefined || !isAtWork(this.chat)) return;
-    const onEvent = (sequence: number, item: StreamResponse): void => {
-      this.take({ sequence, json: item, item });
+    const onEvent = (sequence: number, item: A2aStreamItem): void => {
+      this.takeFrame({ sequence, json: item, item });
       if (!isAtWork(this.chat)) reading.abort();
     };
     const last = this.exchanges.at(-1)?.frames.at(-1)?.sequence ?? 0;
     await followTaskLog(baseOf(ref.path), taskId, last, { onEvent, onConnection: () => undefined }, reading.signal);
   }
 
-  private take(frame: ExchangeFrame): void {
+  private takeFrame(frame: ExchangeFrame): void {
     this.exchanges.at(-1)?.frames.push(frame);
     if (frame.item) this.chat = withAnswer(this.chat, frame.item);
     if (frame.error !== undefined) this.error = frame.error;
-    this.timer ??= setTimeout(() => this.show(), GATHER);
+    this.timer ??= setTimeout(() => this.publishView(), GATHER);
   }
 
-  private show(): void {
+  private publishView(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
     const exchanges = this.exchanges.map(({ frames, ...rest }) => ({ ...rest, frames: [...frames] }));

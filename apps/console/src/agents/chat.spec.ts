@@ -1,17 +1,17 @@
-import type { StreamResponse } from '../api/task.js';
-import { type Chat, continuation, EMPTY_CHAT, isAtWork, withAnswer, withMessage } from './chat.js';
+import type { A2aStreamItem } from '../api/task.js';
+import { type Chat, getContinuation, EMPTY_CHAT, isAtWork, withAnswer, withMessage } from './chat.js';
 
 const ids = { taskId: 't', contextId: 'c' };
-const status = (state: string, text?: string): StreamResponse => ({
+const status = (state: string, text?: string): A2aStreamItem => ({
   statusUpdate: {
     ...ids,
     status: { state, ...(text && { message: { messageId: text, role: 'ROLE_AGENT', parts: [{ text }] } }) },
   },
 });
-const chunk = (text: string, append: boolean): StreamResponse => ({
+const chunk = (text: string, append: boolean): A2aStreamItem => ({
   artifactUpdate: { ...ids, artifact: { artifactId: 'a', parts: [{ text }] }, append },
 });
-const after = (...items: StreamResponse[]): Chat => items.reduce(withAnswer, EMPTY_CHAT);
+const after = (...items: A2aStreamItem[]): Chat => items.reduce(withAnswer, EMPTY_CHAT);
 const texts = ({ entries }: Chat) => entries.map(({ parts }) => parts.map(({ text }) => text).join('|'));
 
 describe('a chat', () => {
@@ -34,15 +34,15 @@ describe('a chat', () => {
   });
 
   it('goes on in the Task that waits, and else in the context', () => {
-    expect(continuation(after(status('TASK_STATE_INPUT_REQUIRED', 'which one?')))).toEqual(ids);
-    expect(continuation(after(status('TASK_STATE_COMPLETED')))).toEqual({ contextId: 'c' });
-    expect(continuation(EMPTY_CHAT)).toEqual({});
+    expect(getContinuation(after(status('TASK_STATE_INPUT_REQUIRED', 'which one?')))).toEqual(ids);
+    expect(getContinuation(after(status('TASK_STATE_COMPLETED')))).toEqual({ contextId: 'c' });
+    expect(getContinuation(EMPTY_CHAT)).toEqual({});
   });
 
   it('forgets the Task where the agent answers with a Message', () => {
     const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'hi' }], contextId: 'd' };
     const chat = withAnswer(after(status('TASK_STATE_INPUT_REQUIRED')), { message });
-    expect(continuation(chat)).toEqual({ contextId: 'd' });
+    expect(getContinuation(chat)).toEqual({ contextId: 'd' });
     expect(chat.entries.at(-1)).toMatchObject({ from: 'agent', parts: [{ text: 'hi' }] });
   });
 

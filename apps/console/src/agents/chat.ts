@@ -1,12 +1,12 @@
 import { joinedParts, partsText } from '../api/parts.js';
 import {
-  type Artifact,
+  type A2aArtifact,
   isEnded,
   isWaiting,
-  type Message,
-  type Part,
-  type StreamResponse,
-  type TaskStatus,
+  type A2aMessage,
+  type A2aPart,
+  type A2aStreamItem,
+  type A2aTaskStatus,
 } from '../api/task.js';
 
 export interface ChatEntry {
@@ -14,7 +14,7 @@ export interface ChatEntry {
   from: 'person' | 'agent';
   /** Name of an Artifact; missing for a Message. */
   name?: string;
-  parts: Part[];
+  parts: A2aPart[];
 }
 
 /** A chat with an agent: its entries, and the context and Task of the next Message. */
@@ -29,7 +29,7 @@ export interface Chat {
 export const EMPTY_CHAT: Chat = { entries: [] };
 
 /** Returns the members that the next Message must carry: the context, and the Task if it waits for input. */
-export function continuation({ contextId, taskId, state }: Chat): { contextId?: string; taskId?: string } {
+export function getContinuation({ contextId, taskId, state }: Chat): { contextId?: string; taskId?: string } {
   const goesOn = taskId !== undefined && state !== undefined && isWaiting(state);
   return { ...(contextId !== undefined && { contextId }), ...(goesOn && { taskId }) };
 }
@@ -39,16 +39,16 @@ export function isAtWork({ taskId, state }: Chat): boolean {
   return taskId !== undefined && state !== undefined && !isEnded(state) && !isWaiting(state);
 }
 
-export function withMessage(chat: Chat, { messageId, parts }: Message): Chat {
+export function withMessage(chat: Chat, { messageId, parts }: A2aMessage): Chat {
   return { ...chat, entries: [...chat.entries, { key: messageId, from: 'person', parts }] };
 }
 
 /** Returns the chat after an item of the agent's answer. */
-export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUpdate }: StreamResponse): Chat {
-  if (message) return said(fromContext(withoutTask(chat), message.contextId), message);
+export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUpdate }: A2aStreamItem): Chat {
+  if (message) return withAgentMessage(fromContext(withoutTask(chat), message.contextId), message);
   if (task) {
     let shown: Chat = { ...fromContext(chat, task.contextId), taskId: task.id };
-    for (const artifact of task.artifacts ?? []) shown = made(shown, task.id, artifact, false);
+    for (const artifact of task.artifacts ?? []) shown = withArtifact(shown, task.id, artifact, false);
     return inStatus(shown, task.status);
   }
   if (statusUpdate) {
@@ -56,26 +56,31 @@ export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUp
   }
   if (!artifactUpdate) return chat;
   const { taskId, artifact, append = false, contextId } = artifactUpdate;
-  return made({ ...fromContext(chat, contextId), taskId }, taskId, artifact, append);
+  return withArtifact({ ...fromContext(chat, contextId), taskId }, taskId, artifact, append);
 }
 
 /** Applies a Task's status. The last message of an agent often repeats an Artifact; that text is shown once. */
-function inStatus(chat: Chat, { state, message }: TaskStatus): Chat {
+function inStatus(chat: Chat, { state, message }: A2aTaskStatus): Chat {
   const at = { ...chat, state };
-  return message && !(isEnded(state) && isMade(chat, message.parts)) ? said(at, message) : at;
+  return message && !(isEnded(state) && isMade(chat, message.parts)) ? withAgentMessage(at, message) : at;
 }
 
-function isMade({ entries, taskId }: Chat, parts: readonly Part[]): boolean {
+function isMade({ entries, taskId }: Chat, parts: readonly A2aPart[]): boolean {
   const text = partsText(parts);
   return entries.some((entry) => entry.key.startsWith(`${taskId}/`) && partsText(entry.parts) === text);
 }
 
-function said(chat: Chat, { messageId, parts }: Message): Chat {
+function withAgentMessage(chat: Chat, { messageId, parts }: A2aMessage): Chat {
   if (chat.entries.some(({ key }) => key === messageId)) return chat;
   return { ...chat, entries: [...chat.entries, { key: messageId, from: 'agent', parts }] };
 }
 
-function made(chat: Chat, taskId: string, { artifactId, name = artifactId, parts }: Artifact, append: boolean): Chat {
+function withArtifact(
+  chat: Chat,
+  taskId: string,
+  { artifactId, name = artifactId, parts }: A2aArtifact,
+  append: boolean,
+): Chat {
   const key = `${taskId}/${artifactId}`;
   const known = chat.entries.find((entry) => entry.key === key);
   if (!known) return { ...chat, entries: [...chat.entries, { key, from: 'agent', name, parts }] };

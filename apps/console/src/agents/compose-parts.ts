@@ -1,8 +1,8 @@
 import { uploadFiles } from '../api/files.js';
-import type { Part } from '../api/task.js';
+import type { A2aPart } from '../api/task.js';
 
 /** The person's input for a Message. */
-export interface Draft {
+export interface MessageDraft {
   text: string;
   /** JSON, or an empty text. */
   data: string;
@@ -17,8 +17,8 @@ const MOST_BYTES = 2.5 * 1024 * 1024;
  * Files of more than 2.5 MiB together are uploaded and named by their URLs.
  * @throws SyntaxError if the data is not valid JSON; ApiProblem if an upload fails
  */
-export async function composeParts({ text, data, files }: Draft, upload = uploadFiles): Promise<Part[]> {
-  const said: Part[] = [
+export async function composeParts({ text, data, files }: MessageDraft, upload = uploadFiles): Promise<A2aPart[]> {
+  const said: A2aPart[] = [
     ...(text.trim() === '' ? [] : [{ text, mediaType: 'text/plain' }]),
     ...(data.trim() === '' ? [] : [{ data: JSON.parse(data) as unknown, mediaType: 'application/json' }]),
   ];
@@ -28,13 +28,13 @@ export async function composeParts({ text, data, files }: Draft, upload = upload
   return [...said, ...stored.map(({ url, mediaType, name }) => ({ url, mediaType, filename: name }))];
 }
 
-async function filePart(file: File): Promise<Part> {
+async function filePart(file: File): Promise<A2aPart> {
   const bytes = new Uint8Array(await file.arrayBuffer());
-  return { raw: base64(bytes), mediaType: file.type || 'application/octet-stream', filename: file.name };
+  return { raw: encodeBase64(bytes), mediaType: file.type || 'application/octet-stream', filename: file.name };
 }
 
 /** Encodes bytes in pieces, since a call takes a limited number of arguments. */
-function base64(bytes: Uint8Array): string {
+function encodeBase64(bytes: Uint8Array): string {
   const size = 0x8000;
   let text = '';
   for (let at = 0; at < bytes.length; at += size) text += String.fromCharCode(...bytes.subarray(at, at + size));

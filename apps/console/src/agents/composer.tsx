@@ -1,13 +1,13 @@
 import { Braces, Paperclip, Send, X } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { sentenceOf } from '../api/problem.js';
-import type { Part } from '../api/task.js';
+import type { A2aPart } from '../api/task.js';
 import { Button } from '../components/button.js';
 import { TextArea } from '../components/field.js';
 import { composeParts } from './compose-parts.js';
 
 /** Shows the fields for text, data and files of the next Message. Enter sends; Shift+Enter starts a new line. */
-export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part[]) => void }) {
+export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: A2aPart[]) => void }) {
   const [text, setText] = useState('');
   const [data, setData] = useState<string>();
   const [files, setFiles] = useState<readonly File[]>([]);
@@ -15,14 +15,14 @@ export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part
   /** True while files are read or uploaded. */
   const [composing, setComposing] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
-  const send = async (): Promise<void> => {
+  const composeAndSend = async (): Promise<void> => {
     if (busy || composing) return;
     setComposing(true);
     const composed = await composeParts({ text, data: data ?? '', files }).catch((failure: unknown) => failure);
     setComposing(false);
     if (!Array.isArray(composed))
       return setError(composed instanceof SyntaxError ? 'The data is no JSON.' : sentenceOf(composed));
-    const parts = composed as Part[];
+    const parts = composed as A2aPart[];
     if (parts.length === 0) return;
     onSend(parts);
     setText('');
@@ -30,17 +30,17 @@ export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part
     setFiles([]);
     setError(undefined);
   };
-  const submit = (event: FormEvent): void => {
+  const submitMessage = (event: FormEvent): void => {
     event.preventDefault();
-    void send();
+    void composeAndSend();
   };
-  const press = (event: KeyboardEvent): void => {
+  const sendOnEnter = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    void send();
+    void composeAndSend();
   };
   return (
-    <form onSubmit={submit} className="shrink-0 space-y-2 border-t bg-card p-3">
+    <form onSubmit={submitMessage} className="shrink-0 space-y-2 border-t bg-card p-3">
       {data !== undefined && (
         <TextArea
           aria-label="Data as JSON"
@@ -79,7 +79,7 @@ export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part
           rows={2}
           value={text}
           onChange={({ target }) => setText(target.value)}
-          onKeyDown={press}
+          onKeyDown={sendOnEnter}
         />
         <input
           ref={picker}

@@ -5,7 +5,7 @@ import type { AgentRef } from './agent-ref.js';
 import type { Exchange } from './chat-session.js';
 import type { ExchangeFrame } from './exchange.js';
 
-interface Line {
+interface ExchangeLine {
   key: string;
   /** A request, or a frame of the answer to it. */
   kind: 'request' | 'frame';
@@ -14,11 +14,11 @@ interface Line {
 }
 
 const LINE_HEIGHT = 220;
-const keyOf = ({ key }: Line): string => key;
+const getLineKey = ({ key }: ExchangeLine): string => key;
 
 /** Shows every request and every frame of the answers as JSON. */
 export function ExchangePane({ agent, exchanges }: { agent: AgentRef; exchanges: readonly Exchange[] }) {
-  const lines = exchanges.flatMap(linesOf);
+  const lines = exchanges.flatMap(listExchangeLines);
   if (lines.length === 0) {
     return (
       <EmptyState title="Nothing was sent yet">
@@ -33,7 +33,7 @@ export function ExchangePane({ agent, exchanges }: { agent: AgentRef; exchanges:
       <VirtualList
         label="JSON of every exchange"
         items={lines}
-        keyOf={keyOf}
+        keyOf={getLineKey}
         estimate={LINE_HEIGHT}
         render={({ kind, title, json }) => (
           <div data-line={kind} className="px-3 pt-2 pb-1">
@@ -48,12 +48,12 @@ export function ExchangePane({ agent, exchanges }: { agent: AgentRef; exchanges:
   );
 }
 
-function linesOf({ key, request: { method, path, body }, frames }: Exchange): Line[] {
-  const asked: Line = { key, kind: 'request', title: `${method} ${path}`, json: body };
+function listExchangeLines({ key, request: { method, path, body }, frames }: Exchange): ExchangeLine[] {
+  const asked: ExchangeLine = { key, kind: 'request', title: `${method} ${path}`, json: body };
   return [asked, ...frames.map((frame, index) => frameLine(key, frame, index))];
 }
 
-function frameLine(key: string, { sequence, item, error, json }: ExchangeFrame, index: number): Line {
+function frameLine(key: string, { sequence, item, error, json }: ExchangeFrame, index: number): ExchangeLine {
   const what = error === undefined ? Object.keys(item ?? {})[0] : 'error';
   const number = sequence === undefined ? '' : `, id ${sequence}`;
   return { key: `${key}/${index}`, kind: 'frame', title: `frame ${index + 1}: ${what ?? 'empty'}${number}`, json };

@@ -1,16 +1,16 @@
 import { baseOf } from '../api/directory.js';
-import { request } from '../api/http.js';
-import { type RpcRequest, rpcRequest, rpcStream, sentenceOfError } from '../api/json-rpc.js';
+import { requestApi } from '../api/http.js';
+import { type JsonRpcRequest, rpcRequest, rpcStream, sentenceOfError } from '../api/json-rpc.js';
 import { ApiProblem, sentenceOf } from '../api/problem.js';
 import { readEvents } from '../api/sse.js';
-import type { Message, StreamResponse } from '../api/task.js';
+import type { A2aMessage, A2aStreamItem } from '../api/task.js';
 import type { AgentRef } from './agent-ref.js';
 
 /** A request as the console sends it. */
 export interface ExchangeRequest {
   method: 'POST';
   path: string;
-  body: RpcRequest | { url: string; message: Message };
+  body: JsonRpcRequest | { url: string; message: A2aMessage };
 }
 
 /** A frame of an answer. */
@@ -19,7 +19,7 @@ export interface ExchangeFrame {
   sequence?: number;
   /** The frame as received. */
   json: unknown;
-  item?: StreamResponse;
+  item?: A2aStreamItem;
   /** Reason why the agent refused, in a sentence. */
   error?: string;
 }
@@ -28,7 +28,7 @@ export interface ExchangeFrame {
  * Returns the request that sends a Message: directly to an agent of this service, through the service to a remote
  * agent.
  */
-export function sendRequest(ref: AgentRef, message: Message): ExchangeRequest {
+export function sendRequest(ref: AgentRef, message: A2aMessage): ExchangeRequest {
   if (ref.kind === 'remote') return { method: 'POST', path: '/api/agent-messages', body: { url: ref.url, message } };
   return { method: 'POST', path: baseOf(ref.path), body: rpcRequest('SendStreamingMessage', { message }) };
 }
@@ -37,16 +37,20 @@ export function sendRequest(ref: AgentRef, message: Message): ExchangeRequest {
  * Sends a request and yields the frames of its answer.
  * @throws ApiProblem if no answer comes or the connection breaks
  */
-export async function* exchange(
+export async function* streamExchange(
   { path, body }: ExchangeRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ExchangeFrame, void, undefined> {
-  if ('jsonrpc' in body) yield* spoken(path, body, signal);
-  else yield* relayed(path, body, signal);
+  if ('jsonrpc' in body) yield* streamRpcFrames(path, body, signal);
+  else yield* streamRelayedFrames(path, body, signal);
 }
 
-async function* spoken(path: string, body: RpcRequest, signal: AbortSignal): AsyncGenerator<ExchangeFrame> {
-  for await (const { sequence, response } of rpcStream<StreamResponse>(path, body, { signal })) {
+async function* streamRpcFrames(
+  path: string,
+  body: JsonRpcRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ExchangeFrame> {
+  for await (const { sequence, response } of rpcStream<A2aStreamItem>(path, body, { signal })) {
     const { result, error } = response;
     yield {
       json: response,
@@ -57,13 +61,13 @@ async function* spoken(path: string, body: RpcRequest, signal: AbortSignal): Asy
   }
 }
 
-async function* relayed(path: string, body: object, signal: AbortSignal): AsyncGenerator<ExchangeFrame> {
-  const response = await request('POST', path, { body, signal });
+async function* streamRelayedFrames(path: string, body: object, signal: AbortSignal): AsyncGenerator<ExchangeFrame> {
+  const response = await requestApi('POST', path, { body, signal });
   if (!response.body) return;
   for await (const { event, data } of readEvents(response.body)) {
     const json: unknown = JSON.parse(data);
     if (event === 'error') yield { json, error: (json as { detail: string }).detail };
-    else yield { json, item: json as StreamResponse };
+    else yield { json, item: json as A2aStreamItem };
   }
 }
 

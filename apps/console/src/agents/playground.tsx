@@ -3,15 +3,15 @@ import { SplitPane } from '../components/split-pane.js';
 import { useWideWindow } from '../components/use-wide-window.js';
 import type { AgentRef } from './agent-ref.js';
 import { ChatPane } from './chat-pane.js';
-import { ChatSession } from './chat-session.js';
+import { PlaygroundSession } from './chat-session.js';
 import { ExchangePane } from './exchange-pane.js';
 
 /** Shows a chat with an agent beside the JSON of every request and answer. */
 export function Playground({ agent }: { agent: AgentRef }) {
-  const [session] = useState(() => new ChatSession(agent));
-  const view = useSyncExternalStore(session.subscribe, session.view);
+  const [session] = useState(() => new PlaygroundSession(agent));
+  const view = useSyncExternalStore(session.subscribe, session.getView);
   const wide = useWideWindow();
-  useEffect(() => () => session.leave(), [session]);
+  useEffect(() => () => session.stopReading(), [session]);
   const chat = <ChatPane agent={agent} session={session} view={view} />;
   const exchanges = <ExchangePane agent={agent} exchanges={view.exchanges} />;
   if (wide) {

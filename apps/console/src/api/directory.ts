@@ -1,8 +1,8 @@
-import { get } from './http.js';
+import { getJson } from './http.js';
 import type { Rows } from './merge-pages.js';
 
 /** An agent that this service serves. */
-export interface ServedAgent {
+export interface DirectoryAgent {
   /** Path below `/a2a`; empty for the service itself. */
   path: string;
   name: string;
@@ -18,9 +18,9 @@ export async function directoryPage(
   token: string | undefined,
   signal: AbortSignal,
   pageSize = 200,
-): Promise<Rows<ServedAgent>> {
+): Promise<Rows<DirectoryAgent>> {
   const query = new URLSearchParams({ pageSize: String(pageSize), ...(token !== undefined && { pageToken: token }) });
-  const page = await get<{ agents: ServedAgent[]; nextPageToken: string }>(`/a2a/agents?${query}`, signal);
+  const page = await getJson<{ agents: DirectoryAgent[]; nextPageToken: string }>(`/a2a/agents?${query}`, signal);
   return { rows: page.agents, nextPageToken: page.nextPageToken };
 }
 

@@ -1,7 +1,7 @@
-import { call } from './http.js';
+import { callApi } from './http.js';
 
 /** A file that the service keeps. */
-export interface StoredFile {
+export interface FileEntry {
   id: string;
   name: string;
   mediaType: string;
@@ -18,18 +18,18 @@ export interface StoredFile {
  * @returns the stored files in the same order
  * @throws ApiProblem
  */
-export async function uploadFiles(files: readonly File[]): Promise<StoredFile[]> {
+export async function uploadFiles(files: readonly File[]): Promise<FileEntry[]> {
   const body = new FormData();
   for (const file of files) body.append('file', file, file.name);
-  return (await call<{ files: StoredFile[] }>('POST', '/api/upload', { body })).files;
+  return (await callApi<{ files: FileEntry[] }>('POST', '/api/upload', { body })).files;
 }
 
 /**
  * Makes the browser save a file, through an address that needs no key.
  * @throws ApiProblem
  */
-export async function saveFile({ id, name }: StoredFile): Promise<void> {
-  const { url } = await call<{ url: string }>('POST', `/api/files/${encodeURIComponent(id)}/urls`, { body: {} });
+export async function saveFile({ id, name }: FileEntry): Promise<void> {
+  const { url } = await callApi<{ url: string }>('POST', `/api/files/${encodeURIComponent(id)}/urls`, { body: {} });
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -1,10 +1,10 @@
-import { GatewayConnection, type GatewayQuery, type GatewaySocket } from './gateway-connection.js';
+import { GatewayConnection, type GatewayFilter, type BrowserSocket } from './gateway-connection.js';
 
-class FakeSocket implements GatewaySocket {
+class FakeSocket implements BrowserSocket {
   readonly sent: { event: string; data: Record<string, unknown> }[] = [];
   closed = false;
-  onmessage: GatewaySocket['onmessage'] = null;
-  onclose: GatewaySocket['onclose'] = null;
+  onmessage: BrowserSocket['onmessage'] = null;
+  onclose: BrowserSocket['onclose'] = null;
 
   send(text: string): void {
     this.sent.push(JSON.parse(text) as FakeSocket['sent'][number]);
@@ -38,9 +38,9 @@ beforeEach(() => {
   connection = new GatewayConnection(open, async () => []);
 });
 
-function follow(query: GatewayQuery): { seen: unknown[]; leave: () => void } {
+function follow(query: GatewayFilter): { seen: unknown[]; leave: () => void } {
   const seen: unknown[] = [];
-  const leave = connection.follow(query, {
+  const leave = connection.followQuery(query, {
     onFrame: ({ cursor }) => seen.push(cursor),
     onConnection: (how) => seen.push(how),
     onGap: () => seen.push('gap'),

@@ -1,15 +1,15 @@
-import { backoff, pause } from './backoff.js';
+import { computeBackoff, pauseFor } from './backoff.js';
 import { isForbidden } from './problem.js';
 import { socketProtocols } from './socket-ticket.js';
 
 /** A message of the event gateway: the event, its stream, and the cursor after it. */
-export interface GatewayFrame {
+export interface GatewayEventFrame {
   stream: string;
   cursor: string;
   [field: string]: unknown;
 }
 
-export interface GatewayQuery {
+export interface GatewayFilter {
   /** Names of streams; without it, all but `tool`. */
   streams?: readonly string[];
   runId?: string;
@@ -22,17 +22,17 @@ export interface GatewayQuery {
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
 export interface GatewayReader {
-  onFrame: (frame: GatewayFrame) => void;
+  onFrame: (frame: GatewayEventFrame) => void;
   onConnection?: (connection: Connection) => void;
   /** Reports that the service has deleted frames after the last one: the page must fetch its data again. */
   onGap?: () => void;
 }
 
 /** The part of a WebSocket that this file uses. */
-export type GatewaySocket = Pick<WebSocket, 'send' | 'close' | 'onmessage' | 'onclose'>;
+export type BrowserSocket = Pick<WebSocket, 'send' | 'close' | 'onmessage' | 'onclose'>;
 
 interface Follower {
-  query: GatewayQuery;
+  query: GatewayFilter;
   reader: GatewayReader;
   /** Cursor of its last frame, after which it continues; missing before the first one. */
   cursor?: string;
@@ -40,7 +40,7 @@ interface Follower {
   failures: number;
 }
 
-interface Answer {
+interface GatewayAnswer {
   type?: string;
   subscription?: string;
   cursor?: string;
@@ -60,35 +60,35 @@ const [TAKEN, TOO_OLD] = [409, 410];
 export class GatewayConnection {
   private readonly followers = new Map<string, Follower>();
   /** The socket, once the gateway has said hello on it. */
-  private socket: GatewaySocket | undefined;
+  private socket: BrowserSocket | undefined;
   private stop: AbortController | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
   private lastId = 0;
 
   /** @param open opens a socket without streams of its own, with the given subprotocols */
   constructor(
-    private readonly open: (protocols: string[]) => GatewaySocket,
+    private readonly open: (protocols: string[]) => BrowserSocket,
     private readonly protocols: () => Promise<string[]> = socketProtocols,
   ) {}
 
   /** Follows a query until the returned function is called. */
-  follow(query: GatewayQuery, reader: GatewayReader): () => void {
+  followQuery(query: GatewayFilter, reader: GatewayReader): () => void {
     const id = String((this.lastId += 1));
     this.followers.set(id, { query, reader, failures: 0 });
     clearTimeout(this.idle);
     reader.onConnection?.('connecting');
-    if (this.socket) this.subscribe(id);
-    else if (!this.stop) this.start();
-    return () => this.leave(id);
+    if (this.socket) this.sendSubscription(id);
+    else if (!this.stop) this.openConnection();
+    return () => this.removeFollower(id);
   }
 
-  private leave(id: string): void {
+  private removeFollower(id: string): void {
     if (!this.followers.delete(id)) return;
-    this.send('unsubscribe', { id });
-    if (this.followers.size === 0) this.idle = setTimeout(() => this.end(), LINGER_MS);
+    this.sendCommand('unsubscribe', { id });
+    if (this.followers.size === 0) this.idle = setTimeout(() => this.closeConnection(), LINGER_MS);
   }
 
-  private start(): void {
+  private openConnection(): void {
     const stop = new AbortController();
     this.stop = stop;
     void this.keepOpen(stop.signal).finally(() => {
@@ -96,7 +96,7 @@ export class GatewayConnection {
     });
   }
 
-  private end(): void {
+  private closeConnection(): void {
     this.stop?.abort();
     this.stop = undefined;
     this.socket = undefined;
@@ -109,67 +109,67 @@ export class GatewayConnection {
       const protocols = await this.protocols().catch((error: unknown) => (isForbidden(error) ? undefined : []));
       if (signal.aborted) return;
       if (protocols === undefined) return this.refuseAll();
-      if (await this.session(protocols, signal)) failures = 1;
+      if (await this.runSession(protocols, signal)) failures = 1;
       if (signal.aborted) return;
       this.reportToAll('lost');
-      await pause(backoff(failures), signal);
+      await pauseFor(computeBackoff(failures), signal);
     }
   }
 
   /** Uses a socket until it closes. Resolves with true if the gateway said hello on it. Never rejects. */
-  private session(protocols: string[], signal: AbortSignal): Promise<boolean> {
+  private runSession(protocols: string[], signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = this.open(protocols);
       let greeted = false;
-      const close = (): void => socket.close();
-      signal.addEventListener('abort', close, { once: true });
+      const closeSocket = (): void => socket.close();
+      signal.addEventListener('abort', closeSocket, { once: true });
       socket.onmessage = ({ data }) => {
         if (signal.aborted) return;
-        const frame = JSON.parse(String(data)) as Answer;
-        if (frame.type !== 'hello') return this.take(frame);
+        const frame = JSON.parse(String(data)) as GatewayAnswer;
+        if (frame.type !== 'hello') return this.handleFrame(frame);
         greeted = true;
         this.socket = socket;
-        for (const id of this.followers.keys()) this.subscribe(id);
+        for (const id of this.followers.keys()) this.sendSubscription(id);
       };
       socket.onclose = () => {
-        signal.removeEventListener('abort', close);
+        signal.removeEventListener('abort', closeSocket);
         if (this.socket === socket) this.socket = undefined;
         resolve(greeted);
       };
-      if (signal.aborted) close();
+      if (signal.aborted) closeSocket();
     });
   }
 
-  private take(frame: Answer): void {
+  private handleFrame(frame: GatewayAnswer): void {
     const id = frame.subscription ?? '';
     const follower = this.followers.get(id);
     if (!follower || frame.type === 'unsubscribed') return;
-    if (frame.type === 'error') return this.fail(id, follower, frame.problem?.status);
+    if (frame.type === 'error') return this.handleRefusal(id, follower, frame.problem?.status);
     follower.cursor = frame.cursor;
     follower.failures = 0;
     if (frame.type === 'subscribed') follower.reader.onConnection?.('live');
-    else follower.reader.onFrame(frame as unknown as GatewayFrame);
+    else follower.reader.onFrame(frame as unknown as GatewayEventFrame);
   }
 
   /** Repeats a subscription that the gateway refused or ended. */
-  private fail(id: string, follower: Follower, status: number | undefined): void {
+  private handleRefusal(id: string, follower: Follower, status: number | undefined): void {
     if (status === TAKEN) return;
     if (status === TOO_OLD) {
       follower.cursor = undefined;
       follower.reader.onGap?.();
-      return this.subscribe(id);
+      return this.sendSubscription(id);
     }
     follower.failures += 1;
     follower.reader.onConnection?.('lost');
-    setTimeout(() => this.subscribe(id), backoff(follower.failures));
+    setTimeout(() => this.sendSubscription(id), computeBackoff(follower.failures));
   }
 
-  private subscribe(id: string): void {
+  private sendSubscription(id: string): void {
     const follower = this.followers.get(id);
-    if (follower) this.send('subscribe', { id, ...follower.query, since: follower.cursor });
+    if (follower) this.sendCommand('subscribe', { id, ...follower.query, since: follower.cursor });
   }
 
-  private send(event: string, data: object): void {
+  private sendCommand(event: string, data: object): void {
     this.socket?.send(JSON.stringify({ event, data }));
   }
 

@@ -1,6 +1,6 @@
-import { GatewayConnection, type GatewayQuery, type GatewayReader } from './gateway-connection.js';
+import { GatewayConnection, type GatewayFilter, type GatewayReader } from './gateway-connection.js';
 
-export type { Connection, GatewayFrame, GatewayQuery, GatewayReader } from './gateway-connection.js';
+export type { Connection, GatewayEventFrame, GatewayFilter, GatewayReader } from './gateway-connection.js';
 
 const connection = new GatewayConnection((protocols) => {
   const address = new URL('/events?streams=none', location.href);
@@ -13,6 +13,6 @@ const connection = new GatewayConnection((protocols) => {
  * - A reader misses no event when the connection was lost.
  * - All readers of the page share a socket.
  */
-export function followGateway(query: GatewayQuery, reader: GatewayReader): () => void {
-  return connection.follow(query, reader);
+export function followGateway(query: GatewayFilter, reader: GatewayReader): () => void {
+  return connection.followQuery(query, reader);
 }

@@ -1,4 +1,4 @@
-import { ApiProblem, problemOf, sentenceFor } from './problem.js';
+import { ApiProblem, readProblem, sentenceFor } from './problem.js';
 import { askForKey, sessionKey } from './session-key.js';
 
 export interface CallOptions {
@@ -12,25 +12,25 @@ export interface CallOptions {
  * Calls the service and returns the JSON of its answer (`undefined` for an empty one).
  * @throws ApiProblem
  */
-export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-  const response = await request(method, path, options);
+export async function callApi<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  const response = await requestApi(method, path, options);
   const text = await response.text();
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
-export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return call<T>('GET', path, signal ? { signal } : {});
+export function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return callApi<T>('GET', path, signal ? { signal } : {});
 }
 
 /**
  * Fetches all pages of a list; the header `Next-Page-Token` names the next one.
- * @throws as `request`
+ * @throws as `requestApi`
  */
 export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T[]> {
   const found: T[] = [];
   for (let token: string | null = ''; token !== null;) {
     const page: string = token === '' ? path : `${path}?pageToken=${encodeURIComponent(token)}`;
-    const response = await request('GET', page, signal ? { signal } : {});
+    const response = await requestApi('GET', page, signal ? { signal } : {});
     found.push(...((await response.json()) as T[]));
     token = response.headers.get('next-page-token');
   }
@@ -41,18 +41,23 @@ export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T
  * Sends a request and returns the successful response. After a 401 it asks for an API key and retries with it.
  * @throws ApiProblem; an AbortError when the signal aborts
  */
-export async function request(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+export async function requestApi(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const used = sessionKey();
-  const response = await send(method, path, options, used);
+  const response = await sendOnce(method, path, options, used);
   if (response.ok) return response;
-  if (response.status !== 401) throw await problemOf(response);
+  if (response.status !== 401) throw await readProblem(response);
   // Another request may have received a key meanwhile.
   const key = sessionKey() === used ? await askForKey(used) : sessionKey();
-  if (key === undefined) throw await problemOf(response);
-  return request(method, path, options);
+  if (key === undefined) throw await readProblem(response);
+  return requestApi(method, path, options);
 }
 
-async function send(method: string, path: string, options: CallOptions, key: string | undefined): Promise<Response> {
+async function sendOnce(
+  method: string,
+  path: string,
+  options: CallOptions,
+  key: string | undefined,
+): Promise<Response> {
   const { body, headers = {}, signal } = options;
   const isForm = body instanceof FormData;
   try {

@@ -1,4 +1,4 @@
-import { call, request } from './http.js';
+import { callApi, requestApi } from './http.js';
 import { newId } from './new-id.js';
 import { ApiProblem } from './problem.js';
 import { readEvents } from './sse.js';
@@ -6,7 +6,7 @@ import { readEvents } from './sse.js';
 /** Headers that name the version of A2A. */
 const HEADERS = { 'a2a-version': '1.0' };
 
-export interface RpcRequest {
+export interface JsonRpcRequest {
   jsonrpc: '2.0';
   id: string;
   method: string;
@@ -26,15 +26,15 @@ export interface RpcFrame<T = unknown> {
   response: RpcResponse<T>;
 }
 
-export function rpcRequest(method: string, params: unknown): RpcRequest {
+export function rpcRequest(method: string, params: unknown): JsonRpcRequest {
   return { jsonrpc: '2.0', id: newId(), method, params };
 }
 
 /** Calls an agent of this service. @param base its path, such as `/a2a` @throws ApiProblem */
-export async function rpc<T>(base: string, method: string, params: unknown, signal?: AbortSignal): Promise<T> {
+export async function callAgent<T>(base: string, method: string, params: unknown, signal?: AbortSignal): Promise<T> {
   const body = rpcRequest(method, params);
-  const response = await call<RpcResponse<T>>('POST', base, { body, headers: HEADERS, ...(signal && { signal }) });
-  return resultOf(response);
+  const response = await callApi<RpcResponse<T>>('POST', base, { body, headers: HEADERS, ...(signal && { signal }) });
+  return unwrapResult(response);
 }
 
 /**
@@ -44,12 +44,12 @@ export async function rpc<T>(base: string, method: string, params: unknown, sign
  */
 export async function* rpcStream<T>(
   base: string,
-  body: RpcRequest,
+  body: JsonRpcRequest,
   { since, signal }: { since?: number; signal: AbortSignal },
 ): AsyncGenerator<RpcFrame<T>, void, undefined> {
   const path = since === undefined ? base : `${base}?since=${since}`;
   const headers = { ...HEADERS, accept: 'text/event-stream' };
-  const response = await request('POST', path, { body, headers, signal });
+  const response = await requestApi('POST', path, { body, headers, signal });
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
     yield { response: (await response.json()) as RpcResponse<T> };
     return;
@@ -65,20 +65,20 @@ export async function* rpcStream<T>(
  * Returns the result of a response.
  * @throws ApiProblem if the response is an error
  */
-export function resultOf<T>({ result, error }: RpcResponse<T>): T {
+export function unwrapResult<T>({ result, error }: RpcResponse<T>): T {
   if (error) throw new ApiProblem(200, sentenceOfError(error));
   return result as T;
 }
 
 /** Returns an error's message with the fields that it names. */
 export function sentenceOfError({ message, data }: NonNullable<RpcResponse['error']>): string {
-  const details = Array.isArray(data) ? (data as { fieldViolations?: Violation[] }[]) : [];
+  const details = Array.isArray(data) ? (data as { fieldViolations?: RpcViolation[] }[]) : [];
   const violations = details.flatMap(({ fieldViolations = [] }) => fieldViolations);
   if (violations.length === 0) return message;
   return `${message}: ${violations.map(({ field, description }) => `${field} ${description}`).join('; ')}`;
 }
 
-interface Violation {
+interface RpcViolation {
   field: string;
   description: string;
 }

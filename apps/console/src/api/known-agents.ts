@@ -4,35 +4,35 @@ import { useSyncExternalStore } from 'react';
 
 const NAME = 'parley.remote-agents';
 const listeners = new Set<() => void>();
-let kept = read();
+let kept = readStoredAgents();
 
 addEventListener('storage', ({ key }) => {
-  if (key === NAME) change(read());
+  if (key === NAME) publishAgents(readStoredAgents());
 });
 
 export function useKnownAgents(): readonly string[] {
-  return useSyncExternalStore(subscribe, () => kept);
+  return useSyncExternalStore(subscribeToAgents, () => kept);
 }
 
 export function rememberAgent(url: string): void {
-  if (!kept.includes(url)) keep([...kept, url]);
+  if (!kept.includes(url)) storeAgents([...kept, url]);
 }
 
 export function forgetAgent(url: string): void {
-  keep(kept.filter((it) => it !== url));
+  storeAgents(kept.filter((it) => it !== url));
 }
 
-function keep(urls: readonly string[]): void {
+function storeAgents(urls: readonly string[]): void {
   localStorage.setItem(NAME, JSON.stringify(urls));
-  change(urls);
+  publishAgents(urls);
 }
 
-function change(urls: readonly string[]): void {
+function publishAgents(urls: readonly string[]): void {
   kept = urls;
   for (const listener of listeners) listener();
 }
 
-function read(): readonly string[] {
+function readStoredAgents(): readonly string[] {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(NAME) ?? '[]');
     return Array.isArray(value) ? value.filter((it) => typeof it === 'string') : [];
@@ -41,7 +41,7 @@ function read(): readonly string[] {
   }
 }
 
-function subscribe(listener: () => void): () => void {
+function subscribeToAgents(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

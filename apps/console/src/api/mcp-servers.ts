@@ -1,9 +1,9 @@
-import { call, get } from './http.js';
+import { callApi, getJson } from './http.js';
 
-export type McpStatus = 'ok' | 'changed' | 'unreachable';
+export type McpServerStatus = 'ok' | 'changed' | 'unreachable';
 
 /** An MCP server and its last known state. */
-export interface McpServer {
+export interface ListedMcpServer {
   name: string;
   /** Origin of the entry. `file`: from the operator's file, and read-only here. */
   source: 'file' | 'api';
@@ -13,10 +13,10 @@ export interface McpServer {
   allow?: string[];
   approve?: string[];
   /** Result of the last call; missing if the server was never called. */
-  status?: McpStatus;
+  status?: McpServerStatus;
 }
 
-export interface McpTool {
+export interface ListedMcpTool {
   name: string;
   description: string;
   inputSchema: unknown;
@@ -27,7 +27,7 @@ export interface McpTool {
 }
 
 /** A difference of a tool from its pinned version. */
-export interface ToolChange {
+export interface McpToolChange {
   tool: string;
   kind: 'added' | 'removed' | 'changed';
   blocked: boolean;
@@ -35,25 +35,25 @@ export interface ToolChange {
 }
 
 /** An MCP server with the answer to a call just made. */
-export interface McpServerDetail extends McpServer {
-  status: McpStatus;
+export interface McpServerDetail extends ListedMcpServer {
+  status: McpServerStatus;
   /** Hash of all tools as last seen; `accept` names it. */
   hash?: string;
-  tools: McpTool[];
-  changes?: ToolChange[];
+  tools: ListedMcpTool[];
+  changes?: McpToolChange[];
   /** Reason why the server is unreachable. */
   error?: string;
   acceptedAt?: string;
   acceptedBy?: string;
 }
 
-export async function listMcpServers(signal: AbortSignal): Promise<McpServer[]> {
-  return (await get<{ servers: McpServer[] }>('/api/mcp-servers', signal)).servers;
+export async function listMcpServers(signal: AbortSignal): Promise<ListedMcpServer[]> {
+  return (await getJson<{ servers: ListedMcpServer[] }>('/api/mcp-servers', signal)).servers;
 }
 
 /** Fetches an MCP server. The service calls the server, which may take some seconds. */
 export function getMcpServer(name: string, signal?: AbortSignal): Promise<McpServerDetail> {
-  return get(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);
+  return getJson(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);
 }
 
 /**
@@ -61,5 +61,5 @@ export function getMcpServer(name: string, signal?: AbortSignal): Promise<McpSer
  * @throws ApiProblem 409 if they have changed since
  */
 export function acceptTools(name: string, hash: string): Promise<McpServerDetail> {
-  return call('POST', `/api/mcp-servers/${encodeURIComponent(name)}/accept`, { body: { hash } });
+  return callApi('POST', `/api/mcp-servers/${encodeURIComponent(name)}/accept`, { body: { hash } });
 }

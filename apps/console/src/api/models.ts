@@ -1,4 +1,4 @@
-import { get } from './http.js';
+import { getJson } from './http.js';
 
 export const PROVIDERS = {
   'openai-compatible': 'OpenAI-compatible endpoint',
@@ -7,7 +7,7 @@ export const PROVIDERS = {
   google: 'Google',
 } as const;
 
-export interface Model {
+export interface ModelEntry {
   name: string;
   provider: keyof typeof PROVIDERS;
   model: string;
@@ -17,6 +17,6 @@ export interface Model {
   updatedAt: string;
 }
 
-export async function listModels(signal: AbortSignal): Promise<Model[]> {
-  return (await get<{ models: Model[] }>('/api/models', signal)).models;
+export async function listModels(signal: AbortSignal): Promise<ModelEntry[]> {
+  return (await getJson<{ models: ModelEntry[] }>('/api/models', signal)).models;
 }

@@ -1,8 +1,8 @@
-import type { Part } from './task.js';
+import type { A2aPart } from './task.js';
 
 /** Joins consecutive texts, so that an answer that arrived in pieces is one text. */
-export function joinedParts(parts: readonly Part[]): Part[] {
-  const joined: Part[] = [];
+export function joinedParts(parts: readonly A2aPart[]): A2aPart[] {
+  const joined: A2aPart[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
     if (last && goesOn(last, part)) joined[joined.length - 1] = { ...last, text: `${last.text}${part.text}` };
@@ -11,13 +11,13 @@ export function joinedParts(parts: readonly Part[]): Part[] {
   return joined;
 }
 
-function goesOn(last: Part, next: Part): boolean {
+function goesOn(last: A2aPart, next: A2aPart): boolean {
   if (last.text === undefined || next.text === undefined || next.filename !== undefined) return false;
   return last.mediaType === next.mediaType;
 }
 
 /** Returns the text of Parts: texts, data as JSON, names of files; one below the other. */
-export function partsText(parts: readonly Part[]): string {
+export function partsText(parts: readonly A2aPart[]): string {
   return joinedParts(parts)
     .map(
       ({ text, url, filename, data, raw }) =>

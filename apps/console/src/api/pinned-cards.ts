@@ -1,4 +1,4 @@
-import { get } from './http.js';
+import { getJson } from './http.js';
 
 /** The card of a remote agent, as pinned when the agent was first called. */
 export interface PinnedAgent {
@@ -11,5 +11,5 @@ export interface PinnedAgent {
  * @throws ApiProblem
  */
 export async function listPinnedCards(most: number, signal: AbortSignal): Promise<PinnedAgent[]> {
-  return (await get<{ cards: PinnedAgent[] }>(`/api/agent-cards?pageSize=${most}`, signal)).cards;
+  return (await getJson<{ cards: PinnedAgent[] }>(`/api/agent-cards?pageSize=${most}`, signal)).cards;
 }

@@ -1,5 +1,5 @@
 /** A problem of a request (RFC 9457, `errors`). */
-export interface FieldProblem {
+export interface ProblemDetail {
   /** Path of the member, for example `nodes[2].config`. */
   path: string;
   detail: string;
@@ -21,7 +21,7 @@ export class ApiProblem extends Error {
     /** HTTP status; 0 if no answer came. */
     readonly status: number,
     message: string,
-    readonly errors: readonly FieldProblem[] = [],
+    readonly errors: readonly ProblemDetail[] = [],
     /** Trace id of the request, as in the service's log and in a tracing system. */
     readonly traceId?: string,
   ) {
@@ -31,7 +31,7 @@ export class ApiProblem extends Error {
 }
 
 /** Reads a refusal: its problem+json if present, else a sentence for its status. */
-export async function problemOf(response: Response): Promise<ApiProblem> {
+export async function readProblem(response: Response): Promise<ApiProblem> {
   const body = await readObject(response);
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldProblem) : [];
   const detail = typeof body['detail'] === 'string' ? body['detail'] : undefined;
@@ -74,7 +74,7 @@ async function readObject(response: Response): Promise<Record<string, unknown>> 
   }
 }
 
-function isFieldProblem(value: unknown): value is FieldProblem {
+function isFieldProblem(value: unknown): value is ProblemDetail {
   if (typeof value !== 'object' || value === null) return false;
   const { path, detail } = value as Record<string, unknown>;
   return typeof path === 'string' && typeof detail === 'string';

@@ -1,4 +1,4 @@
-import { backoff, pause } from './backoff.js';
+import { computeBackoff, pauseFor } from './backoff.js';
 import { isTransient } from './problem.js';
 
 /**
@@ -13,7 +13,7 @@ export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSig
     } catch (error) {
       if (!isTransient(error)) throw error;
     }
-    await pause(backoff(failures), signal);
+    await pauseFor(computeBackoff(failures), signal);
   }
   return undefined;
 }

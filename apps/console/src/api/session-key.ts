@@ -17,7 +17,7 @@ export function askForKey(used?: string): Promise<string | undefined> {
   refused = used !== undefined;
   return new Promise((resolve) => {
     waiting = [...waiting, resolve];
-    notify();
+    notifyKeyListeners();
   });
 }
 
@@ -45,7 +45,7 @@ export function answerKey(key: string | undefined): void {
   const answered = waiting;
   waiting = [];
   for (const resolve of answered) resolve(key);
-  notify();
+  notifyKeyListeners();
 }
 
 export function isKeyInUse(): boolean {
@@ -70,6 +70,6 @@ export function onKeyChange(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function notify(): void {
+function notifyKeyListeners(): void {
   for (const listener of listeners) listener();
 }

@@ -1,4 +1,4 @@
-import { call } from './http.js';
+import { callApi } from './http.js';
 import { sessionKey } from './session-key.js';
 
 /**
@@ -8,6 +8,6 @@ import { sessionKey } from './session-key.js';
  */
 export async function socketProtocols(): Promise<string[]> {
   if (sessionKey() === undefined) return [];
-  const { protocols } = await call<{ protocols: string[] }>('POST', '/api/tickets');
+  const { protocols } = await callApi<{ protocols: string[] }>('POST', '/api/tickets');
   return protocols;
 }

@@ -1,4 +1,4 @@
-import { readEvents, type SseEvent } from './sse.js';
+import { readEvents, type ServerSentEvent } from './sse.js';
 
 describe('readEvents', () => {
   it('reads events, wherever the pieces are cut', async () => {
@@ -16,7 +16,7 @@ describe('readEvents', () => {
   });
 });
 
-async function read(...pieces: string[]): Promise<SseEvent[]> {
+async function read(...pieces: string[]): Promise<ServerSentEvent[]> {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
@@ -24,7 +24,7 @@ async function read(...pieces: string[]): Promise<SseEvent[]> {
       controller.close();
     },
   });
-  const events: SseEvent[] = [];
+  const events: ServerSentEvent[] = [];
   for await (const event of readEvents(body)) events.push(event);
   return events;
 }

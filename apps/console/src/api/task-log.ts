@@ -1,12 +1,12 @@
-import { backoff, pause } from './backoff.js';
+import { computeBackoff, pauseFor } from './backoff.js';
 import type { Connection } from './gateway.js';
-import { resultOf, rpcRequest, rpcStream } from './json-rpc.js';
+import { unwrapResult, rpcRequest, rpcStream } from './json-rpc.js';
 import { ApiProblem } from './problem.js';
-import { isEnded, stateIn, type StreamResponse } from './task.js';
+import { isEnded, stateIn, type A2aStreamItem } from './task.js';
 
 export interface TaskLogReader {
   /** Receives every event once, in the order of the log. */
-  onEvent: (sequence: number, item: StreamResponse) => void;
+  onEvent: (sequence: number, item: A2aStreamItem) => void;
   onConnection: (connection: Connection) => void;
 }
 
@@ -29,8 +29,8 @@ export async function followTaskLog(
     onConnection('connecting');
     try {
       const body = rpcRequest('SubscribeToTask', { id: taskId });
-      for await (const { sequence = 0, response } of rpcStream<StreamResponse>(base, body, { since: last, signal })) {
-        const item = resultOf(response);
+      for await (const { sequence = 0, response } of rpcStream<A2aStreamItem>(base, body, { since: last, signal })) {
+        const item = unwrapResult(response);
         failures = 0;
         onConnection('live');
         // A stream that starts after an event first repeats the Task as of that event.
@@ -43,7 +43,7 @@ export async function followTaskLog(
       if (isRefusal(error)) throw error;
     }
     onConnection('lost');
-    await pause(backoff(failures + 1), signal);
+    await pauseFor(computeBackoff(failures + 1), signal);
   }
 }
 

@@ -1,6 +1,6 @@
 /** A2A 1.0 in its JSON form, as far as the console shows it. */
 
-export interface Part {
+export interface A2aPart {
   text?: string;
   /** Base64. */
   raw?: string;
@@ -10,65 +10,65 @@ export interface Part {
   filename?: string;
 }
 
-export interface Message {
+export interface A2aMessage {
   messageId: string;
   role: string;
-  parts: Part[];
+  parts: A2aPart[];
   contextId?: string;
   taskId?: string;
 }
 
-export interface Artifact {
+export interface A2aArtifact {
   artifactId: string;
   name?: string;
   description?: string;
-  parts: Part[];
+  parts: A2aPart[];
 }
 
-export interface TaskStatus {
+export interface A2aTaskStatus {
   state: string;
-  message?: Message;
+  message?: A2aMessage;
   timestamp?: string;
 }
 
-export interface Task {
+export interface A2aTask {
   id: string;
   contextId: string;
-  status: TaskStatus;
-  history?: Message[];
-  artifacts?: Artifact[];
+  status: A2aTaskStatus;
+  history?: A2aMessage[];
+  artifacts?: A2aArtifact[];
   metadata?: Record<string, unknown>;
 }
 
 export interface StatusUpdate {
   taskId: string;
   contextId: string;
-  status: TaskStatus;
+  status: A2aTaskStatus;
   metadata?: Record<string, unknown>;
 }
 
 export interface ArtifactUpdate {
   taskId: string;
   contextId: string;
-  artifact: Artifact;
+  artifact: A2aArtifact;
   append?: boolean;
   lastChunk?: boolean;
   metadata?: Record<string, unknown>;
 }
 
 /** An item of an agent's answer; exactly one member is set. */
-export interface StreamResponse {
-  task?: Task;
-  message?: Message;
+export interface A2aStreamItem {
+  task?: A2aTask;
+  message?: A2aMessage;
   statusUpdate?: StatusUpdate;
   artifactUpdate?: ArtifactUpdate;
 }
 
 /** An event of a Task's log. */
-export interface TaskEvent {
+export interface TaskLogEvent {
   /** Number of the event, from 1 without a gap. */
   sequence: number;
-  item: StreamResponse;
+  item: A2aStreamItem;
 }
 
 export const TASK_STATES = [
@@ -92,6 +92,6 @@ export function isWaiting(state: string): boolean {
 }
 
 /** Returns the state of the Task in an item, if the item has one. */
-export function stateIn({ task, statusUpdate }: StreamResponse): string | undefined {
+export function stateIn({ task, statusUpdate }: A2aStreamItem): string | undefined {
   return statusUpdate?.status.state ?? task?.status.state;
 }

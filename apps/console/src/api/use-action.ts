@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ApiProblem, type FieldProblem, sentenceOf } from './problem.js';
+import { ApiProblem, type ProblemDetail, sentenceOf } from './problem.js';
 
 export interface Action {
   pending: boolean;
@@ -34,7 +34,7 @@ export function useAction(): Action {
   };
 }
 
-function errorIn(fields: readonly FieldProblem[], list: string): string | undefined {
+function errorIn(fields: readonly ProblemDetail[], list: string): string | undefined {
   const wrong = fields.find(({ path }) => path === list || path.startsWith(`${list}[`));
   const place = /\[(\d+)\]/.exec(wrong?.path.slice(list.length) ?? '')?.[1];
   return place === undefined ? wrong?.detail : `Entry ${Number(place) + 1} ${wrong?.detail}`;

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef } from 'react';
-import type { Connection, GatewayFrame, GatewayQuery } from './gateway.js';
+import type { Connection, GatewayEventFrame, GatewayFilter } from './gateway.js';
 import { useGateway } from './use-gateway.js';
 import { type Resource, useResource } from './use-resource.js';
 
@@ -11,7 +11,7 @@ export interface LiveResource<T> extends Resource<T> {
 export function useLiveResource<T>(
   key: string,
   fetcher: (signal: AbortSignal) => Promise<T>,
-  query: GatewayQuery,
+  query: GatewayFilter,
 ): LiveResource<T> {
   const resource = useResource(key, fetcher);
   const connection = useLive(resource, query);
@@ -25,7 +25,7 @@ export function useLiveResource<T>(
  */
 export function useLive(
   resource: Reloadable,
-  query: GatewayQuery,
+  query: GatewayFilter,
   { concerns = () => true, spacing = 0 }: LiveOptions = {},
 ): Connection {
   const wake = useWake(resource, spacing);
@@ -39,7 +39,7 @@ export function useLive(
 
 export interface LiveOptions {
   /** True if a frame means a change; by default every frame does. */
-  concerns?: (frame: GatewayFrame) => boolean;
+  concerns?: (frame: GatewayEventFrame) => boolean;
   /** Minimum milliseconds between two loads caused by frames. */
   spacing?: number;
 }

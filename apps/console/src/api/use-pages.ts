@@ -20,7 +20,7 @@ interface Wanted {
   token?: string;
 }
 
-interface Settled<T> extends Partial<Rows<T>> {
+interface SettledPages<T> extends Partial<Rows<T>> {
   wanted: Wanted;
   error?: unknown;
 }
@@ -35,7 +35,7 @@ export function usePages<T>(
   fetchPage: (token: string | undefined, signal: AbortSignal) => Promise<Rows<T>>,
 ): Pages<T> {
   const [asked, setAsked] = useState<Wanted>({ key, round: 0 });
-  const [settled, setSettled] = useState<Settled<T>>();
+  const [settled, setSettled] = useState<SettledPages<T>>();
   const wanted = asked.key === key ? asked : { key, round: 0 };
   const fetchLatest = useEffectEvent(fetchPage);
   const { round, token } = wanted;
@@ -43,7 +43,7 @@ export function usePages<T>(
     const stop = new AbortController();
     const at: Wanted = { key, round, ...(token !== undefined && { token }) };
     fetchLatest(token, stop.signal).then(
-      (page) => stop.signal.aborted || setSettled((last) => ({ wanted: at, ...merged(last, page, at, keyOf) })),
+      (page) => stop.signal.aborted || setSettled((last) => ({ wanted: at, ...mergePage(last, page, at, keyOf) })),
       (error: unknown) => {
         if (stop.signal.aborted) return;
         setSettled((last) => ({ ...(last?.wanted.key === key ? last : {}), wanted: at, error }));
@@ -66,8 +66,8 @@ export function usePages<T>(
   };
 }
 
-function merged<T>(
-  last: Settled<T> | undefined,
+function mergePage<T>(
+  last: SettledPages<T> | undefined,
   page: Rows<T>,
   { key, token }: Wanted,
   keyOf: (row: T) => string,

@@ -9,7 +9,7 @@ export interface Resource<T> {
   reload: () => void;
 }
 
-interface Settled<T> {
+interface SettledResource<T> {
   key: string;
   round: number;
   data?: T | undefined;
@@ -25,7 +25,7 @@ const PAUSES = [1_000, 2_000, 5_000, 10_000];
  * - As long as there is no data, transient failures are retried.
  */
 export function useResource<T>(key: string, fetcher: (signal: AbortSignal) => Promise<T>): Resource<T> {
-  const [settled, setSettled] = useState<Settled<T>>();
+  const [settled, setSettled] = useState<SettledResource<T>>();
   const [round, setRound] = useState(0);
   const fetchLatest = useEffectEvent(fetcher);
   useEffect(() => {

@@ -1,35 +1,35 @@
 import { useEffect, useState } from 'react';
 import type { Connection } from './gateway.js';
-import type { TaskEvent } from './task.js';
+import type { TaskLogEvent } from './task.js';
 import { followTaskLog } from './task-log.js';
 
 /** Milliseconds for which arriving events are collected before they are drawn. */
 const GATHER = 30;
 
 export interface TaskEvents {
-  events: readonly TaskEvent[];
+  events: readonly TaskLogEvent[];
   connection: Connection;
   error: unknown;
 }
 
 /** Follows a Task's log from its first event. The component needs a `key` per Task, since events are never reset. */
 export function useTaskEvents(taskId: string): TaskEvents {
-  const [events, setEvents] = useState<readonly TaskEvent[]>([]);
+  const [events, setEvents] = useState<readonly TaskLogEvent[]>([]);
   const [connection, setConnection] = useState<Connection>('connecting');
   const [error, setError] = useState<unknown>();
   useEffect(() => {
     const stop = new AbortController();
-    let gathered: TaskEvent[] = [];
+    let gathered: TaskLogEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const show = (): void => {
+    const showGathered = (): void => {
       const fresh = gathered;
       gathered = [];
       timer = undefined;
       setEvents((shown) => [...shown, ...fresh]);
     };
-    const onEvent = (sequence: number, item: TaskEvent['item']): void => {
+    const onEvent = (sequence: number, item: TaskLogEvent['item']): void => {
       gathered.push({ sequence, item });
-      timer ??= setTimeout(show, GATHER);
+      timer ??= setTimeout(showGathered, GATHER);
     };
     followTaskLog('/a2a', taskId, 0, { onEvent, onConnection: setConnection }, stop.signal).catch(setError);
     return () => {

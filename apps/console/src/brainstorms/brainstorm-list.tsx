@@ -1,7 +1,7 @@
 import { Plus } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
-import type { GatewayFrame } from '../api/gateway.js';
-import { get } from '../api/http.js';
+import type { GatewayEventFrame } from '../api/gateway.js';
+import { getJson } from '../api/http.js';
 import { useLive } from '../api/use-live-resource.js';
 import { usePages } from '../api/use-pages.js';
 import { buttonClass } from '../components/button.js';
@@ -23,16 +23,16 @@ const COLUMNS: readonly Column<BrainstormSummary>[] = [
   { title: 'Changed', className: 'w-40', cell: ({ updatedAt }) => <Time at={updatedAt} />, wideOnly: true },
 ];
 
-const isOfBrainstorm = ({ agent }: GatewayFrame): boolean => agent === 'brainstorms';
-const keyOf = ({ brainstormId }: BrainstormSummary): string => brainstormId;
+const isOfBrainstorm = ({ agent }: GatewayEventFrame): boolean => agent === 'brainstorms';
+const getBrainstormKey = ({ brainstormId }: BrainstormSummary): string => brainstormId;
 
 /** Shows brainstorms, most recently updated first; live. */
 export function BrainstormList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';
-  const pages = usePages(status, keyOf, async (pageToken, signal) => {
+  const pages = usePages(status, getBrainstormKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
-    const page = await get<BrainstormPageBody>(`/api/brainstorms?${query}`, signal);
+    const page = await getJson<BrainstormPageBody>(`/api/brainstorms?${query}`, signal);
     return { rows: page.brainstorms, nextPageToken: page.nextPageToken };
   });
   const connection = useLive(pages, { streams: ['task'] }, { concerns: isOfBrainstorm, spacing: 500 });
@@ -63,7 +63,7 @@ export function BrainstormList() {
       <PagedTable
         label="Brainstorms"
         pages={pages}
-        keyOf={keyOf}
+        keyOf={getBrainstormKey}
         hrefOf={({ brainstormId }) => `/${brainstormId}`}
         columns={COLUMNS}
         empty={

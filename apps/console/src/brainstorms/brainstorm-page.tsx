@@ -1,4 +1,4 @@
-import { call, get } from '../api/http.js';
+import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useLiveResource } from '../api/use-live-resource.js';
 import { CommandButton } from '../components/command-button.js';
@@ -6,7 +6,7 @@ import { ConnectionNote } from '../components/connection-note.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { StatusBadge } from '../components/status-badge.js';
-import { actionsOf, type Brainstorm, standing } from './brainstorm.js';
+import { actionsOf, type Brainstorm, describeStanding } from './brainstorm.js';
 import { BrainstormState } from './brainstorm-state.js';
 import { ConfidenceChart } from './confidence-chart.js';
 import { Passes } from './passes.js';
@@ -14,10 +14,13 @@ import { Passes } from './passes.js';
 /** Shows a brainstorm, live: its standing, its passes, and its state. */
 export function BrainstormPage({ id }: { id: string }) {
   const path = `/api/brainstorms/${encodeURIComponent(id)}`;
-  const resource = useLiveResource(id, (signal) => get<Brainstorm>(path, signal), { streams: ['task'], taskId: id });
+  const resource = useLiveResource(id, (signal) => getJson<Brainstorm>(path, signal), {
+    streams: ['task'],
+    taskId: id,
+  });
   const action = useAction();
-  const command = (name: string) => async (): Promise<void> => {
-    await call('POST', `${path}/${name}`);
+  const sendCommand = (name: string) => async (): Promise<void> => {
+    await callApi('POST', `${path}/${name}`);
     resource.reload();
   };
   const it = resource.data;
@@ -36,13 +39,13 @@ export function BrainstormPage({ id }: { id: string }) {
         actions={
           allowed?.cancel && (
             <>
-              <CommandButton action={action} work={command('approve')} kind="primary" disabled={!allowed.approve}>
+              <CommandButton action={action} work={sendCommand('approve')} kind="primary" disabled={!allowed.approve}>
                 Approve
               </CommandButton>
-              <CommandButton action={action} work={command('iterate')} disabled={!allowed.iterate}>
+              <CommandButton action={action} work={sendCommand('iterate')} disabled={!allowed.iterate}>
                 Iterate
               </CommandButton>
-              <CommandButton action={action} work={command('cancel')} kind="danger">
+              <CommandButton action={action} work={sendCommand('cancel')} kind="danger">
                 Cancel
               </CommandButton>
             </>
@@ -64,7 +67,7 @@ function Body({ brainstorm }: { brainstorm: Brainstorm }) {
   return (
     <div className="mx-auto max-w-6xl space-y-6 p-4 md:p-6">
       <p role="status" data-standing className={`text-sm ${brainstorm.error ? 'text-destructive' : ''}`}>
-        {standing(brainstorm)}
+        {describeStanding(brainstorm)}
       </p>
       <div className="grid gap-6 lg:grid-cols-[3fr_2fr]">
         <section aria-labelledby="passes" className="min-w-0">

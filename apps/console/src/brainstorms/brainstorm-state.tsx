@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { Markdown } from '../components/markdown.js';
-import { type Brainstorm, type Risk, roleLabel, type Source } from './brainstorm.js';
+import { type Brainstorm, type BrainstormRisk, roleLabel, type StateSource } from './brainstorm.js';
 
-const SEVERITIES: Readonly<Record<Risk['severity'], string>> = {
+const SEVERITIES: Readonly<Record<BrainstormRisk['severity'], string>> = {
   low: 'border-border text-muted-foreground',
   medium: 'border-warning/40 text-warning',
   high: 'border-destructive/40 text-destructive',
@@ -11,21 +11,21 @@ const SEVERITIES: Readonly<Record<Risk['severity'], string>> = {
 
 /** Shows the merged state of the last complete pass, and for each part the agent that set it. */
 export function BrainstormState({ brainstorm: { agents, state, provenance } }: { brainstorm: Brainstorm }) {
-  const nameOf = (agent: string): string => agents.find((it) => it.agent === agent)?.name ?? agent;
-  const by = (path: string): ReactNode => <By source={provenance[path]} nameOf={nameOf} />;
+  const findAgentName = (agent: string): string => agents.find((it) => it.agent === agent)?.name ?? agent;
+  const renderSource = (path: string): ReactNode => <By source={provenance[path]} nameOf={findAgentName} />;
   return (
     <div className="space-y-6">
-      <Section title="Idea" by={by('idea')}>
+      <Section title="Idea" by={renderSource('idea')}>
         <Markdown text={state.idea} />
       </Section>
-      <Section title="Architecture" by={by('architecture')} empty={state.architecture === ''}>
+      <Section title="Architecture" by={renderSource('architecture')} empty={state.architecture === ''}>
         <Markdown text={state.architecture} />
       </Section>
       <Section title="Plan" empty={state.execution_plan.length === 0}>
         <ol className="list-decimal space-y-3 pl-6">
           {state.execution_plan.map(({ title, description }, index) => (
             <li key={index}>
-              <span className="font-medium">{title}</span> {by(`execution_plan[${index}]`)}
+              <span className="font-medium">{title}</span> {renderSource(`execution_plan[${index}]`)}
               <Markdown text={description} />
             </li>
           ))}
@@ -38,13 +38,17 @@ export function BrainstormState({ brainstorm: { agents, state, provenance } }: {
               <span className={`rounded-full border px-2 text-xs ${SEVERITIES[severity]}`}>{severity}</span>
               {resolved && <span className="text-xs text-success">resolved</span>}
               <span className={`text-sm break-words ${resolved ? 'text-muted-foreground' : ''}`}>{text}</span>
-              {by(`risks[${index}]`)}
+              {renderSource(`risks[${index}]`)}
             </li>
           ))}
         </ul>
       </Section>
-      <TextList title="Assumptions" texts={state.assumptions} by={(index) => by(`assumptions[${index}]`)} />
-      <TextList title="Open questions" texts={state.open_questions} by={(index) => by(`open_questions[${index}]`)} />
+      <TextList title="Assumptions" texts={state.assumptions} by={(index) => renderSource(`assumptions[${index}]`)} />
+      <TextList
+        title="Open questions"
+        texts={state.open_questions}
+        by={(index) => renderSource(`open_questions[${index}]`)}
+      />
     </div>
   );
 }
@@ -81,7 +85,7 @@ function TextList({ title, texts, by }: { title: string; texts: string[]; by: (i
   );
 }
 
-function By({ source, nameOf }: { source: Source | undefined; nameOf: (agent: string) => string }) {
+function By({ source, nameOf }: { source: StateSource | undefined; nameOf: (agent: string) => string }) {
   if (!source) return null;
   return (
     <span data-provenance title={source.agent} className="text-xs font-normal text-muted-foreground">

@@ -1,4 +1,4 @@
-import { actionsOf, type Brainstorm, standing } from './brainstorm.js';
+import { actionsOf, type Brainstorm, describeStanding } from './brainstorm.js';
 
 const brainstorm = (fields: Partial<Brainstorm> = {}): Brainstorm => ({
   brainstormId: 'b',
@@ -58,9 +58,9 @@ describe('standing', () => {
       { agent: 'bob', role: 'review', status: 'running' },
     ];
     const passes = [{ iteration: 1, agents }];
-    expect(standing(brainstorm({ passes }))).toBe('Iteration 1 of at most 3: bob is at work.');
-    expect(standing(brainstorm({ status: 'converged', convergence: 'Converged.' }))).toBe('Converged.');
-    expect(standing(brainstorm({ status: 'failed', error: { agent: 'bob', message: 'no state' } }))).toBe(
+    expect(describeStanding(brainstorm({ passes }))).toBe('Iteration 1 of at most 3: bob is at work.');
+    expect(describeStanding(brainstorm({ status: 'converged', convergence: 'Converged.' }))).toBe('Converged.');
+    expect(describeStanding(brainstorm({ status: 'failed', error: { agent: 'bob', message: 'no state' } }))).toBe(
       'bob: no state',
     );
   });

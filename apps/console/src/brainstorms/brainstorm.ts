@@ -1,14 +1,14 @@
 /** Shapes of `/api/brainstorms`, and their meaning for the person. */
 
-export type BrainstormStatus = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
+export type BrainstormStatusName = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
 
-export const STATUSES: readonly BrainstormStatus[] = ['active', 'converged', 'approved', 'failed', 'canceled'];
+export const STATUSES: readonly BrainstormStatusName[] = ['active', 'converged', 'approved', 'failed', 'canceled'];
 
 export const ROLES = ['build', 'review', 'refine', 'devils_advocate'] as const;
 
 export interface BrainstormSummary {
   brainstormId: string;
-  status: BrainstormStatus;
+  status: BrainstormStatusName;
   iteration: number;
   idea: string;
   createdAt: string;
@@ -16,23 +16,23 @@ export interface BrainstormSummary {
 }
 
 /** The agent that last set a part of the state. */
-export interface Source {
+export interface StateSource {
   agent: string;
   role: string;
   iteration: number;
 }
 
-export interface Risk {
+export interface BrainstormRisk {
   text: string;
   severity: 'low' | 'medium' | 'high' | 'critical';
   resolved: boolean;
 }
 
-export interface CanonicalState {
+export interface MergedState {
   idea: string;
   architecture: string;
   execution_plan: { title: string; description: string }[];
-  risks: Risk[];
+  risks: BrainstormRisk[];
   assumptions: string[];
   open_questions: string[];
   metrics: { confidence: number };
@@ -45,7 +45,7 @@ export interface PassAgent {
   error?: string;
 }
 
-export interface Pass {
+export interface BrainstormPass {
   iteration: number;
   agents: PassAgent[];
   /** Confidence of the pass, 0 to 1; missing until the pass is complete. */
@@ -54,14 +54,14 @@ export interface Pass {
 
 export interface Brainstorm {
   brainstormId: string;
-  status: BrainstormStatus;
+  status: BrainstormStatusName;
   iteration: number;
   maxIterations: number;
   agents: { agent: string; name: string; role: string; provider: string; model: string; skills: string[] }[];
-  state: CanonicalState;
+  state: MergedState;
   /** Source of each part of the state by its path, such as `risks[0]`. */
-  provenance: Record<string, Source>;
-  passes: Pass[];
+  provenance: Record<string, StateSource>;
+  passes: BrainstormPass[];
   convergence?: string;
   error?: { agent?: string; message: string };
   createdAt: string;
@@ -79,7 +79,7 @@ export function roleLabel(role: string): string {
 }
 
 /** Returns the standing of a brainstorm in a sentence. */
-export function standing({ status, iteration, maxIterations, passes, convergence, error }: Brainstorm): string {
+export function describeStanding({ status, iteration, maxIterations, passes, convergence, error }: Brainstorm): string {
   if (error) return error.agent === undefined ? error.message : `${error.agent}: ${error.message}`;
   if (convergence !== undefined) return convergence;
   if (status === 'approved') return `Approved after iteration ${iteration}.`;

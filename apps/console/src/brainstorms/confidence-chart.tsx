@@ -1,4 +1,4 @@
-import type { Pass } from './brainstorm.js';
+import type { BrainstormPass } from './brainstorm.js';
 import { confidencePoints, confidenceSentence } from './confidence-line.js';
 
 const WIDTH = 320;
@@ -8,7 +8,7 @@ const EDGE = 12;
 const LINES = [0, 0.5, 1];
 
 /** Shows the confidence after each complete pass, with a sentence that says the same in words. */
-export function ConfidenceChart({ passes }: { passes: readonly Pass[] }) {
+export function ConfidenceChart({ passes }: { passes: readonly BrainstormPass[] }) {
   const points = confidencePoints(passes, WIDTH, HEIGHT);
   const sentence = confidenceSentence(points);
   return (

@@ -1,4 +1,4 @@
-import type { Pass } from './brainstorm.js';
+import type { BrainstormPass } from './brainstorm.js';
 
 export interface ConfidencePoint {
   iteration: number;
@@ -12,7 +12,7 @@ export interface ConfidencePoint {
  * Returns the confidence of complete passes as points in a box whose y grows downward; a single point stands in the
  * middle.
  */
-export function confidencePoints(passes: readonly Pass[], width: number, height: number): ConfidencePoint[] {
+export function confidencePoints(passes: readonly BrainstormPass[], width: number, height: number): ConfidencePoint[] {
   const complete = passes.flatMap(({ iteration, confidence }) =>
     confidence === undefined ? [] : [{ iteration, confidence }],
   );

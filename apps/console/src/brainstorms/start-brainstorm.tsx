@@ -1,14 +1,14 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { call } from '../api/http.js';
+import { callApi } from '../api/http.js';
 import { newId } from '../api/new-id.js';
 import { useAction } from '../api/use-action.js';
 import { useAttemptKey } from '../api/use-attempt-key.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Button } from '../components/button.js';
 import { Field, Input, Select, TextArea } from '../components/field.js';
-import { FormPage, numberOf, textOf } from '../components/form-page.js';
+import { FormPage, readNumber, readText } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 import { roleLabel, ROLES } from './brainstorm.js';
 
@@ -22,16 +22,16 @@ export function StartBrainstorm() {
   const [, navigate] = useLocation();
   const [agents, setAgents] = useState(() => [newId(), newId()]);
   const keyOf = useAttemptKey();
-  const start = async (fields: FormData): Promise<void> => {
-    const body = bodyOf(fields, agents);
+  const startBrainstorm = async (fields: FormData): Promise<void> => {
+    const body = buildBrainstormBody(fields, agents);
     const headers = { 'idempotency-key': keyOf(body) };
-    const { brainstormId } = await call<{ brainstormId: string }>('POST', '/api/brainstorms', { body, headers });
+    const { brainstormId } = await callApi<{ brainstormId: string }>('POST', '/api/brainstorms', { body, headers });
     navigate(`/${brainstormId}`);
   };
   return (
     <>
       <PageHeader title="Start a brainstorm" up={{ label: 'Brainstorms', href: '~/brainstorms' }} />
-      <FormPage action={action} submit="Start" onSubmit={(fields) => void action.run(() => start(fields))}>
+      <FormPage action={action} submit="Start" onSubmit={(fields) => void action.run(() => startBrainstorm(fields))}>
         <Field label="Idea" error={action.errorAt('idea')}>
           {(id) => <TextArea id={id} name="idea" rows={3} required />}
         </Field>
@@ -106,14 +106,14 @@ function AgentRow({ name, position, error, onRemove }: AgentRowProps) {
   );
 }
 
-function bodyOf(fields: FormData, agents: readonly string[]): object {
-  const maxIterations = numberOf(fields, 'maxIterations');
-  const systemPrompt = textOf(fields, 'systemPrompt');
+function buildBrainstormBody(fields: FormData, agents: readonly string[]): object {
+  const maxIterations = readNumber(fields, 'maxIterations');
+  const systemPrompt = readText(fields, 'systemPrompt');
   return {
-    idea: textOf(fields, 'idea') ?? '',
+    idea: readText(fields, 'idea') ?? '',
     agents: agents.map((name) => {
-      const role = textOf(fields, `role.${name}`);
-      return { agent: textOf(fields, `agent.${name}`) ?? '', ...(role !== undefined && { role }) };
+      const role = readText(fields, `role.${name}`);
+      return { agent: readText(fields, `agent.${name}`) ?? '', ...(role !== undefined && { role }) };
     }),
     ...(maxIterations !== undefined && { maxIterations }),
     ...(systemPrompt !== undefined && { systemPrompt }),

@@ -67,7 +67,7 @@ interface OptionalNumberProps {
 /** Shows an input for an optional number; a text that is not a number counts as none. */
 export function OptionalNumber({ label, hint, value, onChange, step = 1, ...rest }: OptionalNumberProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : String(value)));
-  const take = (typed: string): void => {
+  const changeNumber = (typed: string): void => {
     setText(typed);
     const number = Number(typed);
     onChange(typed.trim() === '' || !Number.isFinite(number) ? undefined : number);
@@ -75,7 +75,14 @@ export function OptionalNumber({ label, hint, value, onChange, step = 1, ...rest
   return (
     <Field label={label} hint={hint}>
       {(id) => (
-        <Input id={id} type="number" step={step} value={text} onChange={({ target }) => take(target.value)} {...rest} />
+        <Input
+          id={id}
+          type="number"
+          step={step}
+          value={text}
+          onChange={({ target }) => changeNumber(target.value)}
+          {...rest}
+        />
       )}
     </Field>
   );

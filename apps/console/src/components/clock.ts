@@ -6,12 +6,12 @@ let now = Date.now();
 
 /** Returns the current time, updated every second. All users share a timer. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now);
+  return useSyncExternalStore(subscribeToClock, () => now);
 }
 
-function subscribe(listener: () => void): () => void {
+function subscribeToClock(listener: () => void): () => void {
   listeners.add(listener);
-  timer ??= setInterval(tick, 1000);
+  timer ??= setInterval(updateNow, 1000);
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;
@@ -20,7 +20,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-function tick(): void {
+function updateNow(): void {
   now = Date.now();
   for (const listener of listeners) listener();
 }

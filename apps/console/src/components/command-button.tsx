@@ -12,11 +12,11 @@ interface CommandButtonProps extends Omit<ButtonProps, 'onClick'> {
 
 /** Shows a button that calls the service. */
 export function CommandButton({ action, work, question, children, disabled, ...rest }: CommandButtonProps) {
-  const ask = (): void => {
+  const confirmAndRun = (): void => {
     if (question === undefined || confirm(question)) void action.run(work);
   };
   return (
-    <Button {...rest} disabled={disabled === true || action.pending} onClick={ask}>
+    <Button {...rest} disabled={disabled === true || action.pending} onClick={confirmAndRun}>
       {children}
     </Button>
   );

@@ -76,7 +76,7 @@ function Branch({ value, name, open }: { value: object; name: string | undefined
       >
         <ChevronRight className={`size-3.5 shrink-0 ${shown ? 'rotate-90' : ''}`} aria-hidden />
         <Name name={name} />
-        <span className="truncate text-muted-foreground">{shown ? countOf(value) : summaryOf(value)}</span>
+        <span className="truncate text-muted-foreground">{shown ? describeCount(value) : summarizeMembers(value)}</span>
       </button>
       {shown && (
         <div className="ml-1.5 border-l pl-2">
@@ -137,29 +137,29 @@ function Leaf({ value }: { value: unknown }): ReactNode {
   );
 }
 
-function countOf(value: object): string {
+function describeCount(value: object): string {
   const { length } = Object.keys(value);
   return Array.isArray(value) ? `${length} ${length === 1 ? 'entry' : 'entries'}` : '';
 }
 
 /** Returns a one-line summary of a value's members. */
-function summaryOf(value: object): string {
-  if (Array.isArray(value)) return `[ ${countOf(value)} ]`;
+function summarizeMembers(value: object): string {
+  if (Array.isArray(value)) return `[ ${describeCount(value)} ]`;
   const keys = Object.keys(value);
   return `{ ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', …' : ''} }`;
 }
 
 /** Counts a value's members over all levels; stops once the count exceeds `most`. */
-function sizeOf(value: unknown, most = FEW): number {
+function countAllMembers(value: unknown, most = FEW): number {
   if (typeof value !== 'object' || value === null) return 0;
   let size = 0;
   for (const member of Object.values(value)) {
-    size += 1 + sizeOf(member, most - size);
+    size += 1 + countAllMembers(member, most - size);
     if (size > most) break;
   }
   return size;
 }
 
 function isSmall(value: unknown): boolean {
-  return sizeOf(value) <= FEW;
+  return countAllMembers(value) <= FEW;
 }

@@ -12,12 +12,12 @@ interface FormPageProps {
 
 /** Shows a form on a page of its own, with the service's error above its button. */
 export function FormPage({ action, submit, onSubmit, children }: FormPageProps) {
-  const send = (event: FormEvent<HTMLFormElement>): void => {
+  const submitFields = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     onSubmit(new FormData(event.currentTarget));
   };
   return (
-    <form onSubmit={send} className="mx-auto w-full max-w-2xl space-y-5 p-4 md:p-6">
+    <form onSubmit={submitFields} className="mx-auto w-full max-w-2xl space-y-5 p-4 md:p-6">
       {children}
       {action.error !== undefined && (
         <p role="alert" className="rounded-md border border-destructive/50 bg-destructive/5 p-3 text-sm">
@@ -32,18 +32,18 @@ export function FormPage({ action, submit, onSubmit, children }: FormPageProps) 
 }
 
 /** Returns a field's trimmed text; `undefined` if it is empty. */
-export function textOf(fields: FormData, name: string): string | undefined {
+export function readText(fields: FormData, name: string): string | undefined {
   const value = fields.get(name);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
 /** Returns the entries of a field, separated by commas or line breaks. */
-export function textsOf(fields: FormData, name: string): string[] {
-  return (textOf(fields, name) ?? '').split(/[,\n]/).flatMap((it) => (it.trim() === '' ? [] : [it.trim()]));
+export function readTexts(fields: FormData, name: string): string[] {
+  return (readText(fields, name) ?? '').split(/[,\n]/).flatMap((it) => (it.trim() === '' ? [] : [it.trim()]));
 }
 
 /** Returns a field's number; `undefined` if it is empty. */
-export function numberOf(fields: FormData, name: string): number | undefined {
-  const text = textOf(fields, name);
+export function readNumber(fields: FormData, name: string): number | undefined {
+  const text = readText(fields, name);
   return text === undefined ? undefined : Number(text);
 }

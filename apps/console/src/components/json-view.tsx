@@ -24,14 +24,14 @@ export function JsonView({ value, label = 'JSON' }: { value: unknown; label?: st
 
 export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
   const [copied, setCopied] = useState(false);
-  const copy = (): void => {
+  const copyText = (): void => {
     void navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(() => {
       setCopied(true);
       setTimeout(() => setCopied(false), 1500);
     });
   };
   return (
-    <Button kind="quiet" className="px-1.5!" aria-label={copied ? 'Copied' : label} title={label} onClick={copy}>
+    <Button kind="quiet" className="px-1.5!" aria-label={copied ? 'Copied' : label} title={label} onClick={copyText}>
       {copied ? <Check className="size-4" aria-hidden /> : <Copy className="size-4" aria-hidden />}
     </Button>
   );

@@ -12,10 +12,10 @@ const BELOW_HEAD = /^[\s|:>+*\d.)-]*$/;
 /** True if a text can be laid out as Markdown in negligible time. Its author is not trusted. */
 export function isBounded(text: string): boolean {
   if (text.length > LONGEST || DEEP.test(text)) return false;
-  return (text.match(MARK)?.length ?? 0) <= MOST_MARKS && cells(text.split('\n')) <= MOST_CELLS;
+  return (text.match(MARK)?.length ?? 0) <= MOST_MARKS && countCells(text.split('\n')) <= MOST_CELLS;
 }
 
-function cells(lines: readonly string[]): number {
+function countCells(lines: readonly string[]): number {
   const columns = lines.filter((line) => BELOW_HEAD.test(line)).map((line) => line.split('|').length - 1);
   return columns.reduce((widest, it) => Math.max(widest, it), 0) * lines.length;
 }

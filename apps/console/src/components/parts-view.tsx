@@ -1,11 +1,11 @@
 import { FileDown, Link2 } from 'lucide-react';
 import { joinedParts } from '../api/parts.js';
-import type { Part } from '../api/task.js';
+import type { A2aPart } from '../api/task.js';
 import { DataTree } from './data-tree.js';
 import { Markdown } from './markdown.js';
 
 /** Shows the Parts of a Message or an Artifact: text, data, files, addresses. */
-export function PartsView({ parts }: { parts: readonly Part[] }) {
+export function PartsView({ parts }: { parts: readonly A2aPart[] }) {
   return (
     <div className="space-y-2">
       {joinedParts(parts).map((part, index) => (
@@ -15,7 +15,7 @@ export function PartsView({ parts }: { parts: readonly Part[] }) {
   );
 }
 
-function PartView({ part }: { part: Part }) {
+function PartView({ part }: { part: A2aPart }) {
   const { text, raw, url, data, mediaType = 'application/octet-stream', filename } = part;
   if (text !== undefined) return <Markdown text={text} />;
   if (raw !== undefined) return <File raw={raw} mediaType={mediaType} name={filename ?? 'file'} />;

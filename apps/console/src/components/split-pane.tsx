@@ -19,22 +19,22 @@ export function SplitPane({ label, direction, initial, name, children }: SplitPa
   const [size, setSize] = useState(() => Number(localStorage.getItem(`parley.pane.${name}`)) || initial);
   const box = useRef<HTMLDivElement>(null);
   const below = direction === 'below';
-  const resize = (wanted: number): void => {
+  const resizePane = (wanted: number): void => {
     const room = (below ? box.current?.clientHeight : box.current?.clientWidth) ?? wanted + SMALLEST;
     const fitting = Math.round(Math.max(SMALLEST, Math.min(wanted, room - SMALLEST)));
     setSize(fitting);
     localStorage.setItem(`parley.pane.${name}`, String(fitting));
   };
-  const drag = (event: PointerEvent<HTMLDivElement>): void => {
+  const dragDivider = (event: PointerEvent<HTMLDivElement>): void => {
     const frame = box.current?.getBoundingClientRect();
     if (!frame || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
-    resize(below ? frame.bottom - event.clientY : frame.right - event.clientX);
+    resizePane(below ? frame.bottom - event.clientY : frame.right - event.clientX);
   };
-  const press = (event: KeyboardEvent): void => {
+  const resizeByKey = (event: KeyboardEvent): void => {
     const grows = below ? 'ArrowUp' : 'ArrowLeft';
     const shrinks = below ? 'ArrowDown' : 'ArrowRight';
-    if (event.key === grows) resize(size + STEP);
-    else if (event.key === shrinks) resize(size - STEP);
+    if (event.key === grows) resizePane(size + STEP);
+    else if (event.key === shrinks) resizePane(size - STEP);
     else return;
     event.preventDefault();
   };
@@ -49,8 +49,8 @@ export function SplitPane({ label, direction, initial, name, children }: SplitPa
         aria-valuenow={size}
         aria-valuemin={SMALLEST}
         onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-        onPointerMove={drag}
-        onKeyDown={press}
+        onPointerMove={dragDivider}
+        onKeyDown={resizeByKey}
         className={`shrink-0 touch-none bg-border hover:bg-ring ${below ? 'h-1 cursor-row-resize' : 'w-1 cursor-col-resize'}`}
       />
       <div

@@ -14,7 +14,7 @@ export function TabBar({ label, tabs }: { label: string; tabs: readonly Tab[] })
   const [search, setSearch] = useSearchParams();
   const wanted = search.get('tab');
   const current = tabs.find(({ name }) => name === wanted) ?? tabs[0];
-  const choose = (name: string): void =>
+  const chooseTab = (name: string): void =>
     setSearch(
       (last) => {
         const next = new URLSearchParams(last);
@@ -24,7 +24,7 @@ export function TabBar({ label, tabs }: { label: string; tabs: readonly Tab[] })
       { replace: true },
     );
   return (
-    <Tabs.Root value={current?.name ?? ''} onValueChange={choose} className="flex min-h-0 grow flex-col">
+    <Tabs.Root value={current?.name ?? ''} onValueChange={chooseTab} className="flex min-h-0 grow flex-col">
       <Tabs.List aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b bg-card px-3">
         {tabs.map((tab) => (
           <Tabs.Trigger

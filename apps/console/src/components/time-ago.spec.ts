@@ -1,4 +1,4 @@
-import { duration, timeAgo } from './time-ago.js';
+import { formatDuration, timeAgo } from './time-ago.js';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
@@ -23,5 +23,5 @@ describe('duration', () => {
     [59_999, '59.9 s'],
     [125_000, '2 min 05 s'],
     [3_720_000, '1 h 02 min'],
-  ])('says %d as %s', (span, words) => expect(duration(span)).toBe(words));
+  ])('says %d as %s', (span, words) => expect(formatDuration(span)).toBe(words));
 });

@@ -18,7 +18,7 @@ export function timeAgo(at: number, now: number): string {
 }
 
 /** Formats a duration: `840 ms`, `3.2 s`, `2 min 05 s`, `1 h 02 min`. */
-export function duration(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   const span = Math.max(0, milliseconds);
   if (span < 1000) return `${Math.round(span)} ms`;
   if (span < 60_000) return `${(Math.floor(span / 100) / 10).toFixed(1)} s`;

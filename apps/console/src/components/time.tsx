@@ -1,6 +1,6 @@
 import { useNow } from './clock.js';
 import { localTime } from './local-time.js';
-import { duration, timeAgo } from './time-ago.js';
+import { formatDuration, timeAgo } from './time-ago.js';
 
 /** Shows the time since a moment in words; the exact time on hover. */
 export function Time({ at }: { at: string | number }) {
@@ -15,12 +15,12 @@ export function Time({ at }: { at: string | number }) {
 
 /** Shows how long something took, or has taken so far. */
 export function Elapsed({ from, to }: { from: string; to?: string | undefined }) {
-  return to === undefined ? <Running from={from} /> : <span>{duration(Date.parse(to) - Date.parse(from))}</span>;
+  return to === undefined ? <Running from={from} /> : <span>{formatDuration(Date.parse(to) - Date.parse(from))}</span>;
 }
 
 function Running({ from }: { from: string }) {
   const now = useNow();
-  return <span className="tabular-nums">{duration(now - Date.parse(from))}</span>;
+  return <span className="tabular-nums">{formatDuration(now - Date.parse(from))}</span>;
 }
 
 /** Shows a future time in the person's time zone, and the time left until then. */
@@ -30,7 +30,7 @@ export function Coming({ at }: { at: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()} className="tabular-nums">
       {localTime(at, now)}
-      {left > 0 ? `, in ${duration(left)}` : ''}
+      {left > 0 ? `, in ${formatDuration(left)}` : ''}
     </time>
   );
 }

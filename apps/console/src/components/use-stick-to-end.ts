@@ -35,13 +35,13 @@ export function useStickToEnd(box: RefObject<HTMLElement | null>, content: unkno
     if (!element) return;
     let before = { top: element.scrollTop, height: element.scrollHeight };
     // Added or remeasured content also scrolls: only an upward scroll at an unchanged height is the reader's.
-    const look = (): void => {
+    const handleScroll = (): void => {
       const { scrollTop: top, scrollHeight: height } = element;
       onScroll(element, top < before.top && height === before.height);
       before = { top, height };
     };
-    element.addEventListener('scroll', look, { passive: true });
-    return () => element.removeEventListener('scroll', look);
+    element.addEventListener('scroll', handleScroll, { passive: true });
+    return () => element.removeEventListener('scroll', handleScroll);
   }, [box]);
   return { follows, toEnd };
 }

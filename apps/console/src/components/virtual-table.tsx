@@ -40,7 +40,7 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: 
         <thead className="sticky top-0 z-10 bg-card">
           <tr className="text-left text-xs text-muted-foreground shadow-[inset_0_-1px_var(--border)]">
             {columns.map(({ title, wideOnly, className = '' }) => (
-              <th key={title} scope="col" className={`px-4 py-2 font-medium ${shown(wideOnly)} ${className}`}>
+              <th key={title} scope="col" className={`px-4 py-2 font-medium ${getColumnClass(wideOnly)} ${className}`}>
                 {title}
               </th>
             ))}
@@ -53,7 +53,7 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: 
             return (
               <tr key={keyOf(row)} aria-rowindex={index + 2} className="relative h-11 border-b hover:bg-muted/60">
                 {columns.map(({ title, cell, wideOnly, className = '' }, column) => (
-                  <td key={title} className={`truncate px-4 ${shown(wideOnly)} ${className}`}>
+                  <td key={title} className={`truncate px-4 ${getColumnClass(wideOnly)} ${className}`}>
                     {column === 0 && hrefOf ? (
                       <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">
                         {cell(row)}
@@ -79,6 +79,6 @@ function Gap({ height }: { height: number }) {
   return <tr aria-hidden style={{ height }} />;
 }
 
-function shown(wideOnly: boolean | undefined): string {
+function getColumnClass(wideOnly: boolean | undefined): string {
   return wideOnly ? 'hidden md:table-cell' : '';
 }

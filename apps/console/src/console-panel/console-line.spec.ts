@@ -1,10 +1,10 @@
-import { copyOf, filterLines, lineOf, NO_FILTER } from './console-line.js';
+import { copyOf, filterLines, toConsoleLine, NO_FILTER } from './console-line.js';
 
 const event = (type: string, more: object = {}) => ({ type, timestamp: '2026-11-22T10:00:00.123Z', ...more });
 const LINES = [
-  lineOf(event('node.started', { payload: { workflow: 'w' } }), '1'),
-  lineOf(event('a2a.sending', { node_id: 'a', url: 'http://agent', payload: {} }), '2'),
-  lineOf(event('node.completed', { node_id: 'b', output: 'Done', payload: {} }), '3'),
+  toConsoleLine(event('node.started', { payload: { workflow: 'w' } }), '1'),
+  toConsoleLine(event('a2a.sending', { node_id: 'a', url: 'http://agent', payload: {} }), '2'),
+  toConsoleLine(event('node.completed', { node_id: 'b', output: 'Done', payload: {} }), '3'),
 ];
 
 describe('lines of the console', () => {
@@ -24,7 +24,7 @@ describe('lines of the console', () => {
   });
 
   it('tell a run that failed by its colour', () => {
-    const color = (status: string) => lineOf(event('done', { status, payload: {} }), '1').color;
+    const color = (status: string) => toConsoleLine(event('done', { status, payload: {} }), '1').color;
     expect([color('completed'), color('failed'), color('canceled')]).toEqual([
       expect.stringContaining('node-output'),
       expect.stringContaining('destructive'),

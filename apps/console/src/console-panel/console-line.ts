@@ -28,7 +28,7 @@ const TIME = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 });
 
-export function lineOf(event: EventData & { type: string; timestamp: string }, key: string): ConsoleLine {
+export function toConsoleLine(event: EventData & { type: string; timestamp: string }, key: string): ConsoleLine {
   const { type, timestamp, node_id: node, node_type, model, tool, url, status, error, result, output, message } = event;
   const who = event['instance'] ?? node;
   const shown = { node_id: who, node_type, model, tool, url, status, error, result, output, message };

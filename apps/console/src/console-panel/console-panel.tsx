@@ -9,7 +9,7 @@ export function ConsolePanel({ lines }: { lines: readonly ConsoleLine[] }) {
   const shown = useMemo(() => filterLines(lines, filter), [lines, filter]);
   const nodes = useMemo(() => [...new Set(lines.flatMap(({ node }) => node ?? []))], [lines]);
   const types = useMemo(() => [...new Set(lines.map(({ type }) => type))], [lines]);
-  const set = (member: Partial<LineFilter>): void => setFilter((last) => ({ ...last, ...member }));
+  const changeFilter = (member: Partial<LineFilter>): void => setFilter((last) => ({ ...last, ...member }));
   return (
     <section aria-label="Console" className="terminal flex h-full min-h-0 flex-col border-t text-xs">
       <header className="flex shrink-0 flex-wrap items-center gap-2 border-b bg-card px-3 py-1">
@@ -18,14 +18,26 @@ export function ConsolePanel({ lines }: { lines: readonly ConsoleLine[] }) {
           {shown.length === lines.length ? lines.length : `${shown.length} of ${lines.length}`} events
         </span>
         <div className="ml-auto flex min-w-0 flex-wrap items-center gap-2">
-          <Choice label="Node" all="All nodes" values={nodes} value={filter.node} onChange={(node) => set({ node })} />
-          <Choice label="Type" all="All types" values={types} value={filter.type} onChange={(type) => set({ type })} />
+          <Choice
+            label="Node"
+            all="All nodes"
+            values={nodes}
+            value={filter.node}
+            onChange={(node) => changeFilter({ node })}
+          />
+          <Choice
+            label="Type"
+            all="All types"
+            values={types}
+            value={filter.type}
+            onChange={(type) => changeFilter({ type })}
+          />
           <input
             type="search"
             aria-label="Search the console"
             placeholder="Search …"
             value={filter.search}
-            onChange={(event) => set({ search: event.target.value })}
+            onChange={(event) => changeFilter({ search: event.target.value })}
             className={`${CONTROL} w-32`}
           />
           <CopyButton text={() => copyOf(shown)} label="Copy these lines" />

@@ -17,7 +17,7 @@ const PARTS: readonly [string, (text: string) => string][] = [
 /** Formats an event as a line: its message if that is a text, else its known fields, else its JSON. */
 export function formatEvent(data: EventData): string {
   if (typeof data['message'] === 'string') return data['message'];
-  const parts = PARTS.filter(([key]) => isGiven(data[key])).map(([key, show]) => show(textOf(data[key])));
+  const parts = PARTS.filter(([key]) => isGiven(data[key])).map(([key, show]) => show(formatField(data[key])));
   return parts.length > 0 ? parts.join(' ') : JSON.stringify(data);
 }
 
@@ -25,6 +25,6 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-function textOf(value: unknown): string {
+function formatField(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

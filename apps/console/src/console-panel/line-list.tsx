@@ -32,7 +32,7 @@ export function LineList({ lines }: { lines: readonly ConsoleLine[] }) {
     observer.observe(element);
     return () => observer.disconnect();
   }, [pausedAt]);
-  const scrolled = (): void => {
+  const handleScroll = (): void => {
     const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = box.current ?? {};
     const atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
     setPausedAt((last) => (atEnd ? undefined : (last ?? count)));
@@ -46,7 +46,7 @@ export function LineList({ lines }: { lines: readonly ConsoleLine[] }) {
         aria-live="off"
         aria-label="Lines of the console"
         tabIndex={0}
-        onScroll={scrolled}
+        onScroll={handleScroll}
         className="h-full overflow-auto font-mono text-xs"
       >
         <div className="relative w-max min-w-full" style={{ height: virtual.getTotalSize() }}>

@@ -1,6 +1,6 @@
 import { Plus } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 import { useLive } from '../api/use-live-resource.js';
 import { usePages } from '../api/use-pages.js';
 import { buttonClass } from '../components/button.js';
@@ -12,29 +12,29 @@ import { PageHeader } from '../components/page-header.js';
 import { PagedTable } from '../components/paged-table.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
-import { type ConversationSummary, outcomeLabel, statusOf, titleOf } from './conversation.js';
+import { type ConversationSummary, outcomeLabel, getBadgeStatus, titleOf } from './conversation.js';
 
 const COLUMNS: readonly Column<ConversationSummary>[] = [
   { title: 'Who with whom', cell: titleOf },
   {
     title: 'Status',
     className: 'w-52',
-    cell: (it) => <StatusBadge status={statusOf(it)} {...(it.outcome && { detail: outcomeLabel(it.outcome) })} />,
+    cell: (it) => <StatusBadge status={getBadgeStatus(it)} {...(it.outcome && { detail: outcomeLabel(it.outcome) })} />,
   },
   { title: 'Most turns', className: 'w-28', cell: ({ maxTurns }) => maxTurns, wideOnly: true },
   { title: 'Started', className: 'w-40', cell: ({ createdAt }) => <Time at={createdAt} />, wideOnly: true },
   { title: 'Changed', className: 'w-40', cell: ({ updatedAt }) => <Time at={updatedAt} />, wideOnly: true },
 ];
 
-const keyOf = ({ conversationId }: ConversationSummary): string => conversationId;
+const getConversationKey = ({ conversationId }: ConversationSummary): string => conversationId;
 
 /** Shows conversations, most recently updated first; live. */
 export function ConversationList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';
-  const pages = usePages(status, keyOf, async (pageToken, signal) => {
+  const pages = usePages(status, getConversationKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
-    const page = await get<ConversationPageBody>(`/api/conversations?${query}`, signal);
+    const page = await getJson<ConversationPageBody>(`/api/conversations?${query}`, signal);
     return { rows: page.conversations, nextPageToken: page.nextPageToken };
   });
   const connection = useLive(pages, { streams: ['a2a'] }, { spacing: 500 });
@@ -62,7 +62,7 @@ export function ConversationList() {
       <PagedTable
         label="Conversations"
         pages={pages}
-        keyOf={keyOf}
+        keyOf={getConversationKey}
         hrefOf={({ conversationId }) => `/${conversationId}`}
         columns={COLUMNS}
         empty={

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { call, get } from '../api/http.js';
+import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useLiveResource } from '../api/use-live-resource.js';
 import { useTaskEvents } from '../api/use-task-events.js';
@@ -8,7 +8,7 @@ import { ConnectionNote } from '../components/connection-note.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { StatusBadge } from '../components/status-badge.js';
-import { type Conversation, nextSpeaker, outcomeLabel, statusOf, titleOf } from './conversation.js';
+import { type Conversation, nextSpeaker, outcomeLabel, getBadgeStatus, titleOf } from './conversation.js';
 import { ConversationThread } from './conversation-thread.js';
 import { AnswerQuestion, InjectTurn } from './inject-turn.js';
 import { turnNotes } from './turn-notes.js';
@@ -16,12 +16,15 @@ import { turnNotes } from './turn-notes.js';
 /** Shows a conversation as a thread, live, with the actions a person can take. */
 export function ConversationPage({ id }: { id: string }) {
   const path = `/api/conversations/${encodeURIComponent(id)}`;
-  const resource = useLiveResource(id, (signal) => get<Conversation>(path, signal), { streams: ['task'], taskId: id });
+  const resource = useLiveResource(id, (signal) => getJson<Conversation>(path, signal), {
+    streams: ['task'],
+    taskId: id,
+  });
   const { events } = useTaskEvents(id);
   const notes = useMemo(() => turnNotes(events), [events]);
   const action = useAction();
-  const command = (name: string) => async (): Promise<void> => {
-    await call('POST', `${path}/${name}`);
+  const sendCommand = (name: string) => async (): Promise<void> => {
+    await callApi('POST', `${path}/${name}`);
     resource.reload();
   };
   const it = resource.data;
@@ -32,7 +35,9 @@ export function ConversationPage({ id }: { id: string }) {
         up={{ label: 'Conversations', href: '~/conversations' }}
         aside={
           <>
-            {it && <StatusBadge status={statusOf(it)} {...(it.outcome && { detail: outcomeLabel(it.outcome) })} />}
+            {it && (
+              <StatusBadge status={getBadgeStatus(it)} {...(it.outcome && { detail: outcomeLabel(it.outcome) })} />
+            )}
             <ConnectionNote connection={resource.connection} />
           </>
         }
@@ -40,14 +45,18 @@ export function ConversationPage({ id }: { id: string }) {
           it?.status === 'active' && (
             <>
               {it.question === undefined && (
-                <CommandButton action={action} work={command(it.paused ? 'resume' : 'pause')}>
+                <CommandButton action={action} work={sendCommand(it.paused ? 'resume' : 'pause')}>
                   {it.paused ? 'Resume' : 'Pause'}
                 </CommandButton>
               )}
-              <CommandButton action={action} work={command('stop')} title="Ends it after the turn that is under way">
+              <CommandButton
+                action={action}
+                work={sendCommand('stop')}
+                title="Ends it after the turn that is under way"
+              >
                 Stop
               </CommandButton>
-              <CommandButton action={action} work={command('cancel')} kind="danger" title="Ends it at once">
+              <CommandButton action={action} work={sendCommand('cancel')} kind="danger" title="Ends it at once">
                 Cancel
               </CommandButton>
             </>

@@ -8,7 +8,7 @@ import {
   type Conversation,
   endingSentence,
   nextSpeaker,
-  type Side,
+  type SpeakerSide,
   shownName,
   sideOf,
   type Turn,
@@ -80,7 +80,7 @@ function Bubble({ turn, isInjected, taskId }: BubbleProps) {
   const side = sideOf(number);
   const at = new Date(ts);
   return (
-    <li id={`turn-${number}`} data-turn={number} data-side={side} className={placeOf(side)}>
+    <li id={`turn-${number}`} data-turn={number} data-side={side} className={getSideClass(side)}>
       <p className="mb-1 flex flex-wrap items-baseline gap-x-2 px-1 text-xs text-muted-foreground">
         <span className="font-medium break-all text-foreground">
           {isInjected ? `A person, in place of ${shownName(fromAgent)}` : shownName(fromAgent)}
@@ -107,7 +107,7 @@ function Bubble({ turn, isInjected, taskId }: BubbleProps) {
 }
 
 interface TypingProps {
-  side: Side;
+  side: SpeakerSide;
   name: string;
   taskId: string | undefined;
   onGrow: () => void;
@@ -115,7 +115,7 @@ interface TypingProps {
 
 function Typing({ side, name, taskId, onGrow }: TypingProps) {
   return (
-    <li data-typing={side} className={placeOf(side)}>
+    <li data-typing={side} className={getSideClass(side)}>
       <p
         role="status"
         className="flex items-center gap-2 rounded-lg border border-dashed px-3.5 py-2.5 text-sm text-muted-foreground"
@@ -145,6 +145,6 @@ function Note({ text }: { text: string | undefined }) {
   return <li className="self-center text-center text-sm text-muted-foreground">{text}</li>;
 }
 
-function placeOf(side: Side): string {
+function getSideClass(side: SpeakerSide): string {
   return `max-w-[88%] min-w-0 ${side === 'requester' ? 'self-end' : 'self-start'}`;
 }

@@ -1,4 +1,4 @@
-import { type Conversation, endingSentence, nextSpeaker, statusOf, titleOf } from './conversation.js';
+import { type Conversation, endingSentence, nextSpeaker, getBadgeStatus, titleOf } from './conversation.js';
 
 const NOW = '2026-11-22T12:00:00Z';
 const turn = (number: number) => ({ turn: number, fromAgent: '', toAgent: '', text: '', ts: 0 });
@@ -38,9 +38,9 @@ describe('nextSpeaker', () => {
 
 describe('statusOf', () => {
   it('says paused only while it goes on', () => {
-    expect(statusOf(talk({ paused: true }))).toBe('paused');
-    expect(statusOf(talk({ paused: true, question: 'May I?' }))).toBe('input-required');
-    expect(statusOf(talk({ paused: true, status: 'complete' }))).toBe('complete');
+    expect(getBadgeStatus(talk({ paused: true }))).toBe('paused');
+    expect(getBadgeStatus(talk({ paused: true, question: 'May I?' }))).toBe('input-required');
+    expect(getBadgeStatus(talk({ paused: true, status: 'complete' }))).toBe('complete');
   });
 });
 

@@ -1,13 +1,13 @@
 /** Shapes of `/api/conversations`, and their meaning for the person. */
 
-export type Outcome = 'done' | 'skipped' | 'max_turns' | 'error' | 'canceled' | 'timeout';
+export type ConversationEnd = 'done' | 'skipped' | 'max_turns' | 'error' | 'canceled' | 'timeout';
 
 export interface ConversationSummary {
   conversationId: string;
   requester: string;
   target: string;
   status: 'active' | 'complete';
-  outcome?: Outcome;
+  outcome?: ConversationEnd;
   paused?: boolean;
   maxTurns: number;
   createdAt: string;
@@ -32,7 +32,7 @@ export interface Conversation extends ConversationSummary {
   announcement?: 'delivered' | 'silenced' | 'failed';
 }
 
-export type Side = 'requester' | 'target';
+export type SpeakerSide = 'requester' | 'target';
 
 /** Name that the service gives a requester that is not an agent. */
 const NOBODY = 'unknown';
@@ -48,25 +48,25 @@ export function titleOf({ requester, target }: Pick<ConversationSummary, 'reques
 }
 
 /** Returns the side that speaks in a turn; the requester has the even turns. */
-export function sideOf(turn: number): Side {
+export function sideOf(turn: number): SpeakerSide {
   return turn % 2 === 0 ? 'requester' : 'target';
 }
 
 /** Returns the next speaker; `undefined` if the conversation is complete. */
-export function nextSpeaker(it: Conversation): { side: Side; name: string } | undefined {
+export function nextSpeaker(it: Conversation): { side: SpeakerSide; name: string } | undefined {
   if (it.status === 'complete') return undefined;
   const side = sideOf((it.turns.at(-1)?.turn ?? -1) + 1);
   return { side, name: it[side] };
 }
 
 /** Returns the status for the badge. */
-export function statusOf({ status, paused, question }: Omit<Conversation, 'turns'>): string {
+export function getBadgeStatus({ status, paused, question }: Omit<Conversation, 'turns'>): string {
   if (status !== 'active' || !paused) return status;
   return question === undefined ? 'paused' : 'input-required';
 }
 
 /** Returns an outcome in a few words. */
-export function outcomeLabel(outcome: Outcome): string {
+export function outcomeLabel(outcome: ConversationEnd): string {
   return OUTCOMES[outcome].label;
 }
 
@@ -83,7 +83,7 @@ export function announcementSentence({ announcement }: Conversation): string | u
   return announcement && ANNOUNCEMENTS[announcement];
 }
 
-const OUTCOMES: Readonly<Record<Outcome, { label: string; sentence: string }>> = {
+const OUTCOMES: Readonly<Record<ConversationEnd, { label: string; sentence: string }>> = {
   done: { label: 'done', sentence: 'Nothing more was to be said.' },
   skipped: { label: 'skipped', sentence: 'An agent had nothing more to say.' },
   max_turns: { label: 'turn limit', sentence: 'The limit of {maxTurns} turns after the first answer was reached.' },

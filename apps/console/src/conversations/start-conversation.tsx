@@ -1,10 +1,10 @@
 import { useLocation } from 'wouter';
-import { call } from '../api/http.js';
+import { callApi } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useAttemptKey } from '../api/use-attempt-key.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Field, Input, TextArea } from '../components/field.js';
-import { FormPage, numberOf, textOf } from '../components/form-page.js';
+import { FormPage, readNumber, readText } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 
 /** Shows the form that starts a conversation. */
@@ -12,16 +12,19 @@ export function StartConversation() {
   const action = useAction();
   const [, navigate] = useLocation();
   const keyOf = useAttemptKey();
-  const start = async (fields: FormData): Promise<void> => {
-    const body = bodyOf(fields);
+  const startConversation = async (fields: FormData): Promise<void> => {
+    const body = buildConversationBody(fields);
     const headers = { 'idempotency-key': keyOf(body) };
-    const { conversationId } = await call<{ conversationId: string }>('POST', '/api/conversations', { body, headers });
+    const { conversationId } = await callApi<{ conversationId: string }>('POST', '/api/conversations', {
+      body,
+      headers,
+    });
     navigate(`/${conversationId}`);
   };
   return (
     <>
       <PageHeader title="Start a conversation" up={{ label: 'Conversations', href: '~/conversations' }} />
-      <FormPage action={action} submit="Start" onSubmit={(fields) => void action.run(() => start(fields))}>
+      <FormPage action={action} submit="Start" onSubmit={(fields) => void action.run(() => startConversation(fields))}>
         <Field
           label="Requester"
           hint="Speaks first, and answers the target. Leave it empty to ask the target one thing."
@@ -51,13 +54,13 @@ export function StartConversation() {
   );
 }
 
-function bodyOf(fields: FormData): object {
-  const [requester, announce] = [textOf(fields, 'requester'), textOf(fields, 'announce')];
-  const [maxTurns, seconds] = [numberOf(fields, 'maxTurns'), numberOf(fields, 'seconds')];
+function buildConversationBody(fields: FormData): object {
+  const [requester, announce] = [readText(fields, 'requester'), readText(fields, 'announce')];
+  const [maxTurns, seconds] = [readNumber(fields, 'maxTurns'), readNumber(fields, 'seconds')];
   return {
     ...(requester !== undefined && { requester }),
-    target: textOf(fields, 'target') ?? '',
-    message: textOf(fields, 'message') ?? '',
+    target: readText(fields, 'target') ?? '',
+    message: readText(fields, 'message') ?? '',
     ...(maxTurns !== undefined && { maxTurns }),
     ...(seconds !== undefined && { timeoutMs: seconds * 1000 }),
     ...(announce !== undefined && { announce }),

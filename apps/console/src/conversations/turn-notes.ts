@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../api/task.js';
+import type { TaskLogEvent } from '../api/task.js';
 
 /** Facts about the turns that only the log of a conversation has. */
 export interface TurnNotes {
@@ -8,7 +8,7 @@ export interface TurnNotes {
   injected: ReadonlySet<number>;
 }
 
-export function turnNotes(events: readonly TaskEvent[]): TurnNotes {
+export function turnNotes(events: readonly TaskLogEvent[]): TurnNotes {
   const tasks = new Map<number, string>();
   const injected = new Set<number>();
   for (const { item } of events) {

@@ -6,10 +6,10 @@ import { useTheme } from '../shell/theme.js';
 import { chosenEdge } from './chosen-edge.js';
 import { type CanvasEdge, FlowEdge } from './flow-edge.js';
 import { type EdgeReport, flowEdges, flowNodes } from './flow-elements.js';
-import { DRAGGED_TYPE, type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+import { DRAGGED_TYPE, type Graph, type DefinitionEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 import { LoopFrames } from './loop-frames.js';
 import { FindNode } from './find-node.js';
-import type { Loop } from './loops.js';
+import type { GraphLoop } from './loops.js';
 import type { CardData } from './card-data.js';
 import { type CardNode, NodeCard } from './node-card.js';
 import { useInSight } from './use-in-sight.js';
@@ -29,14 +29,14 @@ export interface CanvasProps {
   /** Returns what an edge shows beside its condition, by its index. */
   edgeOf?: (index: number) => EdgeReport;
   /** Returns the head of a loop's frame. */
-  loopHead?: (loop: Loop) => ReactNode;
+  loopHead?: (loop: GraphLoop) => ReactNode;
   /** Callbacks for changes; without them the graph is read-only. */
   edit?: CanvasEdit;
 }
 
 export interface CanvasEdit {
   move: (moved: ReadonlyMap<string, Position>) => void;
-  connect: (edge: GraphEdge) => void;
+  connect: (edge: DefinitionEdge) => void;
   remove: (nodes: readonly string[], edges: readonly string[]) => void;
   /** Adds a node whose type was dropped from the palette. */
   drop: (type: string, position: Position) => void;

@@ -1,7 +1,7 @@
 import { useNow } from '../components/clock.js';
 import { lookOf } from '../components/status-badge.js';
 import { Elapsed } from '../components/time.js';
-import { duration } from '../components/time-ago.js';
+import { formatDuration } from '../components/time-ago.js';
 import type { CardData } from './card-data.js';
 
 /** Shows the status of a node of a run in a line of its card. */
@@ -27,7 +27,7 @@ export function CardStatus(data: CardData & { status: string }) {
 /** Shows the time left; `now` once the time has come. */
 export function Countdown({ until }: { until: string }) {
   const left = Date.parse(until) - useNow();
-  return <span className="shrink-0 tabular-nums">{left > 0 ? `in ${duration(left)}` : 'now'}</span>;
+  return <span className="shrink-0 tabular-nums">{left > 0 ? `in ${formatDuration(left)}` : 'now'}</span>;
 }
 
 const MOST_DOTS = 6;

@@ -1,7 +1,7 @@
-import { edgeLooks, type EdgeState } from './edge-look.js';
-import type { GraphEdge } from './graph.js';
+import { edgeLooks, type EdgeOutcome } from './edge-look.js';
+import type { DefinitionEdge } from './graph.js';
 
-const looks = (branch: 'every' | 'first', edges: Partial<GraphEdge>[], state?: EdgeState) =>
+const looks = (branch: 'every' | 'first', edges: Partial<DefinitionEdge>[], state?: EdgeOutcome) =>
   edgeLooks(
     {
       nodes: [{ id: 'a', type: 'agent', config: {}, branch }],
@@ -44,7 +44,7 @@ describe('edgeLooks', () => {
   });
 
   it('draws how an edge settled', () => {
-    const of = (state: EdgeState) => looks('every', [{}], state)[0];
+    const of = (state: EdgeOutcome) => looks('every', [{}], state)[0];
     expect(of('live')).toMatchObject({ color: 'success', width: 2, sentence: 'From a to b, taken' });
     expect(of('off')).toMatchObject({ color: 'border', sentence: 'From a to b, not taken' });
     expect(of('broken')).toMatchObject({ dash: '1 6', sentence: 'From a to b, broken by a failure' });

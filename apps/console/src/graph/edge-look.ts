@@ -1,8 +1,8 @@
 import { briefText } from '../components/text-start.js';
-import type { Graph, GraphEdge } from './graph.js';
+import type { Graph, DefinitionEdge } from './graph.js';
 
 /** State of an edge in a run; `undefined` until it is decided. */
-export type EdgeState = 'live' | 'off' | 'broken' | undefined;
+export type EdgeOutcome = 'live' | 'off' | 'broken' | undefined;
 
 /** The look of an edge. */
 export interface EdgeLook {
@@ -22,19 +22,19 @@ const LONGEST_LABEL = 34;
 const DASHED = '7 5';
 const DOTTED = '1 6';
 
-const STATES: Readonly<Record<NonNullable<EdgeState>, string>> = {
+const STATES: Readonly<Record<NonNullable<EdgeOutcome>, string>> = {
   live: 'taken',
   off: 'not taken',
   broken: 'broken by a failure',
 };
 
 /** Returns the look of each edge of a graph, in order. */
-export function edgeLooks(graph: Graph, stateOf: (index: number) => EdgeState = () => undefined): EdgeLook[] {
+export function edgeLooks(graph: Graph, stateOf: (index: number) => EdgeOutcome = () => undefined): EdgeLook[] {
   const choosing = new Set(graph.nodes.filter(({ branch }) => branch === 'first').map(({ id }) => id));
   return graph.edges.map((edge, index) => edgeLook(edge, choosing.has(edge.from) && isElse(edge), stateOf(index)));
 }
 
-function edgeLook(edge: GraphEdge, isElseEdge: boolean, state: EdgeState): EdgeLook {
+function edgeLook(edge: DefinitionEdge, isElseEdge: boolean, state: EdgeOutcome): EdgeLook {
   const { from, to, when, on = 'success', loop } = edge;
   if (loop) return loopLook(edge, state);
   const outcome = on === 'success' ? undefined : on === 'failure' ? 'on failure' : 'always';
@@ -54,7 +54,7 @@ function edgeLook(edge: GraphEdge, isElseEdge: boolean, state: EdgeState): EdgeL
   };
 }
 
-function loopLook({ from, to, loop }: GraphEdge, state: EdgeState): EdgeLook {
+function loopLook({ from, to, loop }: DefinitionEdge, state: EdgeOutcome): EdgeLook {
   const { max_iterations: most = 1, exit_when: until } = loop ?? {};
   const label = `up to ${most}×${until === undefined ? '' : ` until ${until}`}`;
   return {
@@ -65,14 +65,14 @@ function loopLook({ from, to, loop }: GraphEdge, state: EdgeState): EdgeLook {
   };
 }
 
-function strokeOf(state: EdgeState, isFailure: boolean): Partial<EdgeLook> {
+function strokeOf(state: EdgeOutcome, isFailure: boolean): Partial<EdgeLook> {
   if (state === 'live') return { color: isFailure ? 'destructive' : 'success', width: 2 };
   if (state === 'off') return { color: 'border' };
   return state === 'broken' ? { color: 'destructive', dash: DOTTED, width: 2 } : {};
 }
 
 /** True for an edge without a condition: after a choice it is taken if no other edge is. */
-function isElse({ when, loop }: GraphEdge): boolean {
+function isElse({ when, loop }: DefinitionEdge): boolean {
   return when === undefined && loop === undefined;
 }
 

@@ -16,7 +16,7 @@ export interface EdgePath {
 export function sidePath(source: Position, target: Position, aside: number): EdgePath {
   const reach = Math.max(40, Math.abs(target.x - source.x) / 2);
   const bend = (aside * 4) / 3;
-  const path = `M${at(source)} C${at({ x: source.x + reach, y: source.y + bend })} ${at({ x: target.x - reach, y: target.y + bend })} ${at(target)}`;
+  const path = `M${formatPoint(source)} C${formatPoint({ x: source.x + reach, y: source.y + bend })} ${formatPoint({ x: target.x - reach, y: target.y + bend })} ${formatPoint(target)}`;
   return { path, label: { x: (source.x + target.x) / 2, y: (source.y + target.y) / 2 + aside } };
 }
 
@@ -32,24 +32,24 @@ export function backPath(source: Position, target: Position, bottom: number): Ed
     { x: left, y: target.y },
     target,
   ];
-  return { path: rounded(corners), label: { x: (left + right) / 2, y: bottom } };
+  return { path: drawRoundedLine(corners), label: { x: (left + right) / 2, y: bottom } };
 }
 
 /** Returns straight lines through points, with rounded corners. */
-function rounded(points: readonly Position[]): string {
+function drawRoundedLine(points: readonly Position[]): string {
   const [first, ...rest] = points;
   if (!first) return '';
   const parts = rest.map((point, index) => {
     const before = points[index] ?? point;
     const after = rest[index + 1];
-    if (!after) return `L${at(point)}`;
-    return `L${at(towards(point, before))} Q${at(point)} ${at(towards(point, after))}`;
+    if (!after) return `L${formatPoint(point)}`;
+    return `L${formatPoint(findCornerPoint(point, before))} Q${formatPoint(point)} ${formatPoint(findCornerPoint(point, after))}`;
   });
-  return `M${at(first)} ${parts.join(' ')}`;
+  return `M${formatPoint(first)} ${parts.join(' ')}`;
 }
 
 /** Returns the point near a corner on the way to another point. */
-function towards(corner: Position, other: Position): Position {
+function findCornerPoint(corner: Position, other: Position): Position {
   const [dx, dy] = [other.x - corner.x, other.y - corner.y];
   const length = Math.hypot(dx, dy);
   if (length === 0) return corner;
@@ -57,10 +57,10 @@ function towards(corner: Position, other: Position): Position {
   return { x: corner.x + dx * part, y: corner.y + dy * part };
 }
 
-function at({ x, y }: Position): string {
-  return `${round(x)},${round(y)}`;
+function formatPoint({ x, y }: Position): string {
+  return `${roundToTenth(x)},${roundToTenth(y)}`;
 }
 
-function round(value: number): number {
+function roundToTenth(value: number): number {
   return Math.round(value * 10) / 10;
 }

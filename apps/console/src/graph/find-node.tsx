@@ -1,7 +1,7 @@
 import { Panel } from '@xyflow/react';
 import { type FormEvent, useId, useState } from 'react';
 import { Input } from '../components/field.js';
-import { textOf } from '../components/form-page.js';
+import { readText } from '../components/form-page.js';
 
 interface FindNodeProps {
   ids: readonly string[];
@@ -12,9 +12,9 @@ interface FindNodeProps {
 export function FindNode({ ids, onFind }: FindNodeProps) {
   const list = useId();
   const [last, setLast] = useState('');
-  const find = (event: FormEvent<HTMLFormElement>): void => {
+  const selectNextMatch = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const wanted = (textOf(new FormData(event.currentTarget), 'node') ?? '').toLowerCase();
+    const wanted = (readText(new FormData(event.currentTarget), 'node') ?? '').toLowerCase();
     const found = ids.filter((id) => id.toLowerCase().includes(wanted));
     const next = found[found.indexOf(last) + 1] ?? found[0];
     if (wanted === '' || next === undefined) return;
@@ -23,7 +23,7 @@ export function FindNode({ ids, onFind }: FindNodeProps) {
   };
   return (
     <Panel position="top-right">
-      <form role="search" aria-label="Nodes" onSubmit={find}>
+      <form role="search" aria-label="Nodes" onSubmit={selectNextMatch}>
         <Input name="node" list={list} aria-label="Find a node" placeholder="Find a node" className="w-40!" />
         <datalist id={list}>
           {ids.map((id) => (

@@ -20,7 +20,7 @@ export function FlowEdge(props: EdgeProps<CanvasEdge>) {
   const { id, data, selected = false, markerEnd } = props;
   if (!data) return null;
   const { look, problems, onSelect } = data;
-  const { path, label } = pathOf(props, data);
+  const { path, label } = computeEdgePath(props, data);
   const color = selected ? 'ring' : problems.length > 0 ? 'destructive' : look.color;
   return (
     <>
@@ -60,7 +60,7 @@ export function FlowEdge(props: EdgeProps<CanvasEdge>) {
   );
 }
 
-function pathOf(props: EdgeProps<CanvasEdge>, { aside, bottom }: EdgeData): EdgePath {
+function computeEdgePath(props: EdgeProps<CanvasEdge>, { aside, bottom }: EdgeData): EdgePath {
   const source = { x: props.sourceX, y: props.sourceY };
   const target = { x: props.targetX, y: props.targetY };
   if (bottom !== undefined) return backPath(source, target, bottom);

@@ -1,12 +1,12 @@
 import { MarkerType, type NodeHandle, Position as Side } from '@xyflow/react';
 import { nodeLook } from '../nodes/node-looks.js';
-import { edgeLooks, type EdgeState } from './edge-look.js';
+import { edgeLooks, type EdgeOutcome } from './edge-look.js';
 import type { CanvasEdge } from './flow-edge.js';
 import {
   edgeId,
   edgeIds,
   type Graph,
-  type GraphEdge,
+  type DefinitionEdge,
   isPlainEdge,
   NODE_HEIGHT,
   NODE_WIDTH,
@@ -48,7 +48,7 @@ export function flowNodes({ nodes }: Graph, { places, selected, editable, dataOf
 
 /** Facts about an edge from a run, or from a check of the workflow. */
 export interface EdgeReport {
-  state?: EdgeState;
+  state?: EdgeOutcome;
   problems?: readonly string[];
   /** True while the edge's target is running. */
   moves?: boolean;
@@ -101,8 +101,8 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
 }
 
 /** Returns each edge's rank among the edges between the same nodes; an edge without a condition has rank 0. */
-function ranksOf(edges: readonly GraphEdge[]): number[] {
-  const ways = Map.groupBy(edges.keys(), (index) => edgeId(edges[index] as GraphEdge));
+function ranksOf(edges: readonly DefinitionEdge[]): number[] {
+  const ways = Map.groupBy(edges.keys(), (index) => edgeId(edges[index] as DefinitionEdge));
   const ranks = edges.map(() => 0);
   for (const way of ways.values()) {
     const forward = way.filter((index) => edges[index]?.loop === undefined);
@@ -112,7 +112,7 @@ function ranksOf(edges: readonly GraphEdge[]): number[] {
   return ranks;
 }
 
-function isPlain(edge: GraphEdge | undefined): boolean {
+function isPlain(edge: DefinitionEdge | undefined): boolean {
   return edge !== undefined && isPlainEdge(edge);
 }
 

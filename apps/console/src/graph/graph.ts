@@ -8,9 +8,9 @@ export interface Position {
 }
 
 /** Outcome of the source for which an edge is taken. */
-export type Outcome = 'success' | 'failure' | 'always';
+export type SourceOutcome = 'success' | 'failure' | 'always';
 
-export type Join = 'all' | 'any' | { n: number; cancelRest?: boolean };
+export type JoinRule = 'all' | 'any' | { n: number; cancelRest?: boolean };
 
 /** Settings of a node that runs once for each entry of a list. */
 export interface Each {
@@ -50,7 +50,7 @@ export interface GraphNode {
   config: Config;
   position?: Position;
   branch?: 'every' | 'first';
-  join?: Join;
+  join?: JoinRule;
   each?: Each;
   retry?: Retry;
   timeout?: string;
@@ -59,30 +59,30 @@ export interface GraphNode {
   onWait?: { deadline: string; default?: unknown };
 }
 
-export interface GraphEdge {
+export interface DefinitionEdge {
   from: string;
   to: string;
   /** CEL expression. */
   when?: string;
-  on?: Outcome;
+  on?: SourceOutcome;
   loop?: LoopSettings;
 }
 
 export interface Graph {
   nodes: GraphNode[];
-  edges: GraphEdge[];
+  edges: DefinitionEdge[];
 }
 
 /** Pixels of a node on the canvas. */
 export const NODE_WIDTH = 208;
 export const NODE_HEIGHT = 60;
 
-export function edgeId({ from, to }: GraphEdge): string {
+export function edgeId({ from, to }: DefinitionEdge): string {
   return `${from}->${to}`;
 }
 
 /** Returns the ids of edges, in order. The second edge between the same nodes is `a->b#2`. */
-export function edgeIds(edges: readonly GraphEdge[]): string[] {
+export function edgeIds(edges: readonly DefinitionEdge[]): string[] {
   const seen = new Map<string, number>();
   return edges.map((edge) => {
     const id = edgeId(edge);
@@ -93,7 +93,7 @@ export function edgeIds(edges: readonly GraphEdge[]): string[] {
 }
 
 /** True if an edge has no condition and no loop. */
-export function isPlainEdge({ when, on, loop }: GraphEdge): boolean {
+export function isPlainEdge({ when, on, loop }: DefinitionEdge): boolean {
   return when === undefined && on === undefined && loop === undefined;
 }
 

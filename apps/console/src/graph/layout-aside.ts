@@ -1,33 +1,33 @@
 import type { Graph, Position } from './graph.js';
-import { layout, placed, type Shape } from './layout.js';
+import { layOutGraph, placeNodes, type GraphShape } from './layout.js';
 
 /** Number of nodes that can be laid out within a frame or two. */
 const FEW = 40;
 
-/** True if `placed` is fast enough to call during rendering: it takes seconds for hundreds of nodes. */
+/** True if `placeNodes` is fast enough to call during rendering: it takes seconds for hundreds of nodes. */
 export function isQuicklyPlaced({ nodes }: Graph): boolean {
   return nodes.length <= FEW || nodes.every(({ position }) => position !== undefined);
 }
 
-/** Returns the positions of `placed`; a large graph is laid out in a worker, so the page stays responsive. */
+/** Returns the positions of `placeNodes`; a large graph is laid out in a worker, so the page stays responsive. */
 export async function placedAside(graph: Graph): Promise<Map<string, Position>> {
-  return isQuicklyPlaced(graph) ? placed(graph) : layoutAside(graph);
+  return isQuicklyPlaced(graph) ? placeNodes(graph) : layoutAside(graph);
 }
 
-/** Returns the positions of `layout`; a large graph is laid out in a worker, so the page stays responsive. */
-export async function layoutAside(graph: Shape): Promise<Map<string, Position>> {
-  if (graph.nodes.length <= FEW || typeof Worker === 'undefined') return layout(graph);
+/** Returns the positions of `layOutGraph`; a large graph is laid out in a worker, so the page stays responsive. */
+export async function layoutAside(graph: GraphShape): Promise<Map<string, Position>> {
+  if (graph.nodes.length <= FEW || typeof Worker === 'undefined') return layOutGraph(graph);
   const worker = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
   try {
     return await answerOf(worker, graph);
   } catch {
-    return layout(graph);
+    return layOutGraph(graph);
   } finally {
     worker.terminate();
   }
 }
 
-function answerOf(worker: Worker, { nodes, edges }: Shape): Promise<Map<string, Position>> {
+function answerOf(worker: Worker, { nodes, edges }: GraphShape): Promise<Map<string, Position>> {
   return new Promise((resolve, reject) => {
     worker.addEventListener('message', ({ data }: MessageEvent<Map<string, Position>>) => resolve(data));
     worker.addEventListener('error', () => reject(new Error('The layout of the graph failed')));

@@ -1,4 +1,4 @@
-import { layout, type Shape } from './layout.js';
+import { layOutGraph, type GraphShape } from './layout.js';
 
 /** Lays out a graph and posts the positions. */
-addEventListener('message', ({ data }: MessageEvent<Shape>) => postMessage(layout(data)));
+addEventListener('message', ({ data }: MessageEvent<GraphShape>) => postMessage(layOutGraph(data)));

@@ -1,5 +1,5 @@
 import dagre from '@dagrejs/dagre';
-import { type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+import { type Graph, type DefinitionEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 import { layersOf, type Link } from './layers.js';
 import { rowsOf } from './rows.js';
 
@@ -12,9 +12,9 @@ const LABEL = { width: 150, height: 22, labelpos: 'c' };
 const FEW = { nodes: 300, edges: 900 };
 
 /** The part of a graph that determines its layout. */
-export interface Shape {
+export interface GraphShape {
   nodes: readonly { id: string }[];
-  edges: readonly GraphEdge[];
+  edges: readonly DefinitionEdge[];
 }
 
 /**
@@ -22,13 +22,13 @@ export interface Shape {
  * - Edges of loops, and edges to missing nodes, are ignored.
  * - A graph with more than 300 nodes or 900 edges is laid out in linear time, with more crossings.
  */
-export function layout(shape: Shape): Map<string, Position> {
+export function layOutGraph(shape: GraphShape): Map<string, Position> {
   const isLarge = shape.nodes.length > FEW.nodes || shape.edges.length > FEW.edges;
   return isLarge ? layoutInLayers(shape) : layoutByDagre(shape);
 }
 
 /** Returns positions by layers: a layer is a column; the gap before it has room for the labels of its edges. */
-function layoutInLayers({ nodes, edges }: Shape): Map<string, Position> {
+function layoutInLayers({ nodes, edges }: GraphShape): Map<string, Position> {
   const indexes = new Map(nodes.map(({ id }, index) => [id, index]));
   const links: Link[] = [];
   const labeled = new Set<number>();
@@ -50,33 +50,33 @@ function layoutInLayers({ nodes, edges }: Shape): Map<string, Position> {
   );
 }
 
-function hasLabel({ when, on }: GraphEdge): boolean {
+function hasLabel({ when, on }: DefinitionEdge): boolean {
   return when !== undefined || on !== undefined;
 }
 
-function layoutByDagre({ nodes, edges }: Shape): Map<string, Position> {
+function layoutByDagre({ nodes, edges }: GraphShape): Map<string, Position> {
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', ranksep: BETWEEN_LAYERS, nodesep: BETWEEN_NODES });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id } of nodes) graph.setNode(keyOf(id), { width: NODE_WIDTH, height: NODE_HEIGHT });
+  for (const { id } of nodes) graph.setNode(toDagreKey(id), { width: NODE_WIDTH, height: NODE_HEIGHT });
   for (const edge of edges) {
-    const [from, to] = [keyOf(edge.from), keyOf(edge.to)];
+    const [from, to] = [toDagreKey(edge.from), toDagreKey(edge.to)];
     if (edge.loop || !graph.hasNode(from) || !graph.hasNode(to)) continue;
     if (hasLabel(edge)) graph.setEdge(from, to, LABEL);
     else if (!graph.hasEdge(from, to)) graph.setEdge(from, to);
   }
   dagre.layout(graph);
-  return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(keyOf(id)))]));
+  return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(toDagreKey(id)))]));
 }
 
 /** Returns the saved positions of the nodes, or the layout's if a node has none. */
-export function placed(graph: Graph): Map<string, Position> {
-  if (graph.nodes.some(({ position }) => position === undefined)) return layout(graph);
+export function placeNodes(graph: Graph): Map<string, Position> {
+  if (graph.nodes.some(({ position }) => position === undefined)) return layOutGraph(graph);
   return new Map(graph.nodes.map(({ id, position }) => [id, position ?? { x: 0, y: 0 }]));
 }
 
 /** Returns a safe key: dagre keeps nodes as members of objects, which already have `constructor`. */
-function keyOf(id: string): string {
+function toDagreKey(id: string): string {
   return `node ${id}`;
 }
 

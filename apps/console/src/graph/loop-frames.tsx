@@ -1,13 +1,13 @@
 import { ViewportPortal } from '@xyflow/react';
 import type { ReactNode } from 'react';
 import type { Graph, Position } from './graph.js';
-import { frameOf, type Loop, loopsOf } from './loops.js';
+import { frameOf, type GraphLoop, loopsOf } from './loops.js';
 
 interface LoopFramesProps {
   graph: Graph;
   places: ReadonlyMap<string, Position>;
   /** Returns the content at the head of a frame. */
-  headOf?: ((loop: Loop) => ReactNode) | undefined;
+  headOf?: ((loop: GraphLoop) => ReactNode) | undefined;
 }
 
 /** Shows a frame around the nodes of each loop, behind them. */

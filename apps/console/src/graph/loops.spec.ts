@@ -1,4 +1,4 @@
-import { frameOf, loopsAround, loopsOf, reaches } from './loops.js';
+import { frameOf, loopsAround, loopsOf, isReachable } from './loops.js';
 
 const edge = (from: string, to: string, max?: number) => ({
   from,
@@ -33,7 +33,7 @@ describe('loopsOf', () => {
 
   it('takes edges back for no way', () => {
     const edges = [edge('a', 'b'), edge('b', 'a', 2)];
-    expect([reaches(edges, 'a', 'b'), reaches(edges, 'b', 'a')]).toEqual([true, false]);
+    expect([isReachable(edges, 'a', 'b'), isReachable(edges, 'b', 'a')]).toEqual([true, false]);
   });
 });
 

@@ -1,7 +1,7 @@
-import { type GraphEdge, type LoopSettings, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+import { type DefinitionEdge, type LoopSettings, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 
 /** A loop's edge and the nodes that it repeats. */
-export interface Loop {
+export interface GraphLoop {
   /** Index of the edge. */
   edge: number;
   from: string;
@@ -14,19 +14,19 @@ export interface Loop {
   height: number;
 }
 
-type Ends = Pick<GraphEdge, 'from' | 'to' | 'loop'>;
+type Ends = Pick<DefinitionEdge, 'from' | 'to' | 'loop'>;
 
-const found = new WeakMap<readonly Ends[], readonly Loop[]>();
+const found = new WeakMap<readonly Ends[], readonly GraphLoop[]>();
 
 /**
  * Returns the loops of a graph, outer loops first. A body has the nodes on the ways from the edge's target to its
  * source.
  */
-export function loopsOf(edges: readonly Ends[]): readonly Loop[] {
+export function loopsOf(edges: readonly Ends[]): readonly GraphLoop[] {
   const known = found.get(edges);
   if (known) return known;
   const loops = edges.flatMap(({ from, to, loop }, edge) => (loop ? [{ edge, from, to, settings: loop }] : []));
-  const bodies = loops.map((loop) => ({ ...loop, body: bodyOf(edges, loop) }));
+  const bodies = loops.map((loop) => ({ ...loop, body: findLoopBody(edges, loop) }));
   const nested = bodies.map((loop) => {
     const around = bodies.filter((it) => it !== loop && isInside(loop, it));
     return { ...loop, depth: around.length, height: heightOf(loop, bodies) };
@@ -37,13 +37,13 @@ export function loopsOf(edges: readonly Ends[]): readonly Loop[] {
 }
 
 /** Returns the loops around a node, outermost first. */
-export function loopsAround(edges: readonly Ends[], node: string): Loop[] {
+export function loopsAround(edges: readonly Ends[], node: string): GraphLoop[] {
   return loopsOf(edges).filter(({ body }) => body.has(node));
 }
 
 /** True if edges lead from one node to the other, or both are the same. Edges of loops do not count. */
-export function reaches(edges: readonly Ends[], from: string, to: string): boolean {
-  return following(edges, from, 'from', 'to').has(to);
+export function isReachable(edges: readonly Ends[], from: string, to: string): boolean {
+  return collectReachable(edges, from, 'from', 'to').has(to);
 }
 
 /** Pixels between the nodes of a body and its frame. */
@@ -59,7 +59,7 @@ export interface Box {
 }
 
 /** Returns the frame around a loop's body; `undefined` if none of its nodes has a position. */
-export function frameOf({ body, height }: Loop, places: ReadonlyMap<string, Position>): Box | undefined {
+export function frameOf({ body, height }: GraphLoop, places: ReadonlyMap<string, Position>): Box | undefined {
   const at = [...body].flatMap((id) => places.get(id) ?? []);
   if (at.length === 0) return undefined;
   const more = height * STEP;
@@ -70,14 +70,14 @@ export function frameOf({ body, height }: Loop, places: ReadonlyMap<string, Posi
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-function bodyOf(edges: readonly Ends[], { from, to }: Ends): ReadonlySet<string> {
-  const after = following(edges, to, 'from', 'to');
-  const before = following(edges, from, 'to', 'from');
+function findLoopBody(edges: readonly Ends[], { from, to }: Ends): ReadonlySet<string> {
+  const after = collectReachable(edges, to, 'from', 'to');
+  const before = collectReachable(edges, from, 'to', 'from');
   const between = [...after].filter((id) => before.has(id));
   return new Set(between.length > 0 ? between : [to, from]);
 }
 
-function following(edges: readonly Ends[], start: string, near: 'from' | 'to', far: 'from' | 'to'): Set<string> {
+function collectReachable(edges: readonly Ends[], start: string, near: 'from' | 'to', far: 'from' | 'to'): Set<string> {
   const next = Map.groupBy(
     edges.filter(({ loop }) => loop === undefined),
     (edge) => edge[near],

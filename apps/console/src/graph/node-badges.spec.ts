@@ -1,7 +1,7 @@
-import type { GraphEdge, GraphNode } from './graph.js';
-import { badgesOf, incoming } from './node-badges.js';
+import type { DefinitionEdge, GraphNode } from './graph.js';
+import { badgesOf, countIncoming } from './node-badges.js';
 
-const EDGES: GraphEdge[] = [
+const EDGES: DefinitionEdge[] = [
   { from: 'x', to: 'a' },
   { from: 'y', to: 'a' },
   { from: 'z', to: 'a' },
@@ -22,7 +22,7 @@ describe('badgesOf', () => {
     expect(badges({ join: 'any' })).toEqual(['any']);
     expect(badges({ join: { n: 1, cancelRest: true } })).toEqual(['any']);
     expect(badges({ join: { n: 2 } })).toEqual(['2 of 3']);
-    expect(incoming({ nodes: [], edges: EDGES }, 'a')).toBe(3);
+    expect(countIncoming({ nodes: [], edges: EDGES }, 'a')).toBe(3);
   });
 
   it('says how it repeats, and what happens when it fails', () => {

@@ -1,4 +1,4 @@
-import type { Graph, GraphNode, Join } from './graph.js';
+import type { Graph, GraphNode, JoinRule } from './graph.js';
 import type { CardBadge } from './card-data.js';
 
 /** A graph with its exit nodes. */
@@ -9,34 +9,34 @@ export interface Badged extends Graph {
 /** Returns the badges of a node's card: the settings of its execution. */
 export function badgesOf(graph: Badged, node: GraphNode): CardBadge[] {
   const { each, retry, timeout, fallback, onWait } = node;
-  const join = node.join === undefined ? undefined : joinBadge(node.join, incoming(graph, node.id));
+  const join = node.join === undefined ? undefined : joinBadge(node.join, countIncoming(graph, node.id));
   const exit = graph.onExit?.find((it) => it.node === node.id);
   return [
-    ...(join === undefined ? [] : [start(join, `Starts when ${join} of the edges to it are taken`)]),
-    ...(exit ? [start('at the end', `Runs at the end of the run: ${exit.on ?? 'always'}`)] : []),
-    ...(each ? [end('each', `Once for each entry of ${each.items}`)] : []),
-    ...(retry ? [end(`${retry.attempts}×`, `Up to ${retry.attempts} attempts`)] : []),
-    ...(timeout === undefined ? [] : [end(timeout, `An attempt takes at most ${timeout}`)]),
-    ...(fallback ? [end('fallback', 'Has a fallback for when it fails')] : []),
-    ...(onWait ? [end(`asks ${onWait.deadline}`, `Waits at most ${onWait.deadline} for an answer`)] : []),
+    ...(join === undefined ? [] : [createStartBadge(join, `Starts when ${join} of the edges to it are taken`)]),
+    ...(exit ? [createStartBadge('at the end', `Runs at the end of the run: ${exit.on ?? 'always'}`)] : []),
+    ...(each ? [createEndBadge('each', `Once for each entry of ${each.items}`)] : []),
+    ...(retry ? [createEndBadge(`${retry.attempts}×`, `Up to ${retry.attempts} attempts`)] : []),
+    ...(timeout === undefined ? [] : [createEndBadge(timeout, `An attempt takes at most ${timeout}`)]),
+    ...(fallback ? [createEndBadge('fallback', 'Has a fallback for when it fails')] : []),
+    ...(onWait ? [createEndBadge(`asks ${onWait.deadline}`, `Waits at most ${onWait.deadline} for an answer`)] : []),
   ];
 }
 
 /** Counts the edges to a node, without those of loops. */
-export function incoming({ edges }: Graph, id: string): number {
+export function countIncoming({ edges }: Graph, id: string): number {
   return edges.filter(({ to, loop }) => to === id && !loop).length;
 }
 
-function joinBadge(join: Join, edges: number): string | undefined {
+function joinBadge(join: JoinRule, edges: number): string | undefined {
   if (join === 'all') return undefined;
   const n = join === 'any' ? 1 : join.n;
   return n === 1 ? 'any' : `${n} of ${edges}`;
 }
 
-function start(text: string, title: string): CardBadge {
+function createStartBadge(text: string, title: string): CardBadge {
   return { text, title, at: 'start' };
 }
 
-function end(text: string, title: string): CardBadge {
+function createEndBadge(text: string, title: string): CardBadge {
   return { text, title, at: 'end' };
 }

@@ -12,16 +12,16 @@ export function rowsOf({ layerOf, nodesOf, before, after }: Layers, rowHeight: n
   const tops = layerOf.map(() => 0);
   for (const nodes of nodesOf) for (const [row, node] of nodes.entries()) tops[node] = row * rowHeight;
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-    for (const nodes of nodesOf) align(nodes, before, tops, rowHeight);
-    for (const nodes of nodesOf.toReversed()) align(nodes, after, tops, rowHeight);
+    for (const nodes of nodesOf) alignLayer(nodes, before, tops, rowHeight);
+    for (const nodes of nodesOf.toReversed()) alignLayer(nodes, after, tops, rowHeight);
   }
-  for (const nodes of nodesOf) align(nodes, before, tops, rowHeight);
+  for (const nodes of nodesOf) alignLayer(nodes, before, tops, rowHeight);
   const highest = tops.reduce((least, top) => Math.min(least, top), Infinity);
   return tops.map((top) => top - highest);
 }
 
 /** Orders the nodes of a layer by the mean top of their neighbors, and places them as near to it as possible. */
-function align(
+function alignLayer(
   nodes: readonly number[],
   neighbors: readonly (readonly number[])[],
   tops: number[],

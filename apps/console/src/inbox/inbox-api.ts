@@ -1,4 +1,4 @@
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 
 /** A pending question of a run. */
 export interface InboxItem {
@@ -23,7 +23,7 @@ export interface InboxPage {
 
 export function inboxPage(assignee: string, pageToken: string | undefined, signal: AbortSignal): Promise<InboxPage> {
   const query = Object.entries({ assignee, pageToken: pageToken ?? '' }).filter(([, value]) => value !== '');
-  return get(`/api/inbox?${new URLSearchParams(query).toString()}`, signal);
+  return getJson(`/api/inbox?${new URLSearchParams(query).toString()}`, signal);
 }
 
 /** Fetches the first `count` pages of the inbox as a single page. */

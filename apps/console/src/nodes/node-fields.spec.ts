@@ -1,4 +1,4 @@
-import { NODE_FIELDS, type NodeField, numberOf } from './node-fields.js';
+import { NODE_FIELDS, type NodeField, parseNumber } from './node-fields.js';
 
 const field = (type: string, key: string): NodeField => {
   const found = NODE_FIELDS[type]?.find((it) => it.key === key);
@@ -22,7 +22,7 @@ describe('row G3: what can be set at an external agent', () => {
   it('row G3: its timeout, at least 1, and 30 for what is no number', () => {
     const timeout = field('external', 'timeout');
     expect(timeout).toMatchObject({ label: 'Timeout (seconds)', kind: 'number', min: 1, fallback: 30 });
-    expect(['12', '1.5', '', 'x', '0', '-3', '1e999'].map((text) => numberOf(text, timeout))).toEqual([
+    expect(['12', '1.5', '', 'x', '0', '-3', '1e999'].map((text) => parseNumber(text, timeout))).toEqual([
       12, 1.5, 30, 30, 30, 30, 30,
     ]);
   });

@@ -159,7 +159,7 @@ export const KNOWN_TOOLS: Readonly<Record<string, string>> = {
 };
 
 /** Parses a number; an invalid or too small number becomes the fallback. */
-export function numberOf(text: string, { min = Number.NEGATIVE_INFINITY, fallback = 0 }: NodeField): number {
+export function parseNumber(text: string, { min = Number.NEGATIVE_INFINITY, fallback = 0 }: NodeField): number {
   const value = Number(text);
   return text.trim() === '' || !Number.isFinite(value) || value < min ? fallback : value;
 }

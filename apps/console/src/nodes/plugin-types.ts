@@ -7,15 +7,15 @@ export interface PluginType {
   fields: readonly NodeField[];
 }
 
-interface Schema {
+interface NodeTypeSchema {
   const?: unknown;
   enum?: unknown[];
   type?: unknown;
   title?: string;
   description?: string;
-  properties?: Record<string, Schema>;
-  items?: Schema;
-  allOf?: { if?: Schema; then?: Schema }[];
+  properties?: Record<string, NodeTypeSchema>;
+  items?: NodeTypeSchema;
+  allOf?: { if?: NodeTypeSchema; then?: NodeTypeSchema }[];
 }
 
 /** Fields of members that every node type may have. */
@@ -25,18 +25,18 @@ const GENERAL = new Map(
 
 /** Returns the types in the JSON Schema of workflows that the console has no panel for, with their fields. */
 export function pluginTypes(schema: unknown): PluginType[] {
-  const node = (schema as Schema | undefined)?.properties?.['nodes']?.items;
+  const node = (schema as NodeTypeSchema | undefined)?.properties?.['nodes']?.items;
   const known = Object.keys(NODE_FIELDS);
   return (node?.allOf ?? []).flatMap(({ if: when, then }) => {
     const type = when?.properties?.['type']?.const;
     const config = then?.properties?.['config'];
     if (typeof type !== 'string' || known.includes(type) || !config) return [];
-    const fields = Object.entries(config.properties ?? {}).flatMap(([key, member]) => fieldOf(key, member));
+    const fields = Object.entries(config.properties ?? {}).flatMap(([key, member]) => buildNodeField(key, member));
     return [{ type, description: config.description, fields }];
   });
 }
 
-function fieldOf(key: string, { title, description, type, enum: choices }: Schema): NodeField[] {
+function buildNodeField(key: string, { title, description, type, enum: choices }: NodeTypeSchema): NodeField[] {
   if (key === 'description') return [];
   const general = GENERAL.get(key);
   if (general) return [general];

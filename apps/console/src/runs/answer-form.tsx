@@ -9,7 +9,7 @@ import { SchemaInput } from '../schema/schema-form.js';
 import { type Answer, answerQuestion } from './run-api.js';
 
 /** A question of a node, with the form of its answer. */
-export interface Question {
+export interface RunQuestion {
   runId: string;
   /** The node, or its instance that asks. */
   instance: string;
@@ -31,7 +31,7 @@ export interface Violation {
 }
 
 interface AnswerFormProps {
-  question: Question;
+  question: RunQuestion;
   /** True if the question's text is already visible above. */
   isAsked?: boolean;
   onAnswered?: () => void;
@@ -50,7 +50,7 @@ function OneAnswer({ question, isAsked = false, onAnswered }: AnswerFormProps) {
   const { runId, instance, form, assignee, deadline } = question;
   const text = isAsked ? '' : question.text;
   const action = useAction();
-  const send = async (answer: Answer): Promise<boolean> => {
+  const sendAnswer = async (answer: Answer): Promise<boolean> => {
     let taken = false;
     await action.run(async () => {
       await answerQuestion(runId, instance, answer);
@@ -72,13 +72,13 @@ function OneAnswer({ question, isAsked = false, onAnswered }: AnswerFormProps) {
         </p>
       )}
       {isYesOrNo(question.text) && form === undefined ? (
-        <YesOrNo instance={instance} text={text} action={action} onSend={send} />
+        <YesOrNo instance={instance} text={text} action={action} onSend={sendAnswer} />
       ) : isSchema(form) ? (
         <ViewBoundary>
-          <FormAnswer question={{ ...question, text }} form={form} action={action} onSend={send} />
+          <FormAnswer question={{ ...question, text }} form={form} action={action} onSend={sendAnswer} />
         </ViewBoundary>
       ) : (
-        <TextAnswer label={`Answer to ${instance}`} hint={text} action={action} onSend={send} />
+        <TextAnswer label={`Answer to ${instance}`} hint={text} action={action} onSend={sendAnswer} />
       )}
     </div>
   );
@@ -114,12 +114,12 @@ function YesOrNo({ instance, text, action, onSend }: SendProps & { instance: str
 
 function TextAnswer({ label, hint, action, onSend }: SendProps & { label: string; hint: string }) {
   const [text, setText] = useState('');
-  const submit = (event: FormEvent): void => {
+  const submitText = (event: FormEvent): void => {
     event.preventDefault();
     void onSend({ text }).then((taken) => taken && setText(''));
   };
   return (
-    <form onSubmit={submit} className="space-y-2">
+    <form onSubmit={submitText} className="space-y-2">
       <Field label={label} hint={hint} error={action.error}>
         {(id) => <TextArea id={id} rows={3} required value={text} onChange={({ target }) => setText(target.value)} />}
       </Field>
@@ -131,26 +131,26 @@ function TextAnswer({ label, hint, action, onSend }: SendProps & { label: string
 }
 
 interface FormAnswerProps extends SendProps {
-  question: Question;
+  question: RunQuestion;
   form: JsonSchema;
 }
 
 function FormAnswer({ question: { instance, text, violations = [] }, form, action, onSend }: FormAnswerProps) {
   const [value, setValue] = useState(() => initialValue(form, form));
   const errorAt = (path: string): string | undefined => {
-    const asked = violations.find((it) => placeOf(it) === path);
+    const asked = violations.find((it) => getAnswerPath(it) === path);
     const places = [`answer${path}`, `parts[0].data${path}`, path.replace(/^\./, '')];
     return (
       places.map((place) => (place === '' ? undefined : action.errorAt(place))).find((it) => it !== undefined) ??
       (action.error === undefined ? (asked?.description ?? asked?.detail) : undefined)
     );
   };
-  const submit = (event: FormEvent): void => {
+  const submitForm = (event: FormEvent): void => {
     event.preventDefault();
     void onSend({ data: value ?? {} });
   };
   return (
-    <form onSubmit={submit} className="space-y-3" aria-label={`Answer to ${instance}`}>
+    <form onSubmit={submitForm} className="space-y-3" aria-label={`Answer to ${instance}`}>
       {text !== '' && <p className="text-sm break-words whitespace-pre-wrap">{text}</p>}
       <SchemaInput schema={form} root={form} label="Answer" value={value} onChange={setValue} errorAt={errorAt} />
       <FieldError error={action.error} />
@@ -162,6 +162,6 @@ function FormAnswer({ question: { instance, text, violations = [] }, form, actio
 }
 
 /** Returns the path of a problem in the answer; `''` is the whole answer. */
-function placeOf({ field = '', path = field }: Violation): string {
+function getAnswerPath({ field = '', path = field }: Violation): string {
   return path.replace(/^(answer|parts\[0\]\.data)/, '');
 }

@@ -1,16 +1,16 @@
 import { Download } from 'lucide-react';
 import { partsText } from '../api/parts.js';
 import { Button } from '../components/button.js';
-import { artifactsFile, download } from '../components/download.js';
+import { artifactsFile, downloadFile } from '../components/download.js';
 import { CopyButton, JsonView } from '../components/json-view.js';
 import { LargeDialog } from '../components/large-dialog.js';
 import { PartsView } from '../components/parts-view.js';
-import type { Artifact } from './run-event.js';
+import type { A2aArtifact } from './run-event.js';
 
 interface ArtifactsViewProps {
   /** Title, such as `Result` or `Output`. */
   title: string;
-  artifacts: readonly Artifact[];
+  artifacts: readonly A2aArtifact[];
   /** Name of the downloaded file, without its extension. */
   file: string;
   /** True if the height is not limited. */
@@ -21,18 +21,18 @@ interface ArtifactsViewProps {
 export function ArtifactsView({ title, artifacts, file, tall = false }: ArtifactsViewProps) {
   if (artifacts.length === 0) return null;
   const name = title.toLowerCase();
-  const text = (): string => artifacts.map(({ parts }) => partsText(parts)).join('\n');
+  const readArtifactsText = (): string => artifacts.map(({ parts }) => partsText(parts)).join('\n');
   return (
     <section aria-label={title} className="space-y-1">
       <header className="flex items-center gap-1">
         <h3 className="grow text-sm font-medium">{title}</h3>
-        <CopyButton text={text} label={`Copy the ${name}`} />
+        <CopyButton text={readArtifactsText} label={`Copy the ${name}`} />
         <Button
           kind="quiet"
           className="px-1.5!"
           aria-label={`Download the ${name}`}
           title={`Download the ${name}`}
-          onClick={() => download(artifactsFile(file, artifacts))}
+          onClick={() => downloadFile(artifactsFile(file, artifacts))}
         >
           <Download className="size-4" aria-hidden />
         </Button>
@@ -56,7 +56,7 @@ export function ArtifactsView({ title, artifacts, file, tall = false }: Artifact
   );
 }
 
-function Contents({ artifacts }: { artifacts: readonly Artifact[] }) {
+function Contents({ artifacts }: { artifacts: readonly A2aArtifact[] }) {
   return (
     <div className="space-y-3">
       {artifacts.map(({ artifactId, name, parts }) => (

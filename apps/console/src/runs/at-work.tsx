@@ -1,6 +1,6 @@
 import { LiveText } from '../components/live-text.js';
 import { doingNow, transcriptOf } from '../transcript/transcript.js';
-import { nameOf } from './causes.js';
+import { getInstanceName } from './causes.js';
 import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -18,7 +18,7 @@ export function AtWork({ picture, onSelect }: { picture: RunPicture; onSelect: (
     <section aria-label="At work" className="space-y-2">
       <h3 className="text-sm font-medium">At work</h3>
       {busy.slice(0, MOST).map((node) => (
-        <Node key={nameOf(node)} node={node} onSelect={onSelect} />
+        <Node key={getInstanceName(node)} node={node} onSelect={onSelect} />
       ))}
     </section>
   );
@@ -26,7 +26,7 @@ export function AtWork({ picture, onSelect }: { picture: RunPicture; onSelect: (
 
 function Node({ node, onSelect }: { node: NodePicture; onSelect: (name: string) => void }) {
   const { progress, work } = node;
-  const name = nameOf(node);
+  const name = getInstanceName(node);
   const doing = progress?.text ?? (work && doingNow(transcriptOf(work)));
   return (
     <div className="space-y-1">

@@ -8,7 +8,7 @@ import { cancelRun } from './run-api.js';
 export function CancelRun({ runId }: { runId: string }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const cancel = (): void => {
+  const requestCancel = (): void => {
     setBusy(true);
     cancelRun(runId)
       .then(() => setError(undefined), setError)
@@ -21,7 +21,7 @@ export function CancelRun({ runId }: { runId: string }) {
           {sentenceOf(error)}
         </span>
       )}
-      <Button kind="danger" disabled={busy} onClick={cancel}>
+      <Button kind="danger" disabled={busy} onClick={requestCancel}>
         <CircleStop className="size-4" aria-hidden /> {busy ? 'Cancelling …' : 'Cancel run'}
       </Button>
     </>

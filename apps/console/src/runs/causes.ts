@@ -1,5 +1,5 @@
 import { localTime } from '../components/local-time.js';
-import type { NodePicture, SkipReason } from './node-picture.js';
+import type { NodePicture, NodeSkipReason } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ export function runCause({ status, error, nodes, instances, parked }: RunPicture
     const waiting = waitingNodes({ nodes, instances });
     const [first] = waiting;
     if (waiting.length > 1) return `Waits for ${waiting.length} answers.`;
-    return first ? `Waits for an answer to ${nameOf(first)}: ${first.question ?? ''}` : 'Waits for an answer.';
+    return first ? `Waits for an answer to ${getInstanceName(first)}: ${first.question ?? ''}` : 'Waits for an answer.';
   }
   if (status === 'failed') return error?.message ?? 'The run failed.';
   if (status === 'running' && parked?.until !== undefined)
@@ -31,7 +31,7 @@ export function waitingNodes({ nodes, instances }: Pick<RunPicture, 'nodes' | 'i
 }
 
 /** Returns the name of a node's instance, or the node's id if it runs once. */
-export function nameOf({ id, instance }: NodePicture): string {
+export function getInstanceName({ id, instance }: NodePicture): string {
   return instance ?? id;
 }
 
@@ -58,7 +58,7 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
 }
 
 /** Words for each reason to skip a node. */
-export const SKIPPED: Readonly<Record<SkipReason, string>> = {
+export const SKIPPED: Readonly<Record<NodeSkipReason, string>> = {
   off: 'not chosen',
   broken: 'lacks what failed',
   'out-of-reach': 'out of reach',
@@ -80,7 +80,7 @@ function skippedCause({ id, because }: NodePicture, { error, graph, nodes }: Run
 function waitingCause({ retryAt, until, attempts }: NodePicture): string | undefined {
   if (retryAt !== undefined) {
     const { attempt = 1, error } = attempts.at(-1) ?? {};
-    return `Attempt ${attempt} failed${error === undefined ? '' : `: ${error}`}. The next one is at ${clock(retryAt)}.`;
+    return `Attempt ${attempt} failed${error === undefined ? '' : `: ${error}`}. The next one is at ${formatClock(retryAt)}.`;
   }
   return until === undefined ? undefined : `Waits until ${localTime(until, Date.now())}.`;
 }
@@ -91,6 +91,6 @@ function pendingCause({ id }: NodePicture, { graph, nodes }: RunPicture): string
   return open.length === 0 ? 'About to start.' : `Waits for ${open.join(', ')}.`;
 }
 
-function clock(at: string): string {
+function formatClock(at: string): string {
   return new Date(at).toLocaleTimeString();
 }

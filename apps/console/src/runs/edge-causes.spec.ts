@@ -1,9 +1,9 @@
-import type { EdgeState } from '../graph/edge-look.js';
-import type { GraphEdge } from '../graph/graph.js';
-import { settlement } from './edge-causes.js';
+import type { EdgeOutcome } from '../graph/edge-look.js';
+import type { DefinitionEdge } from '../graph/graph.js';
+import { describeEdgeState } from './edge-causes.js';
 
-const of = (members: Partial<GraphEdge>, state: EdgeState): string =>
-  settlement({ from: 'a', to: 'b', ...members }, state);
+const of = (members: Partial<DefinitionEdge>, state: EdgeOutcome): string =>
+  describeEdgeState({ from: 'a', to: 'b', ...members }, state);
 
 describe('settlement', () => {
   it.each([
@@ -17,7 +17,7 @@ describe('settlement', () => {
     [{ loop: { max_iterations: 2 } }, 'live', 'It was repeated.'],
     [{ loop: { max_iterations: 2 } }, 'off', 'It ran once.'],
     [{ loop: { max_iterations: 2 } }, undefined, 'It has not come so far.'],
-  ] as [Partial<GraphEdge>, EdgeState, string][])('of %j, %s: %s', (edge, state, sentence) =>
+  ] as [Partial<DefinitionEdge>, EdgeOutcome, string][])('of %j, %s: %s', (edge, state, sentence) =>
     expect(of(edge, state)).toBe(sentence),
   );
 });

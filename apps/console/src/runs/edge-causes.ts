@@ -1,8 +1,8 @@
-import type { EdgeState } from '../graph/edge-look.js';
-import type { GraphEdge } from '../graph/graph.js';
+import type { EdgeOutcome } from '../graph/edge-look.js';
+import type { DefinitionEdge } from '../graph/graph.js';
 
 /** Returns the state of an edge and its reason in a sentence. */
-export function settlement({ from, when, on = 'success', loop }: GraphEdge, state: EdgeState): string {
+export function describeEdgeState({ from, when, on = 'success', loop }: DefinitionEdge, state: EdgeOutcome): string {
   if (loop) return state === 'live' ? 'It was repeated.' : state === 'off' ? 'It ran once.' : 'It has not come so far.';
   if (state === undefined) return `Not decided yet: ${from} has not ended.`;
   if (state === 'broken') return `Broken: ${from} failed, or was never started because of a failure.`;

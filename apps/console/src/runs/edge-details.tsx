@@ -1,13 +1,13 @@
 import { ArrowRight, Repeat, X } from 'lucide-react';
 import { Button } from '../components/button.js';
-import type { EdgeState } from '../graph/edge-look.js';
-import { settlement } from './edge-causes.js';
+import type { EdgeOutcome } from '../graph/edge-look.js';
+import { describeEdgeState } from './edge-causes.js';
 import type { RunPicture } from './run-picture.js';
 
 interface EdgeDetailsProps {
   picture: RunPicture;
   index: number;
-  state: EdgeState;
+  state: EdgeOutcome;
   onSelect: (node: string | undefined) => void;
 }
 
@@ -35,7 +35,7 @@ export function EdgeDetails({ picture, index, state, onSelect }: EdgeDetailsProp
         </Button>
       </header>
       <p data-cause className="rounded-md border bg-muted/60 p-2.5 text-sm">
-        {settlement(edge, state)}
+        {describeEdgeState(edge, state)}
       </p>
       {error !== undefined && (
         <p className="rounded-md border border-destructive/50 bg-destructive/5 p-2.5 text-sm break-words">{error}</p>

@@ -1,12 +1,12 @@
-import type { GraphEdge } from '../graph/graph.js';
+import type { DefinitionEdge } from '../graph/graph.js';
 import { edgeStates } from './edge-states.js';
 import type { RunEvent } from './run-event.js';
-import { folded, pictureOf, type RunGraph } from './run-picture.js';
+import { applyEvents, pictureOf, type RunGraph } from './run-picture.js';
 import { NEWEST } from './run-scope.js';
 
 type Step = [type: string, instance: string, payload?: object];
 
-const graph = (edges: GraphEdge[], more: Partial<RunGraph> = {}): RunGraph => ({
+const graph = (edges: DefinitionEdge[], more: Partial<RunGraph> = {}): RunGraph => ({
   nodes: [...new Set(edges.flatMap(({ from, to }) => [from, to]))].map((id) => ({ id, type: 'agent', config: {} })),
   edges,
   language: 2,
@@ -24,7 +24,7 @@ const statesAfter = (of: RunGraph, steps: Step[], shown = NEWEST) => {
       payload: payload as RunEvent['payload'],
     };
   });
-  return edgeStates(folded(pictureOf(of), events), shown);
+  return edgeStates(applyEvents(pictureOf(of), events), shown);
 };
 
 describe('how edges settle', () => {

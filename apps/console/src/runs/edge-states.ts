@@ -1,6 +1,6 @@
-import type { EdgeState } from '../graph/edge-look.js';
-import type { GraphEdge } from '../graph/graph.js';
-import { type Loop, loopsAround } from '../graph/loops.js';
+import type { EdgeOutcome } from '../graph/edge-look.js';
+import type { DefinitionEdge } from '../graph/graph.js';
+import { type GraphLoop, loopsAround } from '../graph/loops.js';
 import { nodeById } from '../graph/node-index.js';
 import { loopKey } from './instance-name.js';
 import type { NodePicture } from './node-picture.js';
@@ -8,28 +8,28 @@ import type { RunPicture } from './run-picture.js';
 import { NEWEST, type Shown, shownNode, shownPlace } from './run-scope.js';
 
 /** Returns the state of each edge, by index, in the shown iterations, as the events of its source say. */
-export function edgeStates(picture: RunPicture, shown: Shown): EdgeState[] {
+export function edgeStates(picture: RunPicture, shown: Shown): EdgeOutcome[] {
   const { edges } = picture.graph;
-  const states = new Map<number, EdgeState>();
+  const states = new Map<number, EdgeOutcome>();
   const into = Map.groupBy(edges.keys(), (index) => edges[index]?.to ?? '');
-  const stateOf = (index: number): EdgeState => {
+  const stateOf = (index: number): EdgeOutcome => {
     if (states.has(index)) return states.get(index);
     states.set(index, undefined);
     const edge = edges[index];
-    const state = edge && settled(picture, edge, index, shown, (node) => (into.get(node) ?? []).map(stateOf));
+    const state = edge && resolveEdgeState(picture, edge, index, shown, (node) => (into.get(node) ?? []).map(stateOf));
     states.set(index, state);
     return state;
   };
   return edges.map((_, index) => stateOf(index));
 }
 
-function settled(
+function resolveEdgeState(
   picture: RunPicture,
-  edge: GraphEdge,
+  edge: DefinitionEdge,
   index: number,
   shown: Shown,
-  statesInto: (node: string) => EdgeState[],
-): EdgeState {
+  statesInto: (node: string) => EdgeOutcome[],
+): EdgeOutcome {
   if (edge.loop) return backEdgeState(picture, edge, index, shown);
   const left = loopsLeft(picture, edge);
   const outermost = left[0];
@@ -48,14 +48,14 @@ function settled(
 /** Returns the state of an edge from the status of its source. */
 function stateFrom(
   picture: RunPicture,
-  edge: GraphEdge,
+  edge: DefinitionEdge,
   index: number,
   source: NodePicture,
-  statesInto: (node: string) => EdgeState[],
-): EdgeState {
+  statesInto: (node: string) => EdgeOutcome[],
+): EdgeOutcome {
   switch (source.status) {
     case 'completed':
-      return edge.on !== 'failure' && isTaken(picture, edge, index, source) ? 'live' : 'off';
+      return edge.on !== 'failure' && isEdgeTaken(picture, edge, index, source) ? 'live' : 'off';
     case 'failed':
       return failureState(picture, edge, index, source);
     case 'skipped':
@@ -67,30 +67,35 @@ function stateFrom(
   }
 }
 
-function failureState(picture: RunPicture, edge: GraphEdge, index: number, source: NodePicture): EdgeState {
+function failureState(picture: RunPicture, edge: DefinitionEdge, index: number, source: NodePicture): EdgeOutcome {
   const { edges } = picture.graph;
-  const handles = (it: GraphEdge, at: number): boolean =>
-    it.from === edge.from && (it.on === 'failure' || it.on === 'always') && isTaken(picture, it, at, source);
-  if (handles(edge, index)) return 'live';
-  const handled = edges.some(handles);
+  const handlesFailure = (it: DefinitionEdge, at: number): boolean =>
+    it.from === edge.from && (it.on === 'failure' || it.on === 'always') && isEdgeTaken(picture, it, at, source);
+  if (handlesFailure(edge, index)) return 'live';
+  const handled = edges.some(handlesFailure);
   return handled || edge.on === 'failure' || edge.on === 'always' ? 'off' : 'broken';
 }
 
 /** Returns the state of an edge whose source was skipped: a failure or a choice before the source propagates. */
-function skippedState({ id, because }: NodePicture, statesInto: (node: string) => EdgeState[]): EdgeState {
+function skippedState({ id, because }: NodePicture, statesInto: (node: string) => EdgeOutcome[]): EdgeOutcome {
   if (because === 'off' || because === 'canceled') return 'off';
   if (because === 'broken') return 'broken';
   return statesInto(id).includes('broken') ? 'broken' : 'off';
 }
 
 /** True if an edge was taken: by the log if the source had to choose, else every edge without a condition. */
-function isTaken(picture: RunPicture, { when, from }: GraphEdge, index: number, { taken }: NodePicture): boolean {
+function isEdgeTaken(
+  picture: RunPicture,
+  { when, from }: DefinitionEdge,
+  index: number,
+  { taken }: NodePicture,
+): boolean {
   const chooses = nodeById(picture.graph.nodes, from)?.branch === 'first';
   if (when === undefined && !chooses) return true;
   return taken?.includes(index) ?? when === undefined;
 }
 
-function backEdgeState(picture: RunPicture, edge: GraphEdge, index: number, shown: Shown): EdgeState {
+function backEdgeState(picture: RunPicture, edge: DefinitionEdge, index: number, shown: Shown): EdgeOutcome {
   const { path } = shownPlace(picture, edge.from, shown);
   const depth = loopsAround(picture.graph.edges, edge.from).findIndex((loop) => loop.edge === index);
   const loop = picture.loops.get(loopKey(index, path.slice(0, Math.max(0, depth))));
@@ -100,6 +105,6 @@ function backEdgeState(picture: RunPicture, edge: GraphEdge, index: number, show
 }
 
 /** Returns the loops that an edge leaves, outermost first. */
-function loopsLeft({ graph: { edges } }: RunPicture, { from, to }: GraphEdge): Loop[] {
+function loopsLeft({ graph: { edges } }: RunPicture, { from, to }: DefinitionEdge): GraphLoop[] {
   return loopsAround(edges, from).filter(({ body }) => !body.has(to));
 }

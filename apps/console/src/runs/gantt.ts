@@ -1,4 +1,4 @@
-import { placeOf } from './instance-name.js';
+import { parseInstanceName } from './instance-name.js';
 import type { Attempt, NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -24,7 +24,7 @@ const LEAST_WIDTH = 0.4;
 
 /** Returns nodes with the attempts of all their iterations; attempts of list entries are left out. */
 export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): NodePicture[] {
-  const iterations = [...instances].filter(([name]) => placeOf(name).index === undefined);
+  const iterations = [...instances].filter(([name]) => parseInstanceName(name).index === undefined);
   const byNode = Map.groupBy(iterations, ([, { id }]) => id);
   return [...nodes.values()].map((node) => {
     const all = byNode.get(node.id)?.flatMap(([, { attempts }]) => attempts);

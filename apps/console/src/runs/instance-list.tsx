@@ -3,8 +3,8 @@ import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
 import { ResourceView } from '../components/resource-view.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
-import { nameOf } from './causes.js';
-import { placeOf } from './instance-name.js';
+import { getInstanceName } from './causes.js';
+import { parseInstanceName } from './instance-name.js';
 import { barOf } from './list-bar.js';
 import type { ListPicture, NodePicture } from './node-picture.js';
 import { type InstanceSummary, listInstances } from './run-api.js';
@@ -42,7 +42,7 @@ export function InstanceList({ runId, node, list, onSelect }: InstanceListProps)
       <Entries
         key={status}
         runId={runId}
-        name={nameOf(node)}
+        name={getInstanceName(node)}
         status={status}
         counts={JSON.stringify(list.counts)}
         onSelect={onSelect}
@@ -90,7 +90,7 @@ function Rows({ rows, onSelect }: { rows: readonly InstanceSummary[]; onSelect: 
             onClick={() => onSelect(row.instance)}
           >
             <span className="shrink-0 font-mono text-xs">{row.instance}</span>
-            <span className="min-w-0 grow truncate text-xs text-muted-foreground">{messageOf(row)}</span>
+            <span className="min-w-0 grow truncate text-xs text-muted-foreground">{describeFailure(row)}</span>
             <StatusBadge status={row.status} />
           </button>
         </li>
@@ -111,7 +111,7 @@ async function entriesOf(
   const rows: InstanceSummary[] = [];
   let token: string | undefined;
   for (let page = 0; page < count && token !== ''; page += 1) {
-    const next = await listInstances(runId, { node: placeOf(name).node, status }, token, signal);
+    const next = await listInstances(runId, { node: parseInstanceName(name).node, status }, token, signal);
     rows.push(...next.instances.filter(({ instance }) => instance.startsWith(`${name}[`)));
     token = next.nextPageToken;
   }
@@ -146,7 +146,7 @@ function Choice({ label, active, onChoose }: { label: string; active: boolean; o
   );
 }
 
-function messageOf({ error, attempts }: InstanceSummary): string {
+function describeFailure({ error, attempts }: InstanceSummary): string {
   const message = typeof error === 'string' ? error : error?.message;
   return [attempts > 1 ? `${attempts} attempts` : undefined, message].filter((it) => it !== undefined).join(': ');
 }

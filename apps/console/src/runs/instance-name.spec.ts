@@ -1,4 +1,4 @@
-import { isNotBefore, loopKey, nameOf, placeOf } from './instance-name.js';
+import { isNotBefore, loopKey, formatInstanceName, parseInstanceName } from './instance-name.js';
 
 describe('names of instances', () => {
   it.each([
@@ -8,8 +8,8 @@ describe('names of instances', () => {
     ['tr[17]', { node: 'tr', path: [], index: 17 }],
     ['x@2[0]', { node: 'x', path: [2], index: 0 }],
   ])('%s is %j', (name, place) => {
-    expect(placeOf(name)).toEqual(place);
-    expect(nameOf(place)).toBe(name);
+    expect(parseInstanceName(name)).toEqual(place);
+    expect(formatInstanceName(place)).toBe(name);
   });
 
   it('know which is later', () => {

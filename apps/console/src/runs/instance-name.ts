@@ -9,7 +9,7 @@ export interface InstancePlace {
 
 const NAME = /^([^@[]+)((?:@\d+)*)(?:\[(\d+)\])?$/;
 
-export function placeOf(name: string): InstancePlace {
+export function parseInstanceName(name: string): InstancePlace {
   const [, node = name, path = '', index] = NAME.exec(name) ?? [];
   return {
     node,
@@ -18,7 +18,7 @@ export function placeOf(name: string): InstancePlace {
   };
 }
 
-export function nameOf({ node, path, index }: InstancePlace): string {
+export function formatInstanceName({ node, path, index }: InstancePlace): string {
   const scope = path.map((iteration) => `@${iteration}`).join('');
   return `${node}${scope}${index === undefined ? '' : `[${index}]`}`;
 }

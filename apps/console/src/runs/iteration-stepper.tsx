@@ -1,8 +1,8 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { Button } from '../components/button.js';
 import { loopsAround } from '../graph/loops.js';
-import { nameOf } from './causes.js';
-import { loopKey, nameOf as instanceName, placeOf } from './instance-name.js';
+import { getInstanceName } from './causes.js';
+import { loopKey, formatInstanceName as instanceName, parseInstanceName } from './instance-name.js';
 import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -14,13 +14,13 @@ interface IterationStepperProps {
 
 /** Shows buttons that step through the iterations of a node, for each loop, outermost first. */
 export function IterationStepper({ node, picture, onSelect }: IterationStepperProps) {
-  const place = placeOf(nameOf(node));
+  const place = parseInstanceName(getInstanceName(node));
   const loops = loopsAround(picture.graph.edges, node.id);
   return loops.map((loop, depth) => {
     const current = place.path[depth] ?? 1;
     const newest = picture.loops.get(loopKey(loop.edge, place.path.slice(0, depth)))?.iteration ?? current;
     // Iterations of inner loops restart in each iteration of an outer loop.
-    const at = (iteration: number): string => {
+    const getIterationName = (iteration: number): string => {
       const path = [...place.path.slice(0, depth), iteration, ...place.path.slice(depth + 1).map(() => 1)];
       return instanceName({ ...place, path });
     };
@@ -30,7 +30,7 @@ export function IterationStepper({ node, picture, onSelect }: IterationStepperPr
         what={loops.length > 1 ? `Iteration of ${loop.from} to ${loop.to}` : 'Iteration'}
         current={current}
         newest={newest}
-        onStep={(iteration) => onSelect(at(iteration))}
+        onStep={(iteration) => onSelect(getIterationName(iteration))}
       />
     );
   });

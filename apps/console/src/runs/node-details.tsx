@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { rpc } from '../api/json-rpc.js';
+import { callAgent } from '../api/json-rpc.js';
 import { partsText } from '../api/parts.js';
 import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
@@ -12,16 +12,16 @@ import { ViewBoundary } from '../components/view-boundary.js';
 import { nodeLook } from '../nodes/node-looks.js';
 import { AnswerForm } from './answer-form.js';
 import { ArtifactsView } from './artifacts-view.js';
-import { nameOf, nodeCause } from './causes.js';
+import { getInstanceName, nodeCause } from './causes.js';
 import { ChildRun } from './child-run.js';
 import { InstanceList } from './instance-list.js';
-import { placeOf } from './instance-name.js';
+import { parseInstanceName } from './instance-name.js';
 import { IterationStepper } from './iteration-stepper.js';
 import type { NodePicture } from './node-picture.js';
 import { NodeTranscript } from './node-transcript.js';
 import { questionOf } from './questions.js';
 import { RerunFrom } from './rerun-from.js';
-import { getRunNode, type NodeDetail } from './run-api.js';
+import { getRunNode, type InstanceDetail } from './run-api.js';
 import { Cause } from './run-overview.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -35,7 +35,7 @@ interface NodeDetailsProps {
 
 /** Shows a node of a run, or one of its instances: input, output, attempts, and the reason if it is not completed. */
 export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) {
-  const name = nameOf(node);
+  const name = getInstanceName(node);
   const key = [run.runId, name, node.status, node.attempts.length, node.taskId].join(' ');
   const resource = useResource(key, (signal) => getRunNode(run.runId, name, signal));
   const cause = nodeCause(node, picture);
@@ -75,7 +75,7 @@ function Head({ node, onClose }: { node: NodePicture; onClose: () => void }) {
         <Icon className="size-4.5" aria-hidden />
       </span>
       <div className="min-w-0 grow">
-        <h2 className="truncate leading-tight font-semibold">{nameOf(node)}</h2>
+        <h2 className="truncate leading-tight font-semibold">{getInstanceName(node)}</h2>
         <p className="text-xs text-muted-foreground">{label}</p>
       </div>
       <StatusBadge status={node.status} />
@@ -88,8 +88,8 @@ function Head({ node, onClose }: { node: NodePicture; onClose: () => void }) {
 
 /** Shows links to the other instances of the node: iterations, and the list that it is an entry of. */
 function Around({ node, picture, onSelect }: Pick<NodeDetailsProps, 'node' | 'picture' | 'onSelect'>) {
-  const { path, index } = placeOf(nameOf(node));
-  const whole = nameOf(node).replace(/\[\d+\]$/, '');
+  const { path, index } = parseInstanceName(getInstanceName(node));
+  const whole = getInstanceName(node).replace(/\[\d+\]$/, '');
   const item = index === undefined ? undefined : itemOf(picture, whole, index);
   return (
     <>
@@ -115,7 +115,7 @@ function Origin({ node, origin }: { node: NodePicture; origin: string }) {
     <p className="text-sm">
       Taken over from{' '}
       <Link
-        href={`~/runs/${encodeURIComponent(origin)}/nodes/${encodeURIComponent(nameOf(node))}`}
+        href={`~/runs/${encodeURIComponent(origin)}/nodes/${encodeURIComponent(getInstanceName(node))}`}
         className="underline"
       >
         an earlier run
@@ -164,7 +164,7 @@ function Attempts({ node: { attempts, retryAt } }: { node: NodePicture }) {
   );
 }
 
-function Input({ detail }: { detail: NodeDetail | undefined }) {
+function Input({ detail }: { detail: InstanceDetail | undefined }) {
   if (!detail?.input) return null;
   return (
     <Section title="Input">
@@ -173,7 +173,7 @@ function Input({ detail }: { detail: NodeDetail | undefined }) {
   );
 }
 
-function Whereabouts({ node, detail }: { node: NodePicture; detail: NodeDetail | undefined }) {
+function Whereabouts({ node, detail }: { node: NodePicture; detail: InstanceDetail | undefined }) {
   const url = node.url ?? detail?.agentUrl;
   const taskId = node.taskId ?? detail?.taskId;
   if ((url === undefined || url === '') && taskId === undefined) return null;
@@ -205,7 +205,7 @@ function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
 
 /** True if this service has the Task; an external node may call an agent of this service. */
 async function hasTask(id: string, signal: AbortSignal): Promise<boolean> {
-  return rpc('/a2a', 'GetTask', { id, historyLength: 0 }, signal).then(
+  return callAgent('/a2a', 'GetTask', { id, historyLength: 0 }, signal).then(
     () => true,
     () => false,
   );

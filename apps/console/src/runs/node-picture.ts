@@ -1,5 +1,5 @@
 import { joinedParts, partsText } from '../api/parts.js';
-import type { Part } from '../api/task.js';
+import type { A2aPart } from '../api/task.js';
 import { END, isStep, QUESTION, TEXT, type WorkEvent, withWork } from '../transcript/work-event.js';
 import type { RunEvent } from './run-event.js';
 
@@ -14,7 +14,7 @@ export interface Attempt {
 }
 
 /** Reason why a node was skipped. */
-export type SkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
+export type NodeSkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
 
 /** A node's list and its progress. */
 export interface ListPicture {
@@ -40,7 +40,7 @@ export interface NodePicture {
   /** Outcome of canceling its Task. */
   outcome?: string;
   /** Reason why it was skipped. */
-  because?: SkipReason;
+  because?: NodeSkipReason;
   /** Time of its next attempt. */
   retryAt?: string;
   /** Time at which its wait ends. */
@@ -76,7 +76,7 @@ export interface Progress {
 
 /** Returns a node after an event about it. */
 export function nodeAfter(node: NodePicture, event: RunEvent): NodePicture {
-  const after = changed(node, event);
+  const after = applyNodeEvent(node, event);
   const work = workIn(event);
   // Events that are no step belong to a transcript that has begun.
   const isKept = work && (isStep(work.type) || (after.work?.length ?? 0) > 0);
@@ -89,30 +89,30 @@ function workIn({ type, payload, timestamp: at }: RunEvent): WorkEvent | undefin
   const chunk = type === 'node.progress' && !isOfTool(payload) ? chunkIn(payload) : undefined;
   if (chunk?.parts) return { type: TEXT, payload: { parts: chunk.parts, append: chunk.append === true }, at };
   if (type === 'a2a.received' && Array.isArray(payload['question']))
-    return { type: QUESTION, payload: { text: questionText(payload['question'] as Part[]) }, at };
+    return { type: QUESTION, payload: { text: questionText(payload['question'] as A2aPart[]) }, at };
   const isEnd = ['node.completed', 'node.error', 'node.canceled', 'node.retrying'].includes(type);
   return isEnd ? { type: END, payload: {}, at } : undefined;
 }
 
-function changed(node: NodePicture, { type, payload, timestamp }: RunEvent): NodePicture {
+function applyNodeEvent(node: NodePicture, { type, payload, timestamp }: RunEvent): NodePicture {
   switch (type) {
     case 'node.started':
-      return started(node, Number(payload['attempt'] ?? node.attempts.length + 1), timestamp);
+      return startAttempt(node, Number(payload['attempt'] ?? node.attempts.length + 1), timestamp);
     case 'a2a.sending':
     case 'node.resumed': {
       const { question: _answered, asks: _asks, ...rest } = node;
-      return withStatus({ ...rest, ...texts(payload, 'url') }, 'running');
+      return withStatus({ ...rest, ...pickTexts(payload, 'url') }, 'running');
     }
     case 'a2a.received':
-      return received({ ...node, ...texts(payload, 'taskId') }, payload);
+      return applyReceived({ ...node, ...pickTexts(payload, 'taskId') }, payload);
     case 'node.completed': {
       const fallback = payload['fallback'] === true && { fallback: true };
-      return ended({ ...withoutError(node), ...fallback, ...taken(payload) }, 'completed', timestamp);
+      return endNode({ ...withoutError(node), ...fallback, ...readTakenEdges(payload) }, 'completed', timestamp);
     }
     case 'node.error':
-      return ended({ ...node, ...texts(payload, 'error'), ...taken(payload) }, 'failed', timestamp);
+      return endNode({ ...node, ...pickTexts(payload, 'error'), ...readTakenEdges(payload) }, 'failed', timestamp);
     case 'node.canceled':
-      return ended({ ...node, ...texts(payload, 'taskId', 'outcome') }, 'canceled', timestamp);
+      return endNode({ ...node, ...pickTexts(payload, 'taskId', 'outcome') }, 'canceled', timestamp);
     default:
       return waitingAfter(node, { type, payload, timestamp });
   }
@@ -131,10 +131,10 @@ function waitingAfter(
   switch (type) {
     case 'node.retrying': {
       const failed = { status: 'failed', finishedAt: timestamp, ...failureIn(payload) };
-      return { ...node, ...texts(payload, 'retryAt'), status: 'running', attempts: lastAttempt(node, failed) };
+      return { ...node, ...pickTexts(payload, 'retryAt'), status: 'running', attempts: lastAttempt(node, failed) };
     }
     case 'node.waiting':
-      return { ...node, ...texts(payload, 'until') };
+      return { ...node, ...pickTexts(payload, 'until') };
     case 'node.progress':
       return isOfTool(payload) ? node : { ...node, progress: progressAfter(node.progress, payload) };
     case 'each.started': {
@@ -142,14 +142,14 @@ function waitingAfter(
       return { ...node, list: { items, counts: node.list?.counts ?? {} } };
     }
     case 'node.reused':
-      return { ...node, ...texts(payload, 'origin'), ...taken(payload), status: 'completed' };
+      return { ...node, ...pickTexts(payload, 'origin'), ...readTakenEdges(payload), status: 'completed' };
     default:
       return node;
   }
 }
 
 /** Returns a node that has ended, with the end of its last attempt. */
-export function ended(node: NodePicture, status: string, finishedAt: string): NodePicture {
+export function endNode(node: NodePicture, status: string, finishedAt: string): NodePicture {
   const { question: _question, asks: _asks, retryAt: _retryAt, until: _until, ...rest } = node;
   return { ...rest, status, attempts: lastAttempt(node, { status, finishedAt }) };
 }
@@ -162,15 +162,15 @@ export function countedIn(list: ListPicture | undefined, before: string | undefi
   return { items, counts: next };
 }
 
-function received(node: NodePicture, payload: RunEvent['payload']): NodePicture {
+function applyReceived(node: NodePicture, payload: RunEvent['payload']): NodePicture {
   const { question, asks } = payload;
   if (!Array.isArray(question)) return node;
   const form = typeof asks === 'object' && asks !== null ? { asks: asks as Asked } : {};
-  return withStatus({ ...node, question: questionText(question as Part[]), ...form }, 'input-required');
+  return withStatus({ ...node, question: questionText(question as A2aPart[]), ...form }, 'input-required');
 }
 
 /** Returns a question's text; its other Parts are for programs and shown only if there is no text. */
-function questionText(question: readonly Part[]): string {
+function questionText(question: readonly A2aPart[]): string {
   const words = joinedParts(question).filter(({ text }) => text !== undefined);
   return partsText(words.length > 0 ? words : question);
 }
@@ -179,7 +179,7 @@ function progressAfter(last: Progress | undefined, payload: RunEvent['payload'])
   const chunk = chunkIn(payload);
   const parts = chunk?.parts && partsText(chunk.parts);
   const made = parts === undefined ? last?.made : `${chunk?.append ? (last?.made ?? '') : ''}${parts}`;
-  return { ...last, ...texts(payload, 'text'), ...(made !== undefined && { made }) };
+  return { ...last, ...pickTexts(payload, 'text'), ...(made !== undefined && { made }) };
 }
 
 function chunkIn({ artifact }: RunEvent['payload']): Chunk | undefined {
@@ -188,11 +188,11 @@ function chunkIn({ artifact }: RunEvent['payload']): Chunk | undefined {
 }
 
 interface Chunk {
-  parts?: Part[];
+  parts?: A2aPart[];
   append?: boolean;
 }
 
-function started(node: NodePicture, attempt: number, startedAt: string): NodePicture {
+function startAttempt(node: NodePicture, attempt: number, startedAt: string): NodePicture {
   const { retryAt: _retryAt, progress: _progress, work: _work, ...rest } = node;
   return { ...rest, status: 'running', attempts: [...node.attempts, { attempt, startedAt, status: 'running' }] };
 }
@@ -212,7 +212,7 @@ function failureIn(payload: RunEvent['payload']): { error?: string } {
   return typeof message === 'string' ? { error: message } : {};
 }
 
-function taken(payload: RunEvent['payload']): { taken?: number[] } {
+function readTakenEdges(payload: RunEvent['payload']): { taken?: number[] } {
   return Array.isArray(payload['taken']) ? { taken: payload['taken'] as number[] } : {};
 }
 
@@ -222,7 +222,7 @@ function lastAttempt({ attempts }: NodePicture, members: Partial<Attempt>): read
 }
 
 /** Returns the members of a payload that are texts. */
-export function texts<K extends string>(payload: RunEvent['payload'], ...keys: K[]): Partial<Record<K, string>> {
+export function pickTexts<K extends string>(payload: RunEvent['payload'], ...keys: K[]): Partial<Record<K, string>> {
   const found = keys.filter((key) => typeof payload[key] === 'string');
   return Object.fromEntries(found.map((key) => [key, payload[key]])) as Partial<Record<K, string>>;
 }

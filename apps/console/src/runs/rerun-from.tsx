@@ -4,21 +4,21 @@ import { useAction } from '../api/use-action.js';
 import { useAttemptKey } from '../api/use-attempt-key.js';
 import { CommandButton } from '../components/command-button.js';
 import { FieldError } from '../components/field.js';
-import { rerun } from './run-api.js';
+import { requestRerun } from './run-api.js';
 
 /** Shows a button that starts a new run from an instance; earlier results are reused. */
 export function RerunFrom({ runId, name }: { runId: string; name: string }) {
   const [, navigate] = useLocation();
   const action = useAction();
   const keyOf = useAttemptKey();
-  const work = async (): Promise<void> => {
+  const startRerun = async (): Promise<void> => {
     const body = { from: [name] };
-    const made = await rerun(runId, body, keyOf(body));
+    const made = await requestRerun(runId, body, keyOf(body));
     navigate(`~/runs/${encodeURIComponent(made.runId)}`);
   };
   return (
     <div className="space-y-1">
-      <CommandButton action={action} work={work} title="A new run; what came before is taken over">
+      <CommandButton action={action} work={startRerun} title="A new run; what came before is taken over">
         <RotateCcw className="size-4" aria-hidden /> Run again from {name}
       </CommandButton>
       <FieldError error={action.error} />

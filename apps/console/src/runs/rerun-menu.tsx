@@ -2,7 +2,7 @@ import { RotateCcw } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useAttemptKey } from '../api/use-attempt-key.js';
 import { useResource } from '../api/use-resource.js';
@@ -12,7 +12,7 @@ import { Field, FieldError, Select } from '../components/field.js';
 import { ResourceView } from '../components/resource-view.js';
 import { InputsForm } from '../schema/inputs-form.js';
 import { firstInputs, type InputValues, rerunInputs } from '../schema/run-inputs.js';
-import { getRun, type Rerun, rerun } from './run-api.js';
+import { getRun, type Rerun, requestRerun } from './run-api.js';
 import type { RunGraph, RunPicture } from './run-picture.js';
 
 interface RerunMenuProps {
@@ -26,9 +26,9 @@ export function RerunMenu({ run, picture }: RerunMenuProps) {
   const action = useAction();
   const keyOf = useAttemptKey();
   const [asking, setAsking] = useState(false);
-  const start = (body: Rerun): Promise<void> =>
+  const startRerun = (body: Rerun): Promise<void> =>
     action.run(async () => {
-      const made = await rerun(run.runId, body, keyOf(body));
+      const made = await requestRerun(run.runId, body, keyOf(body));
       setAsking(false);
       navigate(`~/runs/${encodeURIComponent(made.runId)}`);
     });
@@ -47,8 +47,10 @@ export function RerunMenu({ run, picture }: RerunMenuProps) {
             sideOffset={4}
             className="z-50 min-w-56 rounded-md border bg-card p-1 text-sm shadow-lg"
           >
-            <Item onChoose={() => void start({})}>All of it, anew</Item>
-            {picture.status === 'failed' && <Item onChoose={() => void start({ failed: true })}>Only what failed</Item>}
+            <Item onChoose={() => void startRerun({})}>All of it, anew</Item>
+            {picture.status === 'failed' && (
+              <Item onChoose={() => void startRerun({ failed: true })}>Only what failed</Item>
+            )}
             <Item onChoose={() => setAsking(true)}>With other inputs or a newer revision …</Item>
           </DropdownMenu.Content>
         </DropdownMenu.Portal>
@@ -64,7 +66,7 @@ export function RerunMenu({ run, picture }: RerunMenuProps) {
                 With neither, all of it is run anew.
               </Dialog.Description>
             </div>
-            <Choices run={run} graph={picture.graph} error={action} onStart={start} />
+            <Choices run={run} graph={picture.graph} error={action} onStart={startRerun} />
           </Dialog.Content>
         </Dialog.Portal>
       </Dialog.Root>
@@ -101,7 +103,7 @@ function Form({ run, graph, error: action, onStart, inputs }: ChoicesProps & { i
   const [values, setValues] = useState(() => firstInputs(nodes, inputs));
   const [changed, setChanged] = useState(false);
   const [revision, setRevision] = useState('');
-  const submit = (event: FormEvent): void => {
+  const submitRerun = (event: FormEvent): void => {
     event.preventDefault();
     void onStart({
       ...(changed && { inputs: rerunInputs(nodes, inputs, values) }),
@@ -109,7 +111,7 @@ function Form({ run, graph, error: action, onStart, inputs }: ChoicesProps & { i
     });
   };
   return (
-    <form onSubmit={submit} className="space-y-4">
+    <form onSubmit={submitRerun} className="space-y-4">
       <Revisions workflow={run.workflow} value={revision} onChange={setRevision} />
       {nodes.length > 0 && <CheckField label="With other inputs" checked={changed} onChange={(is) => setChanged(is)} />}
       {changed && <InputsForm nodes={nodes} values={values} onChange={setValues} errorAt={action.errorAt} />}
@@ -135,7 +137,7 @@ interface RevisionsProps {
 function Revisions({ workflow, value, onChange }: RevisionsProps) {
   const path = `/api/workflows/${encodeURIComponent(workflow)}/revisions`;
   const { data } = useResource(path, (signal) =>
-    get<{ revisions: { revision: string; savedAt: string }[] }>(path, signal),
+    getJson<{ revisions: { revision: string; savedAt: string }[] }>(path, signal),
   );
   return (
     <Field label="Revision of the workflow">

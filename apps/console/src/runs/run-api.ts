@@ -1,5 +1,5 @@
-import { call, get } from '../api/http.js';
-import type { Artifact, Part } from './run-event.js';
+import { callApi, getJson } from '../api/http.js';
+import type { A2aArtifact, A2aPart } from './run-event.js';
 import type { RunGraph } from './run-picture.js';
 
 export const RUN_STATUSES = ['running', 'input-required', 'completed', 'failed', 'canceled'] as const;
@@ -21,7 +21,7 @@ export interface RunPage {
 }
 
 /** Outcome for a child when its run was canceled. */
-export interface CanceledChild {
+export interface CanceledTask {
   node: string;
   instance?: string;
   agentUrl: string;
@@ -33,22 +33,22 @@ export interface Run extends RunSummary {
   trace_id?: string;
   contextId: string;
   inputs: Record<string, unknown>;
-  result?: Artifact[];
+  result?: A2aArtifact[];
   /** Id of the run that it was rerun from. */
   origin?: string;
-  children?: CanceledChild[];
+  children?: CanceledTask[];
 }
 
-export interface NodeDetail {
+export interface InstanceDetail {
   id: string;
   type: string;
   status: string;
   attempts: number;
   taskId?: string;
   agentUrl: string;
-  artifacts: Artifact[];
+  artifacts: A2aArtifact[];
   error?: unknown;
-  input?: Part[];
+  input?: A2aPart[];
 }
 
 /** The workflow at the revision of the run. */
@@ -66,23 +66,23 @@ const PAGE = 50;
 
 export function listRuns({ q, status }: RunFilter, pageToken: string, signal?: AbortSignal): Promise<RunPage> {
   const query = Object.entries({ q, status, pageToken, pageSize: String(PAGE) }).filter(([, value]) => value);
-  return get(`/api/runs?${new URLSearchParams(query).toString()}`, signal);
+  return getJson(`/api/runs?${new URLSearchParams(query).toString()}`, signal);
 }
 
 export function getRun(runId: string, signal: AbortSignal): Promise<Run> {
-  return get(`/api/runs/${encodeURIComponent(runId)}`, signal);
+  return getJson(`/api/runs/${encodeURIComponent(runId)}`, signal);
 }
 
 export function getRunWorkflow(runId: string, signal: AbortSignal): Promise<RunWorkflow> {
-  return get(`/api/runs/${encodeURIComponent(runId)}/workflow`, signal);
+  return getJson(`/api/runs/${encodeURIComponent(runId)}/workflow`, signal);
 }
 
-export function getRunNode(runId: string, node: string, signal: AbortSignal): Promise<NodeDetail> {
-  return get(`/api/runs/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(node)}`, signal);
+export function getRunNode(runId: string, node: string, signal: AbortSignal): Promise<InstanceDetail> {
+  return getJson(`/api/runs/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(node)}`, signal);
 }
 
 export function cancelRun(runId: string): Promise<unknown> {
-  return call('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`);
+  return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`);
 }
 
 /** Answer to a node's question: a text, or data that fits its form. */
@@ -94,7 +94,7 @@ export type Answer = { text: string } | { data: unknown };
  * @throws ApiProblem; 422 if the answer does not fit the form
  */
 export function answerQuestion(runId: string, node: string, answer: Answer): Promise<unknown> {
-  return call('POST', `/api/runs/${encodeURIComponent(runId)}/answers`, { body: { node, parts: [answer] } });
+  return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/answers`, { body: { node, parts: [answer] } });
 }
 
 /** An instance of a node in a list. */
@@ -123,7 +123,7 @@ export function listInstances(
 ): Promise<InstancePage> {
   const query = Object.entries({ node, status, pageToken: pageToken ?? '' }).filter(([, value]) => value);
   const search = new URLSearchParams(query).toString();
-  return get(`/api/runs/${encodeURIComponent(runId)}/instances?${search}`, signal);
+  return getJson(`/api/runs/${encodeURIComponent(runId)}/instances?${search}`, signal);
 }
 
 /** Options of a rerun. */
@@ -140,9 +140,9 @@ export interface Rerun {
  * Starts a rerun of an ended run; requests with the same key start a single run.
  * @throws ApiProblem
  */
-export function rerun(runId: string, body: Rerun, key: string): Promise<{ runId: string; origin: string }> {
+export function requestRerun(runId: string, body: Rerun, key: string): Promise<{ runId: string; origin: string }> {
   const headers = { 'idempotency-key': key };
-  return call('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body, headers });
+  return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body, headers });
 }
 
 /** A rerun of another run. */
@@ -153,5 +153,5 @@ export interface Fork {
 }
 
 export async function listForks(runId: string, signal: AbortSignal): Promise<Fork[]> {
-  return (await get<{ forks: Fork[] }>(`/api/runs/${encodeURIComponent(runId)}/forks`, signal)).forks;
+  return (await getJson<{ forks: Fork[] }>(`/api/runs/${encodeURIComponent(runId)}/forks`, signal)).forks;
 }

@@ -53,11 +53,13 @@ function noteOf(node: NodePicture): string | undefined {
 
 function endBadges({ fallback, origin }: NodePicture): CardBadge[] {
   return [
-    ...(fallback ? [badge('✓ fallback', 'No attempt succeeded: its fallback stands for its result', 'warning')] : []),
-    ...(origin === undefined ? [] : [badge('reused', 'Taken over from an earlier run')]),
+    ...(fallback
+      ? [buildNoteBadge('✓ fallback', 'No attempt succeeded: its fallback stands for its result', 'warning')]
+      : []),
+    ...(origin === undefined ? [] : [buildNoteBadge('reused', 'Taken over from an earlier run')]),
   ];
 }
 
-function badge(text: string, title: string, tone?: 'warning'): CardBadge {
+function buildNoteBadge(text: string, title: string, tone?: 'warning'): CardBadge {
   return { text, title, at: 'end', ...(tone && { tone }) };
 }

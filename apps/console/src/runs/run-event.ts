@@ -1,6 +1,6 @@
 import type { EventData } from '../console-panel/format-event.js';
 
-export type { Artifact, Part } from '../api/task.js';
+export type { A2aArtifact, A2aPart } from '../api/task.js';
 
 /** An event of a run. */
 export interface RunEvent extends EventData {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { textStart } from '../components/text-start.js';
-import type { GatewayFrame } from '../api/gateway.js';
+import type { GatewayEventFrame } from '../api/gateway.js';
 import { useLive } from '../api/use-live-resource.js';
 import { useResource } from '../api/use-resource.js';
 import { Button, buttonClass } from '../components/button.js';
@@ -37,7 +37,7 @@ export function RunList() {
   const pages = wanted.key === key ? wanted.pages : 1;
   const resource = useResource(key, (signal) => fetchPages(filter, pages, signal));
   const connection = useLive(resource, { streams: ['run'] }, { concerns: isChange, spacing: SPACING_MS });
-  const set = (member: Partial<RunFilter>): void => {
+  const changeFilter = (member: Partial<RunFilter>): void => {
     const next = Object.entries({ ...filter, ...member }).filter(([, value]) => value !== '');
     setSearch(new URLSearchParams(next), { replace: true });
   };
@@ -53,13 +53,13 @@ export function RunList() {
               aria-label="Workflow or run"
               placeholder="Workflow or run id …"
               value={filter.q}
-              onChange={(event) => set({ q: textStart(event.target.value, LONGEST_SEARCH) })}
+              onChange={(event) => changeFilter({ q: textStart(event.target.value, LONGEST_SEARCH) })}
               className="w-44!"
             />
             <Select
               aria-label="Status"
               value={filter.status}
-              onChange={(event) => set({ status: event.target.value })}
+              onChange={(event) => changeFilter({ status: event.target.value })}
               className="w-36!"
             >
               <option value="">Every status</option>
@@ -95,7 +95,7 @@ export function RunList() {
   );
 }
 
-function isChange({ type, node_id }: GatewayFrame): boolean {
+function isChange({ type, node_id }: GatewayEventFrame): boolean {
   return CHANGES.has(String(type)) || (type === 'node.started' && node_id === undefined);
 }
 

@@ -1,9 +1,9 @@
-import { backoff, pause } from '../api/backoff.js';
+import { computeBackoff, pauseFor } from '../api/backoff.js';
 import { ApiProblem } from '../api/problem.js';
 import { readStream } from '../api/sse.js';
-import { type ConsoleLine, lineOf } from '../console-panel/console-line.js';
+import { type ConsoleLine, toConsoleLine } from '../console-panel/console-line.js';
 import type { RunEvent } from './run-event.js';
-import { folded, pictureOf, type RunPicture } from './run-picture.js';
+import { applyEvents, pictureOf, type RunPicture } from './run-picture.js';
 
 export type LogConnection = 'connecting' | 'live' | 'lost' | 'ended';
 
@@ -38,7 +38,7 @@ export class RunLog {
     this.#view = { picture: pictureOf(graph), lines: [], connection: 'connecting' };
   }
 
-  readonly view = (): LogView => this.#view;
+  readonly getView = (): LogView => this.#view;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -46,61 +46,61 @@ export class RunLog {
   };
 
   /** Starts reading, until the returned function is called. */
-  start(): () => void {
+  startReading(): () => void {
     const stop = new AbortController();
-    void this.#read(stop.signal);
+    void this.#readUntilEnded(stop.signal);
     return () => stop.abort();
   }
 
   /** Reads events until the run has ended or the signal aborts. Never rejects. */
-  async #read(signal: AbortSignal): Promise<void> {
-    for (let failures = 1; !signal.aborted && !this.#hasEnded(); failures += 1) {
+  async #readUntilEnded(signal: AbortSignal): Promise<void> {
+    for (let failures = 1; !signal.aborted && !this.#hasRunEnded(); failures += 1) {
       try {
-        const opened = (): void => {
+        const markLive = (): void => {
           failures = 0;
-          this.#show({ connection: 'live' });
+          this.#updateView({ connection: 'live' });
         };
-        const stream = readStream(this.#path(), signal, opened);
-        for await (const { data } of stream) this.#take(JSON.parse(data) as RunEvent);
+        const stream = readStream(this.#getEventsPath(), signal, markLive);
+        for await (const { data } of stream) this.#collectEvent(JSON.parse(data) as RunEvent);
       } catch (error) {
-        if (isRefusal(error)) return this.#show({ error, connection: 'lost' });
+        if (isRefusal(error)) return this.#updateView({ error, connection: 'lost' });
       }
-      this.#flush();
-      if (signal.aborted || this.#hasEnded()) return;
-      this.#show({ connection: 'lost' });
-      await pause(backoff(failures), signal);
+      this.#flushEvents();
+      if (signal.aborted || this.#hasRunEnded()) return;
+      this.#updateView({ connection: 'lost' });
+      await pauseFor(computeBackoff(failures), signal);
     }
   }
 
-  #hasEnded(): boolean {
+  #hasRunEnded(): boolean {
     return this.#view.connection === 'ended';
   }
 
-  #path(): string {
+  #getEventsPath(): string {
     return `/api/runs/${encodeURIComponent(this.runId)}/events?since=${this.#last}`;
   }
 
-  #take(event: RunEvent): void {
+  #collectEvent(event: RunEvent): void {
     if (event.sequence <= this.#last) return;
     this.#last = event.sequence;
     this.#collected.push(event);
-    this.#timer ??= setTimeout(() => this.#flush(), COLLECT_MS);
+    this.#timer ??= setTimeout(() => this.#flushEvents(), COLLECT_MS);
   }
 
-  #flush(): void {
+  #flushEvents(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#collected.length === 0) return;
     const events = this.#collected;
     this.#collected = [];
-    this.#show({
-      picture: folded(this.#view.picture, events),
-      lines: [...this.#view.lines, ...events.map((event) => lineOf(event, String(event.sequence)))],
+    this.#updateView({
+      picture: applyEvents(this.#view.picture, events),
+      lines: [...this.#view.lines, ...events.map((event) => toConsoleLine(event, String(event.sequence)))],
       connection: events.some(({ type }) => type === 'done') ? 'ended' : 'live',
     });
   }
 
-  #show(members: Partial<LogView>): void {
+  #updateView(members: Partial<LogView>): void {
     this.#view = { ...this.#view, ...members };
     for (const listener of this.#listeners) listener();
   }

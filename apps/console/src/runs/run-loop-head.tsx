@@ -1,6 +1,6 @@
 import { Repeat } from 'lucide-react';
 import { Countdown } from '../graph/card-status.js';
-import type { Loop } from '../graph/loops.js';
+import type { GraphLoop } from '../graph/loops.js';
 import { Stepper } from './iteration-stepper.js';
 import type { RunPicture } from './run-picture.js';
 import { type Shown, shownLoop } from './run-scope.js';
@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 interface RunLoopHeadProps {
-  loop: Loop;
+  loop: GraphLoop;
   picture: RunPicture;
   shown: Shown;
   onShow: (key: string, iteration: number) => void;

@@ -6,9 +6,9 @@ import { Time } from '../components/time.js';
 import { AnswerForm } from './answer-form.js';
 import { ArtifactsView } from './artifacts-view.js';
 import { AtWork } from './at-work.js';
-import { nameOf, runCause, waitingNodes } from './causes.js';
+import { getInstanceName, runCause, waitingNodes } from './causes.js';
 import { questionOf } from './questions.js';
-import { type CanceledChild, getRun, listForks, type Run } from './run-api.js';
+import { type CanceledTask, getRun, listForks, type Run } from './run-api.js';
 import type { RunPicture } from './run-picture.js';
 
 interface RunOverviewProps {
@@ -38,7 +38,7 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
       )}
       {waiting.slice(0, MOST_QUESTIONS).map((node) => (
         <AnswerForm
-          key={nameOf(node)}
+          key={getInstanceName(node)}
           question={questionOf(run.runId, node)}
           isAsked={waiting.length === 1 && !node.asks?.form}
         />
@@ -110,7 +110,7 @@ function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }
   );
 }
 
-function Children({ items, onSelect }: { items: readonly CanceledChild[]; onSelect: (name: string) => void }) {
+function Children({ items, onSelect }: { items: readonly CanceledTask[]; onSelect: (name: string) => void }) {
   return (
     <section className="space-y-1">
       <h3 className="text-sm font-medium">What became of its Tasks</h3>

@@ -1,5 +1,5 @@
 import type { RunEvent } from './run-event.js';
-import { folded, pictureOf, type RunPicture } from './run-picture.js';
+import { applyEvents, pictureOf, type RunPicture } from './run-picture.js';
 
 const GRAPH = {
   nodes: ['a', 'b', 'c'].map((id) => ({ id, type: 'agent', config: {} })),
@@ -15,7 +15,7 @@ const events = (...steps: [type: string, node?: string, payload?: object][]): Ru
     payload: payload as RunEvent['payload'],
   }));
 
-const after = (steps: RunEvent[], graph: RunPicture['graph'] = GRAPH) => folded(pictureOf(graph), steps);
+const after = (steps: RunEvent[], graph: RunPicture['graph'] = GRAPH) => applyEvents(pictureOf(graph), steps);
 const statuses = ({ nodes }: RunPicture) => [...nodes.values()].map(({ status }) => status);
 
 describe('the picture of a run', () => {
@@ -57,11 +57,11 @@ describe('the picture of a run', () => {
     const waiting = after(asked);
     expect(waiting.status).toBe('input-required');
     expect(waiting.nodes.get('a')).toMatchObject({ status: 'input-required', question: 'Which?' });
-    const answered = folded(waiting, events(['input.received'], ['a2a.sending', 'a', { url: 'http://agent' }]));
+    const answered = applyEvents(waiting, events(['input.received'], ['a2a.sending', 'a', { url: 'http://agent' }]));
     expect(answered.status).toBe('running');
     expect(answered.nodes.get('a')).not.toHaveProperty('question');
-    expect(folded(waiting, events(['run.woken'])).status).toBe('running');
-    const resumed = folded(waiting, events(['run.woken'], ['node.resumed', 'a', { taskId: 't1' }]));
+    expect(applyEvents(waiting, events(['run.woken'])).status).toBe('running');
+    const resumed = applyEvents(waiting, events(['run.woken'], ['node.resumed', 'a', { taskId: 't1' }]));
     expect(resumed.nodes.get('a')).toMatchObject({ status: 'running', taskId: 't1' });
     expect(resumed.nodes.get('a')).not.toHaveProperty('question');
   });
@@ -96,7 +96,7 @@ describe('the picture of a run', () => {
     const failed = after(failure);
     expect(statuses(failed)).toEqual(['failed', 'skipped', 'running']);
     expect(failed.error).toEqual({ node: 'a', message: 'node "a": broken' });
-    const ended = folded(failed, events(['done', '', { status: 'failed', error: 'later' }]));
+    const ended = applyEvents(failed, events(['done', '', { status: 'failed', error: 'later' }]));
     expect(statuses(ended)).toEqual(['failed', 'skipped', 'canceled']);
     expect(ended).toMatchObject({ status: 'failed', error: { node: 'a' } });
   });
@@ -128,7 +128,7 @@ describe('the picture of a run', () => {
       ['node.completed', 'a'],
       ['done', '', { status: 'completed' }],
     );
-    expect(folded(folded(pictureOf(GRAPH), all.slice(0, 1)), all.slice(1))).toEqual(after(all));
+    expect(applyEvents(applyEvents(pictureOf(GRAPH), all.slice(0, 1)), all.slice(1))).toEqual(after(all));
   });
 
   describe('of a workflow with loops, lists and waiting', () => {
@@ -163,7 +163,7 @@ describe('the picture of a run', () => {
       expect(picture.nodes.get('draft')).toMatchObject({ status: 'running', instance: 'draft@2' });
       expect(picture.instances.get('draft@1')?.status).toBe('completed');
       expect(picture.loops.get('2')).toEqual({ iteration: 2, at: '2026-01-01T00:00:00Z' });
-      const ended = folded(picture, of(['loop.ended', 'review@2', { edge: 2, reason: 'max', iterations: 2 }]));
+      const ended = applyEvents(picture, of(['loop.ended', 'review@2', { edge: 2, reason: 'max', iterations: 2 }]));
       expect(ended.loops.get('2')).toEqual({ iteration: 2, reason: 'max' });
     });
 
@@ -196,7 +196,7 @@ describe('the picture of a run', () => {
       const waiting = after(steps, graph).nodes.get('out');
       expect(waiting).toMatchObject({ status: 'running', retryAt: '2026-01-01T00:00:09Z' });
       expect(waiting?.attempts).toMatchObject([{ status: 'failed', error: 'too slow' }]);
-      const again = folded(after(steps, graph), of(['node.started', 'out', { attempt: 2 }])).nodes.get('out');
+      const again = applyEvents(after(steps, graph), of(['node.started', 'out', { attempt: 2 }])).nodes.get('out');
       expect(again).not.toHaveProperty('retryAt');
       expect(again?.attempts.map(({ status }) => status)).toEqual(['failed', 'running']);
       expect(
@@ -232,16 +232,16 @@ describe('the picture of a run', () => {
       );
       expect(failed.error).toBeUndefined();
       expect(failed.nodes.get('out')?.status).toBe('pending');
-      const skipped = folded(failed, of(['node.skipped', '', { instances: ['out'], because: 'broken' }]));
+      const skipped = applyEvents(failed, of(['node.skipped', '', { instances: ['out'], because: 'broken' }]));
       expect(skipped.nodes.get('out')).toMatchObject({ status: 'skipped', because: 'broken' });
-      const end = folded(skipped, of(['workflow.failed', '', { node: 'in', error: 'node "in": x' }]));
+      const end = applyEvents(skipped, of(['workflow.failed', '', { node: 'in', error: 'node "in": x' }]));
       expect(end.error).toEqual({ node: 'in', message: 'node "in": x' });
     });
 
     it('says that nothing happens until then, and forgets it when something does', () => {
       const parked = after(of(['run.parked', '', { until: '2026-02-01T00:00:00Z' }]), graph);
       expect(parked.parked).toEqual({ until: '2026-02-01T00:00:00Z' });
-      expect(folded(parked, of(['node.started', 'in'])).parked).toBeUndefined();
+      expect(applyEvents(parked, of(['node.started', 'in'])).parked).toBeUndefined();
     });
   });
 });

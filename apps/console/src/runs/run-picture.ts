@@ -2,8 +2,8 @@ import type { Graph } from '../graph/graph.js';
 import { loopsAround } from '../graph/loops.js';
 import type { Badged } from '../graph/node-badges.js';
 import { FLOW_TYPES } from '../nodes/node-looks.js';
-import { isNotBefore, loopKey, nameOf, placeOf } from './instance-name.js';
-import { countedIn, ended, nodeAfter, type NodePicture, type SkipReason, texts } from './node-picture.js';
+import { isNotBefore, loopKey, formatInstanceName, parseInstanceName } from './instance-name.js';
+import { countedIn, endNode, nodeAfter, type NodePicture, type NodeSkipReason, pickTexts } from './node-picture.js';
 import type { RunEvent } from './run-event.js';
 
 /** The workflow at the revision of the run. */
@@ -47,7 +47,7 @@ export interface RunPicture {
 }
 
 export function pictureOf(graph: RunGraph): RunPicture {
-  const nodes = graph.nodes.map((node): [string, NodePicture] => [node.id, pending(node)]);
+  const nodes = graph.nodes.map((node): [string, NodePicture] => [node.id, createPendingNode(node)]);
   return {
     graph,
     status: 'running',
@@ -59,8 +59,8 @@ export function pictureOf(graph: RunGraph): RunPicture {
 }
 
 /** Applies events to a picture. The same events always give the same picture. */
-export function folded(picture: RunPicture, events: readonly RunEvent[]): RunPicture {
-  const next: Draft = {
+export function applyEvents(picture: RunPicture, events: readonly RunEvent[]): RunPicture {
+  const next: PictureDraft = {
     ...picture,
     nodes: new Map(picture.nodes),
     instances: new Map(picture.instances),
@@ -75,47 +75,48 @@ export function folded(picture: RunPicture, events: readonly RunEvent[]): RunPic
 }
 
 type Maps = 'nodes' | 'instances' | 'loops' | 'edgeErrors';
-type Draft = { -readonly [K in keyof Omit<RunPicture, Maps>]: RunPicture[K] } & {
+type PictureDraft = { -readonly [K in keyof Omit<RunPicture, Maps>]: RunPicture[K] } & {
   [K in Maps]: Map<
     RunPicture[K] extends ReadonlyMap<infer Key, unknown> ? Key : never,
     RunPicture[K] extends ReadonlyMap<unknown, infer Value> ? Value : never
   >;
 };
 
-function pending({ id, type }: { id: string; type: string }, instance?: string): NodePicture {
+function createPendingNode({ id, type }: { id: string; type: string }, instance?: string): NodePicture {
   return { id, type, status: 'pending', attempts: [], ...(instance !== undefined && { instance }) };
 }
 
-function takeNodeEvent(run: Draft, id: string, event: RunEvent): void {
+function takeNodeEvent(run: PictureDraft, id: string, event: RunEvent): void {
   const name = event.instance ?? id;
   const before = run.instances.get(name) ?? (name === id ? run.nodes.get(id) : undefined);
   const known = run.nodes.get(id);
   if (!known) return;
   takeLoopEvent(run, event);
-  set(run, name, nodeAfter(before ?? pending(known, name), event));
+  storeInstance(run, name, nodeAfter(before ?? createPendingNode(known, name), event));
 }
 
 /** Stores an instance; an entry of a list is counted in its list as well. */
-function set(run: Draft, name: string, node: NodePicture): void {
-  const place = placeOf(name);
+function storeInstance(run: PictureDraft, name: string, node: NodePicture): void {
+  const place = parseInstanceName(name);
   const before = run.instances.get(name)?.status;
   if (node.instance !== undefined) run.instances.set(name, node);
-  reach(run, node.id, place.path);
+  raiseLoops(run, node.id, place.path);
   const newest = run.nodes.get(node.id);
   if (place.index !== undefined) {
-    const whole = nameOf({ node: node.id, path: place.path });
+    const whole = formatInstanceName({ node: node.id, path: place.path });
     const of =
       run.instances.get(whole) ??
       (whole === node.id ? newest : undefined) ??
-      pending(node, whole === node.id ? undefined : whole);
-    if (before !== node.status) set(run, whole, { ...of, list: countedIn(of.list, before, node.status) });
+      createPendingNode(node, whole === node.id ? undefined : whole);
+    if (before !== node.status) storeInstance(run, whole, { ...of, list: countedIn(of.list, before, node.status) });
     return;
   }
-  if (newest && isNotBefore(place.path, placeOf(newest.instance ?? node.id).path)) run.nodes.set(node.id, node);
+  if (newest && isNotBefore(place.path, parseInstanceName(newest.instance ?? node.id).path))
+    run.nodes.set(node.id, node);
 }
 
 /** Raises the loops around a running node to at least its iteration. */
-function reach(run: Draft, node: string, path: readonly number[]): void {
+function raiseLoops(run: PictureDraft, node: string, path: readonly number[]): void {
   if (path.length === 0) return;
   for (const [depth, loop] of loopsAround(run.graph.edges, node).entries()) {
     const iteration = path[depth] ?? 1;
@@ -127,7 +128,7 @@ function reach(run: Draft, node: string, path: readonly number[]): void {
 
 const OF_LOOPS = new Set(['edge.error', 'loop.next', 'loop.ended']);
 
-function takeLoopEvent(run: Draft, { type, payload }: RunEvent): void {
+function takeLoopEvent(run: PictureDraft, { type, payload }: RunEvent): void {
   // Events of remote agents may carry anything.
   if (!OF_LOOPS.has(type)) return;
   const { edge, path = [], iteration, taken } = payload;
@@ -139,37 +140,37 @@ function takeLoopEvent(run: Draft, { type, payload }: RunEvent): void {
   }
   const key = loopKey(edge, path as number[]);
   const { at: _at, ...known } = run.loops.get(key) ?? { iteration: 1 };
-  if (type === 'loop.next') run.loops.set(key, { ...known, iteration: Number(iteration), ...texts(payload, 'at') });
+  if (type === 'loop.next') run.loops.set(key, { ...known, iteration: Number(iteration), ...pickTexts(payload, 'at') });
   if (type === 'loop.ended') {
     run.loops.set(key, {
       ...known,
-      ...texts(payload, 'reason'),
+      ...pickTexts(payload, 'reason'),
       ...(Array.isArray(taken) && { taken: taken as number[] }),
     });
   }
 }
 
-function takeRunEvent(run: Draft, event: RunEvent): void {
+function takeRunEvent(run: PictureDraft, event: RunEvent): void {
   const { type, node_id: node, payload, timestamp } = event;
   if (type !== 'run.parked') delete run.parked;
   if (type === 'node.started' && node === undefined) run.startedAt ??= timestamp;
   else if (type === 'input.required') run.status = 'input-required';
   else if (type === 'input.received' || type === 'run.woken') run.status = 'running';
-  else if (type === 'node.skipped') skip(run, payload);
-  else if (type === 'run.parked') run.parked = texts(payload, 'until');
-  else if (type === 'run.ending') run.ending = texts(payload, 'outcome').outcome ?? 'completed';
+  else if (type === 'node.skipped') skipInstances(run, payload);
+  else if (type === 'run.parked') run.parked = pickTexts(payload, 'until');
+  else if (type === 'run.ending') run.ending = pickTexts(payload, 'outcome').outcome ?? 'completed';
   else if (type === 'node.error' && node !== undefined) takeFailure(run, node, event);
   else if (type === 'workflow.failed' || type === 'run.deadline') {
-    const { node: blamed, error } = texts(payload, 'node', 'error');
+    const { node: blamed, error } = pickTexts(payload, 'node', 'error');
     const message = error ?? (payload['failure'] as { message?: string } | undefined)?.message;
     run.error ??= { ...(blamed !== undefined && { node: blamed }), message: message ?? 'The run failed' };
   } else if (type === 'done') {
-    const { status = 'completed', error } = texts(payload, 'status', 'error');
+    const { status = 'completed', error } = pickTexts(payload, 'status', 'error');
     run.status = status;
     run.finishedAt = timestamp;
     if (status === 'completed') delete run.error;
     else if (error !== undefined) run.error ??= { message: error };
-    settle(run, timestamp);
+    endRemainingNodes(run, timestamp);
   }
 }
 
@@ -177,28 +178,32 @@ function takeRunEvent(run: Draft, event: RunEvent): void {
  * Sets the run's error in a plain workflow. In other workflows only the end of the run tells which failure was not
  * handled.
  */
-function takeFailure(run: Draft, node: string, { payload }: RunEvent): void {
+function takeFailure(run: PictureDraft, node: string, { payload }: RunEvent): void {
   if (!isPlain(run.graph)) return;
-  const { message, error = 'It failed.' } = texts(payload, 'message', 'error');
+  const { message, error = 'It failed.' } = pickTexts(payload, 'message', 'error');
   run.error ??= { node, message: message ?? error };
   skipAfter(run, node);
 }
 
-function skip(run: Draft, payload: RunEvent['payload']): void {
+function skipInstances(run: PictureDraft, payload: RunEvent['payload']): void {
   const { instances, because } = payload;
   if (!Array.isArray(instances)) return;
   for (const name of instances as string[]) {
-    const { node: id, path, index } = placeOf(name);
+    const { node: id, path, index } = parseInstanceName(name);
     const type = run.nodes.get(id)?.type;
     if (type === undefined) continue;
     const instance = path.length > 0 || index !== undefined ? name : undefined;
-    set(run, name, { ...pending({ id, type }, instance), status: 'skipped', because: because as SkipReason });
+    storeInstance(run, name, {
+      ...createPendingNode({ id, type }, instance),
+      status: 'skipped',
+      because: because as NodeSkipReason,
+    });
   }
 }
 
 /** Skips pending nodes after a failure: with `continue` only those that follow the failed node, else all. */
-function skipAfter({ graph, nodes }: Draft, failed: string): void {
-  const skipped = graph.onFailure === 'continue' ? descendants(graph, failed) : nodes.keys();
+function skipAfter({ graph, nodes }: PictureDraft, failed: string): void {
+  const skipped = graph.onFailure === 'continue' ? collectDescendants(graph, failed) : nodes.keys();
   for (const id of skipped) {
     const node = nodes.get(id);
     if (node?.status === 'pending') nodes.set(id, { ...node, status: 'skipped' });
@@ -206,17 +211,17 @@ function skipAfter({ graph, nodes }: Draft, failed: string): void {
 }
 
 /** Ends the remaining nodes of an ended run: pending nodes are skipped, running ones canceled. */
-function settle({ nodes, instances }: Draft, at: string): void {
+function endRemainingNodes({ nodes, instances }: PictureDraft, at: string): void {
   for (const map of [nodes, instances]) {
     for (const [name, node] of map) {
       if (node.status === 'pending') map.set(name, { ...node, status: 'skipped' });
       else if (node.status === 'running' || node.status === 'input-required')
-        map.set(name, ended(node, 'canceled', at));
+        map.set(name, endNode(node, 'canceled', at));
     }
   }
 }
 
-function descendants({ edges }: Graph, from: string): Set<string> {
+function collectDescendants({ edges }: Graph, from: string): Set<string> {
   const found = new Set([from]);
   for (const at of found) for (const edge of edges) if (edge.from === at) found.add(edge.to);
   return found;

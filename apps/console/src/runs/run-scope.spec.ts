@@ -1,6 +1,6 @@
 import { loopsOf } from '../graph/loops.js';
 import type { RunEvent } from './run-event.js';
-import { folded, pictureOf } from './run-picture.js';
+import { applyEvents, pictureOf } from './run-picture.js';
 import { instanceOf, NEWEST, shownLoop, shownNode, shownWith } from './run-scope.js';
 
 const EDGES = [
@@ -12,7 +12,7 @@ const EDGES = [
 const GRAPH = { nodes: ['a', 'b', 'c'].map((id) => ({ id, type: 'agent', config: {} })), edges: EDGES };
 
 const started = (...instances: string[]) =>
-  folded(
+  applyEvents(
     pictureOf(GRAPH),
     instances.map((instance, index): RunEvent => ({
       type: 'node.started',

@@ -1,5 +1,5 @@
-import { type Loop, loopsAround } from '../graph/loops.js';
-import { type InstancePlace, loopKey, nameOf, placeOf } from './instance-name.js';
+import { type GraphLoop, loopsAround } from '../graph/loops.js';
+import { type InstancePlace, loopKey, formatInstanceName, parseInstanceName } from './instance-name.js';
 import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -20,14 +20,14 @@ export function shownPlace(picture: RunPicture, node: string, shown: Shown): Ins
  * ended.
  */
 export function shownNode(picture: RunPicture, node: string, shown: Shown): NodePicture | undefined {
-  return instanceOf(picture, nameOf(shownPlace(picture, node, shown)));
+  return instanceOf(picture, formatInstanceName(shownPlace(picture, node, shown)));
 }
 
 /** Returns an instance by its name; `undefined` if the workflow has no such node. */
 export function instanceOf(picture: RunPicture, name: string): NodePicture | undefined {
   const known = picture.instances.get(name);
   if (known) return known;
-  const { node: id, path, index } = placeOf(name);
+  const { node: id, path, index } = parseInstanceName(name);
   const node = picture.nodes.get(id);
   if (!node || (path.length === 0 && index === undefined)) return node;
   const status = picture.finishedAt === undefined ? 'pending' : 'skipped';
@@ -35,13 +35,13 @@ export function instanceOf(picture: RunPicture, name: string): NodePicture | und
 }
 
 /** Returns the shown iteration of a loop, in a run of the loops around it. */
-export function iterationOf(picture: RunPicture, { edge }: Loop, path: readonly number[], shown: Shown): number {
+export function iterationOf(picture: RunPicture, { edge }: GraphLoop, path: readonly number[], shown: Shown): number {
   const key = loopKey(edge, path);
   return shown.get(key) ?? picture.loops.get(key)?.iteration ?? 1;
 }
 
 /** Returns the shown run of a loop: its key, its state, and its shown iteration. */
-export function shownLoop(picture: RunPicture, loop: Loop, shown: Shown) {
+export function shownLoop(picture: RunPicture, loop: GraphLoop, shown: Shown) {
   const { path } = shownPlace(picture, loop.from, shown);
   const around = path.slice(0, loop.depth);
   const key = loopKey(loop.edge, around);
@@ -51,7 +51,7 @@ export function shownLoop(picture: RunPicture, loop: Loop, shown: Shown) {
 /** Returns the iterations to show when an instance is selected: its own, and for other loops those shown before. */
 export function shownWith(picture: RunPicture, name: string | undefined, shown: Shown): Shown {
   if (name === undefined) return shown;
-  const { node, path } = placeOf(name);
+  const { node, path } = parseInstanceName(name);
   if (path.length === 0) return shown;
   const next = new Map(shown);
   for (const [depth, loop] of loopsAround(picture.graph.edges, node).entries()) {

@@ -4,13 +4,13 @@ import { useLocation, useSearchParams } from 'wouter';
 import { ErrorState } from '../components/error-state.js';
 import { SplitPane } from '../components/split-pane.js';
 import { ConsolePanel } from '../console-panel/console-panel.js';
-import type { EdgeState } from '../graph/edge-look.js';
+import type { EdgeOutcome } from '../graph/edge-look.js';
 import type { EdgeReport } from '../graph/flow-elements.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
 import { edgeIds } from '../graph/graph.js';
 import { EdgeDetails } from './edge-details.js';
 import { edgeStates } from './edge-states.js';
-import { nameOf, placeOf } from './instance-name.js';
+import { formatInstanceName, parseInstanceName } from './instance-name.js';
 import { NodeDetails } from './node-details.js';
 import type { RunWorkflow } from './run-api.js';
 import { RunHeader } from './run-header.js';
@@ -34,21 +34,21 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
   const [, navigate] = useLocation();
   const [stepped, setStepped] = useState<Shown>(NEWEST);
   const shown = useMemo(() => shownWith(picture, selected, stepped), [picture, selected, stepped]);
-  const select = (name: string | undefined): void => {
+  const selectInstance = (name: string | undefined): void => {
     const search = withoutEdge(location.search);
     // Keep the shown iterations when the selection changes.
     setStepped(shown);
     navigate(`/${encodeURIComponent(runId)}${name === undefined ? '' : `/nodes/${encodeURIComponent(name)}`}${search}`);
   };
-  const show = (key: string, iteration: number): void => {
+  const showIteration = (key: string, iteration: number): void => {
     const next = new Map(shown).set(key, iteration);
     // Stepping to the newest iteration follows the run again.
     if (picture.loops.get(key)?.iteration === iteration) next.delete(key);
     setStepped(next);
-    const instance = selected === undefined ? undefined : placeOf(selected);
+    const instance = selected === undefined ? undefined : parseInstanceName(selected);
     if (!instance || instance.path.length === 0) return;
     const place = shownPlace(picture, instance.node, next);
-    const name = next.size === 0 ? place.node : nameOf(place);
+    const name = next.size === 0 ? place.node : formatInstanceName(place);
     navigate(`/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(name)}${location.search}`);
   };
   const node = selected === undefined ? undefined : selectedNode(picture, selected, shown);
@@ -72,8 +72,8 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
                 selected={node?.id}
                 edges={edges}
                 shown={shown}
-                onSelect={select}
-                onShow={show}
+                onSelect={selectInstance}
+                onShow={showIteration}
               />
             </div>
             <aside
@@ -81,15 +81,15 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
               className="max-h-[55%] shrink-0 overflow-y-auto border-t bg-card p-4 md:max-h-none md:w-88 md:border-t-0 md:border-l"
             >
               {node ? (
-                <NodeDetails run={run} node={node} picture={picture} onSelect={select} />
+                <NodeDetails run={run} node={node} picture={picture} onSelect={selectInstance} />
               ) : edges.selected === undefined ? (
-                <RunOverview run={run} picture={picture} onSelect={select} />
+                <RunOverview run={run} picture={picture} onSelect={selectInstance} />
               ) : (
                 <EdgeDetails
                   picture={picture}
                   index={edges.selected}
                   state={edges.states[edges.selected]}
-                  onSelect={select}
+                  onSelect={selectInstance}
                 />
               )}
             </aside>
@@ -103,13 +103,13 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
 
 /** Returns the instance that the address names; for a bare node id, the shown instance. */
 function selectedNode(picture: RunPicture, name: string, shown: Shown) {
-  const { path, index, node } = placeOf(name);
+  const { path, index, node } = parseInstanceName(name);
   return path.length > 0 || index !== undefined ? instanceOf(picture, name) : shownNode(picture, node, shown);
 }
 
 interface RunEdges {
   /** State of each edge; empty if the workflow has no choices. */
-  states: readonly EdgeState[];
+  states: readonly EdgeOutcome[];
   /** Index of the edge that the address names. */
   selected: number | undefined;
   /** Selects an edge by its id; missing if edges have no details. */
@@ -192,7 +192,7 @@ function Pictures({ picture, selected, edges, shown, onSelect, onShow }: Picture
 const TAB =
   'rounded px-2.5 py-1 text-sm text-muted-foreground hover:text-foreground data-[state=active]:bg-muted data-[state=active]:font-medium data-[state=active]:text-foreground';
 
-function edgeReport(picture: RunPicture, shown: Shown, index: number, state: EdgeState): EdgeReport {
+function edgeReport(picture: RunPicture, shown: Shown, index: number, state: EdgeOutcome): EdgeReport {
   const { to = '', loop } = picture.graph.edges[index] ?? {};
   const error = picture.edgeErrors.get(index);
   return {

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import { useNow } from '../components/clock.js';
 import { lookOf } from '../components/status-badge.js';
-import { duration } from '../components/time-ago.js';
+import { formatDuration } from '../components/time-ago.js';
 import { everyAttempt, timelineOf, type TimelineRow } from './gantt.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -41,7 +41,7 @@ export function TimelineView({ picture, selected, onSelect }: TimelineViewProps)
         <span className="relative grow">
           {MARKS.map((mark) => (
             <span key={mark} className="absolute top-1 border-l pl-1" style={{ left: `${mark * 100}%` }}>
-              {duration(span * mark)}
+              {formatDuration(span * mark)}
             </span>
           ))}
         </span>

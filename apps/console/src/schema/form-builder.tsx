@@ -12,9 +12,9 @@ interface FormBuilderProps {
 
 /** Shows the fields of a form, to add, change, move and remove them. */
 export function FormBuilder({ fields, onChange }: FormBuilderProps) {
-  const set = (at: number, members: Partial<FormField>): void =>
+  const changeField = (at: number, members: Partial<FormField>): void =>
     onChange(fields.map((field, index) => (index === at ? { ...field, ...members } : field)));
-  const swap = (at: number, by: number): void => {
+  const swapFields = (at: number, by: number): void => {
     const next = [...fields];
     const [one, two] = [next[at], next[at + by]];
     if (one && two) next.splice(Math.min(at, at + by), 2, ...(by > 0 ? [two, one] : [one, two]));
@@ -27,8 +27,12 @@ export function FormBuilder({ fields, onChange }: FormBuilderProps) {
           <li key={index} className="space-y-2 rounded-md border p-2.5">
             <div className="flex items-center gap-1">
               <span className="grow text-sm font-medium">{field.title || field.name}</span>
-              <MoveButton name={field.name} up disabled={index === 0} onClick={() => swap(index, -1)} />
-              <MoveButton name={field.name} disabled={index === fields.length - 1} onClick={() => swap(index, 1)} />
+              <MoveButton name={field.name} up disabled={index === 0} onClick={() => swapFields(index, -1)} />
+              <MoveButton
+                name={field.name}
+                disabled={index === fields.length - 1}
+                onClick={() => swapFields(index, 1)}
+              />
               <Button
                 kind="quiet"
                 className="px-1!"
@@ -41,7 +45,7 @@ export function FormBuilder({ fields, onChange }: FormBuilderProps) {
             <FieldEditor
               field={field}
               taken={fields.filter((_, at) => at !== index).map(({ name }) => name)}
-              onChange={(members) => set(index, members)}
+              onChange={(members) => changeField(index, members)}
             />
           </li>
         ))}

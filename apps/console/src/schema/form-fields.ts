@@ -40,7 +40,7 @@ export function fieldsOf(schema: unknown): FormField[] | undefined {
   if (schema === undefined) return [];
   if (!isSchema(schema) || schema.type !== 'object' || hasOther(schema, OF_OBJECT)) return undefined;
   const fields = Object.entries(schema.properties ?? {}).map(([name, member]) => {
-    const field = isSchema(member) ? fieldOf(member) : undefined;
+    const field = isSchema(member) ? parseFormField(member) : undefined;
     return field && { ...field, name, required: isRequired(schema, name) };
   });
   return fields.every((it) => it !== undefined) ? fields : undefined;
@@ -62,7 +62,7 @@ export function schemaOf(fields: readonly FormField[], last: unknown): JsonSchem
 export function wholeKind(schema: unknown): FieldKind | 'any' | 'fields' | 'json' {
   if (schema === undefined) return 'any';
   if (fieldsOf(schema)) return 'fields';
-  return (isSchema(schema) ? fieldOf(schema)?.kind : undefined) ?? 'json';
+  return (isSchema(schema) ? parseFormField(schema)?.kind : undefined) ?? 'json';
 }
 
 /** Returns the schema of a value that is a single field. */
@@ -76,14 +76,14 @@ export function freeName(fields: readonly FormField[]): string {
   for (let number = 1; ; number += 1) if (!taken.has(`field${number}`)) return `field${number}`;
 }
 
-function fieldOf(schema: JsonSchema): Omit<FormField, 'name' | 'required'> | undefined {
-  const kind = hasOther(schema, OF_FIELD) ? undefined : kindOf(schema);
+function parseFormField(schema: JsonSchema): Omit<FormField, 'name' | 'required'> | undefined {
+  const kind = hasOther(schema, OF_FIELD) ? undefined : detectFieldKind(schema);
   if (kind === undefined) return undefined;
   const choices = kind === 'choice' ? (schema.enum as string[]) : [];
   return { kind, title: schema.title ?? '', description: schema.description ?? '', choices };
 }
 
-function kindOf({ type, enum: values, format, items }: JsonSchema): FieldKind | undefined {
+function detectFieldKind({ type, enum: values, format, items }: JsonSchema): FieldKind | undefined {
   if (values !== undefined) {
     const texts = (type === undefined || type === 'string') && values.every((it) => typeof it === 'string');
     return texts && format === undefined && items === undefined ? 'choice' : undefined;

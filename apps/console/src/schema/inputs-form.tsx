@@ -18,7 +18,7 @@ export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps
     const { id } = node;
     const schema = schemaOfInput(node);
     const value = values[id];
-    const set = (next: unknown): void => onChange({ ...values, [id]: next });
+    const changeInput = (next: unknown): void => onChange({ ...values, [id]: next });
     if (schema) {
       return (
         <SchemaInput
@@ -28,7 +28,7 @@ export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps
           label={id}
           value={value}
           required={!mayBeLeftOut(node)}
-          onChange={set}
+          onChange={changeInput}
           errorAt={(path) => errorAt(`inputs.${id}${path}`)}
         />
       );
@@ -46,7 +46,7 @@ export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps
             rows={3}
             placeholder={defaultOf(node)}
             value={typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)}
-            onChange={({ target }) => set(target.value)}
+            onChange={({ target }) => changeInput(target.value)}
           />
         )}
       </Field>

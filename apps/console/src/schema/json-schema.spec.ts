@@ -1,4 +1,4 @@
-import { initialValue, inputKind, type JsonSchema, resolved } from './json-schema.js';
+import { initialValue, inputKind, type JsonSchema, resolveSchema } from './json-schema.js';
 
 describe('inputKind', () => {
   it.each([
@@ -28,13 +28,13 @@ describe('resolved', () => {
   };
 
   it('follows references, and lets what stands beside them win', () => {
-    expect(resolved({ $ref: '#/$defs/again', title: 'Other' }, root)).toEqual({ type: 'string', title: 'Other' });
+    expect(resolveSchema({ $ref: '#/$defs/again', title: 'Other' }, root)).toEqual({ type: 'string', title: 'Other' });
   });
 
   it('gives up on what leads nowhere, and on circles', () => {
-    expect(resolved({ $ref: '#/$defs/none' }, root)).toEqual({});
-    expect(resolved({ $ref: 'https://elsewhere.example/schema' }, root)).toEqual({});
-    expect(resolved({ $ref: '#/$defs/circle' }, root)).toEqual({});
+    expect(resolveSchema({ $ref: '#/$defs/none' }, root)).toEqual({});
+    expect(resolveSchema({ $ref: 'https://elsewhere.example/schema' }, root)).toEqual({});
+    expect(resolveSchema({ $ref: '#/$defs/circle' }, root)).toEqual({});
   });
 });
 

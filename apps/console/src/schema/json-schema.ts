@@ -33,7 +33,7 @@ export function isSchema(value: unknown): value is JsonSchema {
 }
 
 /** Resolves the `$ref` of a schema against the root schema. */
-export function resolved(schema: JsonSchema, root: JsonSchema): JsonSchema {
+export function resolveSchema(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let at = schema;
   for (let count = 0; at.$ref !== undefined; count += 1) {
     const target = count < MOST_REFERENCES ? targetOf(at.$ref, root) : undefined;
@@ -63,7 +63,7 @@ export function choicesOf({ enum: values, const: only }: JsonSchema): unknown[] 
 
 /** Returns the initial value of a form; `undefined` for none. */
 export function initialValue(schema: JsonSchema, root: JsonSchema, required = true): unknown {
-  const of = resolved(schema, root);
+  const of = resolveSchema(schema, root);
   if (of.default !== undefined) return of.default;
   if (of.const !== undefined && required) return of.const;
   const kind = inputKind(of);

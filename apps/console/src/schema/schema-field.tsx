@@ -25,7 +25,7 @@ export function SchemaField({ label, hint, value, form = false, onChange }: Sche
   const [asJson, setAsJson] = useState(false);
   const kind = asJson ? 'json' : wholeKind(value);
   const options: Partial<Record<Kind, string>> = form ? FORM : WHOLE;
-  const choose = (next: Kind): void => {
+  const chooseKind = (next: Kind): void => {
     setAsJson(next === 'json');
     if (next === 'any') onChange(undefined);
     else if (next === 'fields') onChange(schemaOf(fieldsOf(value) ?? [], fieldsOf(value) ? value : undefined));
@@ -39,7 +39,7 @@ export function SchemaField({ label, hint, value, form = false, onChange }: Sche
         hint={hint}
         value={kind}
         options={{ ...options, ...(kind in options ? {} : { [kind]: kind }) } as Record<Kind, string>}
-        onChange={choose}
+        onChange={chooseKind}
       />
       {kind === 'fields' && (
         <FormBuilder fields={fieldsOf(value) ?? []} onChange={(fields) => onChange(schemaOf(fields, value))} />

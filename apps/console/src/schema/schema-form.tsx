@@ -1,6 +1,6 @@
 import { CheckField } from '../components/choice-fields.js';
 import { FieldError } from '../components/field.js';
-import { choicesOf, initialValue, inputKind, isRequired, type JsonSchema, resolved } from './json-schema.js';
+import { choicesOf, initialValue, inputKind, isRequired, type JsonSchema, resolveSchema } from './json-schema.js';
 import { BooleanInput, ChoiceInput, JsonInput, ListInput, NumberInput, TextInput } from './schema-inputs.js';
 
 export interface SchemaInputProps {
@@ -19,7 +19,7 @@ export interface SchemaInputProps {
 /** Shows an input for a schema; JSON if no form covers it. */
 export function SchemaInput(props: SchemaInputProps) {
   const { root, label, value, onChange, required = true, errorAt } = props;
-  const schema = resolved(props.schema, root);
+  const schema = resolveSchema(props.schema, root);
   const name = schema.title ?? label;
   const field = {
     label: required ? name : `${name} (may be left out)`,
@@ -82,7 +82,7 @@ interface ObjectInputProps extends SchemaInputProps {
 function ObjectInput({ schema, root, name: called, label, value, required, onChange, errorAt }: ObjectInputProps) {
   const isGiven = required || value !== undefined;
   const members = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
-  const set = (name: string, next: unknown): void => {
+  const changeMember = (name: string, next: unknown): void => {
     const { [name]: _old, ...rest } = members;
     onChange(next === undefined ? rest : { ...members, [name]: next });
   };
@@ -107,7 +107,7 @@ function ObjectInput({ schema, root, name: called, label, value, required, onCha
             label={name}
             value={members[name]}
             required={isRequired(schema, name)}
-            onChange={(next) => set(name, next)}
+            onChange={(next) => changeMember(name, next)}
             errorAt={errorAt && ((path) => errorAt(`.${name}${path}`))}
           />
         ))}

@@ -21,14 +21,20 @@ const ONE_LINE = 80;
 
 export function TextInput({ field, schema, value, required, onChange }: TypedProps) {
   const text = typeof value === 'string' ? value : '';
-  const take = (typed: string): void => onChange(typed === '' ? undefined : typed);
+  const changeText = (typed: string): void => onChange(typed === '' ? undefined : typed);
   const type = FORMATS[schema.format ?? ''];
   const long = type === undefined && (schema.maxLength ?? Number.POSITIVE_INFINITY) > ONE_LINE;
   return (
     <Field {...field}>
       {(id) =>
         long ? (
-          <TextArea id={id} rows={2} value={text} required={required} onChange={({ target }) => take(target.value)} />
+          <TextArea
+            id={id}
+            rows={2}
+            value={text}
+            required={required}
+            onChange={({ target }) => changeText(target.value)}
+          />
         ) : (
           <Input
             id={id}
@@ -36,7 +42,7 @@ export function TextInput({ field, schema, value, required, onChange }: TypedPro
             value={text}
             required={required}
             maxLength={schema.maxLength}
-            onChange={({ target }) => take(target.value)}
+            onChange={({ target }) => changeText(target.value)}
           />
         )
       }
@@ -202,7 +208,7 @@ export function ListInput({ name, field: { label, hint, error }, value, newItem,
 export function JsonInput({ field, value, onChange }: LeafProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState<string>();
-  const take = (typed: string): void => {
+  const changeJson = (typed: string): void => {
     setText(typed);
     setFault(undefined);
     try {
@@ -222,7 +228,7 @@ export function JsonInput({ field, value, onChange }: LeafProps) {
           spellCheck={false}
           className="font-mono text-xs!"
           value={text}
-          onChange={({ target }) => take(target.value)}
+          onChange={({ target }) => changeJson(target.value)}
         />
       )}
     </Field>

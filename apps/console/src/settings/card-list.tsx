@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter';
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 import { usePages } from '../api/use-pages.js';
 import type { Column } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
@@ -11,14 +11,14 @@ import { SettingsPage } from './settings-page.js';
 
 const COLUMNS: readonly Column<PinnedCard>[] = [
   { title: 'Agent', cell: ({ name, url }) => (name === '' ? url : name) },
-  { title: 'Card', className: 'w-32', cell: standing },
+  { title: 'Card', className: 'w-32', cell: describePin },
   { title: 'Address', cell: ({ url }) => url, wideOnly: true },
   { title: 'Seen', className: 'w-40', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} />, wideOnly: true },
 ];
 
-const keyOf = ({ id }: PinnedCard): string => id;
+const getCardKey = ({ id }: PinnedCard): string => id;
 
-export function standing({ status, blocked }: Pick<PinnedCard, 'status' | 'blocked'>): string {
+export function describePin({ status, blocked }: Pick<PinnedCard, 'status' | 'blocked'>): string {
   return status === 'pinned' ? 'as pinned' : blocked ? 'changed, blocked' : 'changed';
 }
 
@@ -26,9 +26,9 @@ export function standing({ status, blocked }: Pick<PinnedCard, 'status' | 'block
 export function CardList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';
-  const pages = usePages(status, keyOf, async (pageToken, signal) => {
+  const pages = usePages(status, getCardKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
-    const page = await get<{ cards: PinnedCard[]; nextPageToken: string }>(`/api/agent-cards?${query}`, signal);
+    const page = await getJson<{ cards: PinnedCard[]; nextPageToken: string }>(`/api/agent-cards?${query}`, signal);
     return { rows: page.cards, nextPageToken: page.nextPageToken };
   });
   return (
@@ -50,7 +50,7 @@ export function CardList() {
         label="Cards"
         pages={pages}
         columns={COLUMNS}
-        keyOf={keyOf}
+        keyOf={getCardKey}
         hrefOf={({ id }) => `/cards/${id}`}
         empty={
           <EmptyState title="No card is like that">

@@ -1,4 +1,4 @@
-import { call, get } from '../api/http.js';
+import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useResource } from '../api/use-resource.js';
 import { CommandButton } from '../components/command-button.js';
@@ -7,7 +7,7 @@ import { JsonView } from '../components/json-view.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { Time } from '../components/time.js';
-import { standing } from './card-list.js';
+import { describePin } from './card-list.js';
 import type { CardDetail } from './settings-api.js';
 
 const UP = { label: 'Cards', href: '~/settings/cards' };
@@ -16,17 +16,17 @@ type Change = CardDetail['changes'][number]['changes'][number];
 
 const COLUMNS: readonly Column<Change>[] = [
   { title: 'Where', cell: ({ path }) => <code>{path === '' ? '/' : path}</code> },
-  { title: 'Before', cell: ({ before }) => said(before), className: 'break-words' },
-  { title: 'After', cell: ({ after }) => said(after), className: 'break-words' },
+  { title: 'Before', cell: ({ before }) => formatValue(before), className: 'break-words' },
+  { title: 'After', cell: ({ after }) => formatValue(after), className: 'break-words' },
 ];
 
 /** Shows a pinned card: its changes, a button to accept them, and the card itself. */
 export function CardPage({ id }: { id: string }) {
   const path = `/api/agent-cards/${encodeURIComponent(id)}`;
-  const card = useResource(id, (signal) => get<CardDetail>(path, signal));
+  const card = useResource(id, (signal) => getJson<CardDetail>(path, signal));
   const action = useAction();
-  const accept = async (hash: string | undefined): Promise<void> => {
-    await call('POST', `${path}/accept`, { body: { hash } });
+  const acceptChange = async (hash: string | undefined): Promise<void> => {
+    await callApi('POST', `${path}/accept`, { body: { hash } });
     card.reload();
   };
   return (
@@ -34,10 +34,10 @@ export function CardPage({ id }: { id: string }) {
       <PageHeader
         title={card.data?.name ?? 'Card'}
         up={UP}
-        aside={card.data && <span className="text-sm text-muted-foreground">{standing(card.data)}</span>}
+        aside={card.data && <span className="text-sm text-muted-foreground">{describePin(card.data)}</span>}
         actions={
           card.data?.status === 'changed' && (
-            <CommandButton kind="primary" action={action} work={() => accept(card.data?.seenHash)}>
+            <CommandButton kind="primary" action={action} work={() => acceptChange(card.data?.seenHash)}>
               Accept the change
             </CommandButton>
           )
@@ -73,6 +73,6 @@ function Card({ card: { url, card, changes } }: { card: CardDetail }) {
   );
 }
 
-function said(value: unknown): string {
+function formatValue(value: unknown): string {
   return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 }

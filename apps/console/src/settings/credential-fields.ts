@@ -1,4 +1,4 @@
-import type { CredentialKind } from './settings-api.js';
+import type { StoredCredentialKind } from './settings-api.js';
 
 export interface CredentialField {
   name: string;
@@ -13,7 +13,7 @@ export interface CredentialField {
 }
 
 /** Fields of each kind of credential. */
-export const FIELDS: Readonly<Record<CredentialKind, readonly CredentialField[]>> = {
+export const FIELDS: Readonly<Record<StoredCredentialKind, readonly CredentialField[]>> = {
   'api-key': [
     { name: 'value', label: 'Key', secret: true },
     { name: 'in', label: 'Place', options: ['header', 'query', 'cookie'] },
@@ -35,7 +35,7 @@ export const FIELDS: Readonly<Record<CredentialKind, readonly CredentialField[]>
 };
 
 /** Returns the credential of a form. */
-export function credentialBody(kind: CredentialKind, fields: FormData): object {
+export function credentialBody(kind: StoredCredentialKind, fields: FormData): object {
   const shared: CredentialField[] = [
     { name: 'name', label: '' },
     { name: 'hosts', label: '', list: true },

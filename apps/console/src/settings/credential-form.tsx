@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useResource } from '../api/use-resource.js';
 import { Field, Input, Select } from '../components/field.js';
@@ -9,7 +9,7 @@ import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { credentialBody, FIELDS } from './credential-fields.js';
 import { RemoveButton } from './remove-button.js';
-import { type Credential, type CredentialKind, keep, KINDS } from './settings-api.js';
+import { type StoredCredential, type StoredCredentialKind, storeObject, KINDS } from './settings-api.js';
 
 const UP = { label: 'Credentials', href: '~/settings/credentials' };
 
@@ -26,7 +26,7 @@ export function NewCredential() {
 /** Shows a credential, to replace it with its secret, or to remove it. */
 export function EditCredential({ name }: { name: string }) {
   const path = `/api/credentials/${encodeURIComponent(name)}`;
-  const credential = useResource(name, (signal) => get<Credential>(path, signal));
+  const credential = useResource(name, (signal) => getJson<StoredCredential>(path, signal));
   return (
     <>
       <PageHeader title={name} up={UP} actions={<RemoveButton kind="credentials" name={name} />} />
@@ -35,19 +35,19 @@ export function EditCredential({ name }: { name: string }) {
   );
 }
 
-function CredentialForm({ credential }: { credential?: Credential }) {
+function CredentialForm({ credential }: { credential?: StoredCredential }) {
   const action = useAction();
   const [, navigate] = useLocation();
-  const [kind, setKind] = useState<CredentialKind>(credential?.kind ?? 'bearer');
-  const save = async (fields: FormData): Promise<void> => {
-    await keep('credentials', credential?.name, credentialBody(kind, fields));
+  const [kind, setKind] = useState<StoredCredentialKind>(credential?.kind ?? 'bearer');
+  const saveCredential = async (fields: FormData): Promise<void> => {
+    await storeObject('credentials', credential?.name, credentialBody(kind, fields));
     navigate('/credentials');
   };
   return (
     <FormPage
       action={action}
       submit={credential ? 'Replace' : 'Add'}
-      onSubmit={(fields) => void action.run(() => save(fields))}
+      onSubmit={(fields) => void action.run(() => saveCredential(fields))}
     >
       {credential === undefined && (
         <Field label="Name" hint="By which nodes and models name it." error={action.errorAt('name')}>
@@ -56,7 +56,7 @@ function CredentialForm({ credential }: { credential?: Credential }) {
       )}
       <Field label="Kind" error={action.errorAt('kind')}>
         {(id) => (
-          <Select id={id} value={kind} onChange={({ target }) => setKind(target.value as CredentialKind)}>
+          <Select id={id} value={kind} onChange={({ target }) => setKind(target.value as StoredCredentialKind)}>
             {Object.entries(KINDS).map(([value, label]) => (
               <option key={value} value={value}>
                 {label}
@@ -78,8 +78,8 @@ function CredentialForm({ credential }: { credential?: Credential }) {
 }
 
 interface KindFieldsProps {
-  kind: CredentialKind;
-  credential: Credential | undefined;
+  kind: StoredCredentialKind;
+  credential: StoredCredential | undefined;
   errorAt: (path: string) => string | undefined;
 }
 

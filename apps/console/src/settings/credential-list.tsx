@@ -6,10 +6,10 @@ import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ResourceView } from '../components/resource-view.js';
 import { Time } from '../components/time.js';
-import { type Credential, KINDS, listCredentials } from './settings-api.js';
+import { type StoredCredential, KINDS, listCredentials } from './settings-api.js';
 import { SettingsPage } from './settings-page.js';
 
-const COLUMNS: readonly Column<Credential>[] = [
+const COLUMNS: readonly Column<StoredCredential>[] = [
   { title: 'Credential', cell: ({ name }) => name },
   { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
   { title: 'Goes to', cell: ({ hosts }) => hosts?.join(', ') ?? 'where it is named', wideOnly: true },
@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Credential>[] = [
   { title: 'Last error', cell: ({ lastError }) => lastError?.message ?? '', className: 'text-destructive' },
 ];
 
-const keyOf = ({ name }: Credential): string => name;
+const getCredentialKey = ({ name }: StoredCredential): string => name;
 
 /** Shows the credentials for agents and models elsewhere, never their secrets. */
 export function CredentialList() {
@@ -41,7 +41,7 @@ export function CredentialList() {
               label="Credentials"
               rows={rows}
               columns={COLUMNS}
-              keyOf={keyOf}
+              keyOf={getCredentialKey}
               hrefOf={({ name }) => `/credentials/${name}`}
             />
           )

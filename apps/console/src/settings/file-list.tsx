@@ -1,7 +1,7 @@
 import { Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { saveFile, type StoredFile, uploadFiles } from '../api/files.js';
-import { call, get } from '../api/http.js';
+import { saveFile, type FileEntry, uploadFiles } from '../api/files.js';
+import { callApi, getJson } from '../api/http.js';
 import { type Action, useAction } from '../api/use-action.js';
 import { usePages } from '../api/use-pages.js';
 import { Button } from '../components/button.js';
@@ -13,7 +13,7 @@ import { PagedTable } from '../components/paged-table.js';
 import { Time } from '../components/time.js';
 import { SettingsPage } from './settings-page.js';
 
-const keyOf = ({ id }: StoredFile): string => id;
+const getFileKey = ({ id }: FileEntry): string => id;
 
 /** Shows the caller's own files, with buttons to upload, save and delete them. */
 export function FileList() {
@@ -21,12 +21,12 @@ export function FileList() {
   // A change here restarts the list at its first page: rows of the old list may be gone.
   const [changes, setChanges] = useState(0);
   const picker = useRef<HTMLInputElement>(null);
-  const pages = usePages(String(changes), keyOf, async (pageToken, signal) => {
+  const pages = usePages(String(changes), getFileKey, async (pageToken, signal) => {
     const query = new URLSearchParams(pageToken && { pageToken });
-    const page = await get<{ files: StoredFile[]; nextPageToken: string }>(`/api/files?${query}`, signal);
+    const page = await getJson<{ files: FileEntry[]; nextPageToken: string }>(`/api/files?${query}`, signal);
     return { rows: page.files, nextPageToken: page.nextPageToken };
   });
-  const change = async (work: Promise<unknown>): Promise<void> => {
+  const changeFiles = async (work: Promise<unknown>): Promise<void> => {
     await work;
     setChanges((count) => count + 1);
   };
@@ -43,7 +43,7 @@ export function FileList() {
             onChange={({ target }) => {
               const files = [...(target.files ?? [])];
               target.value = '';
-              if (files.length > 0) void action.run(() => change(uploadFiles(files)));
+              if (files.length > 0) void action.run(() => changeFiles(uploadFiles(files)));
             }}
           />
           <Button kind="primary" disabled={action.pending} onClick={() => picker.current?.click()}>
@@ -60,15 +60,17 @@ export function FileList() {
       <PagedTable
         label="Files"
         pages={pages}
-        columns={columns(action, ({ id }) => change(call('DELETE', `/api/files/${encodeURIComponent(id)}`)))}
-        keyOf={keyOf}
+        columns={createFileColumns(action, ({ id }) =>
+          changeFiles(callApi('DELETE', `/api/files/${encodeURIComponent(id)}`)),
+        )}
+        keyOf={getFileKey}
         empty={<EmptyState title="There are no files">Messages name uploaded files by their addresses.</EmptyState>}
       />
     </SettingsPage>
   );
 }
 
-function columns(action: Action, remove: (file: StoredFile) => Promise<void>): readonly Column<StoredFile>[] {
+function createFileColumns(action: Action, remove: (file: FileEntry) => Promise<void>): readonly Column<FileEntry>[] {
   return [
     { title: 'Name', cell: ({ name }) => name },
     { title: 'Type', cell: ({ mediaType }) => mediaType, wideOnly: true },

@@ -1,20 +1,20 @@
 import { useState } from 'react';
-import { call } from '../api/http.js';
+import { callApi } from '../api/http.js';
 import { type Action, useAction } from '../api/use-action.js';
 import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
 import { CommandButton } from '../components/command-button.js';
 import { type Column, DataTable } from '../components/data-table.js';
 import { Field, Input } from '../components/field.js';
-import { textOf } from '../components/form-page.js';
+import { readText } from '../components/form-page.js';
 import { ResourceView } from '../components/resource-view.js';
 import { Time } from '../components/time.js';
-import { type Key, listKeys, remove } from './settings-api.js';
+import { type Key, listKeys, deleteObject } from './settings-api.js';
 import { SettingsPage } from './settings-page.js';
 
 const SCOPES = ['agents', 'workflows', 'admin'];
 
-const keyOf = ({ id }: Key): string => id;
+const getCallerKey = ({ id }: Key): string => id;
 
 /**
  * Shows the callers' keys, with buttons to create, replace and revoke them. A key is shown once, when it is created.
@@ -23,8 +23,8 @@ export function KeyList() {
   const keys = useResource('keys', listKeys);
   const action = useAction();
   const [made, setMade] = useState<{ name: string; key: string }>();
-  const make = async (path: string, body?: object): Promise<void> => {
-    setMade(await call<{ name: string; key: string }>('POST', path, body === undefined ? {} : { body }));
+  const createKey = async (path: string, body?: object): Promise<void> => {
+    setMade(await callApi<{ name: string; key: string }>('POST', path, body === undefined ? {} : { body }));
     keys.reload();
   };
   return (
@@ -32,7 +32,7 @@ export function KeyList() {
       <ResourceView resource={keys}>
         {(rows) => (
           <>
-            <MakeKey action={action} onMake={(body) => void action.run(() => make('/api/keys', body))} />
+            <MakeKey action={action} onMake={(body) => void action.run(() => createKey('/api/keys', body))} />
             {action.error !== undefined && (
               <p role="alert" className="px-4 pb-3 text-sm text-destructive">
                 {action.error}
@@ -46,11 +46,11 @@ export function KeyList() {
             <DataTable
               label="Keys"
               rows={rows}
-              keyOf={keyOf}
-              columns={columns(action, {
-                rotate: ({ id }) => make(`/api/keys/${id}/rotate`),
+              keyOf={getCallerKey}
+              columns={createKeyColumns(action, {
+                rotate: ({ id }) => createKey(`/api/keys/${id}/rotate`),
                 revoke: async ({ id }) => {
-                  await remove('keys', id);
+                  await deleteObject('keys', id);
                   keys.reload();
                 },
               })}
@@ -70,7 +70,7 @@ function MakeKey({ action, onMake }: { action: Action; onMake: (body: object) =>
       onSubmit={(event) => {
         event.preventDefault();
         const fields = new FormData(event.currentTarget);
-        onMake({ name: textOf(fields, 'name') ?? '', scopes: SCOPES.filter((it) => fields.has(it)) });
+        onMake({ name: readText(fields, 'name') ?? '', scopes: SCOPES.filter((it) => fields.has(it)) });
       }}
     >
       <Field label="Caller" error={action.errorAt('name')}>
@@ -97,7 +97,7 @@ interface KeyCommands {
   revoke: (key: Key) => Promise<void>;
 }
 
-function columns(action: Action, { rotate, revoke }: KeyCommands): readonly Column<Key>[] {
+function createKeyColumns(action: Action, { rotate, revoke }: KeyCommands): readonly Column<Key>[] {
   return [
     { title: 'Caller', cell: ({ name }) => name },
     { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },

@@ -1,14 +1,14 @@
 import { useLocation } from 'wouter';
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useResource } from '../api/use-resource.js';
 import { Field, Input } from '../components/field.js';
-import { FormPage, textOf, textsOf } from '../components/form-page.js';
+import { FormPage, readText, readTexts } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { CredentialField } from './credential-field.js';
-import { listMcpServers, type McpServer } from '../api/mcp-servers.js';
-import { keep } from './settings-api.js';
+import { listMcpServers, type ListedMcpServer } from '../api/mcp-servers.js';
+import { storeObject } from './settings-api.js';
 
 const UP = { label: 'MCP servers', href: '~/settings/mcp-servers' };
 
@@ -27,7 +27,7 @@ export function EditMcpServer({ name }: { name: string }) {
   // The list does not call the servers.
   const server = useResource(name, async (signal) => {
     const found = (await listMcpServers(signal)).find((it) => it.name === name);
-    return found ?? get<McpServer>(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);
+    return found ?? getJson<ListedMcpServer>(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);
   });
   return (
     <>
@@ -37,18 +37,18 @@ export function EditMcpServer({ name }: { name: string }) {
   );
 }
 
-function McpServerForm({ server }: { server?: McpServer }) {
+function McpServerForm({ server }: { server?: ListedMcpServer }) {
   const action = useAction();
   const [, navigate] = useLocation();
-  const save = async (fields: FormData): Promise<void> => {
-    await keep('mcp-servers', server?.name, bodyOf(fields));
-    navigate(`/mcp-servers/${server?.name ?? textOf(fields, 'name')}`);
+  const saveServer = async (fields: FormData): Promise<void> => {
+    await storeObject('mcp-servers', server?.name, buildServerBody(fields));
+    navigate(`/mcp-servers/${server?.name ?? readText(fields, 'name')}`);
   };
   return (
     <FormPage
       action={action}
       submit={server ? 'Save' : 'Add'}
-      onSubmit={(fields) => void action.run(() => save(fields))}
+      onSubmit={(fields) => void action.run(() => saveServer(fields))}
     >
       {server === undefined && (
         <Field label="Name" hint="Its tools are called by it: name/tool." error={action.errorAt('name')}>
@@ -101,13 +101,13 @@ function Globs({ name, label, hint, globs, error }: GlobsProps) {
   );
 }
 
-function bodyOf(fields: FormData): object {
+function buildServerBody(fields: FormData): object {
   const texts = ['name', 'url', 'auth'].flatMap((field) => {
-    const text = textOf(fields, field);
+    const text = readText(fields, field);
     return text === undefined ? [] : [[field, text]];
   });
   const lists = ['allow', 'approve'].flatMap((field) => {
-    const list = textsOf(fields, field);
+    const list = readTexts(fields, field);
     return list.length === 0 ? [] : [[field, list]];
   });
   return Object.fromEntries([...texts, ...lists]) as object;

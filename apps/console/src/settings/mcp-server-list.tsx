@@ -6,15 +6,15 @@ import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ResourceView } from '../components/resource-view.js';
 import { StatusBadge } from '../components/status-badge.js';
-import { getMcpServer, listMcpServers, type McpServer } from '../api/mcp-servers.js';
+import { getMcpServer, listMcpServers, type ListedMcpServer } from '../api/mcp-servers.js';
 import { SettingsPage } from './settings-page.js';
 
 /** Number of servers that are called while the list is open; the others show their last known state. */
 const MOST_ASKED = 20;
 
-type Row = McpServer & { isAsked: boolean };
+type ServerRow = ListedMcpServer & { isAsked: boolean };
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<ServerRow>[] = [
   { title: 'Server', cell: ({ name }) => name },
   { title: 'Status', className: 'w-64', cell: (row) => <Standing row={row} /> },
   { title: 'Address', cell: ({ url }) => url ?? 'a program of this machine', className: 'break-all', wideOnly: true },
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'Kept by', cell: ({ source }) => (source === 'file' ? "the operator's file" : 'the API'), wideOnly: true },
 ];
 
-const keyOf = ({ name }: Row): string => name;
+const getServerKey = ({ name }: ServerRow): string => name;
 
 /** Shows the MCP servers whose tools agents and tool nodes may call, with their current status. */
 export function McpServerList() {
@@ -48,7 +48,7 @@ export function McpServerList() {
               label="MCP servers"
               rows={rows}
               columns={COLUMNS}
-              keyOf={keyOf}
+              keyOf={getServerKey}
               hrefOf={({ name }) => `/mcp-servers/${name}`}
             />
           )
@@ -59,7 +59,7 @@ export function McpServerList() {
 }
 
 /** Shows a server's current status; until it answers, its last known status. */
-function Standing({ row: { name, status, isAsked } }: { row: Row }) {
+function Standing({ row: { name, status, isAsked } }: { row: ServerRow }) {
   const { data, error } = useResource(`${name} ${isAsked}`, async (signal) =>
     isAsked ? getMcpServer(name, signal) : undefined,
   );

@@ -22,7 +22,7 @@ export function McpServerPage({ name }: { name: string }) {
   const server = useResource(name, (signal) => getMcpServer(name, signal));
   const action = useAction();
   const { data } = server;
-  const accept = async (hash: string): Promise<void> => {
+  const acceptChanges = async (hash: string): Promise<void> => {
     await acceptTools(name, hash);
     server.reload();
   };
@@ -66,7 +66,7 @@ export function McpServerPage({ name }: { name: string }) {
                   tools={found.tools}
                   accept={
                     found.hash !== undefined && (
-                      <CommandButton kind="primary" action={action} work={() => accept(found.hash ?? '')}>
+                      <CommandButton kind="primary" action={action} work={() => acceptChanges(found.hash ?? '')}>
                         Accept the changes
                       </CommandButton>
                     )

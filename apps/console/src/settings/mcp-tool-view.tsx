@@ -1,8 +1,8 @@
 import { CopyButton, JsonView } from '../components/json-view.js';
-import type { McpTool } from '../api/mcp-servers.js';
+import type { ListedMcpTool } from '../api/mcp-servers.js';
 
 /** Shows a tool as its server describes it, with its full name and whether agents may call it. */
-export function McpToolView({ server, tool }: { server: string; tool: McpTool }) {
+export function McpToolView({ server, tool }: { server: string; tool: ListedMcpTool }) {
   const { name, description, inputSchema } = tool;
   const called = `${server}/${name}`;
   return (
@@ -34,7 +34,7 @@ const WAITS = 'border-warning/40 bg-warning/10 text-warning';
 const BAD = 'border-destructive/40 bg-destructive/10 text-destructive';
 
 /** Returns the marks of a tool: the service's restrictions first, then the server's annotations. */
-function marksOf({ blocked, allowed, needsApproval, annotations }: McpTool): [string, string][] {
+function marksOf({ blocked, allowed, needsApproval, annotations }: ListedMcpTool): [string, string][] {
   const { readOnlyHint, idempotentHint, destructiveHint } = annotations;
   const marks: [boolean | undefined, string, string][] = [
     [blocked, 'blocked until accepted', BAD],

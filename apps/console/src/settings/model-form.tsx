@@ -1,16 +1,16 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useResource } from '../api/use-resource.js';
 import { Field, Input, Select } from '../components/field.js';
-import { FormPage, textOf, textsOf } from '../components/form-page.js';
+import { FormPage, readText, readTexts } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { CredentialField } from './credential-field.js';
 import { RemoveButton } from './remove-button.js';
-import { type Model, PROVIDERS } from '../api/models.js';
-import { keep } from './settings-api.js';
+import { type ModelEntry, PROVIDERS } from '../api/models.js';
+import { storeObject } from './settings-api.js';
 
 const UP = { label: 'Models', href: '~/settings/models' };
 
@@ -26,7 +26,7 @@ export function NewModel() {
 
 /** Shows a model, to change or remove it. */
 export function EditModel({ name }: { name: string }) {
-  const model = useResource(name, (signal) => get<Model>(`/api/models/${encodeURIComponent(name)}`, signal));
+  const model = useResource(name, (signal) => getJson<ModelEntry>(`/api/models/${encodeURIComponent(name)}`, signal));
   return (
     <>
       <PageHeader title={name} up={UP} actions={<RemoveButton kind="models" name={name} />} />
@@ -35,19 +35,19 @@ export function EditModel({ name }: { name: string }) {
   );
 }
 
-function ModelForm({ model }: { model?: Model }) {
+function ModelForm({ model }: { model?: ModelEntry }) {
   const action = useAction();
   const [, navigate] = useLocation();
-  const [provider, setProvider] = useState<Model['provider']>(model?.provider ?? 'openai-compatible');
-  const save = async (fields: FormData): Promise<void> => {
-    await keep('models', model?.name, bodyOf(fields));
+  const [provider, setProvider] = useState<ModelEntry['provider']>(model?.provider ?? 'openai-compatible');
+  const saveModel = async (fields: FormData): Promise<void> => {
+    await storeObject('models', model?.name, buildModelBody(fields));
     navigate('/models');
   };
   return (
     <FormPage
       action={action}
       submit={model ? 'Save' : 'Add'}
-      onSubmit={(fields) => void action.run(() => save(fields))}
+      onSubmit={(fields) => void action.run(() => saveModel(fields))}
     >
       {model === undefined && (
         <Field label="Name" hint="By which nodes name it." error={action.errorAt('name')}>
@@ -60,7 +60,7 @@ function ModelForm({ model }: { model?: Model }) {
             id={id}
             name="provider"
             value={provider}
-            onChange={({ target }) => setProvider(target.value as Model['provider'])}
+            onChange={({ target }) => setProvider(target.value as ModelEntry['provider'])}
           >
             {Object.entries(PROVIDERS).map(([value, label]) => (
               <option key={value} value={value}>
@@ -106,10 +106,10 @@ function ModelForm({ model }: { model?: Model }) {
   );
 }
 
-function bodyOf(fields: FormData): object {
+function buildModelBody(fields: FormData): object {
   const texts = ['name', 'provider', 'model', 'baseUrl', 'auth'].flatMap((field) => {
-    const text = textOf(fields, field);
+    const text = readText(fields, field);
     return text === undefined ? [] : [[field, text]];
   });
-  return { ...Object.fromEntries(texts), input: textsOf(fields, 'input') };
+  return { ...Object.fromEntries(texts), input: readTexts(fields, 'input') };
 }

@@ -5,10 +5,10 @@ import { buttonClass } from '../components/button.js';
 import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ResourceView } from '../components/resource-view.js';
-import { listModels, type Model, PROVIDERS } from '../api/models.js';
+import { listModels, type ModelEntry, PROVIDERS } from '../api/models.js';
 import { SettingsPage } from './settings-page.js';
 
-const COLUMNS: readonly Column<Model>[] = [
+const COLUMNS: readonly Column<ModelEntry>[] = [
   { title: 'Model', cell: ({ name }) => name },
   { title: 'Provider', cell: ({ provider }) => PROVIDERS[provider] },
   { title: 'At the provider', cell: ({ model }) => model, wideOnly: true },
@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Model>[] = [
   { title: 'Takes', cell: ({ input }) => ['text', ...input].join(', '), wideOnly: true },
 ];
 
-const keyOf = ({ name }: Model): string => name;
+const getModelKey = ({ name }: ModelEntry): string => name;
 
 /** Shows the models that agent nodes may name. */
 export function ModelList() {
@@ -40,7 +40,7 @@ export function ModelList() {
               label="Models"
               rows={rows}
               columns={COLUMNS}
-              keyOf={keyOf}
+              keyOf={getModelKey}
               hrefOf={({ name }) => `/models/${name}`}
             />
           )

@@ -1,10 +1,10 @@
 import { useLocation } from 'wouter';
 import { useAction } from '../api/use-action.js';
 import { CommandButton } from '../components/command-button.js';
-import { type Kept, remove } from './settings-api.js';
+import { type StoredKind, deleteObject } from './settings-api.js';
 
 /** Shows a button that deletes the page's object, or the error that says what still refers to it. */
-export function RemoveButton({ kind, name }: { kind: Kept; name: string }) {
+export function RemoveButton({ kind, name }: { kind: StoredKind; name: string }) {
   const action = useAction();
   const [, navigate] = useLocation();
   return (
@@ -19,7 +19,7 @@ export function RemoveButton({ kind, name }: { kind: Kept; name: string }) {
         action={action}
         question={`Delete ${name}?`}
         work={async () => {
-          await remove(kind, name);
+          await deleteObject(kind, name);
           navigate(`/${kind}`);
         }}
       >

@@ -1,4 +1,4 @@
-import { call, get } from '../api/http.js';
+import { callApi, getJson } from '../api/http.js';
 
 export const KINDS = {
   'api-key': 'API key',
@@ -7,12 +7,12 @@ export const KINDS = {
   'oauth2-client-credentials': 'OAuth 2.0 client',
 } as const;
 
-export type CredentialKind = keyof typeof KINDS;
+export type StoredCredentialKind = keyof typeof KINDS;
 
 /** A credential without its secret. */
-export interface Credential {
+export interface StoredCredential {
   name: string;
-  kind: CredentialKind;
+  kind: StoredCredentialKind;
   hosts?: string[];
   in?: string;
   parameter?: string;
@@ -57,30 +57,30 @@ export interface CardDetail extends PinnedCard {
   }[];
 }
 
-export async function listCredentials(signal: AbortSignal): Promise<Credential[]> {
-  return (await get<{ credentials: Credential[] }>('/api/credentials', signal)).credentials;
+export async function listCredentials(signal: AbortSignal): Promise<StoredCredential[]> {
+  return (await getJson<{ credentials: StoredCredential[] }>('/api/credentials', signal)).credentials;
 }
 
 export async function listKeys(signal: AbortSignal): Promise<Key[]> {
-  return (await get<{ keys: Key[] }>('/api/keys', signal)).keys;
+  return (await getJson<{ keys: Key[] }>('/api/keys', signal)).keys;
 }
 
 /** Kinds of objects that are stored under a name. */
-export type Kept = 'models' | 'mcp-servers' | 'credentials';
+export type StoredKind = 'models' | 'mcp-servers' | 'credentials';
 
 /**
  * Creates an object, or replaces the one with this name.
  * @throws ApiProblem
  */
-export function keep(kind: Kept, name: string | undefined, body: object): Promise<unknown> {
-  if (name === undefined) return call('POST', `/api/${kind}`, { body });
-  return call('PUT', `/api/${kind}/${encodeURIComponent(name)}`, { body });
+export function storeObject(kind: StoredKind, name: string | undefined, body: object): Promise<unknown> {
+  if (name === undefined) return callApi('POST', `/api/${kind}`, { body });
+  return callApi('PUT', `/api/${kind}/${encodeURIComponent(name)}`, { body });
 }
 
 /**
  * Deletes an object.
  * @throws ApiProblem
  */
-export function remove(kind: Kept | 'keys', id: string): Promise<unknown> {
-  return call('DELETE', `/api/${kind}/${encodeURIComponent(id)}`);
+export function deleteObject(kind: StoredKind | 'keys', id: string): Promise<unknown> {
+  return callApi('DELETE', `/api/${kind}/${encodeURIComponent(id)}`);
 }

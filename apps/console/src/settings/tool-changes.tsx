@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import type { McpTool, ToolChange } from '../api/mcp-servers.js';
+import type { ListedMcpTool, McpToolChange } from '../api/mcp-servers.js';
 
 interface ToolChangesProps {
-  changes: readonly ToolChange[];
+  changes: readonly McpToolChange[];
   /** Current tools of the server. */
-  tools: readonly McpTool[];
+  tools: readonly ListedMcpTool[];
   /** Control that accepts the changes. */
   accept: ReactNode;
 }
@@ -46,7 +46,7 @@ export function ToolChanges({ changes, tools, accept }: ToolChangesProps) {
   );
 }
 
-const KINDS: Readonly<Record<ToolChange['kind'], string>> = {
+const KINDS: Readonly<Record<McpToolChange['kind'], string>> = {
   added: 'is new',
   removed: 'is gone',
   changed: 'has changed',
@@ -60,12 +60,12 @@ function Difference({ path, before, after }: { path: string; before?: unknown; a
       <p className="text-xs text-muted-foreground">
         <code className="break-all">{path === '' ? '/' : path}</code>
       </p>
-      {before !== undefined && <del className={`${BLOCK} bg-destructive/10`}>- {said(before)}</del>}
-      {after !== undefined && <ins className={`${BLOCK} bg-success/10`}>+ {said(after)}</ins>}
+      {before !== undefined && <del className={`${BLOCK} bg-destructive/10`}>- {formatDifference(before)}</del>}
+      {after !== undefined && <ins className={`${BLOCK} bg-success/10`}>+ {formatDifference(after)}</ins>}
     </div>
   );
 }
 
-function said(value: unknown): string {
+function formatDifference(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
 }

@@ -29,7 +29,7 @@ export function ApiKeyDialog() {
 
 function KeyForm({ refused }: { refused: boolean }) {
   const [fault, setFault] = useState<string>();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
+  const submitKey = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget).get('key');
     const key = typeof typed === 'string' ? typed.trim() : '';
@@ -37,7 +37,7 @@ function KeyForm({ refused }: { refused: boolean }) {
     else if (key !== '') answerKey(key);
   };
   return (
-    <form onSubmit={submit} className="space-y-4">
+    <form onSubmit={submitKey} className="space-y-4">
       {refused && (
         <p role="alert" className="text-sm text-destructive">
           The service did not take this key. It may be mistyped, revoked or of another service.

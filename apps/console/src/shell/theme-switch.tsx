@@ -1,5 +1,5 @@
 import { Moon, Sun } from 'lucide-react';
-import { choose, useTheme } from './theme.js';
+import { chooseTheme, useTheme } from './theme.js';
 
 export function ThemeSwitch() {
   const { dark } = useTheme();
@@ -9,7 +9,7 @@ export function ThemeSwitch() {
       type="button"
       aria-label={label}
       title={label}
-      onClick={() => choose(dark ? 'light' : 'dark')}
+      onClick={() => chooseTheme(dark ? 'light' : 'dark')}
       className="rounded-md p-2 text-muted-foreground hover:bg-muted hover:text-foreground"
     >
       {dark ? <Sun className="size-4" aria-hidden /> : <Moon className="size-4" aria-hidden />}

@@ -7,37 +7,37 @@ const NAME = 'parley.theme';
 const listeners = new Set<() => void>();
 const systemDark = followMedia('(prefers-color-scheme: dark)');
 
-systemDark.subscribe(apply);
+systemDark.subscribe(applyTheme);
 
 /** Returns the chosen theme, and whether the page is dark now. */
 export function useTheme(): { theme: Theme; dark: boolean } {
-  const theme = useSyncExternalStore(subscribe, chosen);
-  const dark = useSyncExternalStore(subscribe, isDark);
+  const theme = useSyncExternalStore(subscribeToTheme, getChosenTheme);
+  const dark = useSyncExternalStore(subscribeToTheme, isDark);
   return { theme, dark };
 }
 
 /** Applies a theme and keeps it in local storage for the next visit. */
-export function choose(theme: Theme): void {
+export function chooseTheme(theme: Theme): void {
   localStorage.setItem(NAME, theme);
-  apply();
+  applyTheme();
 }
 
-function apply(): void {
+function applyTheme(): void {
   document.documentElement.classList.toggle('dark', isDark());
   for (const listener of listeners) listener();
 }
 
-function chosen(): Theme {
+function getChosenTheme(): Theme {
   const kept = localStorage.getItem(NAME);
   return kept === 'light' || kept === 'dark' ? kept : 'system';
 }
 
 function isDark(): boolean {
-  const theme = chosen();
+  const theme = getChosenTheme();
   return theme === 'dark' || (theme === 'system' && systemDark.matches());
 }
 
-function subscribe(listener: () => void): () => void {
+function subscribeToTheme(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

@@ -1,4 +1,4 @@
-import { call, get } from '../api/http.js';
+import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { usePages } from '../api/use-pages.js';
 import { CommandButton } from '../components/command-button.js';
@@ -20,18 +20,18 @@ interface Delivery {
   updatedAt: string;
 }
 
-const keyOf = ({ id }: Delivery): string => id;
+const getDeliveryKey = ({ id }: Delivery): string => id;
 
 /** Shows the push notifications of a Task and their outcomes, newest first. */
 export function TaskDeliveries({ taskId }: { taskId: string }) {
   const action = useAction();
-  const pages = usePages(taskId, keyOf, async (pageToken, signal) => {
+  const pages = usePages(taskId, getDeliveryKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ taskId, ...(pageToken && { pageToken }) });
-    const page = await get<{ deliveries: Delivery[]; nextPageToken: string }>(`/api/deliveries?${query}`, signal);
+    const page = await getJson<{ deliveries: Delivery[]; nextPageToken: string }>(`/api/deliveries?${query}`, signal);
     return { rows: page.deliveries, nextPageToken: page.nextPageToken };
   });
-  const again = async (id: string): Promise<void> => {
-    await call('POST', `/api/deliveries/${encodeURIComponent(id)}/redeliver`);
+  const redeliverEvent = async (id: string): Promise<void> => {
+    await callApi('POST', `/api/deliveries/${encodeURIComponent(id)}/redeliver`);
     pages.reload();
   };
   const columns: readonly Column<Delivery>[] = [
@@ -47,7 +47,7 @@ export function TaskDeliveries({ taskId }: { taskId: string }) {
       cell: ({ id, sequence }) => (
         <CommandButton
           action={action}
-          work={() => again(id)}
+          work={() => redeliverEvent(id)}
           aria-label={`Send event ${sequence} again`}
           className="py-0.5!"
         >
@@ -67,7 +67,7 @@ export function TaskDeliveries({ taskId }: { taskId: string }) {
         label="Push notifications"
         pages={pages}
         columns={columns}
-        keyOf={keyOf}
+        keyOf={getDeliveryKey}
         empty={
           <EmptyState title="No push notification was tried">
             A caller that wants them creates a push notification config for the Task.

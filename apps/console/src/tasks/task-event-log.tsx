@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import type { TaskEvent } from '../api/task.js';
+import type { TaskLogEvent } from '../api/task.js';
 import { useTaskEvents } from '../api/use-task-events.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { ErrorState } from '../components/error-state.js';
@@ -11,13 +11,13 @@ import { VirtualList } from '../components/virtual-list.js';
 import { eventLine } from './task-event.js';
 
 const LINE_HEIGHT = 33;
-const keyOf = ({ sequence }: TaskEvent): number => sequence;
+const getSequence = ({ sequence }: TaskLogEvent): number => sequence;
 
 /** Shows every event of a Task from the first one, live; each opens as JSON. */
 export function TaskEventLog({ taskId }: { taskId: string }) {
   const { events, connection, error } = useTaskEvents(taskId);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const toggle = (sequence: number): void => {
+  const toggleEvent = (sequence: number): void => {
     setOpen((shown) =>
       shown.has(sequence) ? new Set([...shown].filter((it) => it !== sequence)) : new Set([...shown, sequence]),
     );
@@ -32,17 +32,17 @@ export function TaskEventLog({ taskId }: { taskId: string }) {
       <VirtualList
         label="Events"
         items={events}
-        keyOf={keyOf}
+        keyOf={getSequence}
         estimate={LINE_HEIGHT}
         render={(event) => (
-          <EventRow event={event} open={open.has(event.sequence)} onToggle={() => toggle(event.sequence)} />
+          <EventRow event={event} open={open.has(event.sequence)} onToggle={() => toggleEvent(event.sequence)} />
         )}
       />
     </>
   );
 }
 
-function EventRow({ event, open, onToggle }: { event: TaskEvent; open: boolean; onToggle: () => void }) {
+function EventRow({ event, open, onToggle }: { event: TaskLogEvent; open: boolean; onToggle: () => void }) {
   const { kind, title, text, at } = eventLine(event);
   const { Icon, label } = lookOf(title);
   const shownTitle = kind === 'status' || kind === 'task' ? label : title;

@@ -1,9 +1,9 @@
-import type { StreamResponse } from '../api/task.js';
+import type { A2aStreamItem } from '../api/task.js';
 import { eventLine } from './task-event.js';
 import { originOf } from './task-origin.js';
 
 const ids = { taskId: 't', contextId: 'c' };
-const line = (item: StreamResponse) => eventLine({ sequence: 1, item });
+const line = (item: A2aStreamItem) => eventLine({ sequence: 1, item });
 
 describe('eventLine', () => {
   it('tells the begin with what was asked', () => {

@@ -1,5 +1,5 @@
 import { briefText } from '../components/text-start.js';
-import type { Message, Part, TaskEvent } from '../api/task.js';
+import type { A2aMessage, A2aPart, TaskLogEvent } from '../api/task.js';
 
 export interface EventLine {
   kind: 'task' | 'status' | 'artifact' | 'message';
@@ -14,12 +14,12 @@ export interface EventLine {
 const LONGEST = 160;
 
 /** Returns an event as a line of the log. */
-export function eventLine({ item: { task, statusUpdate, artifactUpdate, message } }: TaskEvent): EventLine {
+export function eventLine({ item: { task, statusUpdate, artifactUpdate, message } }: TaskLogEvent): EventLine {
   if (artifactUpdate) {
     const { artifact, append, lastChunk } = artifactUpdate;
     const name = artifact.name ?? artifact.artifactId;
     const title = `${append ? 'Adds to' : 'Artifact'} ${name}${lastChunk ? ', complete' : ''}`;
-    return { kind: 'artifact', title, text: summaryOf(artifact.parts) };
+    return { kind: 'artifact', title, text: summarizeParts(artifact.parts) };
   }
   const status = statusUpdate?.status ?? task?.status;
   if (status) {
@@ -29,26 +29,26 @@ export function eventLine({ item: { task, statusUpdate, artifactUpdate, message 
     return {
       kind: task ? 'task' : 'status',
       title: status.state,
-      text: shortened([note, said && summaryOf(said.parts)].filter((it) => it).join(' · ')),
+      text: shortenText([note, said && summarizeParts(said.parts)].filter((it) => it).join(' · ')),
       ...(timestamp !== undefined && { at: timestamp }),
     };
   }
-  return { kind: 'message', title: 'Message', text: message ? said(message) : '' };
+  return { kind: 'message', title: 'Message', text: message ? summarizeMessage(message) : '' };
 }
 
 /** Returns Parts as a truncated line. */
-export function summaryOf(parts: readonly Part[]): string {
-  return shortened(parts.map(partSummary).join(' '));
+export function summarizeParts(parts: readonly A2aPart[]): string {
+  return shortenText(parts.map(partSummary).join(' '));
 }
 
-function partSummary({ text, data, url, filename, mediaType }: Part): string {
+function partSummary({ text, data, url, filename, mediaType }: A2aPart): string {
   if (text !== undefined) return text;
   if (data !== undefined) return JSON.stringify(data);
   return url ?? filename ?? mediaType ?? 'a file';
 }
 
-function said({ parts }: Message): string {
-  return summaryOf(parts);
+function summarizeMessage({ parts }: A2aMessage): string {
+  return summarizeParts(parts);
 }
 
 /** Returns the step that an event of Parley's own agents reports, such as `node.started` or `a2a turn 2`. */
@@ -65,7 +65,7 @@ function objectIn(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-function shortened(text: string): string {
+function shortenText(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > LONGEST ? briefText(line, LONGEST - 1) : line;
 }

@@ -3,11 +3,11 @@ import { TASK_STATES } from '../api/task.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Button } from '../components/button.js';
 import { Input, Select } from '../components/field.js';
-import { textOf } from '../components/form-page.js';
+import { readText } from '../components/form-page.js';
 import { lookOf } from '../components/status-badge.js';
 
 /** Search criteria for Tasks; an empty text sets no limit. */
-export interface TaskFilter {
+export interface TaskSearch {
   state: string;
   agent: string;
   context: string;
@@ -18,36 +18,36 @@ export interface TaskFilter {
 const TOP_LEVEL = 'Runs, conversations and brainstorms that no other Task called for';
 
 interface TaskFilterFormProps {
-  filter: TaskFilter;
-  onFilter: (filter: TaskFilter) => void;
+  filter: TaskSearch;
+  onFilter: (filter: TaskSearch) => void;
 }
 
 export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
-  const search = (form: HTMLFormElement): void => {
+  const searchTasks = (form: HTMLFormElement): void => {
     const fields = new FormData(form);
     onFilter({
-      state: textOf(fields, 'state') ?? '',
-      agent: textOf(fields, 'agent') ?? '',
-      context: textOf(fields, 'context') ?? '',
-      top: textOf(fields, 'top') ?? '',
+      state: readText(fields, 'state') ?? '',
+      agent: readText(fields, 'agent') ?? '',
+      context: readText(fields, 'context') ?? '',
+      top: readText(fields, 'top') ?? '',
     });
   };
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
+  const submitSearch = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    search(event.currentTarget);
+    searchTasks(event.currentTarget);
   };
   return (
     <form
       role="search"
       aria-label="Tasks"
-      onSubmit={submit}
+      onSubmit={submitSearch}
       className="flex flex-wrap gap-2 border-b bg-card px-4 py-2"
     >
       <Select
         name="state"
         aria-label="State"
         defaultValue={filter.state}
-        onChange={({ currentTarget }) => currentTarget.form && search(currentTarget.form)}
+        onChange={({ currentTarget }) => currentTarget.form && searchTasks(currentTarget.form)}
         className="w-44!"
       >
         <option value="">Any state</option>
@@ -69,7 +69,7 @@ export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
           name="top"
           value="true"
           defaultChecked={filter.top !== ''}
-          onChange={({ currentTarget }) => currentTarget.form && search(currentTarget.form)}
+          onChange={({ currentTarget }) => currentTarget.form && searchTasks(currentTarget.form)}
         />
         Only top level
       </label>

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { baseOf } from '../api/directory.js';
-import { rpc } from '../api/json-rpc.js';
-import type { Task } from '../api/task.js';
+import { callAgent } from '../api/json-rpc.js';
+import type { A2aTask } from '../api/task.js';
 import { useLive } from '../api/use-live-resource.js';
 import { usePages } from '../api/use-pages.js';
 import { Button } from '../components/button.js';
@@ -13,17 +13,17 @@ import { PageHeader } from '../components/page-header.js';
 import { PagedTable } from '../components/paged-table.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
-import { summaryOf } from './task-event.js';
-import { agentPath, type TaskFilter, TaskFilterForm } from './task-filter.js';
+import { summarizeParts } from './task-event.js';
+import { agentPath, type TaskSearch, TaskFilterForm } from './task-filter.js';
 import { isTopLevel, originOf } from './task-origin.js';
 
-const COLUMNS: readonly Column<Task>[] = [
+const COLUMNS: readonly Column<A2aTask>[] = [
   { title: 'Task', className: 'md:w-80 font-mono text-xs', cell: ({ id }) => id },
   { title: 'State', className: 'w-36 md:w-52', cell: ({ status }) => <StatusBadge status={status.state} /> },
   { title: 'What it is', className: 'w-44', cell: (task) => originOf(task).label, wideOnly: true },
   {
     title: 'Last word',
-    cell: ({ status }) => (status.message ? summaryOf(status.message.parts) : ''),
+    cell: ({ status }) => (status.message ? summarizeParts(status.message.parts) : ''),
     wideOnly: true,
     className: 'text-muted-foreground',
   },
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Task>[] = [
 const PAGE_SIZE = 50;
 /** Number of Tasks searched for top-level ones before the person must ask for more. */
 const LOOKED_THROUGH = 500;
-const keyOf = ({ id }: Task): string => id;
+const getTaskKey = ({ id }: A2aTask): string => id;
 
 /** Shows the Tasks that match the filter, most recently updated first; live. */
 export function TaskList() {
@@ -46,7 +46,7 @@ export function TaskList() {
   const filter = filterIn(search);
   const { state, agent, context, top } = filter;
   const key = JSON.stringify(filter);
-  const pages = usePages(key, keyOf, async (pageToken, signal) => {
+  const pages = usePages(key, getTaskKey, async (pageToken, signal) => {
     const params = {
       pageSize: PAGE_SIZE,
       historyLength: 0,
@@ -55,7 +55,7 @@ export function TaskList() {
       ...(pageToken && { pageToken }),
     };
     const base = agent === '' ? '/a2a' : baseOf(agentPath(agent));
-    const { tasks, nextPageToken } = await rpc<TaskPageBody>(base, 'ListTasks', params, signal);
+    const { tasks, nextPageToken } = await callAgent<TaskPageBody>(base, 'ListTasks', params, signal);
     return { rows: tasks, nextPageToken };
   });
   const query = { streams: ['task'], ...(context && { contextId: context }) };
@@ -82,7 +82,7 @@ export function TaskList() {
       <PagedTable
         label="Tasks"
         pages={{ ...pages, rows: seeks ? undefined : wanted, ...(pauses && { loadMore: noMore }) }}
-        keyOf={keyOf}
+        keyOf={getTaskKey}
         hrefOf={({ id }) => `/${encodeURIComponent(id)}`}
         columns={COLUMNS}
         empty={
@@ -119,11 +119,11 @@ function noMore(): void {
 }
 
 interface TaskPageBody {
-  tasks: Task[];
+  tasks: A2aTask[];
   nextPageToken: string;
 }
 
-function filterIn(search: URLSearchParams): TaskFilter {
+function filterIn(search: URLSearchParams): TaskSearch {
   return {
     state: search.get('state') ?? '',
     agent: search.get('agent') ?? '',

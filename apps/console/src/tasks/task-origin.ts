@@ -1,4 +1,4 @@
-import type { Task } from '../api/task.js';
+import type { A2aTask } from '../api/task.js';
 
 /** Metadata key of the chain of calls that led to a Task. */
 const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
@@ -11,12 +11,12 @@ export interface Origin {
 }
 
 /** Returns what else a Task is, from the metadata that Parley writes. */
-export function originOf({ id, metadata = {} }: Pick<Task, 'id' | 'metadata'>): Origin {
-  const at = (view: string): string => `/${view}/${encodeURIComponent(id)}`;
+export function originOf({ id, metadata = {} }: Pick<A2aTask, 'id' | 'metadata'>): Origin {
+  const getAddress = (view: string): string => `/${view}/${encodeURIComponent(id)}`;
   const run = metadata['parley/run'];
-  if (isObject(run)) return { label: `run of ${String(run['workflow'])}`, href: at('runs') };
-  if (isObject(metadata['parley/conversation'])) return { label: 'conversation', href: at('conversations') };
-  if (isObject(metadata['parley/brainstorm'])) return { label: 'brainstorm', href: at('brainstorms') };
+  if (isObject(run)) return { label: `run of ${String(run['workflow'])}`, href: getAddress('runs') };
+  if (isObject(metadata['parley/conversation'])) return { label: 'conversation', href: getAddress('conversations') };
+  if (isObject(metadata['parley/brainstorm'])) return { label: 'brainstorm', href: getAddress('brainstorms') };
   return { label: 'agent' };
 }
 
@@ -24,7 +24,7 @@ export function originOf({ id, metadata = {} }: Pick<Task, 'id' | 'metadata'>): 
  * True if a Task is a run, a conversation or a brainstorm that no other Task called for.
  * A node's Task is never top level, since it does not say who called the node.
  */
-export function isTopLevel({ id, metadata = {} }: Pick<Task, 'id' | 'metadata'>): boolean {
+export function isTopLevel({ id, metadata = {} }: Pick<A2aTask, 'id' | 'metadata'>): boolean {
   const links = metadata[CALL_CHAIN];
   const called = Array.isArray(links) && links.length > 0;
   return !called && originOf({ id, metadata }).href !== undefined;

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { partsText } from '../api/parts.js';
-import { isEnded, type Message, type Task } from '../api/task.js';
+import { isEnded, type A2aMessage, type A2aTask } from '../api/task.js';
 import { PartsView } from '../components/parts-view.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
 import { originOf } from './task-origin.js';
 
 /** Shows a Task: its state, Artifacts and history. */
-export function TaskOverview({ task }: { task: Task }) {
+export function TaskOverview({ task }: { task: A2aTask }) {
   const { contextId, status, artifacts = [], history = [] } = task;
   return (
     <div
@@ -57,7 +57,7 @@ export function TaskOverview({ task }: { task: Task }) {
 }
 
 /** True if an ended Task's last message repeats an Artifact; its text is shown once. */
-function isMade({ status, artifacts = [] }: Task, { parts }: Message): boolean {
+function isMade({ status, artifacts = [] }: A2aTask, { parts }: A2aMessage): boolean {
   const text = partsText(parts);
   return isEnded(status.state) && artifacts.some((artifact) => partsText(artifact.parts) === text);
 }
@@ -80,7 +80,7 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Said({ message: { role, parts } }: { message: Message }) {
+function Said({ message: { role, parts } }: { message: A2aMessage }) {
   const caller = role === 'ROLE_USER';
   return (
     <article className={`rounded-md border p-3 ${caller ? 'border-primary/30 bg-primary/8' : 'bg-card'}`}>

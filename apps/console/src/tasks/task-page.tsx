@@ -1,7 +1,7 @@
 import { ExternalLink } from 'lucide-react';
 import { Link } from 'wouter';
-import { rpc } from '../api/json-rpc.js';
-import { isEnded, type Task } from '../api/task.js';
+import { callAgent } from '../api/json-rpc.js';
+import { isEnded, type A2aTask } from '../api/task.js';
 import { useAction } from '../api/use-action.js';
 import { useLiveResource } from '../api/use-live-resource.js';
 import { buttonClass } from '../components/button.js';
@@ -21,10 +21,10 @@ import { TaskTranscript } from './task-transcript.js';
 /** Shows a Task, live: its content, its log, and its push notifications. */
 export function TaskPage({ id }: { id: string }) {
   const query = { streams: ['task'], taskId: id };
-  const resource = useLiveResource(id, (signal) => rpc<Task>('/a2a', 'GetTask', { id }, signal), query);
+  const resource = useLiveResource(id, (signal) => callAgent<A2aTask>('/a2a', 'GetTask', { id }, signal), query);
   const action = useAction();
-  const cancel = async (): Promise<void> => {
-    await rpc('/a2a', 'CancelTask', { id });
+  const requestCancel = async (): Promise<void> => {
+    await callAgent('/a2a', 'CancelTask', { id });
     resource.reload();
   };
   const task = resource.data;
@@ -49,7 +49,7 @@ export function TaskPage({ id }: { id: string }) {
                 </Link>
               )}
               {!isEnded(task.status.state) && (
-                <CommandButton action={action} work={cancel} kind="danger">
+                <CommandButton action={action} work={requestCancel} kind="danger">
                   Cancel
                 </CommandButton>
               )}
@@ -82,7 +82,7 @@ export function TaskPage({ id }: { id: string }) {
   );
 }
 
-function TaskJson({ task }: { task: Task }) {
+function TaskJson({ task }: { task: A2aTask }) {
   return (
     <div className="overflow-auto p-4">
       <JsonView value={task} label="The Task as JSON" />

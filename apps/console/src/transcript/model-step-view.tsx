@@ -3,7 +3,7 @@ import { partsText } from '../api/parts.js';
 import { PartsView } from '../components/parts-view.js';
 import { Fold } from './fold.js';
 import { StepHead } from './step-head.js';
-import { type ModelStep, tokens } from './transcript.js';
+import { type ModelStep, formatTokens } from './transcript.js';
 
 /** Shows a model's answer with its token counts. A running answer is shown elsewhere; the last one is folded. */
 export function ModelStepView({ step, isLast }: { step: ModelStep; isLast: boolean }) {
@@ -19,7 +19,7 @@ export function ModelStepView({ step, isLast }: { step: ModelStep; isLast: boole
             {model} <span className="font-normal text-muted-foreground">step {number}</span>
           </>
         }
-        note={usage ? tokens(usage) : ''}
+        note={usage ? formatTokens(usage) : ''}
         state={state}
         from={from}
         to={to}

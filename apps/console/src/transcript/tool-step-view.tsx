@@ -4,7 +4,7 @@ import { DataTree } from '../components/data-tree.js';
 import { Elapsed } from '../components/time.js';
 import { Fold } from './fold.js';
 import { StepHead } from './step-head.js';
-import type { Question, ToolStep } from './transcript.js';
+import type { ToolQuestion, ToolStep } from './transcript.js';
 
 /** Shows a call of a tool: its arguments, the approval that a person gave, and its result. */
 export function ToolStepView({ step }: { step: ToolStep }) {
@@ -38,7 +38,7 @@ export function ToolStepView({ step }: { step: ToolStep }) {
       )}
       {error !== undefined && <p className="text-sm break-words text-destructive">{error}</p>}
       {result !== undefined && error === undefined && (
-        <Fold title={truncated ? 'Result, cut' : 'Result'} summary={said(result)}>
+        <Fold title={truncated ? 'Result, cut' : 'Result'} summary={summarizeResult(result)}>
           {truncated && (
             <p className="text-xs text-warning">There was more than a result may have: this is its beginning.</p>
           )}
@@ -53,7 +53,7 @@ export function ToolStepView({ step }: { step: ToolStep }) {
   );
 }
 
-function Asked({ question: { at, answer, answeredAt, byAgent, text } }: { question: Question }) {
+function Asked({ question: { at, answer, answeredAt, byAgent, text } }: { question: ToolQuestion }) {
   if (byAgent) return <p className="text-xs break-words text-muted-foreground">{text}</p>;
   if (answer === undefined) return <p className="text-xs text-warning">Somebody is asked whether it may be called.</p>;
   return (
@@ -84,6 +84,6 @@ function Text({ text }: { text: string }) {
   );
 }
 
-function said(result: unknown): string {
+function summarizeResult(result: unknown): string {
   return typeof result === 'string' ? result : JSON.stringify(result);
 }

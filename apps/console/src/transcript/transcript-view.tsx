@@ -3,7 +3,7 @@ import { LargeDialog } from '../components/large-dialog.js';
 import { LiveText } from '../components/live-text.js';
 import { ModelStepView } from './model-step-view.js';
 import { ToolStepView } from './tool-step-view.js';
-import { tokens, type Transcript } from './transcript.js';
+import { formatTokens, type Transcript } from './transcript.js';
 
 /** Shows the steps of an agent: its models' answers and its tool calls. */
 export function TranscriptView({ transcript }: { transcript: Transcript }) {
@@ -14,7 +14,7 @@ export function TranscriptView({ transcript }: { transcript: Transcript }) {
     <section aria-label="Transcript" className="space-y-1">
       <header className="flex items-center gap-2">
         <h3 className="text-sm font-medium">Transcript</h3>
-        <span className="grow text-right text-xs text-muted-foreground">{tokens(usage)}</span>
+        <span className="grow text-right text-xs text-muted-foreground">{formatTokens(usage)}</span>
         <LargeDialog title="Transcript">
           <Steps transcript={transcript} />
         </LargeDialog>

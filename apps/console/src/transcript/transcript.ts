@@ -1,5 +1,5 @@
 import { joinedParts } from '../api/parts.js';
-import type { Part } from '../api/task.js';
+import type { A2aPart } from '../api/task.js';
 import { END, partsIn, QUESTION, TEXT, type WorkEvent } from './work-event.js';
 
 /** A call of a model, with its answer or error. */
@@ -12,8 +12,8 @@ export interface ModelStep {
   to?: string | undefined;
   state: 'running' | 'completed' | 'failed' | 'canceled';
   /** Answer so far. */
-  parts: readonly Part[];
-  usage?: Usage;
+  parts: readonly A2aPart[];
+  usage?: StepTokenUsage;
   error?: string;
   /** Model that was asked in its place. */
   next?: string;
@@ -38,14 +38,14 @@ export interface ToolStep {
   /** Number of times it was called. */
   made: number;
   /** Question to a person about the call, and its answer. */
-  question?: Question;
+  question?: ToolQuestion;
   /** Task of the agent called as a tool; missing for a remote agent, whose Task has no page here. */
   taskId?: string;
   /** True once the called agent has a Task. */
   isCalled?: true;
 }
 
-export interface Question {
+export interface ToolQuestion {
   text: string;
   at?: string | undefined;
   answeredAt?: string | undefined;
@@ -54,7 +54,7 @@ export interface Question {
   byAgent?: true;
 }
 
-export interface Usage {
+export interface StepTokenUsage {
   inputTokens: number;
   outputTokens: number;
 }
@@ -64,61 +64,61 @@ export type WorkStep = ModelStep | ToolStep;
 /** Steps of an agent. */
 export interface Transcript {
   steps: readonly WorkStep[];
-  usage: Usage;
+  usage: StepTokenUsage;
   /** Answer so far. */
-  parts: readonly Part[];
+  parts: readonly A2aPart[];
 }
 
 /** Folds an agent's events into a transcript. The same events always give the same transcript. */
 export function transcriptOf(work: readonly WorkEvent[]): Transcript {
-  const fold = new Fold();
-  for (const event of work) fold.take(event);
+  const fold = new TranscriptFold();
+  for (const event of work) fold.foldEvent(event);
   return { steps: fold.steps, usage: fold.usage, parts: fold.parts };
 }
 
-class Fold {
+class TranscriptFold {
   readonly steps: WorkStep[] = [];
-  readonly usage: Usage = { inputTokens: 0, outputTokens: 0 };
-  parts: Part[] = [];
+  readonly usage: StepTokenUsage = { inputTokens: 0, outputTokens: 0 };
+  parts: A2aPart[] = [];
 
-  take(event: WorkEvent): void {
+  foldEvent(event: WorkEvent): void {
     const { type, payload, at } = event;
-    if (type === 'model.request') this.request(payload, at);
-    else if (type === TEXT) this.say(event);
-    else if (type === 'model.response') this.respond(payload, at);
-    else if (type === 'model.error') this.fail(payload, at);
-    else if (type === 'tool.call') this.call(payload, at);
-    else if (type === 'tool.called') this.called(payload);
-    else if (type === 'tool.result') this.result(payload, at);
-    else if (type === QUESTION) this.ask(payload, at);
-    else if (type === END) this.end(at);
+    if (type === 'model.request') this.startModelStep(payload, at);
+    else if (type === TEXT) this.appendAnswer(event);
+    else if (type === 'model.response') this.completeModelStep(payload, at);
+    else if (type === 'model.error') this.failModelStep(payload, at);
+    else if (type === 'tool.call') this.startToolCall(payload, at);
+    else if (type === 'tool.called') this.recordToolTask(payload);
+    else if (type === 'tool.result') this.recordToolResult(payload, at);
+    else if (type === QUESTION) this.recordQuestion(payload, at);
+    else if (type === END) this.cancelOpenSteps(at);
   }
 
-  private request({ model, step }: WorkEvent['payload'], at: string | undefined): void {
+  private startModelStep({ model, step }: WorkEvent['payload'], at: string | undefined): void {
     // An interrupted step is repeated: the earlier attempt has no end of its own.
-    const open = this.open();
+    const open = this.findOpenModelStep();
     if (open) Object.assign(open, { state: 'canceled', to: at });
     this.parts = [];
     this.steps.push({
       kind: 'model',
       key: `model ${this.steps.length}`,
-      step: Number(textOf(step)),
-      model: textOf(model),
+      step: Number(toPlainText(step)),
+      model: toPlainText(model),
       from: at,
       state: 'running',
       parts: [],
     });
   }
 
-  private say(event: WorkEvent): void {
+  private appendAnswer(event: WorkEvent): void {
     const added = partsIn(event);
     this.parts = event.payload['append'] === true ? joinedParts([...this.parts, ...added]) : joinedParts(added);
-    const open = this.open();
+    const open = this.findOpenModelStep();
     if (open) open.parts = this.parts;
   }
 
-  private respond({ usage, toolCalls }: WorkEvent['payload'], at: string | undefined): void {
-    const open = this.open();
+  private completeModelStep({ usage, toolCalls }: WorkEvent['payload'], at: string | undefined): void {
+    const open = this.findOpenModelStep();
     if (!open) return;
     Object.assign(open, { state: 'completed', to: at });
     if (isUsage(usage)) {
@@ -126,41 +126,41 @@ class Fold {
       this.usage.inputTokens += usage.inputTokens;
       this.usage.outputTokens += usage.outputTokens;
     }
-    for (const asked of Array.isArray(toolCalls) ? toolCalls.filter(isPayload) : []) this.plan(asked);
+    for (const asked of Array.isArray(toolCalls) ? toolCalls.filter(isPayload) : []) this.planToolCall(asked);
   }
 
-  private fail({ message, next }: WorkEvent['payload'], at: string | undefined): void {
-    const open = this.open();
+  private failModelStep({ message, next }: WorkEvent['payload'], at: string | undefined): void {
+    const open = this.findOpenModelStep();
     if (!open) return;
-    Object.assign(open, { state: 'failed', to: at, error: textOf(message) });
+    Object.assign(open, { state: 'failed', to: at, error: toPlainText(message) });
     if (typeof next === 'string') open.next = next;
   }
 
-  private plan({ tool, args, id }: WorkEvent['payload']): ToolStep {
+  private planToolCall({ tool, args, id }: WorkEvent['payload']): ToolStep {
     const key = `tool ${this.steps.length}`;
-    const step: ToolStep = { kind: 'tool', key, tool: textOf(tool), args, state: 'pending', made: 0 };
+    const step: ToolStep = { kind: 'tool', key, tool: toPlainText(tool), args, state: 'pending', made: 0 };
     if (typeof id === 'string') step.id = id;
     this.steps.push(step);
     return step;
   }
 
-  private call(payload: WorkEvent['payload'], at: string | undefined): void {
-    const step = this.found(payload) ?? this.plan(payload);
-    this.answer(step, 'yes', at);
+  private startToolCall(payload: WorkEvent['payload'], at: string | undefined): void {
+    const step = this.findOpenCall(payload) ?? this.planToolCall(payload);
+    this.recordAnswer(step, 'yes', at);
     Object.assign(step, { state: 'running', from: step.from ?? at, made: step.made + 1 });
   }
 
-  private called(payload: WorkEvent['payload']): void {
-    const step = this.found(payload);
+  private recordToolTask(payload: WorkEvent['payload']): void {
+    const step = this.findOpenCall(payload);
     const { agent, taskId } = payload;
     if (!step || typeof taskId !== 'string') return;
     step.isCalled = true;
     if (typeof agent === 'string' && !/^https?:/i.test(agent)) step.taskId = taskId;
   }
 
-  private result(payload: WorkEvent['payload'], at: string | undefined): void {
-    const step = this.found(payload) ?? this.ended(payload) ?? this.plan(payload);
-    this.answer(step, 'no', at);
+  private recordToolResult(payload: WorkEvent['payload'], at: string | undefined): void {
+    const step = this.findOpenCall(payload) ?? this.findEarlierCall(payload) ?? this.planToolCall(payload);
+    this.recordAnswer(step, 'no', at);
     const { result, error, truncated } = payload;
     const outcome = typeof error === 'string' ? { error } : { result };
     Object.assign(step, { state: 'error' in outcome ? 'failed' : 'completed', to: at, ...outcome });
@@ -168,7 +168,7 @@ class Fold {
   }
 
   /** Records a question. Calls run one after another, so it belongs to the first open call. */
-  private ask({ text }: WorkEvent['payload'], at: string | undefined): void {
+  private recordQuestion({ text }: WorkEvent['payload'], at: string | undefined): void {
     const next = this.steps.find((it) => it.kind === 'tool' && isOpen(it));
     if (next?.kind !== 'tool') return;
     next.state = 'input-required';
@@ -176,28 +176,28 @@ class Fold {
     next.question = { text: typeof text === 'string' ? text : '', at, ...byAgent };
   }
 
-  private answer({ question }: ToolStep, answer: 'yes' | 'no', at: string | undefined): void {
+  private recordAnswer({ question }: ToolStep, answer: 'yes' | 'no', at: string | undefined): void {
     if (question?.byAgent) question.answeredAt ??= at;
     else if (question && question.answer === undefined) Object.assign(question, { answer, answeredAt: at });
   }
 
-  private end(at: string | undefined): void {
+  private cancelOpenSteps(at: string | undefined): void {
     for (const step of this.steps) if (isOpen(step)) Object.assign(step, { state: 'canceled', to: at });
   }
 
-  private open(): ModelStep | undefined {
+  private findOpenModelStep(): ModelStep | undefined {
     const last = this.steps.findLast((it) => it.kind === 'model');
     return last?.kind === 'model' && last.state === 'running' ? last : undefined;
   }
 
   /** Returns the open call that a payload means; tool nodes give their only call no id. */
-  private found({ id, tool }: WorkEvent['payload']): ToolStep | undefined {
+  private findOpenCall({ id, tool }: WorkEvent['payload']): ToolStep | undefined {
     const calls = this.calls.filter(isOpen);
     return typeof id === 'string' ? calls.find((it) => it.id === id) : calls.find((it) => it.tool === tool);
   }
 
   /** Returns the last call with this id: a follower that reconnects may receive its result again. */
-  private ended({ id }: WorkEvent['payload']): ToolStep | undefined {
+  private findEarlierCall({ id }: WorkEvent['payload']): ToolStep | undefined {
     return typeof id === 'string' ? this.calls.findLast((it) => it.id === id) : undefined;
   }
 
@@ -211,7 +211,7 @@ function isOpen({ state }: WorkStep): boolean {
 }
 
 /** Returns a text or number as text: remote agents may send anything. */
-function textOf(value: unknown): string {
+function toPlainText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
@@ -219,8 +219,8 @@ function isPayload(value: unknown): value is WorkEvent['payload'] {
   return typeof value === 'object' && value !== null;
 }
 
-function isUsage(value: unknown): value is Usage {
-  const { inputTokens, outputTokens } = (value ?? {}) as Partial<Usage>;
+function isUsage(value: unknown): value is StepTokenUsage {
+  const { inputTokens, outputTokens } = (value ?? {}) as Partial<StepTokenUsage>;
   return typeof inputTokens === 'number' && typeof outputTokens === 'number';
 }
 
@@ -232,7 +232,7 @@ export function doingNow({ steps }: Transcript): string | undefined {
 }
 
 /** Returns the tokens read and written, as the provider counts them. */
-export function tokens({ inputTokens, outputTokens }: Usage): string {
+export function formatTokens({ inputTokens, outputTokens }: StepTokenUsage): string {
   if (inputTokens + outputTokens === 0) return '';
   return `${inputTokens.toLocaleString()} → ${outputTokens.toLocaleString()} tokens`;
 }

@@ -1,5 +1,5 @@
 import { joinedParts } from '../api/parts.js';
-import type { Part, StreamResponse } from '../api/task.js';
+import type { A2aPart, A2aStreamItem } from '../api/task.js';
 
 /** An event of an agent's work: a step, a piece of its answer, a question, or its end. */
 export interface WorkEvent {
@@ -40,12 +40,12 @@ export function toolCalled(work: readonly WorkEvent[]): string | undefined {
   return typeof tool === 'string' ? tool : undefined;
 }
 
-export function partsIn({ payload }: WorkEvent): Part[] {
-  return Array.isArray(payload['parts']) ? (payload['parts'] as Part[]) : [];
+export function partsIn({ payload }: WorkEvent): A2aPart[] {
+  return Array.isArray(payload['parts']) ? (payload['parts'] as A2aPart[]) : [];
 }
 
 /** Returns the event of an agent's work in a Task's event, if any. */
-export function workIn({ statusUpdate, artifactUpdate }: StreamResponse): WorkEvent | undefined {
+export function workIn({ statusUpdate, artifactUpdate }: A2aStreamItem): WorkEvent | undefined {
   if (artifactUpdate) {
     const { artifact, append = false } = artifactUpdate;
     return { type: TEXT, payload: { parts: artifact.parts, append } };

@@ -1,11 +1,11 @@
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 import { sentenceOf } from '../api/problem.js';
 import { Button } from '../components/button.js';
 import { JsonView } from '../components/json-view.js';
 
-interface Preview {
+interface CardPreviewData {
   url: string;
   /** Version of A2A. */
   version?: string;
@@ -24,14 +24,14 @@ const SIGNATURES: Readonly<Record<string, string>> = {
 
 /** Shows the card of an external agent and its problems. */
 export function CardPreview({ url }: { url: unknown }) {
-  const [shown, setShown] = useState<Preview>();
+  const [shown, setShown] = useState<CardPreviewData>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const address = typeof url === 'string' ? url.trim() : '';
-  const look = async (): Promise<void> => {
+  const fetchPreview = async (): Promise<void> => {
     setBusy(true);
     try {
-      setShown(await get<Preview>(`/api/agent-card?url=${encodeURIComponent(address)}`));
+      setShown(await getJson<CardPreviewData>(`/api/agent-card?url=${encodeURIComponent(address)}`));
       setError(undefined);
     } catch (failure) {
       setError(failure);
@@ -42,7 +42,7 @@ export function CardPreview({ url }: { url: unknown }) {
   const current = shown?.url === address ? shown : undefined;
   return (
     <section aria-label="Agent card" className="space-y-2">
-      <Button disabled={!/^https?:\/\/./i.test(address) || busy} onClick={() => void look()}>
+      <Button disabled={!/^https?:\/\/./i.test(address) || busy} onClick={() => void fetchPreview()}>
         {busy ? 'Fetching …' : 'Show the agent card'}
       </Button>
       {error !== undefined && (
@@ -55,7 +55,7 @@ export function CardPreview({ url }: { url: unknown }) {
   );
 }
 
-function Card({ preview: { card, version, signature, pin, problems } }: { preview: Preview }) {
+function Card({ preview: { card, version, signature, pin, problems } }: { preview: CardPreviewData }) {
   return (
     <div role="status" className="space-y-2 rounded-md border p-3 text-sm">
       {card && (

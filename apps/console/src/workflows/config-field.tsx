@@ -26,7 +26,7 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
       return (
         <PromptField
           field={field}
-          value={textOf(value)}
+          value={textOrEmpty(value)}
           draft={draft}
           node={node.id}
           onChange={onChange}
@@ -46,7 +46,7 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
         <ChoiceField
           label={label}
           hint={hint}
-          value={textOf(value)}
+          value={textOrEmpty(value)}
           options={field.options ?? {}}
           onChange={(next) => onChange(next === '' ? undefined : next)}
         />
@@ -73,7 +73,7 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
     case 'agent':
       return <AgentFields {...member} />;
     default:
-      return <TextField field={field} value={textOf(value)} onChange={onChange} />;
+      return <TextField field={field} value={textOrEmpty(value)} onChange={onChange} />;
   }
 }
 
@@ -114,6 +114,6 @@ function TextField({ field: { label, kind, placeholder, hint }, value, onChange 
   );
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

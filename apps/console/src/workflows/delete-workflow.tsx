@@ -9,7 +9,7 @@ import { deleteWorkflow } from './workflow-api.js';
 export function DeleteWorkflow({ name }: { name: string }) {
   const [, navigate] = useLocation();
   const [error, setError] = useState<unknown>();
-  const confirm = async (): Promise<void> => {
+  const deleteAndLeave = async (): Promise<void> => {
     try {
       await deleteWorkflow(name);
       navigate('~/workflows');
@@ -40,7 +40,7 @@ export function DeleteWorkflow({ name }: { name: string }) {
             <AlertDialog.Cancel asChild>
               <Button>Keep it</Button>
             </AlertDialog.Cancel>
-            <Button kind="danger" onClick={() => void confirm()}>
+            <Button kind="danger" onClick={() => void deleteAndLeave()}>
               Delete
             </Button>
           </div>

@@ -6,12 +6,12 @@ import { CheckField } from '../components/choice-fields.js';
 import { Field, TextArea } from '../components/field.js';
 import { useStickToEnd } from '../components/use-stick-to-end.js';
 import { ModelField } from './config/agent/model-field.js';
-import { type Draft, move, placeNew } from './draft.js';
+import { type Draft, moveNodes, placeNew } from './draft.js';
 import { type DraftChange, draftChanges, lostCredentials } from './draft-changes.js';
 import { draftFromText } from './draft-json.js';
 import { ProblemNotes } from './problem-notes.js';
 import type { DraftEditing } from './use-draft.js';
-import { type Generation, useGeneration } from './use-generation.js';
+import { type GenerationState, useGeneration } from './use-generation.js';
 
 interface DescribeFormProps {
   editing: DraftEditing;
@@ -34,11 +34,11 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
   const [fault, setFault] = useState<string>();
   const generation = useGeneration();
   const current = keep && draft.nodes.length > 0 ? draft : undefined;
-  const take = (taken: Draft): void => {
+  const takeDraft = (taken: Draft): void => {
     change(() => taken);
     onDone();
   };
-  const write = async (): Promise<void> => {
+  const writeDraft = async (): Promise<void> => {
     setProposal(undefined);
     setFault(undefined);
     const written = await generation.start({ description, model, name: draft.name, current });
@@ -47,7 +47,7 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
       const placed = await placedDraft(draftFromText(JSON.stringify(written.workflow)), current !== undefined);
       const named = isNew ? placed : { ...placed, name: draft.name };
       if (current) setProposal({ draft: named, lost: lostCredentials(written.problems) });
-      else take(named);
+      else takeDraft(named);
     } catch (error) {
       setFault(`The model wrote no workflow. ${sentenceOf(error)}`);
     }
@@ -94,12 +94,12 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
         <Button
           kind={proposal ? 'plain' : 'primary'}
           disabled={generation.pending || description.trim() === ''}
-          onClick={() => void write()}
+          onClick={() => void writeDraft()}
         >
           {proposal ? 'Write it again' : 'Write it'}
         </Button>
         {proposal && !generation.pending && (
-          <Button kind="primary" onClick={() => take(proposal.draft)}>
+          <Button kind="primary" onClick={() => takeDraft(proposal.draft)}>
             Use this
           </Button>
         )}
@@ -109,7 +109,7 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
 }
 
 /** Shows the answer of the model as it arrives. */
-function Progress({ generation: { pending, step, text } }: { generation: Generation }) {
+function Progress({ generation: { pending, step, text } }: { generation: GenerationState }) {
   const box = useRef<HTMLPreElement>(null);
   useStickToEnd(box, text);
   return (
@@ -152,7 +152,7 @@ function Changes({ changes }: { changes: readonly DraftChange[] }) {
 async function placedDraft(draft: Draft, isChange: boolean): Promise<Draft> {
   if (isChange) return placeNew(draft);
   const { placedAside } = await import('../graph/layout-aside.js');
-  return move(draft, await placedAside(draft));
+  return moveNodes(draft, await placedAside(draft));
 }
 
 function errorAt(error: unknown, path: string): string | undefined {

@@ -1,5 +1,5 @@
-import type { FieldProblem } from '../api/problem.js';
-import { edgeIds, type GraphEdge, type GraphNode } from '../graph/graph.js';
+import type { ProblemDetail } from '../api/problem.js';
+import { edgeIds, type DefinitionEdge, type GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 
 /** A difference between two drafts. */
@@ -16,18 +16,18 @@ export function draftChanges(before: Draft, after: Draft): DraftChange[] {
   const { nodes: _before, edges: _edgesBefore, ...wholeBefore } = before;
   const { nodes: _after, edges: _edgesAfter, ...wholeAfter } = after;
   return [
-    ...differences(nodesOf(before), nodesOf(after)),
-    ...differences(edgesOf(before), edgesOf(after)),
-    ...differences(new Map(Object.entries(wholeBefore)), new Map(Object.entries(wholeAfter))),
+    ...findDifferences(nodesOf(before), nodesOf(after)),
+    ...findDifferences(edgesOf(before), edgesOf(after)),
+    ...findDifferences(new Map(Object.entries(wholeBefore)), new Map(Object.entries(wholeAfter))),
   ];
 }
 
 /** Returns the credentials that a model's changes removed; the checks of the canvas do not report them. */
-export function lostCredentials(problems: readonly FieldProblem[]): string[] {
+export function lostCredentials(problems: readonly ProblemDetail[]): string[] {
   return problems.filter(({ code }) => code === 'CREDENTIAL_LEFT_OUT').map(({ detail }) => detail);
 }
 
-function differences(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): DraftChange[] {
+function findDifferences(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): DraftChange[] {
   const found: DraftChange[] = [];
   for (const [what, value] of after) {
     if (!before.has(what)) found.push({ kind: 'added', what });
@@ -41,7 +41,7 @@ function nodesOf({ nodes }: Draft): Map<string, Omit<GraphNode, 'position'>> {
   return new Map(nodes.map(({ position: _position, ...node }) => [`node ${node.id}`, node]));
 }
 
-function edgesOf({ edges }: Draft): Map<string, GraphEdge> {
+function edgesOf({ edges }: Draft): Map<string, DefinitionEdge> {
   const ids = edgeIds(edges);
   return new Map(edges.map((edge, index) => [`edge ${(ids[index] ?? '').replace('->', ' → ')}`, edge]));
 }

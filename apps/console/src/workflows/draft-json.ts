@@ -1,5 +1,5 @@
 import type { Draft } from './draft.js';
-import { definitionOf, draftOf, type Workflow, withoutRevision } from './workflow-api.js';
+import { definitionOf, draftOf, type WorkflowRecord, withoutRevision } from './workflow-api.js';
 
 /** Returns a draft's definition as the text of a file. */
 export function draftText(draft: Draft): string {
@@ -12,7 +12,7 @@ export function draftText(draft: Draft): string {
  * @throws Error with a sentence for the person if the text is not a workflow
  */
 export function draftFromText(text: string): Draft {
-  const value = parsed(text);
+  const value = parseJson(text);
   if (!isObject(value)) throw new Error('A workflow is an object: {"name": …, "nodes": […], "edges": […]}.');
   const { name = '', nodes, edges = [] } = value;
   if (typeof name !== 'string') throw new Error('Its name must be a text.');
@@ -24,10 +24,10 @@ export function draftFromText(text: string): Draft {
     nodes: nodes.map((node, index) => nodeOf(node, index)),
     edges: edges.map((edge, index) => edgeOf(edge, index)),
   };
-  return draftOf(withoutRevision(definition as unknown as Workflow));
+  return draftOf(withoutRevision(definition as unknown as WorkflowRecord));
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { countOf, draftProblems } from './draft-problems.js';
+import { countProblems, draftProblems } from './draft-problems.js';
 
 const draft = { nodes: [], edges: [{ from: 'a', to: 'b' }] };
 
@@ -30,6 +30,6 @@ describe('draftProblems', () => {
     );
     expect(found.edges.get('a->b#2')).toEqual(['undeclared reference to "x" (when, character 5)']);
     expect(found.nodes.get(0)).toEqual(['runs nowhere']);
-    expect(countOf(found)).toBe(2);
+    expect(countProblems(found)).toBe(2);
   });
 });

@@ -1,4 +1,4 @@
-import type { FieldProblem } from '../api/problem.js';
+import type { ProblemDetail } from '../api/problem.js';
 import { edgeIds, type Graph } from '../graph/graph.js';
 
 /** Problems of a draft, by the node or edge that has them. */
@@ -14,7 +14,7 @@ export interface DraftProblems {
 export const NO_PROBLEMS: DraftProblems = { nodes: new Map(), edges: new Map(), rest: [] };
 
 /** Sorts problems by their `node` or `edge`, or by their paths: `nodes[2].id`, `edges[0].from`, `name`. */
-export function draftProblems(errors: readonly FieldProblem[], draft: Graph): DraftProblems {
+export function draftProblems(errors: readonly ProblemDetail[], draft: Graph): DraftProblems {
   const nodes = new Map<number, string[]>();
   const edges = new Map<string, string[]>();
   const rest: string[] = [];
@@ -23,23 +23,23 @@ export function draftProblems(errors: readonly FieldProblem[], draft: Graph): Dr
     const { path, detail, offset } = problem;
     const [, kind, place, member] = /^(nodes|edges)\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
     const index = place === undefined ? undefined : Number(place);
-    const node = kind === 'nodes' ? index : kind === undefined ? placeOf(problem.node, draft) : undefined;
+    const node = kind === 'nodes' ? index : kind === undefined ? findNodeIndex(problem.node, draft) : undefined;
     const edge = ids[(kind === 'edges' ? index : problem.edge) ?? -1];
     const said = saysWhat(detail) ? detail : `${member ?? path} ${detail}`;
     const sentence = offset === undefined ? said : `${said} (${member ?? path}, character ${offset + 1})`;
-    if (edge !== undefined) add(edges, edge, sentence);
-    else if (node !== undefined) add(nodes, node, sentence);
+    if (edge !== undefined) addProblem(edges, edge, sentence);
+    else if (node !== undefined) addProblem(nodes, node, sentence);
     else rest.push(sentence);
   }
   return { nodes, edges, rest };
 }
 
 /** Counts the problems. */
-export function countOf({ nodes, edges, rest }: DraftProblems): number {
+export function countProblems({ nodes, edges, rest }: DraftProblems): number {
   return [...nodes.values(), ...edges.values(), rest].reduce((sum, sentences) => sum + sentences.length, 0);
 }
 
-function placeOf(id: string | undefined, { nodes }: Graph): number | undefined {
+function findNodeIndex(id: string | undefined, { nodes }: Graph): number | undefined {
   const at = nodes.findIndex((node) => node.id === id);
   return at < 0 ? undefined : at;
 }
@@ -49,6 +49,6 @@ function saysWhat(detail: string): boolean {
   return !/^(must|should|is|may|has)\b/.test(detail);
 }
 
-function add<K>(sorted: Map<K, string[]>, key: K, sentence: string): void {
+function addProblem<K>(sorted: Map<K, string[]>, key: K, sentence: string): void {
   sorted.set(key, [...(sorted.get(key) ?? []), sentence]);
 }

@@ -1,17 +1,17 @@
 import {
   addLoop,
   addNode,
-  configure,
-  connect,
-  disconnect,
+  setConfigMember,
+  connectNodes,
+  disconnectNodes,
   type Draft,
   EMPTY_DRAFT,
   idFault,
   leadsBack,
-  move,
+  moveNodes,
   moveEdge,
-  remove,
-  rename,
+  removeElements,
+  renameNode,
   setDraft,
   setEdge,
   setNode,
@@ -61,8 +61,8 @@ describe('a draft', () => {
   });
 
   it('removes a node with its edges', () => {
-    expect(remove(chain('a', 'b', 'c'), ['b'], []).edges).toEqual([]);
-    expect(remove(chain('a', 'b', 'c'), [], ['a->b']).edges).toEqual([{ from: 'b', to: 'c' }]);
+    expect(removeElements(chain('a', 'b', 'c'), ['b'], []).edges).toEqual([]);
+    expect(removeElements(chain('a', 'b', 'c'), [], ['a->b']).edges).toEqual([{ from: 'b', to: 'c' }]);
   });
 
   it('refuses an edge that is there, leads to itself, or closes a circle', () => {
@@ -72,28 +72,28 @@ describe('a draft', () => {
       ['a', 'a'],
       ['c', 'a'],
     ] as const)
-      expect(connect(draft, { from, to })).toBe(draft);
-    expect(connect(draft, { from: 'a', to: 'c' }).edges).toHaveLength(3);
-    expect(disconnect(draft, { from: 'a', to: 'b' }).edges).toEqual([{ from: 'b', to: 'c' }]);
+      expect(connectNodes(draft, { from, to })).toBe(draft);
+    expect(connectNodes(draft, { from: 'a', to: 'c' }).edges).toHaveLength(3);
+    expect(disconnectNodes(draft, { from: 'a', to: 'b' }).edges).toEqual([{ from: 'b', to: 'c' }]);
   });
 
   it('renames a node in its edges too, unless another has the same id', () => {
-    expect(rename(chain('a', 'b', 'c'), 1, 'x').edges).toEqual([
+    expect(renameNode(chain('a', 'b', 'c'), 1, 'x').edges).toEqual([
       { from: 'a', to: 'x' },
       { from: 'x', to: 'c' },
     ]);
-    const twins = rename(chain('a', 'b', 'c'), 2, 'b');
-    expect(rename(twins, 2, 'd').edges[0]).toEqual({ from: 'a', to: 'b' });
+    const twins = renameNode(chain('a', 'b', 'c'), 2, 'b');
+    expect(renameNode(twins, 2, 'd').edges[0]).toEqual({ from: 'a', to: 'b' });
   });
 
   it('sets and removes what is configured', () => {
-    const set = configure(chain('a'), 'a', 'prompt', 'hi');
+    const set = setConfigMember(chain('a'), 'a', 'prompt', 'hi');
     expect(set.nodes[0]?.config).toEqual({ prompt: 'hi' });
-    expect(configure(set, 'a', 'prompt', '').nodes[0]?.config).toEqual({});
+    expect(setConfigMember(set, 'a', 'prompt', '').nodes[0]?.config).toEqual({});
   });
 
   it('moves nodes', () => {
-    expect(move(chain('a', 'b'), new Map([['b', { x: 5, y: 6 }]])).nodes[1]?.position).toEqual({ x: 5, y: 6 });
+    expect(moveNodes(chain('a', 'b'), new Map([['b', { x: 5, y: 6 }]])).nodes[1]?.position).toEqual({ x: 5, y: 6 });
   });
 
   it('knows what leads back, and makes a loop of it', () => {
@@ -103,18 +103,18 @@ describe('a draft', () => {
     const looped = addLoop(addLoop(draft, 'c', 'b', { max_iterations: 3 }), 'c', 'b', { max_iterations: 5 });
     expect(looped.edges.slice(2)).toEqual([{ from: 'c', to: 'b', loop: { max_iterations: 5 } }]);
     expect(leadsBack(looped, { from: 'a', to: 'c' })).toBe(false);
-    expect(disconnect(looped, { from: 'c', to: 'b' })).toEqual(looped);
+    expect(disconnectNodes(looped, { from: 'c', to: 'b' })).toEqual(looped);
   });
 
   it('lets edges between the same nodes differ in what they are taken for', () => {
-    const draft = connect(chain('a', 'b'), { from: 'a', to: 'b', on: 'failure' });
+    const draft = connectNodes(chain('a', 'b'), { from: 'a', to: 'b', on: 'failure' });
     expect(draft.edges).toEqual([
       { from: 'a', to: 'b' },
       { from: 'a', to: 'b', on: 'failure' },
     ]);
-    expect(connect(draft, { from: 'a', to: 'b' })).toBe(draft);
-    expect(remove(draft, [], ['a->b#2']).edges).toEqual([{ from: 'a', to: 'b' }]);
-    expect(disconnect(draft, { from: 'a', to: 'b' }).edges).toEqual([]);
+    expect(connectNodes(draft, { from: 'a', to: 'b' })).toBe(draft);
+    expect(removeElements(draft, [], ['a->b#2']).edges).toEqual([{ from: 'a', to: 'b' }]);
+    expect(disconnectNodes(draft, { from: 'a', to: 'b' }).edges).toEqual([]);
     expect(moveEdge(draft, 1, -1).edges[0]).toMatchObject({ on: 'failure' });
     expect(moveEdge(draft, 1, 1)).toBe(draft);
   });
@@ -122,14 +122,14 @@ describe('a draft', () => {
   it('keeps what it does not know, in nodes, edges and the whole', () => {
     const known = { ...chain('a', 'b'), $schema: 's', onExit: [{ node: 'b' }] } as Draft;
     const draft = setEdge(setNode(known, 'a', { later: 1 } as object), 0, { when: 'x', later: 2 } as object);
-    const renamed = rename(draft, 1, 'c');
+    const renamed = renameNode(draft, 1, 'c');
     expect(renamed).toMatchObject({
       $schema: 's',
       nodes: [{ id: 'a', later: 1 }, { id: 'c' }],
       edges: [{ from: 'a', to: 'c', when: 'x', later: 2 }],
       onExit: [{ node: 'c' }],
     });
-    expect(remove(renamed, ['c'], [])).not.toHaveProperty('onExit');
+    expect(removeElements(renamed, ['c'], [])).not.toHaveProperty('onExit');
     expect(setEdge(renamed, 0, { when: undefined }).edges[0]).not.toHaveProperty('when');
     expect(setDraft(renamed, { onExit: undefined })).not.toHaveProperty('onExit');
   });

@@ -1,21 +1,21 @@
 import {
   edgeId,
   edgeIds,
-  type GraphEdge,
+  type DefinitionEdge,
   type Graph,
   type GraphNode,
   isPlainEdge,
   type LoopSettings,
-  type Outcome,
+  type SourceOutcome,
   type Position,
 } from '../graph/graph.js';
-import { reaches } from '../graph/loops.js';
+import { isReachable } from '../graph/loops.js';
 import { FIRST_CONFIG } from '../nodes/node-fields.js';
 
 /** A node that runs once the run's outcome is known. */
 export interface Exit {
   node: string;
-  on?: Outcome;
+  on?: SourceOutcome;
 }
 
 /** A workflow being edited, with all other members of its definition. Every change creates a new draft. */
@@ -45,11 +45,11 @@ export function addNode(draft: Draft, type: string, position?: Position, after?:
   const place = position ?? (before?.position ? placeAfter(draft, before.position) : freePlace(draft));
   const node: GraphNode = { id, type, config: { ...FIRST_CONFIG[type] }, position: place };
   const added = { ...draft, nodes: [...draft.nodes, node] };
-  return { draft: before ? connect(added, { from: before.id, to: id }) : added, id };
+  return { draft: before ? connectNodes(added, { from: before.id, to: id }) : added, id };
 }
 
 /** Removes nodes with their edges, and edges by their ids. */
-export function remove(draft: Draft, nodes: readonly string[], edges: readonly string[]): Draft {
+export function removeElements(draft: Draft, nodes: readonly string[], edges: readonly string[]): Draft {
   const gone = new Set(nodes);
   const cut = new Set(edges);
   const ids = edgeIds(draft.edges);
@@ -64,14 +64,14 @@ export function remove(draft: Draft, nodes: readonly string[], edges: readonly s
 }
 
 /** Adds an edge, unless it repeats a plain edge or would close a cycle. */
-export function connect(draft: Draft, edge: GraphEdge): Draft {
+export function connectNodes(draft: Draft, edge: DefinitionEdge): Draft {
   const known = draft.edges.some((it) => edgeId(it) === edgeId(edge) && isPlainEdge(it) && isPlainEdge(edge));
   return known || leadsBack(draft, edge) ? draft : { ...draft, edges: [...draft.edges, edge] };
 }
 
 /** True if an edge would close a cycle, so that it can only be a loop's edge. */
-export function leadsBack({ edges }: Graph, { from, to }: GraphEdge): boolean {
-  return reaches(edges, to, from);
+export function leadsBack({ edges }: Graph, { from, to }: DefinitionEdge): boolean {
+  return isReachable(edges, to, from);
 }
 
 /** Adds a loop's edge; it replaces an earlier one between the same nodes. */
@@ -81,12 +81,12 @@ export function addLoop(draft: Draft, from: string, to: string, loop: LoopSettin
 }
 
 /** Removes every edge between two nodes, except loops' edges. */
-export function disconnect(draft: Draft, { from, to }: GraphEdge): Draft {
+export function disconnectNodes(draft: Draft, { from, to }: DefinitionEdge): Draft {
   return { ...draft, edges: draft.edges.filter((it) => it.from !== from || it.to !== to || it.loop !== undefined) };
 }
 
 /** Sets members of an edge; `undefined` removes a member. */
-export function setEdge(draft: Draft, index: number, members: Partial<GraphEdge>): Draft {
+export function setEdge(draft: Draft, index: number, members: Partial<DefinitionEdge>): Draft {
   return {
     ...draft,
     edges: draft.edges.map((edge, at) => (at === index ? withMembers(edge, members) : edge)),
@@ -112,7 +112,7 @@ export function moveEdge(draft: Draft, index: number, by: 1 | -1): Draft {
   return { ...draft, edges: draft.edges.map((edge, at) => (at === index ? two : at === other ? one : edge)) };
 }
 
-export function move(draft: Draft, moved: ReadonlyMap<string, Position>): Draft {
+export function moveNodes(draft: Draft, moved: ReadonlyMap<string, Position>): Draft {
   return { ...draft, nodes: draft.nodes.map((node) => withPosition(node, moved.get(node.id))) };
 }
 
@@ -122,7 +122,7 @@ export function placeNew(draft: Draft): Draft {
     if (position) return last;
     const before = last.edges.filter((edge) => edge.to === id && edge.loop === undefined).map(({ from }) => from);
     const known = last.nodes.find((node) => before.includes(node.id) && node.position !== undefined)?.position;
-    return move(last, new Map([[id, known ? placeAfter(last, known) : freePlace(last)]]));
+    return moveNodes(last, new Map([[id, known ? placeAfter(last, known) : freePlace(last)]]));
   }, draft);
 }
 
@@ -136,20 +136,20 @@ export function idFault({ nodes }: Draft, index: number, id: string): string | u
 }
 
 /** Renames a node, and its edges unless another node has the same id, as JSON allows: saving then reports it. */
-export function rename(draft: Draft, index: number, id: string): Draft {
+export function renameNode(draft: Draft, index: number, id: string): Draft {
   const old = draft.nodes[index]?.id;
   const alone = draft.nodes.filter((node) => node.id === old).length === 1;
-  const follow = (end: string): string => (alone && end === old ? id : end);
+  const renameEnd = (end: string): string => (alone && end === old ? id : end);
   return {
     ...draft,
     nodes: draft.nodes.map((node, at) => (at === index ? { ...node, id } : node)),
-    edges: draft.edges.map((edge) => ({ ...edge, from: follow(edge.from), to: follow(edge.to) })),
-    ...(draft.onExit && { onExit: draft.onExit.map((exit) => ({ ...exit, node: follow(exit.node) })) }),
+    edges: draft.edges.map((edge) => ({ ...edge, from: renameEnd(edge.from), to: renameEnd(edge.to) })),
+    ...(draft.onExit && { onExit: draft.onExit.map((exit) => ({ ...exit, node: renameEnd(exit.node) })) }),
   };
 }
 
 /** Sets a member of a node's config; `undefined` and the empty text remove it. */
-export function configure(draft: Draft, id: string, key: string, value: unknown): Draft {
+export function setConfigMember(draft: Draft, id: string, key: string, value: unknown): Draft {
   return {
     ...draft,
     nodes: draft.nodes.map((node) => {
@@ -178,9 +178,9 @@ function freeId({ nodes }: Draft, type: string): string {
 /** Returns a position to the right of another one, below nodes that are already there. */
 function placeAfter({ nodes }: Draft, { x, y }: Position): Position {
   const place = { x: x + STEP.x, y };
-  const isTaken = (): boolean =>
+  const isOccupied = (): boolean =>
     nodes.some(({ position: it }) => it && Math.abs(it.x - place.x) < STEP.x && Math.abs(it.y - place.y) < STEP.y);
-  while (isTaken()) place.y += STEP.y;
+  while (isOccupied()) place.y += STEP.y;
   return place;
 }
 

@@ -1,15 +1,15 @@
 import { ArrowRight, Repeat, Trash2 } from 'lucide-react';
 import { Button } from '../components/button.js';
 import { ChoiceField } from '../components/choice-fields.js';
-import { edgeIds, type GraphEdge, type Outcome } from '../graph/graph.js';
+import { edgeIds, type DefinitionEdge, type SourceOutcome } from '../graph/graph.js';
 import { loopsOf } from '../graph/loops.js';
-import { type Draft, remove, setEdge, setNode } from './draft.js';
+import { type Draft, removeElements, setEdge, setNode } from './draft.js';
 import { ExpressionField } from './expression-field.js';
 import { LoopFields } from './loop-fields.js';
 import { ProblemNotes } from './problem-notes.js';
 import type { DraftEditing } from './use-draft.js';
 
-const OUTCOMES: Readonly<Record<Outcome, string>> = {
+const OUTCOMES: Readonly<Record<SourceOutcome, string>> = {
   success: 'It has completed',
   failure: 'It has failed',
   always: 'It has ended, either way',
@@ -28,7 +28,7 @@ export function EdgePanel({ draft, index, problems, change, onSelect }: EdgePane
   const edge = draft.edges[index];
   const id = edgeIds(draft.edges)[index];
   if (!edge || id === undefined) return null;
-  const set = (members: Partial<GraphEdge>): void =>
+  const changeEdge = (members: Partial<DefinitionEdge>): void =>
     change((last) => setEdge(last, index, members), `${id} ${Object.keys(members).join(' ')}`);
   const Icon = edge.loop ? Repeat : ArrowRight;
   return (
@@ -49,15 +49,20 @@ export function EdgePanel({ draft, index, problems, change, onSelect }: EdgePane
       {edge.loop ? (
         <>
           <Body draft={draft} index={index} />
-          <LoopFields loop={edge.loop} path={`edges[${index}]`} draft={draft} onChange={(loop) => set({ loop })} />
+          <LoopFields
+            loop={edge.loop}
+            path={`edges[${index}]`}
+            draft={draft}
+            onChange={(loop) => changeEdge({ loop })}
+          />
         </>
       ) : (
-        <Condition draft={draft} index={index} edge={edge} set={set} change={change} />
+        <Condition draft={draft} index={index} edge={edge} set={changeEdge} change={change} />
       )}
       <Button
         kind="danger"
         onClick={() => {
-          change((last) => remove(last, [], [id]));
+          change((last) => removeElements(last, [], [id]));
           onSelect(undefined);
         }}
       >
@@ -70,8 +75,8 @@ export function EdgePanel({ draft, index, problems, change, onSelect }: EdgePane
 interface ConditionProps {
   draft: Draft;
   index: number;
-  edge: GraphEdge;
-  set: (members: Partial<GraphEdge>) => void;
+  edge: DefinitionEdge;
+  set: (members: Partial<DefinitionEdge>) => void;
   change: DraftEditing['change'];
 }
 

@@ -2,7 +2,7 @@ import { Redo2, Save, Undo2, WandSparkles } from 'lucide-react';
 import { Button } from '../components/button.js';
 import { DeleteWorkflow } from './delete-workflow.js';
 import { DescribeDialog } from './describe-dialog.js';
-import { move } from './draft.js';
+import { moveNodes } from './draft.js';
 import { JsonDialog } from './json-dialog.js';
 import { RunDialog } from './run-dialog.js';
 import type { DraftEditing } from './use-draft.js';
@@ -17,10 +17,10 @@ interface EditorActionsProps {
 /** Shows the actions for the workflow as a whole. */
 export function EditorActions({ editing, saving, isNew }: EditorActionsProps) {
   const { draft, change, undo, redo, canUndo, canRedo, dirty } = editing;
-  const tidy = async (): Promise<void> => {
+  const tidyUp = async (): Promise<void> => {
     const { layoutAside } = await import('../graph/layout-aside.js');
     const places = await layoutAside(draft);
-    change((last) => move(last, places));
+    change((last) => moveNodes(last, places));
   };
   return (
     <>
@@ -30,7 +30,7 @@ export function EditorActions({ editing, saving, isNew }: EditorActionsProps) {
       <Button kind="quiet" aria-label="Redo" title="Redo (Ctrl+Y)" disabled={!canRedo} onClick={redo}>
         <Redo2 className="size-4" aria-hidden />
       </Button>
-      <Button kind="quiet" onClick={() => void tidy()} disabled={draft.nodes.length === 0}>
+      <Button kind="quiet" onClick={() => void tidyUp()} disabled={draft.nodes.length === 0}>
         <WandSparkles className="size-4" aria-hidden /> <span className="max-md:sr-only">Tidy up</span>
       </Button>
       <DescribeDialog editing={editing} isNew={isNew} />

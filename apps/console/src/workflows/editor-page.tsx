@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useResource } from '../api/use-resource.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
-import { type Draft, EMPTY_DRAFT, move } from './draft.js';
+import { type Draft, EMPTY_DRAFT, moveNodes } from './draft.js';
 import { Editor } from './editor.js';
 import { draftOf, getWorkflow, withoutRevision } from './workflow-api.js';
 
@@ -37,5 +37,5 @@ async function placedDraft(name: string, signal: AbortSignal): Promise<{ draft: 
     import('../graph/layout-aside.js'),
   ]);
   const draft = draftOf(withoutRevision(workflow));
-  return { draft: move(draft, await placedAside(draft)), revision: workflow.revision ?? '*' };
+  return { draft: moveNodes(draft, await placedAside(draft)), revision: workflow.revision ?? '*' };
 }

@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'react';
 import { PageHeader } from '../components/page-header.js';
-import { edgeIds, type GraphEdge, type Position } from '../graph/graph.js';
+import { edgeIds, type DefinitionEdge, type Position } from '../graph/graph.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
 import type { PluginType } from '../nodes/plugin-types.js';
-import { addLoop, addNode, connect, type Draft, leadsBack, move, remove } from './draft.js';
+import { addLoop, addNode, connectNodes, type Draft, leadsBack, moveNodes, removeElements } from './draft.js';
 import { EdgePanel } from './edge-panel.js';
 import { EditorActions } from './editor-actions.js';
 import { draftView } from './draft-view.js';
@@ -35,13 +35,13 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
   const saving = useSaving(editing, revision);
   const checked = useChecking(draft);
   const plugins = usePluginTypes();
-  const [back, setBack] = useState<GraphEdge>();
+  const [back, setBack] = useState<DefinitionEdge>();
   const found = useMemo(
     () => ({ errors: checked?.errors ?? saving.problems, warnings: checked?.warnings ?? saving.warnings }),
     [checked, saving.problems, saving.warnings],
   );
   const view = useMemo(() => draftView(draft, found), [draft, found]);
-  const add = (type: string, position?: Position): void => {
+  const addNodeOfType = (type: string, position?: Position): void => {
     const added = addNode(draft, type, position, selection.node);
     change(() => added.draft);
     selection.selectNode(added.id);
@@ -56,7 +56,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
       />
       <SaveFault saving={saving} draft={draft} selection={selection} />
       <div className="flex min-h-0 grow flex-col md:flex-row">
-        <Palette plugins={plugins} onAdd={(type) => add(type)} />
+        <Palette plugins={plugins} onAdd={(type) => addNodeOfType(type)} />
         <div className="relative min-h-64 min-w-0 grow">
           <LazyCanvas
             label="Workflow"
@@ -71,10 +71,10 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
               <LoopHead loop={loop} onSelect={() => selection.selectEdge(edgeIds(draft.edges)[loop.edge] ?? '')} />
             )}
             edit={{
-              move: (moved) => change((last) => move(last, moved)),
-              connect: (edge) => (leadsBack(draft, edge) ? setBack(edge) : change((last) => connect(last, edge))),
-              remove: (nodes, edges) => change((last) => remove(last, nodes, edges)),
-              drop: add,
+              move: (moved) => change((last) => moveNodes(last, moved)),
+              connect: (edge) => (leadsBack(draft, edge) ? setBack(edge) : change((last) => connectNodes(last, edge))),
+              remove: (nodes, edges) => change((last) => removeElements(last, nodes, edges)),
+              drop: addNodeOfType,
             }}
           />
           <ProblemList checked={checked} draft={draft} selection={selection} hidden={saving.error !== undefined} />

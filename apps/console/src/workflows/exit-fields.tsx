@@ -1,12 +1,12 @@
 import { X } from 'lucide-react';
 import { Button } from '../components/button.js';
 import { Select } from '../components/field.js';
-import type { Outcome } from '../graph/graph.js';
+import type { SourceOutcome } from '../graph/graph.js';
 import { NodeChoice } from './control/follow-section.js';
 import { type Draft, type Exit, setDraft } from './draft.js';
 import type { DraftEditing } from './use-draft.js';
 
-const OUTCOMES: Readonly<Record<Outcome, string>> = {
+const OUTCOMES: Readonly<Record<SourceOutcome, string>> = {
   always: 'always',
   success: 'when it completed',
   failure: 'when it failed',
@@ -20,7 +20,7 @@ interface ExitFieldsProps {
 /** Shows the nodes that run once the run's outcome is known. */
 export function ExitFields({ draft, change }: ExitFieldsProps) {
   const { onExit = [], nodes, edges } = draft;
-  const set = (exits: Exit[]): void =>
+  const changeExits = (exits: Exit[]): void =>
     change((last) => setDraft(last, { onExit: exits.length > 0 ? exits : undefined }));
   const free = nodes.filter(
     ({ id }) => onExit.every(({ node }) => node !== id) && edges.every(({ from, to }) => from !== id && to !== id),
@@ -36,8 +36,10 @@ export function ExitFields({ draft, change }: ExitFieldsProps) {
             className="w-auto!"
             value={exit.on ?? 'always'}
             onChange={({ target }) => {
-              const on = target.value as Outcome;
-              set(onExit.map((it, at) => (at === index ? { node: it.node, ...(on !== 'always' && { on }) } : it)));
+              const on = target.value as SourceOutcome;
+              changeExits(
+                onExit.map((it, at) => (at === index ? { node: it.node, ...(on !== 'always' && { on }) } : it)),
+              );
             }}
           >
             {Object.entries(OUTCOMES).map(([on, label]) => (
@@ -50,7 +52,7 @@ export function ExitFields({ draft, change }: ExitFieldsProps) {
             kind="quiet"
             className="px-1!"
             aria-label={`Do not run ${exit.node} at the end`}
-            onClick={() => set(onExit.filter((_, at) => at !== index))}
+            onClick={() => changeExits(onExit.filter((_, at) => at !== index))}
           >
             <X className="size-4" aria-hidden />
           </Button>
@@ -61,7 +63,7 @@ export function ExitFields({ draft, change }: ExitFieldsProps) {
           label="Also run"
           hint="Whatever comes of them, the outcome stays."
           ids={free.map(({ id }) => id)}
-          onChoose={(node) => set([...onExit, { node }])}
+          onChoose={(node) => changeExits([...onExit, { node }])}
         />
       ) : (
         onExit.length === 0 && (

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { call } from '../api/http.js';
+import { callApi } from '../api/http.js';
 import { ApiProblem } from '../api/problem.js';
 import { retryTransient } from '../api/retry.js';
 import type { Draft } from './draft.js';
@@ -23,8 +23,8 @@ const PAUSE_MS = 350;
 export function useExpressionCheck(expression: string, path: string, draft: Draft): ExpressionFault[] | undefined {
   const [checked, setChecked] = useState<{ expression: string; faults: ExpressionFault[] }>();
   const look = useEffectEvent(async (signal: AbortSignal) => {
-    const check = (): Promise<ExpressionFault[]> => checkExpression(expression, path, draft, signal);
-    const faults = await retryTransient(check, signal).catch(() => undefined);
+    const requestCheck = (): Promise<ExpressionFault[]> => checkExpression(expression, path, draft, signal);
+    const faults = await retryTransient(requestCheck, signal).catch(() => undefined);
     if (faults && !signal.aborted) setChecked({ expression, faults });
   });
   useEffect(() => {
@@ -47,7 +47,8 @@ async function checkExpression(
 ): Promise<ExpressionFault[]> {
   const body = { expression, path, definition: definitionOf(draft) };
   try {
-    return (await call<{ problems: ExpressionFault[] }>('POST', '/api/expressions/check', { body, signal })).problems;
+    return (await callApi<{ problems: ExpressionFault[] }>('POST', '/api/expressions/check', { body, signal }))
+      .problems;
   } catch (error) {
     if (error instanceof ApiProblem && error.status === 422) return [...error.errors];
     throw error;

@@ -30,13 +30,13 @@ function namesAfter(path: string, { nodes }: Draft): string[] {
   const [first, second, ...more] = path.split('.').slice(0, -1);
   if (first === undefined) return NAMES;
   if (more.length > 0) return [];
-  if (first === 'nodes') return second === undefined ? words(nodes) : NODE_MEMBERS;
+  if (first === 'nodes') return second === undefined ? listPlainIds(nodes) : NODE_MEMBERS;
   if (second !== undefined) return [];
-  if (first === 'inputs') return words(nodes.filter(({ type }) => type === 'input'));
+  if (first === 'inputs') return listPlainIds(nodes.filter(({ type }) => type === 'input'));
   return first === 'error' ? ERROR_MEMBERS : [];
 }
 
 /** Returns the ids that can be written without quotes. */
-function words(nodes: readonly { id: string }[]): string[] {
+function listPlainIds(nodes: readonly { id: string }[]): string[] {
   return nodes.map(({ id }) => id).filter((id) => /^[A-Za-z_]\w*$/.test(id));
 }

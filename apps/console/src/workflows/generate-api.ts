@@ -1,5 +1,5 @@
-import { request } from '../api/http.js';
-import { ApiProblem, type FieldProblem, problemOf } from '../api/problem.js';
+import { requestApi } from '../api/http.js';
+import { ApiProblem, type ProblemDetail, readProblem } from '../api/problem.js';
 import { readEvents } from '../api/sse.js';
 import { type Definition, definitionOf } from './workflow-api.js';
 import type { Draft } from './draft.js';
@@ -16,7 +16,7 @@ export interface GenerationRequest {
 /** A workflow that a model wrote. */
 export interface GeneratedWorkflow {
   workflow: Definition;
-  problems: FieldProblem[];
+  problems: ProblemDetail[];
   attempts: number;
   model: string;
 }
@@ -25,8 +25,8 @@ export interface GeneratedWorkflow {
 export type GenerationStep =
   | { type: 'generate.started'; model: string }
   | { type: 'generate.progress'; text: string }
-  | { type: 'generate.draft'; attempt: number; problems: FieldProblem[] }
-  | { type: 'generate.repair'; attempt: number; problems: FieldProblem[] };
+  | { type: 'generate.draft'; attempt: number; problems: ProblemDetail[] }
+  | { type: 'generate.repair'; attempt: number; problems: ProblemDetail[] };
 
 /**
  * Lets a model write a workflow; nothing is saved.
@@ -45,11 +45,11 @@ export async function generateWorkflow(
     ...(current && { current: definitionOf(current) }),
   };
   const headers = { accept: 'text/event-stream' };
-  const response = await request('POST', '/api/generate', { body, headers, signal });
+  const response = await requestApi('POST', '/api/generate', { body, headers, signal });
   if (response.body) {
     for await (const { event, data } of readEvents(response.body)) {
       if (event === 'done') return JSON.parse(data) as GeneratedWorkflow;
-      if (event === 'error') throw await failureOf(data);
+      if (event === 'error') throw await parseProblem(data);
       onStep({ type: event, ...(JSON.parse(data) as object) } as GenerationStep);
     }
   }
@@ -57,7 +57,7 @@ export async function generateWorkflow(
   throw new ApiProblem(0, 'The connection to the service was lost. Try again.');
 }
 
-function failureOf(data: string): Promise<ApiProblem> {
+function parseProblem(data: string): Promise<ApiProblem> {
   const { status } = JSON.parse(data) as { status: number };
-  return problemOf(new Response(data, { status }));
+  return readProblem(new Response(data, { status }));
 }

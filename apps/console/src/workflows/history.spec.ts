@@ -1,30 +1,30 @@
-import { changed, historyOf, redone, undone } from './history.js';
+import { recordChange, historyOf, redoChange, undoChange } from './history.js';
 
 describe('a history', () => {
   it('goes back and forth', () => {
-    const two = changed(changed(historyOf('a'), 'b'), 'c');
-    expect(undone(two).present).toBe('b');
-    expect(undone(undone(two)).present).toBe('a');
-    expect(redone(undone(two)).present).toBe('c');
+    const two = recordChange(recordChange(historyOf('a'), 'b'), 'c');
+    expect(undoChange(two).present).toBe('b');
+    expect(undoChange(undoChange(two)).present).toBe('a');
+    expect(redoChange(undoChange(two)).present).toBe('c');
   });
 
   it('stays where there is nothing to undo or redo', () => {
-    expect(undone(historyOf('a')).present).toBe('a');
-    expect(redone(historyOf('a')).present).toBe('a');
+    expect(undoChange(historyOf('a')).present).toBe('a');
+    expect(redoChange(historyOf('a')).present).toBe('a');
   });
 
   it('undoes changes about the same together', () => {
-    const typed = ['h', 'hi', 'hi!'].reduce((history, text) => changed(history, text, 'name'), historyOf(''));
-    expect(undone(typed).present).toBe('');
-    expect(undone(changed(typed, 'x', 'other')).present).toBe('hi!');
+    const typed = ['h', 'hi', 'hi!'].reduce((history, text) => recordChange(history, text, 'name'), historyOf(''));
+    expect(undoChange(typed).present).toBe('');
+    expect(undoChange(recordChange(typed, 'x', 'other')).present).toBe('hi!');
   });
 
   it('forgets what was undone when something else is done', () => {
-    expect(redone(changed(undone(changed(historyOf('a'), 'b')), 'c')).present).toBe('c');
+    expect(redoChange(recordChange(undoChange(recordChange(historyOf('a'), 'b')), 'c')).present).toBe('c');
   });
 
   it('takes what changes nothing for no change', () => {
     const history = historyOf('a');
-    expect(changed(history, 'a')).toBe(history);
+    expect(recordChange(history, 'a')).toBe(history);
   });
 });

@@ -14,20 +14,20 @@ export function historyOf<T>(present: T): History<T> {
 }
 
 /** Records a change. Changes with the same subject, such as the letters of a field, are undone together. */
-export function changed<T>(history: History<T>, next: T, about?: string): History<T> {
+export function recordChange<T>(history: History<T>, next: T, about?: string): History<T> {
   if (next === history.present) return history;
   const continues = about !== undefined && about === history.about && history.past.length > 0;
   const past = continues ? history.past : [...history.past, history.present].slice(-LONGEST);
   return { past, present: next, future: [], about };
 }
 
-export function undone<T>({ past, present, future }: History<T>): History<T> {
+export function undoChange<T>({ past, present, future }: History<T>): History<T> {
   const last = past.at(-1);
   if (last === undefined) return { past, present, future };
   return { past: past.slice(0, -1), present: last, future: [present, ...future] };
 }
 
-export function redone<T>({ past, present, future }: History<T>): History<T> {
+export function redoChange<T>({ past, present, future }: History<T>): History<T> {
   const [next, ...rest] = future;
   if (next === undefined) return { past, present, future };
   return { past: [...past, present], present: next, future: rest };

@@ -4,7 +4,7 @@ import { type ChangeEvent, useState } from 'react';
 import { Button } from '../components/button.js';
 import { Field, TextArea } from '../components/field.js';
 import { CopyButton } from '../components/json-view.js';
-import { type Draft, move } from './draft.js';
+import { type Draft, moveNodes } from './draft.js';
 import { draftFromText, draftText } from './draft-json.js';
 import type { DraftEditing } from './use-draft.js';
 
@@ -36,7 +36,7 @@ export function JsonDialog({ editing: { draft, change }, isNew }: JsonDialogProp
               const named = isNew ? taken : { ...taken, name: draft.name };
               const { placedAside } = await import('../graph/layout-aside.js');
               const places = await placedAside(named);
-              change(() => move(named, places));
+              change(() => moveNodes(named, places));
               setOpen(false);
             }}
           />
@@ -55,7 +55,7 @@ function JsonText({ draft, onTake }: JsonTextProps) {
   const [begun] = useState(() => draftText(draft));
   const [text, setText] = useState(begun);
   const [fault, setFault] = useState<string>();
-  const take = (): void => {
+  const takeText = (): void => {
     try {
       const taken = draftFromText(text);
       setFault(undefined);
@@ -64,7 +64,7 @@ function JsonText({ draft, onTake }: JsonTextProps) {
       setFault((error as Error).message);
     }
   };
-  const read = async ({ target }: ChangeEvent<HTMLInputElement>): Promise<void> => {
+  const readFile = async ({ target }: ChangeEvent<HTMLInputElement>): Promise<void> => {
     const file = target.files?.[0];
     if (file) setText(await file.text());
   };
@@ -97,13 +97,13 @@ function JsonText({ draft, onTake }: JsonTextProps) {
             type="file"
             accept=".json,application/json"
             className="sr-only"
-            onChange={(event) => void read(event)}
+            onChange={(event) => void readFile(event)}
           />
         </label>
         <Dialog.Close asChild>
           <Button>Close</Button>
         </Dialog.Close>
-        <Button kind="primary" disabled={text === begun} onClick={take}>
+        <Button kind="primary" disabled={text === begun} onClick={takeText}>
           Use this
         </Button>
       </div>

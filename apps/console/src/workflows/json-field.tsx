@@ -12,7 +12,7 @@ interface JsonFieldProps {
 export function JsonField({ field, value, onChange }: JsonFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState<string>();
-  const take = (typed: string): void => {
+  const changeJson = (typed: string): void => {
     setText(typed);
     try {
       onChange(typed.trim() === '' ? undefined : JSON.parse(typed));
@@ -30,7 +30,7 @@ export function JsonField({ field, value, onChange }: JsonFieldProps) {
           spellCheck={false}
           className="font-mono text-xs!"
           value={text}
-          onChange={(event) => take(event.target.value)}
+          onChange={(event) => changeJson(event.target.value)}
         />
       )}
     </Field>

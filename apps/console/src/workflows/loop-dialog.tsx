@@ -1,14 +1,14 @@
 import { Dialog } from 'radix-ui';
 import { useState } from 'react';
 import { Button } from '../components/button.js';
-import type { GraphEdge, LoopSettings } from '../graph/graph.js';
+import type { DefinitionEdge, LoopSettings } from '../graph/graph.js';
 import { addLoop, type Draft } from './draft.js';
 import { LoopFields, NEW_LOOP } from './loop-fields.js';
 
 interface LoopDialogProps {
   draft: Draft;
   /** Edge that closes a cycle; the dialog is hidden without one. */
-  edge: GraphEdge | undefined;
+  edge: DefinitionEdge | undefined;
   onClose: () => void;
   onMake: (loop: LoopSettings) => void;
 }
@@ -29,7 +29,7 @@ export function LoopDialog({ draft, edge, onClose, onMake }: LoopDialogProps) {
 
 interface NewLoopProps {
   draft: Draft;
-  edge: GraphEdge;
+  edge: DefinitionEdge;
   onMake: (loop: LoopSettings) => void;
 }
 

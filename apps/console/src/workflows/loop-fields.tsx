@@ -21,7 +21,7 @@ interface LoopFieldsProps {
 
 /** Shows the settings of a loop: its limit, its exit condition, and what happens at the limit. */
 export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
-  const set = (members: Partial<LoopSettings>): void => {
+  const changeLoop = (members: Partial<LoopSettings>): void => {
     const next = Object.entries({ ...loop, ...members }).filter(([, value]) => value !== undefined);
     onChange(Object.fromEntries(next) as unknown as LoopSettings);
   };
@@ -32,7 +32,9 @@ export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
         min={1}
         max={MOST_ITERATIONS}
         value={loop.max_iterations}
-        onChange={(most) => set({ max_iterations: Math.min(MOST_ITERATIONS, Math.max(1, Math.round(most ?? 1))) })}
+        onChange={(most) =>
+          changeLoop({ max_iterations: Math.min(MOST_ITERATIONS, Math.max(1, Math.round(most ?? 1))) })
+        }
       />
       <ExpressionField
         label="Until"
@@ -41,19 +43,19 @@ export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
         value={loop.exit_when}
         path={`${path}.loop.exit_when`}
         draft={draft}
-        onChange={(exit_when) => set({ exit_when })}
+        onChange={(exit_when) => changeLoop({ exit_when })}
       />
       <DurationField
         label="Pause between iterations"
         value={loop.delay}
         placeholder="0s"
-        onChange={(delay) => set({ delay })}
+        onChange={(delay) => changeLoop({ delay })}
       />
       <ChoiceField
         label="At the last iteration"
         value={loop.on_max ?? 'continue'}
         options={AT_MOST}
-        onChange={(on_max) => set({ on_max: on_max === 'fail' ? on_max : undefined })}
+        onChange={(on_max) => changeLoop({ on_max: on_max === 'fail' ? on_max : undefined })}
       />
       <PromptField
         field={{
@@ -63,7 +65,7 @@ export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
         rows={2}
         value={loop.initial ?? ''}
         draft={draft}
-        onChange={(initial) => set({ initial: initial === '' ? undefined : initial })}
+        onChange={(initial) => changeLoop({ initial: initial === '' ? undefined : initial })}
       />
     </div>
   );

@@ -1,8 +1,8 @@
 import { Repeat } from 'lucide-react';
-import type { Loop } from '../graph/loops.js';
+import type { GraphLoop } from '../graph/loops.js';
 
 /** Shows the head of a loop's frame, which selects the loop. */
-export function LoopHead({ loop: { from, to, settings }, onSelect }: { loop: Loop; onSelect: () => void }) {
+export function LoopHead({ loop: { from, to, settings }, onSelect }: { loop: GraphLoop; onSelect: () => void }) {
   return (
     <button
       type="button"

@@ -12,7 +12,7 @@ interface NodeIdFieldProps {
 export function NodeIdField({ id, faultOf, onRename }: NodeIdFieldProps) {
   const [text, setText] = useState(id);
   const fault = text === id ? undefined : faultOf(text);
-  const take = (): void => {
+  const applyId = (): void => {
     if (text === '') setText(id);
     else if (text !== id && fault === undefined) onRename(text);
   };
@@ -24,8 +24,8 @@ export function NodeIdField({ id, faultOf, onRename }: NodeIdFieldProps) {
           value={text}
           spellCheck={false}
           onChange={(event) => setText(event.target.value)}
-          onBlur={take}
-          onKeyDown={(event) => event.key === 'Enter' && take()}
+          onBlur={applyId}
+          onKeyDown={(event) => event.key === 'Enter' && applyId()}
         />
       )}
     </Field>

@@ -11,7 +11,17 @@ import { FollowSection } from './control/follow-section.js';
 import { JoinSection } from './control/join-section.js';
 import { ResultSection } from './control/result-section.js';
 import { WaitSection } from './control/wait-section.js';
-import { configure, connect, disconnect, type Draft, idFault, leadsBack, remove, rename, setDraft } from './draft.js';
+import {
+  setConfigMember,
+  connectNodes,
+  disconnectNodes,
+  type Draft,
+  idFault,
+  leadsBack,
+  removeElements,
+  renameNode,
+  setDraft,
+} from './draft.js';
 import { controlsOf } from '../nodes/node-controls.js';
 import { NODE_FIELDS } from '../nodes/node-fields.js';
 import { NodeIdField } from './node-id-field.js';
@@ -63,7 +73,7 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
         id={node.id}
         faultOf={(id) => idFault(draft, index, id)}
         onRename={(id) => {
-          change((last) => rename(last, index, id));
+          change((last) => renameNode(last, index, id));
           onSelect(id);
         }}
       />
@@ -74,7 +84,9 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
           draft={draft}
           node={node}
           path={path}
-          onConfig={(key, value) => change((last) => configure(last, node.id, key, value), `${node.id}.${field.key}`)}
+          onConfig={(key, value) =>
+            change((last) => setConfigMember(last, node.id, key, value), `${node.id}.${field.key}`)
+          }
           onLanguage={() => change((last) => setDraft(last, { language: 2 }))}
         />
       ))}
@@ -94,7 +106,7 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
       <Button
         kind="danger"
         onClick={() => {
-          change((last) => remove(last, [node.id], []));
+          change((last) => removeElements(last, [node.id], []));
           onSelect(undefined);
         }}
       >
@@ -121,7 +133,7 @@ function Parents({ draft, node, change }: { draft: Draft; node: GraphNode; chang
               disabled={!parents.has(id) && leadsBack(draft, { from: id, to: node.id })}
               onChange={({ target }) => {
                 const edge = { from: id, to: node.id };
-                change((last) => (target.checked ? connect(last, edge) : disconnect(last, edge)));
+                change((last) => (target.checked ? connectNodes(last, edge) : disconnectNodes(last, edge)));
               }}
             />
             {id}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Field, Input } from '../components/field.js';
-import { type NodeField, numberOf } from '../nodes/node-fields.js';
+import { type NodeField, parseNumber } from '../nodes/node-fields.js';
 
 interface NumberFieldProps {
   field: NodeField;
@@ -22,9 +22,9 @@ export function NumberField({ field, value, onChange }: NumberFieldProps) {
           value={text}
           onChange={(event) => {
             setText(event.target.value);
-            onChange(numberOf(event.target.value, field));
+            onChange(parseNumber(event.target.value, field));
           }}
-          onBlur={() => setText(String(numberOf(text, field)))}
+          onBlur={() => setText(String(parseNumber(text, field)))}
         />
       )}
     </Field>

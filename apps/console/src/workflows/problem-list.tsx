@@ -2,12 +2,12 @@ import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../components/button.js';
 import type { Draft } from './draft.js';
-import { countOf, type DraftProblems } from './draft-problems.js';
-import type { Checked } from './use-checking.js';
+import { countProblems, type DraftProblems } from './draft-problems.js';
+import type { DraftFindings } from './use-checking.js';
 import type { Selection } from './use-selection.js';
 
 interface ProblemListProps {
-  checked: Checked | undefined;
+  checked: DraftFindings | undefined;
   draft: Draft;
   selection: Selection;
   /** True while another list of problems is shown. */
@@ -17,8 +17,8 @@ interface ProblemListProps {
 /** Shows the number of problems of the current draft, and the problems on demand. */
 export function ProblemList({ checked, draft, selection, hidden }: ProblemListProps) {
   const [open, setOpen] = useState(false);
-  const errors = checked ? countOf(checked.errors) : 0;
-  const warnings = checked ? countOf(checked.warnings) : 0;
+  const errors = checked ? countProblems(checked.errors) : 0;
+  const warnings = checked ? countProblems(checked.warnings) : 0;
   if (!checked || hidden || errors + warnings === 0) return null;
   return (
     <section
@@ -32,7 +32,7 @@ export function ProblemList({ checked, draft, selection, hidden }: ProblemListPr
         onClick={() => setOpen(!open)}
       >
         <TriangleAlert className="size-4" aria-hidden />
-        {[counted(errors, 'error'), counted(warnings, 'warning')].filter((it) => it !== '').join(', ')}
+        {[formatCount(errors, 'error'), formatCount(warnings, 'warning')].filter((it) => it !== '').join(', ')}
       </Button>
       {open && (
         <div className="space-y-2 border-t p-3 text-sm">
@@ -80,6 +80,6 @@ export function Problems({ problems, draft, selection }: ProblemsProps) {
   );
 }
 
-function counted(count: number, word: string): string {
+function formatCount(count: number, word: string): string {
   return count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`;
 }

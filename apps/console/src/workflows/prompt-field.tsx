@@ -5,7 +5,7 @@ import type { NodeField } from '../nodes/node-fields.js';
 import { CompletingArea } from './completing-area.js';
 import type { Draft } from './draft.js';
 import { withWord, wordsAt } from './expression-words.js';
-import { complete, completionAt, inExpression, unknownReferences } from './templates.js';
+import { insertReference, completionAt, inExpression, unknownReferences } from './templates.js';
 import type { Completer } from './use-completion.js';
 
 interface PromptFieldProps {
@@ -53,7 +53,7 @@ function templateCompleter(draft: Draft, ids: readonly string[]): Completer {
   return {
     at: (text, caret) => (isWord(text, caret) ? wordsAt(text, caret, draft) : completionAt(text, caret, ids)),
     put: (text, caret, from, word) =>
-      isWord(text, caret) ? withWord(text, caret, from, word) : complete(text, caret, from, word),
+      isWord(text, caret) ? withWord(text, caret, from, word) : insertReference(text, caret, from, word),
   };
 }
 

@@ -55,18 +55,18 @@ function StartForm({ draft, dirty, save, keyOf, onClose }: StartFormProps) {
   const action = useAction();
   const inputs = inputNodes(draft);
   const [values, setValues] = useState(() => firstInputs(inputs));
-  const start = async (): Promise<void> => {
+  const startSavedRun = async (): Promise<void> => {
     if (dirty && !(await save())) return onClose();
     const given = givenInputs(inputs, values);
     const { runId } = await startRun(draft.name, given, keyOf([draft, given]));
     navigate(`~/runs/${encodeURIComponent(runId)}`);
   };
-  const submit = (event: FormEvent): void => {
+  const submitInputs = (event: FormEvent): void => {
     event.preventDefault();
-    void action.run(start);
+    void action.run(startSavedRun);
   };
   return (
-    <form className="space-y-4" onSubmit={submit}>
+    <form className="space-y-4" onSubmit={submitInputs}>
       <InputsForm nodes={inputs} values={values} onChange={setValues} errorAt={action.errorAt} />
       {action.error !== undefined && (
         <p role="alert" className="text-sm text-destructive">

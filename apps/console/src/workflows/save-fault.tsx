@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
 import { sentenceOf } from '../api/problem.js';
 import type { Draft } from './draft.js';
-import { countOf, type DraftProblems } from './draft-problems.js';
+import { countProblems, type DraftProblems } from './draft-problems.js';
 import { Problems } from './problem-list.js';
 import { Button, buttonClass } from '../components/button.js';
 import type { Saving } from './use-saving.js';
@@ -18,7 +18,7 @@ export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
   const { error, problems, warnings } = saving;
   if (saving.conflict) return <Conflict saving={saving} name={draft.name} />;
   if (error !== undefined) {
-    const title = countOf(problems) === 0 ? sentenceOf(error) : 'The workflow was not saved:';
+    const title = countProblems(problems) === 0 ? sentenceOf(error) : 'The workflow was not saved:';
     return (
       <div role="alert" className="flex gap-3 border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
         <TriangleAlert className="mt-0.5 size-4 shrink-0 text-destructive" aria-hidden />
@@ -26,7 +26,7 @@ export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
       </div>
     );
   }
-  if (countOf(warnings) === 0) return null;
+  if (countProblems(warnings) === 0) return null;
   return (
     <div role="status" className="flex gap-3 border-b border-warning/50 bg-warning/5 px-4 py-2 text-sm">
       <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warning" aria-hidden />

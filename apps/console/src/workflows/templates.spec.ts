@@ -1,4 +1,4 @@
-import { complete, completionAt, inExpression, unknownReferences } from './templates.js';
+import { insertReference, completionAt, inExpression, unknownReferences } from './templates.js';
 
 describe('unknownReferences', () => {
   it('names what no node is called, once', () => {
@@ -27,8 +27,8 @@ describe('completionAt', () => {
 
 describe('complete', () => {
   it('puts the reference in for what was typed, and keeps what follows', () => {
-    expect(complete('Say {{in now', 8, 4, 'input1')).toEqual({ text: 'Say {{input1}} now', caret: 14 });
-    expect(complete('{{in}}!', 4, 0, 'input1')).toEqual({ text: '{{input1}}!', caret: 10 });
+    expect(insertReference('Say {{in now', 8, 4, 'input1')).toEqual({ text: 'Say {{input1}} now', caret: 14 });
+    expect(insertReference('{{in}}!', 4, 0, 'input1')).toEqual({ text: '{{input1}}!', caret: 10 });
   });
 });
 

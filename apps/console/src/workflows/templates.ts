@@ -10,13 +10,13 @@ export function unknownReferences(text: string, ids: Iterable<string>): string[]
 }
 
 /** Completions of the reference at the caret. */
-export interface Completion {
+export interface ReferenceCompletion {
   /** Offset at which the reference starts. */
   from: number;
   candidates: string[];
 }
 
-export function completionAt(text: string, caret: number, ids: readonly string[]): Completion | undefined {
+export function completionAt(text: string, caret: number, ids: readonly string[]): ReferenceCompletion | undefined {
   const open = OPEN_REFERENCE.exec(text.slice(0, caret));
   if (!open) return undefined;
   const typed = open[1]?.toLowerCase() ?? '';
@@ -25,7 +25,12 @@ export function completionAt(text: string, caret: number, ids: readonly string[]
 }
 
 /** Replaces the reference at the caret, and returns the text with the new caret. */
-export function complete(text: string, caret: number, from: number, id: string): { text: string; caret: number } {
+export function insertReference(
+  text: string,
+  caret: number,
+  from: number,
+  id: string,
+): { text: string; caret: number } {
   const reference = `{{${id}}}`;
   const rest = text.slice(caret).replace(/^\w*\}{0,2}/, '');
   return { text: `${text.slice(0, from)}${reference}${rest}`, caret: from + reference.length };

@@ -5,7 +5,7 @@ import { draftProblems, type DraftProblems } from './draft-problems.js';
 import { checkWorkflow } from './workflow-api.js';
 
 /** The service's findings about an unsaved draft. */
-export interface Checked {
+export interface DraftFindings {
   /** Draft that was checked. */
   draft: Draft;
   errors: DraftProblems;
@@ -16,8 +16,8 @@ export interface Checked {
 const PAUSE_MS = 700;
 
 /** Returns the findings of the last check while a draft is edited; `undefined` until the service answers. */
-export function useChecking(draft: Draft): Checked | undefined {
-  const [checked, setChecked] = useState<Checked>();
+export function useChecking(draft: Draft): DraftFindings | undefined {
+  const [checked, setChecked] = useState<DraftFindings>();
   const look = useEffectEvent(async (signal: AbortSignal) => {
     const problems = await retryTransient(() => checkWorkflow(draft, signal), signal).catch(() => undefined);
     if (!problems || signal.aborted) return;

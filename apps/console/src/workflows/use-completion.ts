@@ -1,11 +1,11 @@
 import { type KeyboardEvent, type RefObject, useState } from 'react';
 import { flushSync } from 'react-dom';
-import type { Completion } from './templates.js';
+import type { ReferenceCompletion } from './templates.js';
 
 /** Completes words in a text. */
 export interface Completer {
   /** Returns the completions of the word before the caret. */
-  at: (text: string, caret: number) => Completion | undefined;
+  at: (text: string, caret: number) => ReferenceCompletion | undefined;
   /** Inserts a word, and returns the text with the new caret. */
   put: (text: string, caret: number, from: number, word: string) => { text: string; caret: number };
 }
@@ -28,7 +28,7 @@ export function useCompletion(
   completer: Completer,
   onChange: (text: string) => void,
 ): Completing {
-  const [open, setOpen] = useState<Completion>();
+  const [open, setOpen] = useState<ReferenceCompletion>();
   const [active, setActive] = useState(0);
   const candidates = open?.candidates ?? [];
   const close = (): void => setOpen(undefined);

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { Draft } from './draft.js';
-import { changed, historyOf, redone, undone } from './history.js';
+import { recordChange, historyOf, redoChange, undoChange } from './history.js';
 import { useLeaveQuestion } from './use-leave-question.js';
 
 export interface DraftEditing {
@@ -23,13 +23,13 @@ export function useDraft(initial: Draft): DraftEditing {
   const [saved, setSaved] = useState(initial);
   const dirty = history.present !== saved;
   const change = useCallback((make: (draft: Draft) => Draft, about?: string) => {
-    setHistory((last) => changed(last, make(last.present), about));
+    setHistory((last) => recordChange(last, make(last.present), about));
   }, []);
-  const undo = useCallback(() => setHistory(undone), []);
-  const redo = useCallback(() => setHistory(redone), []);
+  const undo = useCallback(() => setHistory(undoChange), []);
+  const redo = useCallback(() => setHistory(redoChange), []);
   useLeaveQuestion(dirty);
   useEffect(() => {
-    const press = (event: KeyboardEvent): void => {
+    const handleShortcut = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || isTyping(event.target)) return;
       const key = event.key.toLowerCase();
       if (key !== 'z' && key !== 'y') return;
@@ -37,8 +37,8 @@ export function useDraft(initial: Draft): DraftEditing {
       if (key === 'y' || event.shiftKey) redo();
       else undo();
     };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
+    addEventListener('keydown', handleShortcut);
+    return () => removeEventListener('keydown', handleShortcut);
   }, [undo, redo]);
   return {
     draft: history.present,

@@ -10,7 +10,7 @@ import {
 const SHOWN = 4_000;
 
 /** State of a generation by a model. */
-export interface Generation {
+export interface GenerationState {
   pending: boolean;
   /** Current step as a sentence. */
   step: string;
@@ -26,14 +26,14 @@ export interface Generation {
 }
 
 /** Writes workflows with a model; a running generation stops when the component unmounts. */
-export function useGeneration(): Generation {
+export function useGeneration(): GenerationState {
   const [pending, setPending] = useState(false);
   const [step, setStep] = useState('');
   const [text, setText] = useState('');
   const [error, setError] = useState<unknown>();
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
-  const show = (it: GenerationStep): void => {
+  const showStep = (it: GenerationStep): void => {
     if (it.type === 'generate.progress') setText((last) => `${last}${it.text}`.slice(-SHOWN));
     else setStep(sentenceOfStep(it));
     if (it.type === 'generate.repair') setText('');
@@ -46,7 +46,7 @@ export function useGeneration(): Generation {
     setText('');
     setStep('Asking a model …');
     try {
-      return await generateWorkflow(request, stop.signal, show);
+      return await generateWorkflow(request, stop.signal, showStep);
     } catch (failure) {
       if (!stop.signal.aborted) setError(failure);
       return undefined;

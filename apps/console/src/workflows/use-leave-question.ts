@@ -7,12 +7,12 @@ export function useLeaveQuestion(asks: boolean): void {
   const path = usePathname();
   useEffect(() => {
     if (!asks) return;
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    const warnBeforeUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
     const endGuard = guardHistory(path, isLeft);
-    addEventListener('beforeunload', warn);
+    addEventListener('beforeunload', warnBeforeUnload);
     document.addEventListener('click', askAtLink, true);
     return () => {
-      removeEventListener('beforeunload', warn);
+      removeEventListener('beforeunload', warnBeforeUnload);
       endGuard();
       document.removeEventListener('click', askAtLink, true);
     };

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { get } from '../api/http.js';
+import { getJson } from '../api/http.js';
 import { useResource } from '../api/use-resource.js';
 import { type PluginType, pluginTypes } from '../nodes/plugin-types.js';
 
@@ -7,6 +7,6 @@ const SCHEMA = '/schemas/workflow.json';
 
 /** Returns the node types that plugins of the service define; none until the schema is loaded. */
 export function usePluginTypes(): readonly PluginType[] {
-  const { data } = useResource<unknown>(SCHEMA, (signal) => get(SCHEMA, signal));
+  const { data } = useResource<unknown>(SCHEMA, (signal) => getJson(SCHEMA, signal));
   return useMemo(() => pluginTypes(data), [data]);
 }

@@ -1,5 +1,5 @@
-import { call, get, getPages } from '../api/http.js';
-import type { FieldProblem } from '../api/problem.js';
+import { callApi, getJson, getPages } from '../api/http.js';
+import type { ProblemDetail } from '../api/problem.js';
 import type { Graph, GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 
@@ -9,18 +9,18 @@ export interface Definition extends Partial<Omit<Draft, keyof Graph | 'name'>>, 
 }
 
 /** A workflow as the service returns it. */
-export interface Workflow extends Definition {
+export interface WorkflowRecord extends Definition {
   revision?: string;
   createdAt?: string;
   updatedAt: string;
 }
 
-export function listWorkflows(signal: AbortSignal): Promise<Workflow[]> {
+export function listWorkflows(signal: AbortSignal): Promise<WorkflowRecord[]> {
   return getPages('/api/workflows', signal);
 }
 
-export function getWorkflow(name: string, signal: AbortSignal): Promise<Workflow> {
-  return get(`/api/workflows/${encodeURIComponent(name)}`, signal);
+export function getWorkflow(name: string, signal: AbortSignal): Promise<WorkflowRecord> {
+  return getJson(`/api/workflows/${encodeURIComponent(name)}`, signal);
 }
 
 export interface SavedRevision {
@@ -31,13 +31,13 @@ export interface SavedRevision {
 /** Lists the revisions of a workflow, newest first; only the first page. */
 export async function listRevisions(name: string, signal: AbortSignal): Promise<SavedRevision[]> {
   const path = `/api/workflows/${encodeURIComponent(name)}/revisions`;
-  return (await get<{ revisions: SavedRevision[] }>(path, signal)).revisions;
+  return (await getJson<{ revisions: SavedRevision[] }>(path, signal)).revisions;
 }
 
 /** A workflow as returned by a save. */
-export interface SavedWorkflow extends Workflow {
+export interface SaveResult extends WorkflowRecord {
   /** Warnings about the saved workflow. */
-  problems?: FieldProblem[];
+  problems?: ProblemDetail[];
 }
 
 /**
@@ -45,23 +45,23 @@ export interface SavedWorkflow extends Workflow {
  * @param over the revision that must be current; `*` for any or none; `undefined` for a new workflow
  * @throws ApiProblem; 422 with an entry for each problem, 412 if another revision is current or the workflow is gone
  */
-export function saveWorkflow(draft: Draft, over: string | undefined): Promise<SavedWorkflow> {
+export function saveWorkflow(draft: Draft, over: string | undefined): Promise<SaveResult> {
   const body = definitionOf(draft);
-  if (over === undefined) return call('POST', '/api/workflows', { body });
+  if (over === undefined) return callApi('POST', '/api/workflows', { body });
   // `If-Match: *` would require that the workflow still exists.
   const headers: Record<string, string> = over === '*' ? {} : { 'if-match': `"${over}"` };
-  return call('PUT', `/api/workflows/${encodeURIComponent(draft.name)}`, { body, headers });
+  return callApi('PUT', `/api/workflows/${encodeURIComponent(draft.name)}`, { body, headers });
 }
 
 /** Returns the errors and warnings of a draft; nothing is saved. */
-export async function checkWorkflow(draft: Draft, signal: AbortSignal): Promise<FieldProblem[]> {
+export async function checkWorkflow(draft: Draft, signal: AbortSignal): Promise<ProblemDetail[]> {
   const body = definitionOf(draft);
-  const { problems } = await call<{ problems: FieldProblem[] }>('POST', '/api/workflows/check', { body, signal });
+  const { problems } = await callApi<{ problems: ProblemDetail[] }>('POST', '/api/workflows/check', { body, signal });
   return problems;
 }
 
 export function deleteWorkflow(name: string): Promise<void> {
-  return call('DELETE', `/api/workflows/${encodeURIComponent(name)}`);
+  return callApi('DELETE', `/api/workflows/${encodeURIComponent(name)}`);
 }
 
 /**
@@ -70,7 +70,7 @@ export function deleteWorkflow(name: string): Promise<void> {
  */
 export function startRun(name: string, inputs: Record<string, unknown>, key: string): Promise<{ runId: string }> {
   const headers = { 'idempotency-key': key };
-  return call('POST', `/api/workflows/${encodeURIComponent(name)}/runs`, { body: { inputs }, headers });
+  return callApi('POST', `/api/workflows/${encodeURIComponent(name)}/runs`, { body: { inputs }, headers });
 }
 
 /** Returns the draft of a definition, with all its members. */
@@ -84,7 +84,7 @@ export function definitionOf({ name, description, nodes, edges, ...rest }: Draft
 }
 
 /** Returns the definition of a workflow, without the members that the service adds. */
-export function withoutRevision(workflow: Workflow): Definition {
+export function withoutRevision(workflow: WorkflowRecord): Definition {
   const { revision: _revision, createdAt: _createdAt, updatedAt: _updatedAt, ...definition } = workflow;
   return definition;
 }

@@ -9,7 +9,7 @@ import { Input } from '../components/field.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { Time } from '../components/time.js';
-import { listWorkflows, type Workflow } from './workflow-api.js';
+import { listWorkflows, type WorkflowRecord } from './workflow-api.js';
 
 export function WorkflowList() {
   const resource = useResource('workflows', listWorkflows);
@@ -45,7 +45,7 @@ export function WorkflowList() {
               an Output.
             </EmptyState>
           ) : (
-            <WorkflowTable workflows={workflows.filter((it) => matches(it, search))} />
+            <WorkflowTable workflows={workflows.filter((it) => matchesWorkflow(it, search))} />
           )
         }
       </ResourceView>
@@ -53,7 +53,7 @@ export function WorkflowList() {
   );
 }
 
-function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
+function WorkflowTable({ workflows }: { workflows: readonly WorkflowRecord[] }) {
   if (workflows.length === 0) {
     return <EmptyState title="No workflow matches">Try other words, or clear the search.</EmptyState>;
   }
@@ -73,6 +73,6 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
   );
 }
 
-function matches({ name, description = '' }: Workflow, search: string): boolean {
+function matchesWorkflow({ name, description = '' }: WorkflowRecord, search: string): boolean {
   return `${name} ${description}`.toLowerCase().includes(search.trim().toLowerCase());
 }

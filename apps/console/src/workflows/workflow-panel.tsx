@@ -14,7 +14,8 @@ interface WorkflowPanelProps {
 
 /** Shows the settings of the workflow as a whole. */
 export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
-  const set = (members: Partial<Draft>, about: string): void => change((last) => setDraft(last, members), about);
+  const changeDraft = (members: Partial<Draft>, about: string): void =>
+    change((last) => setDraft(last, members), about);
   return (
     <div className="space-y-4">
       <h2 className="font-semibold">Workflow</h2>
@@ -25,7 +26,7 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
             value={draft.name}
             disabled={!isNew}
             required
-            onChange={(event) => set({ name: event.target.value }, 'name')}
+            onChange={(event) => changeDraft({ name: event.target.value }, 'name')}
           />
         )}
       </Field>
@@ -35,7 +36,7 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
             id={id}
             rows={3}
             value={draft.description}
-            onChange={(event) => set({ description: event.target.value }, 'description')}
+            onChange={(event) => changeDraft({ description: event.target.value }, 'description')}
           />
         )}
       </Field>
@@ -44,14 +45,14 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
           <Select
             id={id}
             value={draft.onFailure}
-            onChange={(event) => set({ onFailure: event.target.value as Draft['onFailure'] }, 'onFailure')}
+            onChange={(event) => changeDraft({ onFailure: event.target.value as Draft['onFailure'] }, 'onFailure')}
           >
             <option value="cancel">Cancel the whole run</option>
             <option value="continue">Finish what does not depend on it</option>
           </Select>
         )}
       </Field>
-      <Disclosure title="How it runs" summary={summaryOf(draft)}>
+      <Disclosure title="How it runs" summary={summarizeSettings(draft)}>
         <CheckField
           label="Expressions in texts"
           hint={
@@ -60,20 +61,20 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
             </>
           }
           checked={draft.language === 2}
-          onChange={(is) => set({ language: is ? 2 : undefined }, 'language')}
+          onChange={(is) => changeDraft({ language: is ? 2 : undefined }, 'language')}
         />
         <DurationField
           label="Deadline of a run"
           placeholder="2h"
           value={draft.deadline}
-          onChange={(deadline) => set({ deadline }, 'deadline')}
+          onChange={(deadline) => changeDraft({ deadline }, 'deadline')}
         />
         <OptionalNumber
           label="Nodes at once"
           hint="Entries of lists count; empty: as many as can."
           min={1}
           value={draft.parallel}
-          onChange={(parallel) => set({ parallel }, 'parallel')}
+          onChange={(parallel) => changeDraft({ parallel }, 'parallel')}
         />
         <ExitFields draft={draft} change={change} />
       </Disclosure>
@@ -84,7 +85,7 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
   );
 }
 
-function summaryOf({ language, deadline, parallel, onExit }: Draft): string | undefined {
+function summarizeSettings({ language, deadline, parallel, onExit }: Draft): string | undefined {
   const words = [
     ...(language === 2 ? ['expressions'] : []),
     ...(deadline === undefined ? [] : [`${deadline} at most`]),

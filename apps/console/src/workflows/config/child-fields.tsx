@@ -16,15 +16,15 @@ export function ChildFields(member: ConfigMember) {
   const { node, onConfig } = member;
   const { workflow, body } = node.config;
   const kind = body === undefined ? 'workflow' : 'body';
-  const choose = (next: keyof typeof KINDS): void => {
+  const chooseSource = (next: keyof typeof KINDS): void => {
     for (const key of ['workflow', 'revision', 'body']) onConfig(key, undefined);
     if (next === 'body') onConfig('body', EMPTY_BODY);
   };
   return (
     <>
-      <ChoiceField label="Runs" value={kind} options={KINDS} onChange={choose} />
+      <ChoiceField label="Runs" value={kind} options={KINDS} onChange={chooseSource} />
       {kind === 'workflow' ? (
-        <Named key={textOf(workflow)} {...member} />
+        <Named key={readConfigText(workflow)} {...member} />
       ) : (
         <>
           <JsonField
@@ -41,7 +41,7 @@ export function ChildFields(member: ConfigMember) {
 
 function Named(member: ConfigMember) {
   const { node, onConfig } = member;
-  const name = textOf(node.config['workflow']);
+  const name = readConfigText(node.config['workflow']);
   const list = useId();
   const all = useResource('workflows', listWorkflows);
   const child = useResource(name, async (signal) => (name === '' ? undefined : getWorkflow(name, signal)));
@@ -101,7 +101,7 @@ interface RevisionProps {
 
 function Revision({ name, value, onChange }: RevisionProps) {
   const { data = [] } = useResource(name, (signal) => listRevisions(name, signal));
-  const chosen = textOf(value);
+  const chosen = readConfigText(value);
   return (
     <Field label="Revision" hint="It stays the same until this workflow is saved again.">
       {(id) => (
@@ -149,6 +149,6 @@ function isGraph(body: unknown): body is Graph {
   return typeof body === 'object' && body !== null && Array.isArray((body as Partial<Graph>).nodes);
 }
 
-function textOf(value: unknown): string {
+function readConfigText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -21,8 +21,8 @@ interface ValuesFieldProps extends Pick<ConfigMember, 'draft' | 'onLanguage'> {
 export function ValuesField({ label, hint, one, value, wanted = [], draft, onLanguage, onChange }: ValuesFieldProps) {
   const values = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const names = [...new Set([...wanted, ...Object.keys(values)])];
-  const set = (name: string, next: unknown): void => onChange({ ...values, [name]: next });
-  const without = (name: string): Record<string, unknown> => {
+  const setValue = (name: string, next: unknown): void => onChange({ ...values, [name]: next });
+  const omitValue = (name: string): Record<string, unknown> => {
     const { [name]: _gone, ...rest } = values;
     return rest;
   };
@@ -40,10 +40,12 @@ export function ValuesField({ label, hint, one, value, wanted = [], draft, onLan
                 value={(values[name] as string | undefined) ?? ''}
                 draft={draft}
                 onLanguage={onLanguage}
-                onChange={(text) => (text === '' && wanted.includes(name) ? onChange(without(name)) : set(name, text))}
+                onChange={(text) =>
+                  text === '' && wanted.includes(name) ? onChange(omitValue(name)) : setValue(name, text)
+                }
               />
             ) : (
-              <JsonField field={{ label: name }} value={values[name]} onChange={(next) => set(name, next ?? '')} />
+              <JsonField field={{ label: name }} value={values[name]} onChange={(next) => setValue(name, next ?? '')} />
             )}
           </div>
           {!wanted.includes(name) && (
@@ -51,14 +53,14 @@ export function ValuesField({ label, hint, one, value, wanted = [], draft, onLan
               kind="quiet"
               className="px-1!"
               aria-label={`Remove ${name}`}
-              onClick={() => onChange(without(name))}
+              onClick={() => onChange(omitValue(name))}
             >
               <X className="size-4" aria-hidden />
             </Button>
           )}
         </div>
       ))}
-      <NewName one={one} taken={names} onAdd={(name) => set(name, '')} />
+      <NewName one={one} taken={names} onAdd={(name) => setValue(name, '')} />
     </fieldset>
   );
 }
@@ -66,7 +68,7 @@ export function ValuesField({ label, hint, one, value, wanted = [], draft, onLan
 function NewName({ one, taken, onAdd }: { one: string; taken: readonly string[]; onAdd: (name: string) => void }) {
   const [name, setName] = useState('');
   const fault = taken.includes(name) ? 'There is one of this name.' : undefined;
-  const add = (): void => {
+  const addName = (): void => {
     if (name === '' || fault !== undefined) return;
     onAdd(name);
     setName('');
@@ -82,12 +84,12 @@ function NewName({ one, taken, onAdd }: { one: string; taken: readonly string[];
               placeholder="name"
               spellCheck={false}
               onChange={({ target }) => setName(target.value)}
-              onKeyDown={(event) => event.key === 'Enter' && add()}
+              onKeyDown={(event) => event.key === 'Enter' && addName()}
             />
           )}
         </Field>
       </div>
-      <Button disabled={name === '' || fault !== undefined} onClick={add}>
+      <Button disabled={name === '' || fault !== undefined} onClick={addName}>
         <Plus className="size-4" aria-hidden /> Add {one}
       </Button>
     </div>

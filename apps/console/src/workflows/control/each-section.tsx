@@ -12,7 +12,7 @@ const POLICIES = { fail: 'The rest is canceled, and the node fails', collect: 'T
 export function EachSection(control: NodeControl) {
   const { draft, node, path } = control;
   const { each } = node;
-  const set = (members: Partial<Each>): void =>
+  const changeEach = (members: Partial<Each>): void =>
     setMembers(control, { each: withoutNothing({ items: '', ...each, ...members }) });
   return (
     <Disclosure title="For each entry" summary={eachSummary(node)} open={each?.items === ''}>
@@ -30,14 +30,14 @@ export function EachSection(control: NodeControl) {
             value={each.items}
             path={`${path}.each.items`}
             draft={draft}
-            onChange={(items) => set({ items: items ?? '' })}
+            onChange={(items) => changeEach({ items: items ?? '' })}
           />
           <OptionalNumber
             label="At once"
             placeholder="5"
             min={1}
             value={each.concurrency}
-            onChange={(concurrency) => set({ concurrency })}
+            onChange={(concurrency) => changeEach({ concurrency })}
           />
           <OptionalNumber
             label="Entries at most"
@@ -46,18 +46,18 @@ export function EachSection(control: NodeControl) {
             min={1}
             max={10_000}
             value={each.maxItems}
-            onChange={(maxItems) => set({ maxItems })}
+            onChange={(maxItems) => changeEach({ maxItems })}
           />
           <ChoiceField
             label="When an entry fails"
             value={each.onFailure ?? 'fail'}
             options={POLICIES}
             onChange={(policy) =>
-              set(policy === 'collect' ? { onFailure: policy } : { onFailure: undefined, minSuccess: undefined })
+              changeEach(policy === 'collect' ? { onFailure: policy } : { onFailure: undefined, minSuccess: undefined })
             }
           />
           {each.onFailure === 'collect' && (
-            <LeastSuccess value={each.minSuccess} onChange={(minSuccess) => set({ minSuccess })} />
+            <LeastSuccess value={each.minSuccess} onChange={(minSuccess) => changeEach({ minSuccess })} />
           )}
         </>
       )}

@@ -1,6 +1,6 @@
 import { CheckField } from '../../components/choice-fields.js';
 import { Disclosure } from '../../components/disclosure.js';
-import { connect, leadsBack } from '../draft.js';
+import { connectNodes, leadsBack } from '../draft.js';
 import { DurationField } from '../duration-field.js';
 import { FallbackFields } from './fallback-fields.js';
 import { NodeChoice } from './follow-section.js';
@@ -39,7 +39,7 @@ export function FailureSection(control: NodeControl) {
         label="Else go on to"
         hint="Draws an edge for failures: what it leads to takes care of them."
         ids={later.map(({ id }) => id)}
-        onChoose={(to) => change((last) => connect(last, { from: node.id, to, on: 'failure' }))}
+        onChoose={(to) => change((last) => connectNodes(last, { from: node.id, to, on: 'failure' }))}
       />
     </Disclosure>
   );

@@ -9,7 +9,7 @@ interface FallbackFieldsProps extends NodeControl {
 
 /** Shows the result that replaces a failed node's: a text, or other Parts as JSON. */
 export function FallbackFields({ fallback, ...control }: FallbackFieldsProps) {
-  const text = textOf(fallback.parts);
+  const text = readSingleText(fallback.parts);
   return (
     <div className="border-l-2 pl-3">
       {text === undefined ? (
@@ -40,7 +40,7 @@ export function FallbackFields({ fallback, ...control }: FallbackFieldsProps) {
   );
 }
 
-function textOf(parts: readonly unknown[]): string | undefined {
+function readSingleText(parts: readonly unknown[]): string | undefined {
   const [only, ...more] = parts as { text?: unknown }[];
   if (more.length > 0 || typeof only?.text !== 'string' || Object.keys(only).length !== 1) return undefined;
   return only.text;

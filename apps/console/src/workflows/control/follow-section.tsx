@@ -5,7 +5,7 @@ import { Disclosure } from '../../components/disclosure.js';
 import { Field, Select } from '../../components/field.js';
 import { edgeLooks } from '../../graph/edge-look.js';
 import { edgeIds } from '../../graph/graph.js';
-import { addLoop, connect, leadsBack, moveEdge } from '../draft.js';
+import { addLoop, connectNodes, leadsBack, moveEdge } from '../draft.js';
 import { NEW_LOOP } from '../loop-fields.js';
 import { type NodeControl, setMembers } from './node-control.js';
 import { followSummary } from './summaries.js';
@@ -34,7 +34,7 @@ export function FollowSection(control: NodeControl) {
       <NodeChoice
         label="Go on to"
         ids={later.map(({ id }) => id)}
-        onChoose={(to) => change((last) => connect(last, { from: node.id, to }))}
+        onChoose={(to) => change((last) => connectNodes(last, { from: node.id, to }))}
       />
       <NodeChoice
         label="Go back to"

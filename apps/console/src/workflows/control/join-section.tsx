@@ -1,7 +1,7 @@
 import { CheckField, ChoiceField, OptionalNumber } from '../../components/choice-fields.js';
 import { Disclosure } from '../../components/disclosure.js';
-import type { Join } from '../../graph/graph.js';
-import { incoming } from '../../graph/node-badges.js';
+import type { JoinRule } from '../../graph/graph.js';
+import { countIncoming } from '../../graph/node-badges.js';
 import { type NodeControl, setMembers } from './node-control.js';
 import { joinSummary } from './summaries.js';
 
@@ -16,13 +16,13 @@ const KINDS: Readonly<Record<JoinKind, string>> = {
 /** Shows how many of a node's incoming edges must be taken before it runs. */
 export function JoinSection(control: NodeControl) {
   const { draft, node } = control;
-  const edges = incoming(draft, node.id);
+  const edges = countIncoming(draft, node.id);
   if (edges < 2 && node.join === undefined) return null;
   const { join = 'all' } = node;
   const n = typeof join === 'object' ? join.n : 1;
   const cancelRest = typeof join === 'object' && join.cancelRest === true;
   const kind: JoinKind = join === 'all' ? 'all' : join === 'any' || n === 1 ? 'any' : 'some';
-  const set = (count: number, rest: boolean): void => setMembers(control, { join: joinOf(count, rest) });
+  const changeJoin = (count: number, rest: boolean): void => setMembers(control, { join: joinOf(count, rest) });
   return (
     <Disclosure title="When it starts" summary={joinSummary(node.join, edges)}>
       <ChoiceField
@@ -31,7 +31,7 @@ export function JoinSection(control: NodeControl) {
         value={kind}
         options={KINDS}
         onChange={(next) =>
-          next === 'all' ? setMembers(control, { join: undefined }) : set(next === 'any' ? 1 : 2, cancelRest)
+          next === 'all' ? setMembers(control, { join: undefined }) : changeJoin(next === 'any' ? 1 : 2, cancelRest)
         }
       />
       {kind === 'some' && (
@@ -40,7 +40,7 @@ export function JoinSection(control: NodeControl) {
           value={n}
           min={2}
           max={edges}
-          onChange={(count) => set(Math.max(2, Math.round(count ?? 2)), cancelRest)}
+          onChange={(count) => changeJoin(Math.max(2, Math.round(count ?? 2)), cancelRest)}
         />
       )}
       {kind !== 'all' && (
@@ -48,13 +48,13 @@ export function JoinSection(control: NodeControl) {
           label="Cancel the rest"
           hint="What leads only here, and is not needed any more, is canceled."
           checked={cancelRest}
-          onChange={(rest) => set(n, rest)}
+          onChange={(rest) => changeJoin(n, rest)}
         />
       )}
     </Disclosure>
   );
 }
 
-function joinOf(n: number, cancelRest: boolean): Join {
+function joinOf(n: number, cancelRest: boolean): JoinRule {
   return n === 1 && !cancelRest ? 'any' : { n, ...(cancelRest && { cancelRest }) };
 }

@@ -8,7 +8,7 @@ import { resultSummary } from './summaries.js';
 /** Shows the requirements for a node's result. */
 export function ResultSection(control: NodeControl) {
   const { output } = control.node;
-  const set = (members: NonNullable<GraphNode['output']>): void => {
+  const changeOutput = (members: NonNullable<GraphNode['output']>): void => {
     const next = Object.entries({ ...output, ...members }).filter(
       ([, value]) => value !== undefined && value !== false,
     );
@@ -20,13 +20,13 @@ export function ResultSection(control: NodeControl) {
         label="Read JSON out of its text"
         hint="As models write it: alone, or between fences."
         checked={output?.parse === true}
-        onChange={(parse) => set({ parse })}
+        onChange={(parse) => changeOutput({ parse })}
       />
       <SchemaField
         label="Its data"
         hint="What does not fit is a failure, which can be tried again."
         value={output?.schema}
-        onChange={(schema) => set({ schema })}
+        onChange={(schema) => changeOutput({ schema })}
       />
     </Disclosure>
   );

@@ -25,7 +25,7 @@ interface RetryFieldsProps extends NodeControl {
 
 /** Shows when a failed attempt is retried. */
 export function RetryFields({ retry, ...control }: RetryFieldsProps) {
-  const set = (members: Partial<Retry>): void => {
+  const changeRetry = (members: Partial<Retry>): void => {
     const next = Object.entries({ ...retry, ...members }).filter(([, value]) => value !== undefined);
     setMembers(control, { retry: Object.fromEntries(next) as unknown as Retry });
   };
@@ -35,32 +35,37 @@ export function RetryFields({ retry, ...control }: RetryFieldsProps) {
         label="Attempts in all"
         min={1}
         value={retry.attempts}
-        onChange={(attempts) => set({ attempts: Math.max(1, Math.round(attempts ?? 1)) })}
+        onChange={(attempts) => changeRetry({ attempts: Math.max(1, Math.round(attempts ?? 1)) })}
       />
-      <Kinds on={retry.on} onChange={(on) => set({ on })} />
+      <Kinds on={retry.on} onChange={(on) => changeRetry({ on })} />
       <ExpressionField
         label="And only if"
         placeholder="error.message.contains('busy')"
         value={retry.when}
         path={`${control.path}.retry.when`}
         draft={control.draft}
-        onChange={(when) => set({ when })}
+        onChange={(when) => changeRetry({ when })}
       />
       <div className="grid grid-cols-2 gap-3">
-        <DurationField label="First pause" placeholder="1s" value={retry.delay} onChange={(delay) => set({ delay })} />
+        <DurationField
+          label="First pause"
+          placeholder="1s"
+          value={retry.delay}
+          onChange={(delay) => changeRetry({ delay })}
+        />
         <OptionalNumber
           label="Grows by"
           placeholder="2"
           min={1}
           step="any"
           value={retry.factor}
-          onChange={(factor) => set({ factor })}
+          onChange={(factor) => changeRetry({ factor })}
         />
         <DurationField
           label="Longest pause"
           placeholder="1m"
           value={retry.maxDelay}
-          onChange={(maxDelay) => set({ maxDelay })}
+          onChange={(maxDelay) => changeRetry({ maxDelay })}
         />
         <OptionalNumber
           label="Left to chance"
@@ -69,7 +74,7 @@ export function RetryFields({ retry, ...control }: RetryFieldsProps) {
           max={1}
           step="any"
           value={retry.jitter}
-          onChange={(jitter) => set({ jitter })}
+          onChange={(jitter) => changeRetry({ jitter })}
         />
       </div>
     </div>
@@ -83,7 +88,7 @@ interface KindsProps {
 
 function Kinds({ on = USUAL, onChange }: KindsProps) {
   const others = on.filter((kind) => !(kind in KINDS));
-  const set = (kind: string, is: boolean): void => {
+  const toggleKind = (kind: string, is: boolean): void => {
     const next = [...Object.keys(KINDS), ...others].filter((it) => (it === kind ? is : on.includes(it)));
     onChange(next.length === USUAL.length && USUAL.every((it) => next.includes(it)) ? undefined : next);
   };
@@ -95,7 +100,11 @@ function Kinds({ on = USUAL, onChange }: KindsProps) {
         ...others.map((it) => [it, it] as const),
       ].map(([kind, label]) => (
         <label key={kind} className="flex items-center gap-2 text-sm">
-          <input type="checkbox" checked={on.includes(kind)} onChange={({ target }) => set(kind, target.checked)} />
+          <input
+            type="checkbox"
+            checked={on.includes(kind)}
+            onChange={({ target }) => toggleKind(kind, target.checked)}
+          />
           <span>
             {label} <code className="text-xs text-muted-foreground">{kind}</code>
           </span>

@@ -1,15 +1,15 @@
-import type { GraphEdge, GraphNode, Join } from '../../graph/graph.js';
+import type { DefinitionEdge, GraphNode, JoinRule } from '../../graph/graph.js';
 
 /** Returns the settings of a join in a few words; `undefined` for none. */
 
-export function joinSummary(join: Join | undefined, edges: number): string | undefined {
+export function joinSummary(join: JoinRule | undefined, edges: number): string | undefined {
   if (join === undefined || join === 'all') return edges > 1 ? 'when all are done' : undefined;
   if (join === 'any') return 'at the first of them';
   const rest = join.cancelRest ? ', cancels the rest' : '';
   return join.n === 1 ? `at the first of them${rest}` : `at ${join.n} of ${edges}${rest}`;
 }
 
-export function followSummary({ id, branch }: GraphNode, edges: readonly GraphEdge[]): string | undefined {
+export function followSummary({ id, branch }: GraphNode, edges: readonly DefinitionEdge[]): string | undefined {
   const next = edges.filter(({ from, loop }) => from === id && !loop);
   if (next.length === 0) return 'nothing';
   const targets = [...new Set(next.map(({ to }) => to))];
@@ -23,7 +23,7 @@ export function eachSummary({ each }: GraphNode): string | undefined {
 
 export function failureSummary(
   { id, retry, timeout, fallback }: GraphNode,
-  edges: readonly GraphEdge[],
+  edges: readonly DefinitionEdge[],
 ): string | undefined {
   const handled = edges.some(({ from, on }) => from === id && (on === 'failure' || on === 'always'));
   const words = [

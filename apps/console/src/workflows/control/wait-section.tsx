@@ -11,7 +11,7 @@ import { waitSummary } from './summaries.js';
 export function WaitSection(control: NodeControl) {
   const { node } = control;
   const { onWait } = node;
-  const set = (members: Partial<NonNullable<GraphNode['onWait']>>): void => {
+  const changeWait = (members: Partial<NonNullable<GraphNode['onWait']>>): void => {
     const next = Object.entries({ deadline: '', ...onWait, ...members }).filter(([, value]) => value !== undefined);
     setMembers(control, { onWait: Object.fromEntries(next) as NonNullable<GraphNode['onWait']> });
   };
@@ -27,16 +27,20 @@ export function WaitSection(control: NodeControl) {
           <DurationField
             label="Answer within"
             value={onWait.deadline}
-            onChange={(deadline) => set({ deadline: deadline ?? '' })}
+            onChange={(deadline) => changeWait({ deadline: deadline ?? '' })}
           />
           <CheckField
             label="Then answer by default"
             hint="Without it the node fails."
             checked={onWait.default !== undefined}
-            onChange={(is) => set({ default: is ? firstAnswer(node) : undefined })}
+            onChange={(is) => changeWait({ default: is ? firstAnswer(node) : undefined })}
           />
           {onWait.default !== undefined && (
-            <DefaultAnswer node={node} value={onWait.default} onChange={(value) => set({ default: value ?? '' })} />
+            <DefaultAnswer
+              node={node}
+              value={onWait.default}
+              onChange={(value) => changeWait({ default: value ?? '' })}
+            />
           )}
         </>
       )}

@@ -23,25 +23,25 @@ export function AgentPicker({ agents, hint, onChoose }: AgentPickerProps) {
   const [active, setActive] = useState(-1);
   const list = useId();
   const found = isOpen ? matchingAgents(agents, typed) : [];
-  const close = (): void => {
+  const closeList = (): void => {
     setOpen(false);
     setActive(-1);
   };
-  const choose = (reference: string): void => {
+  const chooseAgent = (reference: string): void => {
     if (reference === '') return;
     onChoose(reference);
     setTyped('');
-    close();
+    closeList();
   };
-  const press = (event: KeyboardEvent): void => {
+  const handleListKey = (event: KeyboardEvent): void => {
     const { key } = event;
     if (key === 'ArrowDown' || key === 'ArrowUp') {
       const step = key === 'ArrowDown' ? 1 : -1;
       const places = found.length + 1;
       if (isOpen) setActive(((active + 1 + step + places) % places) - 1);
       else setOpen(true);
-    } else if (key === 'Enter') choose(found[active]?.reference ?? typed.trim());
-    else if (key === 'Escape' && isOpen) close();
+    } else if (key === 'Enter') chooseAgent(found[active]?.reference ?? typed.trim());
+    else if (key === 'Escape' && isOpen) closeList();
     else return;
     event.preventDefault();
   };
@@ -67,19 +67,19 @@ export function AgentPicker({ agents, hint, onChoose }: AgentPickerProps) {
                 setActive(-1);
               }}
               onClick={() => setOpen(true)}
-              onBlur={close}
-              onKeyDown={press}
+              onBlur={closeList}
+              onKeyDown={handleListKey}
             />
             <Button
               aria-label="Add the agent"
               title="Add the agent"
               className="px-2!"
               disabled={typed.trim() === ''}
-              onClick={() => choose(typed.trim())}
+              onClick={() => chooseAgent(typed.trim())}
             >
               <Plus className="size-4" aria-hidden />
             </Button>
-            <Suggestions id={list} agents={found} active={active} onChoose={choose} />
+            <Suggestions id={list} agents={found} active={active} onChoose={chooseAgent} />
           </span>
         )}
       </Field>

@@ -1,5 +1,5 @@
 import { answerSummary, fallbacksSummary, limitsSummary, memorySummary, toolsSummary } from './agent-summaries.js';
-import { patternFor, toggled } from './patterns.js';
+import { patternFor, toggleEntry } from './patterns.js';
 
 describe('what is set of an agent, in a few words', () => {
   it('names its tools, and whether somebody is asked', () => {
@@ -30,7 +30,7 @@ describe('patterns of tools', () => {
   });
 
   it('are added once, and taken away', () => {
-    expect(toggled(['a', 'b'], 'a', true)).toEqual(['b', 'a']);
-    expect(toggled(['a', 'b'], 'a', false)).toEqual(['b']);
+    expect(toggleEntry(['a', 'b'], 'a', true)).toEqual(['b', 'a']);
+    expect(toggleEntry(['a', 'b'], 'a', false)).toEqual(['b']);
   });
 });

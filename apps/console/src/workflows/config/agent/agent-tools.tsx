@@ -8,7 +8,7 @@ import { Disclosure } from '../../../components/disclosure.js';
 import { AgentPicker } from './agent-picker.js';
 import { AskFirst } from './ask-first.js';
 import { agentEntry, approvedName, callableAgents, referenceIn } from './called-agents.js';
-import { toggled } from './patterns.js';
+import { toggleEntry } from './patterns.js';
 
 /** Number of directory agents and of pinned cards that are suggested; others can be typed. */
 const MOST_SERVED = 500;
@@ -52,7 +52,7 @@ function Picker({ workflow, tools, others, onTools }: NodeToolsProps) {
       agents={agents}
       hint={nextPageToken === '' ? hint : `${hint} Of this service the first ${MOST_SERVED} are listed.`}
       onChoose={(reference) => {
-        if (!chosen.has(reference)) onTools(toggled(tools, agentEntry(reference), true));
+        if (!chosen.has(reference)) onTools(toggleEntry(tools, agentEntry(reference), true));
       }}
     />
   );
@@ -77,7 +77,7 @@ function Chosen({ others, approve, onOthers, onApprove }: NodeToolsProps) {
               aria-label={`Remove ${name}`}
               onClick={() => {
                 onOthers(others.filter((_, place) => place !== index));
-                if (approve.includes(name)) onApprove(toggled(approve, name, false));
+                if (approve.includes(name)) onApprove(toggleEntry(approve, name, false));
               }}
             >
               <X className="size-4" aria-hidden />

@@ -1,4 +1,4 @@
-import { toggled } from './patterns.js';
+import { toggleEntry } from './patterns.js';
 
 interface AskFirstProps {
   /** Name of the tool in `approve`. */
@@ -15,7 +15,7 @@ export function AskFirst({ name, approve, onApprove }: AskFirstProps) {
         type="checkbox"
         aria-label={`Ask before ${name} is called`}
         checked={approve.includes(name)}
-        onChange={({ target }) => onApprove(toggled(approve, name, target.checked))}
+        onChange={({ target }) => onApprove(toggleEntry(approve, name, target.checked))}
       />
       ask first
     </label>

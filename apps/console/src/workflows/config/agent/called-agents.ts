@@ -70,13 +70,13 @@ function withUrlAlone(url: string): CallableAgent {
 /** Returns at most 20 agents that match a typed text: names that begin with it first. */
 export function matchingAgents(agents: readonly CallableAgent[], typed: string): CallableAgent[] {
   const text = typed.trim().toLowerCase();
-  const rank = ({ reference, about }: CallableAgent): number => {
+  const rankAgent = ({ reference, about }: CallableAgent): number => {
     const name = reference.toLowerCase();
     if (name.startsWith(text)) return 0;
     if (name.includes(text)) return 1;
     return about.toLowerCase().includes(text) ? 2 : 3;
   };
-  const ranked = agents.map((agent) => ({ agent, rank: rank(agent) })).filter((it) => it.rank < 3);
+  const ranked = agents.map((agent) => ({ agent, rank: rankAgent(agent) })).filter((it) => it.rank < 3);
   return ranked
     .toSorted((one, other) => one.rank - other.rank)
     .slice(0, MOST_SHOWN)

@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { listModels, type Model, PROVIDERS } from '../../../api/models.js';
+import { listModels, type ModelEntry, PROVIDERS } from '../../../api/models.js';
 import { useResource } from '../../../api/use-resource.js';
 import { Field, Input } from '../../../components/field.js';
 
@@ -9,10 +9,10 @@ const ECHO = { echo: 'says what it is told' };
 /** Returns the stored models and the echo, each with a description by its name. */
 export function useModels(): Readonly<Record<string, string>> {
   const { data = [] } = useResource('models', listModels);
-  return { ...Object.fromEntries(data.map((model) => [model.name, about(model)])), ...ECHO };
+  return { ...Object.fromEntries(data.map((model) => [model.name, describeModel(model)])), ...ECHO };
 }
 
-function about({ provider, model }: Model): string {
+function describeModel({ provider, model }: ModelEntry): string {
   return `${model}, ${PROVIDERS[provider]}`;
 }
 

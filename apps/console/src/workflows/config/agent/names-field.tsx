@@ -22,7 +22,7 @@ export function NamesField({ label, adding, hint, names, offered, beside, onChan
   const [typed, setTyped] = useState('');
   const list = useId();
   const name = typed.trim();
-  const add = (): void => {
+  const addName = (): void => {
     if (name === '') return;
     if (!names.includes(name)) onChange([...names, name]);
     setTyped('');
@@ -57,9 +57,9 @@ export function NamesField({ label, adding, hint, names, offered, beside, onChan
               autoComplete="off"
               spellCheck={false}
               onChange={({ target }) => setTyped(target.value)}
-              onKeyDown={(event) => event.key === 'Enter' && add()}
+              onKeyDown={(event) => event.key === 'Enter' && addName()}
             />
-            <Button aria-label="Add it" title="Add it" className="px-2!" disabled={name === ''} onClick={add}>
+            <Button aria-label="Add it" title="Add it" className="px-2!" disabled={name === ''} onClick={addName}>
               <Plus className="size-4" aria-hidden />
             </Button>
           </span>

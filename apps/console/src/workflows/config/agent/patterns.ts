@@ -14,7 +14,7 @@ export function keptList<Entry>(list: readonly Entry[]): readonly Entry[] | unde
 }
 
 /** Adds an entry to a list, or removes it. */
-export function toggled(list: readonly string[], entry: string, is: boolean): string[] {
+export function toggleEntry(list: readonly string[], entry: string, is: boolean): string[] {
   const others = list.filter((it) => it !== entry);
   return is ? [...others, entry] : others;
 }

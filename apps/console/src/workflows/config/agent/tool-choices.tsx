@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { getMcpServer, type McpTool } from '../../../api/mcp-servers.js';
+import { getMcpServer, type ListedMcpTool } from '../../../api/mcp-servers.js';
 import { sentenceOf } from '../../../api/problem.js';
 import { useResource } from '../../../api/use-resource.js';
 import { Disclosure } from '../../../components/disclosure.js';
 import { KNOWN_TOOLS } from '../../../nodes/node-fields.js';
-import { patternFor, toggled } from './patterns.js';
+import { patternFor, toggleEntry } from './patterns.js';
 
 interface ChosenTools {
   tools: readonly string[];
@@ -15,7 +15,7 @@ interface ChosenTools {
 export function BuiltInTools(chosen: ChosenTools) {
   const count = chosen.tools.filter((it) => it in KNOWN_TOOLS).length;
   return (
-    <Disclosure title="Built-in tools" summary={summary(count)}>
+    <Disclosure title="Built-in tools" summary={summarizeChosen(count)}>
       <ul aria-label="Built-in tools" className="space-y-2">
         {Object.entries(KNOWN_TOOLS).map(([name, description]) => (
           <Choice key={name} {...chosen} pattern={name} name={name} description={description} notes={[]} />
@@ -29,13 +29,13 @@ export function BuiltInTools(chosen: ChosenTools) {
 export function ServerTools({ server, ...chosen }: ChosenTools & { server: string }) {
   const count = chosen.tools.filter((it) => it.startsWith(`${server}/`)).length;
   return (
-    <Disclosure title={`Tools of ${server}`} summary={summary(count)}>
+    <Disclosure title={`Tools of ${server}`} summary={summarizeChosen(count)}>
       <Found server={server} {...chosen} />
     </Disclosure>
   );
 }
 
-function summary(count: number): string | undefined {
+function summarizeChosen(count: number): string | undefined {
   return count === 0 ? undefined : `${count} chosen`;
 }
 
@@ -62,7 +62,7 @@ function Found({ server, ...chosen }: ChosenTools & { server: string }) {
   );
 }
 
-function notesOf({ allowed, blocked, needsApproval }: McpTool): string[] {
+function notesOf({ allowed, blocked, needsApproval }: ListedMcpTool): string[] {
   return [
     ...(allowed ? [] : ['not allowed here']),
     ...(blocked ? ['blocked until a change is accepted'] : []),
@@ -70,7 +70,7 @@ function notesOf({ allowed, blocked, needsApproval }: McpTool): string[] {
   ];
 }
 
-interface ChoiceProps extends ChosenTools {
+interface ToolChoiceProps extends ChosenTools {
   /** Name of the tool in a config. */
   pattern: string;
   name: string;
@@ -79,7 +79,7 @@ interface ChoiceProps extends ChosenTools {
   notes: readonly string[];
 }
 
-function Choice({ tools, onTools, pattern, name, description, notes }: ChoiceProps) {
+function Choice({ tools, onTools, pattern, name, description, notes }: ToolChoiceProps) {
   const [whole, setWhole] = useState(false);
   const by = patternFor(pattern, tools);
   return (
@@ -90,7 +90,7 @@ function Choice({ tools, onTools, pattern, name, description, notes }: ChoicePro
           checked={by !== undefined}
           // A tool that a glob matches can only be removed with the glob.
           disabled={by !== undefined && by !== pattern}
-          onChange={({ target }) => onTools(toggled(tools, pattern, target.checked))}
+          onChange={({ target }) => onTools(toggleEntry(tools, pattern, target.checked))}
         />
         <code className="min-w-0 break-all">{name}</code>
       </label>
