@@ -8,11 +8,13 @@ import {
   formQuestion,
   mergedTexts,
   type Part,
+  type RunEventNote,
   type TaskState,
   redactedUrl,
 } from '#libs/protocol';
 import type { FailureKind } from './failure.js';
 import { isFailureKind } from './failure-kinds.js';
+import type { NodeInstance } from './node-run.js';
 import type { WorkflowNode } from './workflow.js';
 
 /** Outcome of a call to an agent, as its run takes it. */
@@ -34,6 +36,19 @@ export interface FailedEnding {
   isLeft?: true;
   /** Milliseconds that the agent asks to wait before the next call. */
   retryAfter?: number;
+}
+
+/** Update of a node's call. */
+export interface ChildUpdate {
+  node: NodeInstance;
+  /** The attempt this update belongs to. */
+  attempt: number;
+  url: string;
+  taskId: string | undefined;
+  contextId: string | undefined;
+  /** Step that the agent reported. */
+  step?: RunEventNote;
+  ending?: ChildEnding;
 }
 
 /** Formats the state of a Task as a word: `completed`, `input-required`. */

@@ -1,8 +1,7 @@
 import type { TaskReference } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import type { ChildEnding } from './child-ending.js';
+import type { ChildEnding, ChildUpdate } from './child-ending.js';
 import type { NodeOutcomes } from './node-outcomes.js';
-import type { ChildUpdate } from './run-calls.js';
 import { roundedToolResult } from './rounded-numbers.js';
 import { stepEvent } from './run-ending.js';
 import { a2aReceived } from './run-steps.js';

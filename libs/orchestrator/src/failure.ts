@@ -1,8 +1,25 @@
-import type { CallFailureKind } from '#libs/agent-calls';
-
-/** Reason for the failure of a node or a run. Retries (`retry.on`) depend on it alone, never on a text. */
+/**
+ * Reason for the failure of a node or a run. Retries (`retry.on`) depend on it alone, never on a text. It includes every
+ * kind of a failed call (`CallFailureKind`).
+ */
 export type FailureKind =
-  | CallFailureKind // `failed` and `rejected` are ends of the agent's Task; `timeout` is also the node's own limit
+  | 'connect'
+  | 'timeout' // also the node's own limit
+  | 'server-error'
+  | 'overloaded'
+  | 'client-error'
+  | 'unauthorized'
+  | 'credential'
+  | 'rpc-error'
+  | 'not-found'
+  | 'invalid-response'
+  | 'refused'
+  | 'untrusted-card'
+  | 'changed-card'
+  | 'aborted'
+  | 'failed' // the agent's Task failed
+  | 'rejected' // the agent's Task was rejected
+  | 'internal'
   | 'rate-limited' // the agent asks to be called less often (HTTP 429)
   | 'invalid-output' // the node's result violates its definition
   | 'expression' // an expression of the definition has no value in this run

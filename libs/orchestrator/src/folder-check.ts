@@ -1,5 +1,5 @@
 import type { NodeTypes } from '#libs/executor';
-import { WorkflowCheck } from './api/workflow-check.js';
+import { findBodyProblems } from './definition-check.js';
 import { withRevisions } from './named-workflows.js';
 import type { SavedWorkflows } from './saved-workflows.js';
 import { readDefinition } from './sent-definition.js';
@@ -21,9 +21,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
  * @returns the problems of each definition, in the given order
  */
 export async function problemsTogether(sent: readonly unknown[], nodeTypes: NodeTypes): Promise<WorkflowProblem[][]> {
-  const check = new WorkflowCheck(nodeTypes);
   const together = createSentWorkflows(sent);
-  return Promise.all(sent.map(async (body) => (await check.findProblems(body, together)).map(warnIfUndecidable)));
+  return Promise.all(
+    sent.map(async (body) => (await findBodyProblems(body, together, nodeTypes)).map(warnIfUndecidable)),
+  );
 }
 
 /** Returns the definitions as if they were saved, so that they can name each other. */

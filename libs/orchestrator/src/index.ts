@@ -12,7 +12,7 @@ export { WorkflowModule } from './api/workflow.module.js';
 export { ORCHESTRATOR_MIGRATIONS } from './storage/orchestrator-migrations.js';
 export { PostgresRunChildStore } from './storage/postgres-run-child-store.js';
 export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
-export type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+export type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from './workflow.js';
 export { WORKFLOW_NAME } from './workflow-problems.js';
 export type { WorkflowProblem } from './workflow-problem.js';
 export { WorkflowStore } from './workflow-store.js';

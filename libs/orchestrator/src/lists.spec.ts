@@ -1,4 +1,5 @@
-import { flowOf, SteppedRun } from './testing/stepped-run.js';
+import { flowOf } from '../../../test/support/flow-of.js';
+import { SteppedRun } from './testing/stepped-run.js';
 import type { EachConfig, WorkflowDefinition } from './workflow.js';
 
 function listOf(each: Partial<EachConfig> = {}, fields: Partial<WorkflowDefinition> = {}): SteppedRun {

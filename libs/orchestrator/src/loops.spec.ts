@@ -1,4 +1,5 @@
-import { flowOf, SteppedRun } from './testing/stepped-run.js';
+import { flowOf } from '../../../test/support/flow-of.js';
+import { SteppedRun } from './testing/stepped-run.js';
 
 const FAILURE = { kind: 'max-iterations' as const, message: 'not good yet' };
 

@@ -14,7 +14,7 @@ import {
 import { type FillingSource, NodeFilling } from './expressions/node-filling.js';
 import type { GraphEdge } from './graph-edge.js';
 import type { NodeInstance } from './node-run.js';
-import { templateKey, templateValues } from './node-templates.js';
+import { isOrdered, templateKey, templateValues } from './node-templates.js';
 import { contentFor, type NodeContent, type SaidContent, saidContent, unsaidByReference } from './passed-content.js';
 import { inputText, inputValue, userInputNode } from './run-inputs.js';
 import type { WorkflowNode } from './workflow.js';
@@ -115,14 +115,6 @@ export function isEmptied(run: MessageSource, id: string): boolean {
 
 function referredInput({ inputs }: MessageSource, id: string): JsonValue | undefined {
   return inputValue(inputs, id) ?? inputValue(inputs, userInputNode(id) ?? '');
-}
-
-/** Node types that do not need a text, or that pass on what they are sent. */
-const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
-
-/** True if a node of the type is sent `Execute node <id>` when there is no other content. */
-export function isOrdered(type: string): boolean {
-  return !UNORDERED_TYPES.has(type);
 }
 
 /**

@@ -49,3 +49,11 @@ export function textsIn(value: JsonValue, path: string): { path: string; text: s
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([key, item]) => textsIn(item, `${path}.${textStart(key, 64)}`));
 }
+
+/** Node types that do not need a text, or that pass on what they are sent. */
+const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
+
+/** True if a node of the type is sent `Execute node <id>` when there is no other content. */
+export function isOrdered(type: string): boolean {
+  return !UNORDERED_TYPES.has(type);
+}

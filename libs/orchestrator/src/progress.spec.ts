@@ -6,7 +6,8 @@ import { planNext } from './plan-next.js';
 import { RunState } from './run-state.js';
 import { fateOf } from './testing/fate.js';
 import { PlayedRun } from './testing/played-run.js';
-import { flowOf, SteppedRun } from './testing/stepped-run.js';
+import { flowOf } from '../../../test/support/flow-of.js';
+import { SteppedRun } from './testing/stepped-run.js';
 import { type Constructs, workflows } from './testing/random-workflow.js';
 import type { WorkflowDefinition } from './workflow.js';
 

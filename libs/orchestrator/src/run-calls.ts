@@ -3,10 +3,10 @@ import { type AgentCall, type CallTarget, NodeProgress } from '#libs/agent-calls
 import type { Job } from '#libs/jobs';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessStart } from '#libs/process';
-import { isTerminalState, type Part, type RunEventNote, redactedUrl } from '#libs/protocol';
+import { isTerminalState, type Part, redactedUrl } from '#libs/protocol';
 import { judgeCallEnding } from './call-ending.js';
 import { createCancelJob } from './child-cancel.js';
-import { type ChildEnding, readChildEnding } from './child-ending.js';
+import { type ChildEnding, type ChildUpdate, readChildEnding } from './child-ending.js';
 import { externalCall } from './external-call.js';
 import { nodeUrl, refuseEndpoint, workflowPath } from './node-address.js';
 import { nodeContext } from './node-context.js';
@@ -29,19 +29,6 @@ import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
 import type { SendingPayload } from './run-steps.js';
 import type { WorkflowGraph } from './workflow-graph.js';
-
-/** Update of a node's call. */
-export interface ChildUpdate {
-  node: NodeInstance;
-  /** The attempt this update belongs to. */
-  attempt: number;
-  url: string;
-  taskId: string | undefined;
-  contextId: string | undefined;
-  /** Step that the agent reported. */
-  step?: RunEventNote;
-  ending?: ChildEnding;
-}
 
 /** The run for which calls are made. */
 interface CallingRun extends Omit<ProcessStart, 'log'> {

@@ -21,7 +21,6 @@ import { asOneArtifact } from './passed-content.js';
 import { questionDeadline } from './node-clock.js';
 import type { CanceledChild, NodeInstance, RunError } from './node-run.js';
 import { askingMessage, openQuestion, questionText, waitingMetadata } from './run-questions.js';
-import type { ReusedResult } from './rerun/reused-results.js';
 import { runStatus, type RunState } from './run-state.js';
 import { runParked } from './control-steps.js';
 import {
@@ -39,6 +38,18 @@ import type { WorkflowGraph } from './workflow-graph.js';
 /** Wraps a step as an event of the run's Task that changes nothing else. */
 export function stepEvent(reference: TaskReference, note: Parameters<typeof runEventMetadata>[0]): TaskEvent {
   return statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
+}
+
+/** Result of a completed instance. `fallback`: the definition's result for a node whose attempts all fail. */
+export interface OriginResult {
+  artifacts: Artifact[];
+  fallback?: true;
+}
+
+/** Result that a rerun takes from its origin. */
+export interface ReusedResult extends OriginResult {
+  /** Id of the original run. */
+  origin: string;
 }
 
 /** Result of a node. */

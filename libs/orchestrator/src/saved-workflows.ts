@@ -2,10 +2,12 @@ import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { isRequired } from './api/inputs-schema.js';
 import { innerNodes } from './named-workflows.js';
 import type { WorkflowRevision } from './workflow.js';
-import type { WorkflowStore } from './workflow-store.js';
 
 /** Lookup of workflows by name and optional revision. */
-export type SavedWorkflows = Pick<WorkflowStore, 'get'>;
+export interface SavedWorkflows {
+  /** Returns the newest revision, or the given one. */
+  get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
+}
 
 /** Lookup that reads each workflow once. It keeps only the nodes that affect nested runs and inputs. */
 export class ReadWorkflows implements SavedWorkflows {

@@ -7,7 +7,8 @@ import { answering } from './testing/answering-agents.js';
 import { everyCrash } from './testing/crashes.js';
 import { workflowOf } from './testing/driven-run.js';
 import { FakeClock } from './testing/fake-clock.js';
-import { flowOf, SteppedRun } from './testing/stepped-run.js';
+import { flowOf } from '../../../test/support/flow-of.js';
+import { SteppedRun } from './testing/stepped-run.js';
 import { templateWarnings } from './template-warnings.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 

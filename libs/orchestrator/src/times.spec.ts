@@ -1,4 +1,5 @@
-import { flowOf, SteppedRun } from './testing/stepped-run.js';
+import { flowOf } from '../../../test/support/flow-of.js';
+import { SteppedRun } from './testing/stepped-run.js';
 
 const HOUR = 3_600_000;
 

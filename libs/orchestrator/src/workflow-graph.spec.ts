@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { NodeTypes } from '#libs/executor';
-import { flowOf } from './testing/stepped-run.js';
+import { flowOf } from '../../../test/support/flow-of.js';
 import type { WorkflowDefinition, WorkflowEdge } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
 import { workflowProblems } from './workflow-problems.js';

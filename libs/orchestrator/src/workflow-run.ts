@@ -14,7 +14,8 @@ import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
 import { isBeingCanceled, planNext } from './plan-next.js';
 import { QuestionPoller } from './question-watch.js';
 import { RunAlarm } from './run-alarm.js';
-import { type ChildUpdate, RunCalls } from './run-calls.js';
+import type { ChildUpdate } from './child-ending.js';
+import { RunCalls } from './run-calls.js';
 import { RunDecisions } from './run-decisions.js';
 import {
   canceledChildren,

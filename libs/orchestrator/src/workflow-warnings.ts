@@ -1,8 +1,7 @@
 import type { NodeTypes } from '#libs/executor';
 import { expressionsIn } from '#libs/expressions';
 import { templateReferences, textStart } from '#libs/protocol';
-import { isOrdered } from './node-message.js';
-import { plainTexts, templateKey, templatesOf, valueKey } from './node-templates.js';
+import { isOrdered, plainTexts, templateKey, templatesOf, valueKey } from './node-templates.js';
 import type { PrecedenceIndex } from './reach.js';
 import { userInputNode } from './run-inputs.js';
 import { templateProblems } from './template-problems.js';

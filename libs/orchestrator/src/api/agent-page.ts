@@ -1,9 +1,13 @@
 import type { ListedAgent } from '#libs/executor';
-import { invalidParams } from '#libs/protocol';
+import { type AgentSkill, invalidParams } from '#libs/protocol';
 import { nodePath, workflowPath } from '../node-address.js';
 import type { ListedWorkflow } from '../workflow-store.js';
 import type { ListedNode } from '../workflow-outline.js';
-import { defaultDescription, workflowSkill } from './workflow-agents.js';
+
+export const TEXT = 'text/plain';
+export const JSON_DATA = 'application/json';
+/** Media types of a workflow. Files are accepted because they go to its `input` nodes. */
+export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
 /** Position after which a page continues: the service, a workflow, or a node of a workflow. */
 interface DirectoryPosition {
@@ -90,4 +94,15 @@ function decodeAgentToken(token: string): DirectoryPosition {
   const [, workflow, node] = PATH.exec(path) ?? [];
   if (workflow === undefined) throw invalidParams({ field: 'pageToken', description: 'is not a token of this list' });
   return { workflow, node };
+}
+
+/** Returns the description of a node without one of its own. */
+export function defaultDescription(type: string, id: string, workflow: string): string {
+  return `${type} node ${id} of workflow ${workflow}`;
+}
+
+/** Returns the skill of a workflow, for its own agent and for the service. */
+export function workflowSkill({ name, description }: { name: string; description?: string }): AgentSkill {
+  const said = description || `The workflow ${name}`;
+  return { id: name, name, description: said, tags: ['workflow'], ...WORKFLOW_MODES };
 }

@@ -12,6 +12,7 @@ import { nodePath, workflowPath } from '../node-address.js';
 import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
 import type { WorkflowInterface } from '../workflow-outline.js';
 import { interfaceOf, writtenOf } from '../workflow-summary.js';
+import { defaultDescription, JSON_DATA, TEXT, WORKFLOW_MODES, workflowSkill } from './agent-page.js';
 
 /** Factories for the executors of a workflow's agents. */
 export interface ExecutorMakers {
@@ -21,13 +22,9 @@ export interface ExecutorMakers {
   refreshAgent(agent: ServedAgent): Promise<ServedAgent>;
 }
 
-const TEXT = 'text/plain';
-const JSON_DATA = 'application/json';
 /** Media types of a node's agent that declares none, and of its skill. */
 const AGENT_MODES = [TEXT, JSON_DATA];
 const SKILL_MODES = [TEXT];
-/** Media types of a workflow. Files are accepted because they go to its `input` nodes. */
-export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
 /** The agents of one revision of a workflow: the workflow itself and its nodes. Each is created at its first use. */
 export class WorkflowAgents {
@@ -145,17 +142,6 @@ export class WorkflowAgents {
       changedAt: this.revision.updatedAt,
     };
   }
-}
-
-/** Returns the description of a node without one of its own. */
-export function defaultDescription(type: string, id: string, workflow: string): string {
-  return `${type} node ${id} of workflow ${workflow}`;
-}
-
-/** Returns the skill of a workflow, for its own agent and for the service. */
-export function workflowSkill({ name, description }: { name: string; description?: string }): AgentSkill {
-  const said = description || `The workflow ${name}`;
-  return { id: name, name, description: said, tags: ['workflow'], ...WORKFLOW_MODES };
 }
 
 /** Returns skills with examples and with the schemas of their inputs and outputs. */

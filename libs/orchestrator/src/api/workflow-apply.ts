@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type ProblemEntry, ProblemError } from '#libs/http';
 import { isDeepStrictEqual } from 'node:util';
+import { isError } from '../definition-check.js';
 import { namingNodes } from '../named-workflows.js';
 import type { WorkflowRevision } from '../workflow.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
@@ -8,13 +9,7 @@ import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
 import type { AppliedView, ApplyAction, ApplyBody, SentWorkflow } from './apply-body.js';
 import { definitionOf } from './workflow-body.js';
-import {
-  type CheckedWorkflow,
-  invalidDefinition,
-  isError,
-  type SavingTenant,
-  WorkflowCheck,
-} from './workflow-check.js';
+import { type CheckedWorkflow, invalidDefinition, type SavingTenant, WorkflowCheck } from './workflow-check.js';
 
 /** Outcome for one workflow, with its warnings. */
 interface ApplyOutcome {

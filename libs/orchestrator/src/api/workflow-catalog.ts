@@ -12,9 +12,9 @@ import type { TaskEvent } from '#libs/tasks';
 import { LRUCache } from 'lru-cache';
 import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
-import { AgentPage } from './agent-page.js';
+import { AgentPage, WORKFLOW_MODES, workflowSkill } from './agent-page.js';
 import { CatalogServices } from './catalog-services.js';
-import { detailsOf, WORKFLOW_MODES, WorkflowAgents, workflowSkill, withInput } from './workflow-agents.js';
+import { detailsOf, WorkflowAgents, withInput } from './workflow-agents.js';
 
 export const SERVICE_VERSION = '0.1.0';
 /** Workflows per query for a page of the directory. */

@@ -1,18 +1,13 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { Injectable, Optional } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import { AgentReferences } from '#libs/process';
-import type { JsonObject } from '#libs/protocol';
 import { findAgentToolProblems, ToolServers } from '../agent-tool-problems.js';
 import { resolveNamedChildren } from '../child-workflows.js';
-import { findSizeProblems } from '../definition-limits.js';
+import { findBodyProblems, findOwnProblems, isError, turnIfLarge } from '../definition-check.js';
 import type { SavedWorkflows } from '../saved-workflows.js';
-import { readDefinition } from '../sent-definition.js';
-import { unknownMembers } from '../unknown-members.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
-import { workflowProblems } from '../workflow-problems.js';
 import type { WorkflowStore } from '../workflow-store.js';
 import { definitionOf, type WorkflowBody } from './workflow-body.js';
 
@@ -29,9 +24,6 @@ export interface SavingTenant {
   together?: ReadonlySet<string>;
 }
 
-/** Number of nodes and edges beyond which reading and checking a definition yield to the event loop in between. */
-const FEW_PARTS = 500;
-
 /** Checks definitions before they are saved. */
 @Injectable()
 export class WorkflowCheck {
@@ -47,14 +39,7 @@ export class WorkflowCheck {
    * @param store of the tenant that saves
    */
   async findProblems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
-    const definition = readDefinition(body);
-    if (Array.isArray(definition)) return definition;
-    await turnIfLarge(definition);
-    const problems = this.findOwnProblems(definition, body as JsonObject);
-    if (problems.some(isError)) return problems;
-    const named = await resolveNamedChildren(definition, store);
-    const tools = await this.toolProblems(definition, saving);
-    return [...('problems' in named ? named.problems : []), ...tools, ...problems].toSorted(errorsFirst);
+    return findBodyProblems(body, store, this.nodeTypes, (definition) => this.toolProblems(definition, saving));
   }
 
   /**
@@ -72,7 +57,7 @@ export class WorkflowCheck {
   ): Promise<CheckedWorkflow> {
     const definition = definitionOf(body);
     await turnIfLarge(definition);
-    const problems = this.findOwnProblems(definition, body.sent ?? {});
+    const problems = findOwnProblems(definition, body.sent ?? {}, this.nodeTypes);
     const isRefused = (problem: WorkflowProblem): boolean => strict || isError(problem);
     const errors = problems.filter(isRefused);
     if (errors.length > 0) throw invalidDefinition(errors);
@@ -89,27 +74,6 @@ export class WorkflowCheck {
     const { references, servers } = this;
     return references && saving ? findAgentToolProblems(definition, { references, servers, ...saving }) : [];
   }
-
-  private findOwnProblems(definition: WorkflowDefinition, sent: JsonObject): WorkflowProblem[] {
-    const sizes = findSizeProblems(definition);
-    if (sizes.length > 0) return sizes;
-    const problems = [...workflowProblems(definition, this.nodeTypes), ...unknownMembers(sent)];
-    return problems.toSorted(errorsFirst);
-  }
-}
-
-/** Yields to the event loop after a large definition was read. */
-async function turnIfLarge({ nodes, edges }: WorkflowDefinition): Promise<void> {
-  if (nodes.length + edges.length > FEW_PARTS) await turn();
-}
-
-function errorsFirst(a: WorkflowProblem, b: WorkflowProblem): number {
-  return Number(isError(b)) - Number(isError(a));
-}
-
-/** True if a problem prevents saving, with or without `strict`. */
-export function isError({ severity }: WorkflowProblem): boolean {
-  return severity === 'error';
 }
 
 /** Returns the problem response for a definition with errors. */

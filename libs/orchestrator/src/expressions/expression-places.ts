@@ -118,3 +118,8 @@ function surroundingsInEdge({ from, to, on }: WorkflowEdge, member: string, isRe
 function exitsOf({ onExit = [] }: WorkflowDefinition): ReadonlySet<string> {
   return new Set(onExit.map(({ node }) => node));
 }
+
+/** Joins a member and a path within it. */
+export function joinMemberPath(member: string, path: string): string {
+  return path === '' || path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
+}

@@ -10,8 +10,7 @@ import {
 import type { PrecedenceIndex } from '../reach.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { errorProblem, type WorkflowProblem } from '../workflow-problem.js';
-import { type ExpressionPlace, listExpressionPlaces } from './expression-places.js';
-import { joinMemberPath } from './failed-expression.js';
+import { type ExpressionPlace, joinMemberPath, listExpressionPlaces } from './expression-places.js';
 import { createVocabulary } from './vocabulary.js';
 
 /** Maximum number of expressions in a definition, inline workflows included. Compiling takes longer than counting. */

@@ -1,4 +1,5 @@
 import { ExpressionError } from '#libs/expressions';
+import { joinMemberPath } from './expression-places.js';
 
 /** Failure of an expression in a run. The message names the expression and the reason, and may be shown to callers. */
 export class FailedExpression extends Error {
@@ -18,9 +19,4 @@ export function evaluateMember<T>(member: string, evaluate: () => T): T {
     const { message, offset, path } = error;
     throw new FailedExpression(`${joinMemberPath(member, path)}, at ${offset}: ${message}`, { cause: error });
   }
-}
-
-/** Joins a member and a path within it. */
-export function joinMemberPath(member: string, path: string): string {
-  return path === '' || path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
 }

@@ -7,8 +7,7 @@ import {
   type Template,
 } from '#libs/expressions';
 import type { WorkflowDefinition } from '../workflow.js';
-import { type ExpressionPlace, listExpressionPlaces, type IsRepeated } from './expression-places.js';
-import { joinMemberPath } from './failed-expression.js';
+import { type ExpressionPlace, joinMemberPath, listExpressionPlaces, type IsRepeated } from './expression-places.js';
 import { createVocabulary } from './vocabulary.js';
 
 /** Owner of an expression: the id of a node, or the index of an edge. */

@@ -1,13 +1,8 @@
 import { type Artifact, type RunEventNote, runEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { loopEnded, nodeReused } from '../control-steps.js';
+import type { OriginResult } from '../run-ending.js';
 import { nodeCompleted, nodeError } from '../run-steps.js';
-
-/** Result of a completed instance. `fallback`: the definition's result for a node whose attempts all fail. */
-export interface OriginResult {
-  artifacts: Artifact[];
-  fallback?: true;
-}
 
 /** Results and failures of the instances in the log of a run, all iterations included. */
 export class OriginResults {

@@ -1,17 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Part } from '#libs/protocol';
 import type { NodeInstance } from '../node-run.js';
+import type { ReusedResult } from '../run-ending.js';
 import type { RunState } from '../run-state.js';
 import type { WorkflowNode } from '../workflow.js';
 import type { WorkflowGraph } from '../workflow-graph.js';
 import type { RerunSelection } from './anew-instances.js';
-import type { OriginResult, OriginResults } from './origin-results.js';
-
-/** Result that a rerun takes from its origin. */
-export interface ReusedResult extends OriginResult {
-  /** Id of the original run. */
-  origin: string;
-}
+import type { OriginResults } from './origin-results.js';
 
 /** View of a run, to compare what a node is sent in two runs. */
 export interface ComparedRun {

@@ -28,39 +28,9 @@ import {
   nodeError,
   nodeStarted,
 } from '../run-steps.js';
-import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '../workflow.js';
+import type { WorkflowDefinition } from '../workflow.js';
 
 const REFERENCE = { taskId: 'run', contextId: 'context' };
-const SIGNS: Readonly<Record<string, Partial<WorkflowEdge>>> = {
-  '?': { when: 'true' },
-  '!': { on: 'failure' },
-  '*': { on: 'always' },
-};
-
-/**
- * A definition from `a>b a>c`. `a>b?` has a condition, `a>b!` is for failures, `a>b*` for all outcomes, and `b>a@3` repeats
- * what lies between at most three times.
- */
-export function flowOf(
-  ids: string,
-  edges: string,
-  keys: Record<string, Partial<WorkflowNode>> = {},
-  fields: Partial<WorkflowDefinition> = {},
-): WorkflowDefinition {
-  return {
-    name: 'wf',
-    nodes: ids.split(' ').map((id) => ({ id, type: 'agent', config: {}, ...keys[id] })),
-    edges: edges
-      .split(' ')
-      .filter(Boolean)
-      .map((text): WorkflowEdge => {
-        const [, from = '', to = '', sign = '', most] = /^(\w+)>(\w+)([?!*]*)(?:@(\d+))?$/.exec(text) ?? [];
-        const loop = most === undefined ? {} : { loop: { max_iterations: Number(most) } };
-        return { from, to, ...Object.assign({}, ...[...sign].map((it) => SIGNS[it])), ...loop };
-      }),
-    ...fields,
-  };
-}
 
 /** A run that takes one event after the other. */
 export class SteppedRun {
