@@ -12,7 +12,7 @@ import { ROOT } from './prepare.mjs';
 
 const PROGRAMS = ['src/main', 'apps/agent/src/main', 'apps/agent/src/index', 'apps/cli/src/main'];
 /** What measures a part of Parley (test/bench) takes it from here, and plugins of tests what they are written with. */
-const PARTS = [...readdirSync(join(ROOT, 'libs')).map((lib) => `libs/${lib}/src/index`), 'libs/authoring/src/plugin'];
+const PARTS = [...readdirSync(join(ROOT, 'libs')).map((lib) => `libs/${lib}/src/index`), 'libs/agent-sdk/src/plugin'];
 
 const NEST = /[\\/]node_modules[\\/]@nestjs[\\/]/;
 const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';

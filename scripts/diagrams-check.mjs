@@ -11,7 +11,7 @@ import { ROOT } from './prepare.mjs';
 const SOURCES = ['libs', 'src', 'apps'];
 const SKIPPED = new Set(['node_modules', 'dist']);
 const BLOCK = /^```mermaid\n([^]*?)^```/gm;
-const DECLARED = /^export (?:abstract |async )*(?:class|interface|function|const|type|enum)\*? (\w+)/gm;
+const DECLARED = /^(?:export )?(?:abstract |async )*(?:class|interface|function|const|type|enum)\*? (\w+)/gm;
 
 const given = process.argv.slice(2).map((file) => resolve(file));
 const pages = given.length > 0 ? given : [join(ROOT, 'README.md'), ...filesUnder(join(ROOT, 'docs'), '.md')];

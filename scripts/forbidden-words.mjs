@@ -60,7 +60,7 @@ export const EXCEPTIONS = [
     in: /\/call-chain\b|\/0010-call-chain\.md$/,
     why: 'a member of a signed link of the call chain',
   },
-  { text: /\bcallee\b/, in: /\/call-options\.ts$/, why: 'the same, where a link is made' },
+  { text: /\bcallee\b/, in: /\/agent-call-spec\.ts$/, why: 'the same, where a link is made' },
   { text: /\bcallee\b/, in: /\.spec\.ts$/, why: 'the same, as a test expects it' },
   { text: /\bcallee-\w+\.e2e-spec\.ts\b/, in: /^docs\//, why: 'the names of outside tests' },
   { text: /\bcseq\b/, in: /^libs\/conversations\/|^docs\//, why: 'a member of the events of a conversation' },
@@ -69,5 +69,5 @@ export const EXCEPTIONS = [
   { text: /\bfounding(?=:)/, in: /\/node-fields\.ts$/, why: 'the same, as a choice of the console' },
   { text: /\bfailureTold\b/, in: /\/golden-log\.ts$/, why: 'a member of recorded logs' },
   { text: /task-(log|snapshot)-told/, why: 'the names of prepared statements' },
-  { text: /\b(trustedHops|hops)\b/, in: /\/forwarded\.ts$/, why: 'proxies on the way, as HTTP calls them' },
+  { text: /\b(trustedHops|hops)\b/, in: /\/service-address\.ts$/, why: 'proxies on the way, as HTTP calls them' },
 ];

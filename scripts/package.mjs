@@ -36,16 +36,16 @@ const LEFT_OUT = /\.map$|^docs\/console\/(?!run-(?:light|dark)\.png$)./;
 /** What others import, and where it is declared: the client and plugins stand alone, so that they run anywhere. */
 const EXPORTS = {
   client: { types: 'client/index.d.ts', from: 'libs/client/src/index.ts' },
-  plugin: { types: 'authoring/plugin.d.ts', from: 'libs/authoring/src/plugin.ts' },
+  plugin: { types: 'agent-sdk/plugin.d.ts', from: 'libs/agent-sdk/src/plugin.ts' },
   agent: { types: 'agent.d.ts', file: 'dist/apps/agent/src/index.js' },
 };
 const DECLARED = {
   client: ['libs/client/src/index.ts'],
-  authoring: ['libs/authoring/src/index.ts', 'libs/authoring/src/plugin.ts'],
+  'agent-sdk': ['libs/agent-sdk/src/index.ts', 'libs/agent-sdk/src/plugin.ts'],
 };
 /** What agents are written with, all of it, and how they are served. */
-const AGENT_TYPES = `export * from './authoring/index.js';
-export declare const serve: import('./authoring/index.js').Serve;
+const AGENT_TYPES = `export * from './agent-sdk/index.js';
+export declare const serve: import('./agent-sdk/index.js').Serve;
 `;
 const DECLARATIONS = [
   ...['--ignoreConfig', '--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--types', ''],

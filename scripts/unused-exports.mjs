@@ -22,7 +22,7 @@ const OF_A_TYPE = new RegExp(String.raw`\bimport\(${LIB}\)\.(\w+)`, 'g');
 const EXPORTED = /^export\s+(?:type\s+)?\{([^{}]*)\}\s+from\s+'[^']+';$/gm;
 
 /** What the package offers to others as well. */
-const OFFERED = new Set(['authoring', 'client']);
+const OFFERED = new Set(['agent-sdk', 'client']);
 
 const LIBS = readdirSync(join(ROOT, 'libs')).filter((lib) => existsSync(join(ROOT, indexOf(lib))));
 /** By library: the names that others import. */

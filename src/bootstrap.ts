@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import {
   admitBodies,
@@ -27,11 +29,11 @@ import {
   endReadsOfGoneClients,
   FrameRoom,
   jsonBodyParser,
-  toProblem,
   requestTimes,
   requestTrace,
   ServiceAddress,
-} from '#libs/http';
+  toProblem,
+} from '#libs/http-server';
 import { Jobs } from '#libs/jobs';
 import { registerMcpRoutes } from '#libs/mcp-server';
 import {
@@ -49,17 +51,65 @@ import {
 } from '#libs/service';
 import { TaskQuestions, TaskStore } from '#libs/tasks';
 import { AppModule } from './app.module.js';
-import { setBrowserHeaders } from './browser-headers.js';
-import { refuseCodedBodies } from './coded-bodies.js';
-import { hasConsole, serveConsole } from './console.js';
-import { serveDocumentation } from './documentation.js';
-import { acceptJsonBodies } from './json-bodies.js';
-import { EarlyStop } from './early-stop.js';
-import { drainOversizedBodies } from './oversized-bodies.js';
-import { addRetryAfter } from './retry-after.js';
+import {
+  acceptJsonBodies,
+  addRetryAfter,
+  answerUnreadableRequest,
+  drainOversizedBodies,
+  refuseCodedBodies,
+  setBrowserHeaders,
+} from './request-hooks.js';
 import { startLines } from './start-lines.js';
-import { returnStartMemory } from './start-memory.js';
-import { answerUnreadableRequest } from './unreadable-requests.js';
+import { hasConsole, serveConsole, serveDocumentation } from './web-pages.js';
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/**
+ * Handles signals before the application exists. A signal waits for the start to finish, at most the grace time, so
+ * that it can be stopped in order; after that the process ends what it has started at once. Its exit code is 0, as
+ * after any other stop.
+ */
+class EarlyStop {
+  isWished = false;
+  private readonly onSignal = (): void => {
+    this.isWished = true;
+    setTimeout(() => void this.endNow(), this.config.shutdownGraceMs);
+  };
+
+  constructor(private readonly config: AppConfig) {
+    for (const signal of SIGNALS) process.once(signal, this.onSignal);
+  }
+
+  endIfWished(): void {
+    if (this.isWished) process.exit(0);
+  }
+
+  /** Stops handling signals; from now on the application handles them. */
+  releaseSignals(): void {
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+  }
+
+  private async endNow(): Promise<void> {
+    await Shutdown.afterFailedStart(this.config, 0);
+    process.exit(0);
+  }
+}
+
+type CollectGarbage = (how: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
+
+/**
+ * Releases the memory that only the start needed, a quarter of the process's memory. Otherwise V8 would collect old
+ * objects only after the heap has doubled. The process stalls for some 70 ms, and compiled code is released too, so
+ * call it before the first request.
+ */
+function returnStartMemory(): void {
+  // The flag affects only contexts that are created later.
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as CollectGarbage;
+  // The code cache of a process with other flags is useless to the next one.
+  setFlagsFromString('--no-expose-gc');
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
 
 /** Maximum length of a path parameter: ids of nodes and runs exceed the router's default of 100 characters. */
 const MAX_PATH_PARAMETER = 1024;

@@ -1,10 +1,10 @@
-import { globSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import type { Type } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { Test } from '@nestjs/testing';
-import type { FactName, FactPayloads } from '#libs/authoring';
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { FactName, FactPayloads } from '#libs/agent-sdk';
 import { AppConfig, Facts, Metrics } from '#libs/service';
 import { TaskCounts } from '#libs/tasks';
 
@@ -42,11 +42,15 @@ const FACTS: { [Name in FactName]: { fact: FactPayloads[Name]; count: string; li
 };
 const NAMES = Object.keys(FACTS) as FactName[];
 
-/** The texts of the modules that the service is made of, and the files of the classes that they provide. */
-const modules = globSync('{src,libs/*/src}/**/*.module.ts').map((path) => readFileSync(path, 'utf8'));
-const providers = globSync('libs/*/src/**/*.ts', { exclude: ['**/*.spec.ts'] })
-  .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
-  .map((file) => ({ ...file, name: /^export class (\w+) /m.exec(file.text)?.[1] ?? '' }))
+const sources = globSync('{src,libs/*/src}/**/*.ts', { exclude: ['**/*.spec.ts'] }).map((path) => ({
+  path,
+  text: readFileSync(path, 'utf8'),
+}));
+/** The texts of the modules that the service is made of, and the classes that they provide and that listen. */
+const modules = sources.map(({ text }) => text).filter((text) => text.includes('@Module('));
+const providers = sources
+  .flatMap(({ path, text }) => text.split(/^(?=export class )/m).map((part) => ({ path, text: part })))
+  .map((part) => ({ ...part, name: /^export class (\w+) /.exec(part.text)?.[1] ?? '' }))
   .filter(({ text, name }) => text.includes('@OnFact(') && isProvided(name));
 
 function isProvided(name: string): boolean {

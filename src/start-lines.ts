@@ -1,5 +1,5 @@
-import { SERVICE_VERSION } from '#libs/orchestrator';
 import type { AppConfig } from '#libs/service';
+import { SERVICE_VERSION } from '#libs/workflows';
 
 /** Addresses of a service that is ready. */
 export interface ReachedAt {

@@ -74,7 +74,7 @@ const SECONDS = {
   'test/e2e/outbound-matrix.e2e-spec.ts': 19,
   'test/browser/conversations.browser-spec.ts': 19,
   'libs/a2a-client/src/transport-agent-client.spec.ts': 15,
-  'libs/tasks/src/task-journal.spec.ts': 11,
+  'libs/tasks/src/journal/task-journal.spec.ts': 11,
 };
 /** Of any other file of a project. */
 const USUAL_SECONDS = { unit: 0.5, e2e: 6, browser: 15, cluster: 12 };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ContentUnavailable, FolderStorage, S3Storage } from '#libs/files';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { loadConfig } from '#libs/service';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { withLockedTable } from '../support/locked-table.js';

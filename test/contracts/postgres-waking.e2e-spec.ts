@@ -1,16 +1,16 @@
 import { callerFlag, JOB_MIGRATIONS } from '#libs/jobs';
-import { ORCHESTRATOR_MIGRATIONS } from '#libs/orchestrator';
 import type { Database } from '#libs/postgres';
 import { PostgresTaskStore } from '#libs/tasks';
+import { WORKFLOW_MIGRATIONS } from '#libs/workflows';
 import type { TestDatabase } from '../support/postgres.js';
-import { newDraft } from './task-draft.js';
 import { openTaskDatabase } from './task-database.js';
+import { newDraft } from './task-draft.js';
 
 let server: TestDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  ({ server, database } = await openTaskDatabase([...JOB_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS]));
+  ({ server, database } = await openTaskDatabase([...JOB_MIGRATIONS, ...WORKFLOW_MIGRATIONS]));
 });
 
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
-import { ORCHESTRATOR_MIGRATIONS, PostgresRunChildStore, PostgresWorkflowStore } from '#libs/orchestrator';
 import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { TASK_MIGRATIONS, TaskRetention } from '#libs/tasks';
+import { WORKFLOW_MIGRATIONS, PostgresRunChildStore, PostgresWorkflowStore } from '#libs/workflows';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { describeWorkflowStore } from './workflow-store.contract.js';
 
 let server: TestDatabase;
@@ -10,7 +10,7 @@ let database: Database;
 
 beforeAll(async () => {
   server = await freshDatabase({ empty: true });
-  const migrations = [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS];
+  const migrations = [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS, ...WORKFLOW_MIGRATIONS];
   database = await Database.connectAndMigrate({ url: server.url, migrations });
 });
 
@@ -155,7 +155,7 @@ describe('PostgresRunChildStore', () => {
 describe('the schema', () => {
   it('can be taken back and made again', async () => {
     const runner = database.dataSource.createQueryRunner();
-    const migrations = ORCHESTRATOR_MIGRATIONS.map((Migration) => new Migration());
+    const migrations = WORKFLOW_MIGRATIONS.map((Migration) => new Migration());
     try {
       for (const it of migrations.toReversed()) await it.down(runner);
       for (const it of migrations) await it.up(runner);

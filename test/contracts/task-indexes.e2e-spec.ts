@@ -78,7 +78,7 @@ async function askEverything(): Promise<void> {
     new Date(0),
     AbortSignal.timeout(180_000),
   );
-  // Part of the purge of revisions (libs/orchestrator), whose tables are not here.
+  // Part of the purge of revisions (libs/workflows), whose tables are not here.
   await database.pool.query(`SELECT tenant, agent, created_at FROM task WHERE substr(task_id, 15, 1) <> '7'`);
 }
 

@@ -1,16 +1,16 @@
-import { ORCHESTRATOR_MIGRATIONS, PostgresWorkflowStore } from '#libs/orchestrator';
+import type pg from 'pg';
 import { Database } from '#libs/postgres';
 import { PostgresTaskStore, type RevisionPrecondition } from '#libs/tasks';
-import type pg from 'pg';
+import { WORKFLOW_MIGRATIONS, PostgresWorkflowStore } from '#libs/workflows';
 import type { TestDatabase } from '../support/postgres.js';
-import { newDraft } from './task-draft.js';
 import { openTaskDatabase } from './task-database.js';
+import { newDraft } from './task-draft.js';
 
 let server: TestDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  ({ server, database } = await openTaskDatabase(ORCHESTRATOR_MIGRATIONS));
+  ({ server, database } = await openTaskDatabase(WORKFLOW_MIGRATIONS));
 });
 
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { WorkflowDefinition, WorkflowStore } from '#libs/orchestrator';
+import type { WorkflowDefinition } from '#libs/workflow-definition';
+import type { WorkflowStore } from '#libs/workflows';
 
 /** What every WorkflowStore promises; `open` gives one, which may hold workflows of other tests. */
 export function describeWorkflowStore(name: string, open: () => WorkflowStore): void {

@@ -1,6 +1,6 @@
-import { getMetadataStorage, validateSync } from 'class-validator';
-import { withMembers } from '#libs/http';
 import '../../src/app.module.js';
+import { getMetadataStorage, validateSync } from 'class-validator';
+import { withMembers } from '#libs/http-server';
 import { ANN, KNOWS_CALLERS } from '../support/callers.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { Api } from '../support/workflow.js';

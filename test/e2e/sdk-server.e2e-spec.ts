@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { type AgentClient, HttpAgentDirectory } from '#libs/a2a-client';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { type Part, type StreamResponse, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { type SdkServer, startSdkServer } from '../support/sdk-server.js';

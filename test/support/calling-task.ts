@@ -1,11 +1,5 @@
 import { type AgentDirectory, HttpAgentDirectory } from '#libs/a2a-client';
-import {
-  AgentCall,
-  type AgentCallSpec,
-  type CallingTask,
-  type CallOutcome,
-  type CallProgress,
-} from '#libs/agent-calls';
+import { AgentCall, type AgentCallSpec, type CallingTask, type CallOutcome, type CallProgress } from '#libs/durable';
 import { CallChains, TaskCanceled } from '#libs/executor';
 import { derivedId, userMessage } from '#libs/protocol';
 import type { FakeAgent } from './fake-agent.js';

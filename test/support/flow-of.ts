@@ -1,4 +1,4 @@
-import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '#libs/orchestrator';
+import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '#libs/workflow-definition';
 
 const SIGNS: Readonly<Record<string, Partial<WorkflowEdge>>> = {
   '?': { when: 'true' },

@@ -1,14 +1,14 @@
 import {
   type AgentCatalog,
-  CancelPoller,
   type AgentExecutor,
   type CallContext,
+  CancelPoller,
   ExecutionRegistry,
   type ServedAgent,
   TaskRecovery,
   UnknownAgent,
 } from '#libs/executor';
-import type { ServiceAddress } from '#libs/http';
+import type { ServiceAddress } from '#libs/http-server';
 import { JOB_MIGRATIONS, Jobs, migrateJobQueue } from '#libs/jobs';
 import { ChannelSignals, Database, POSTGRES_MIGRATIONS, PostgresWire, ReplicaLife } from '#libs/postgres';
 import { InFlight, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';

@@ -1,21 +1,59 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type DynamicModule, type ExceptionFilter, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import type { FastifyReply } from 'fastify';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
-import { AgentCatalog, ChildEndings, ExecutorModule, NodeTypes, type ServedAgent, TaskRecovery } from '#libs/executor';
-import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
+import {
+  AgentCatalog,
+  ChildEndings,
+  ExecutorModule,
+  NodeTypes,
+  type ServedAgent,
+  TaskRecovery,
+  UnknownAgent,
+} from '#libs/executor';
+import { OutboundModule } from '#libs/http-client';
+import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http-server';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { ConfiguredModelsModule, Models } from '#libs/models';
 import { AgentMemory, AgentNode, BuiltInTools, NodeTypeRegistry, ScriptNode, ToolRegistry } from '#libs/nodes';
-import { OutboundModule } from '#libs/outbound';
 import { PostgresModule, SecretBox } from '#libs/postgres';
+import { A2AError } from '#libs/protocol';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { AppConfig, ServiceModule } from '#libs/service';
 import { TASK_MIGRATIONS, TasksModule, TaskStore } from '#libs/tasks';
 import { TracingModule } from '#libs/tracing';
-import { OrderNode } from './order/order-node.js';
-import { RefusalFilter } from './refusal-filter.js';
-import { SingleAgentCatalog } from './single-agent-catalog.js';
+import { OrderNode } from './order-node.js';
+
+/** Reports an A2AError at addresses that belong to no A2A route. */
+@Catch(A2AError)
+class RefusalFilter implements ExceptionFilter<A2AError> {
+  catch({ status, message }: A2AError, host: ArgumentsHost): void {
+    void host.switchToHttp().getResponse<FastifyReply>().status(status).send({ statusCode: status, message });
+  }
+}
+
+/** Catalog of a process that serves one agent, at the A2A root itself. */
+class SingleAgentCatalog extends AgentCatalog {
+  constructor(private readonly agent: ServedAgent) {
+    super();
+  }
+
+  override resolveAgent(path: string): Promise<ServedAgent> {
+    if (path === '') return Promise.resolve(this.agent);
+    return Promise.reject(new UnknownAgent('agent not found', 'AGENT_NOT_FOUND', { path }));
+  }
+
+  /** Returns the agent: it decides itself what a skill means. */
+  override routeMessage(agent: ServedAgent): Promise<ServedAgent> {
+    return Promise.resolve(agent);
+  }
+
+  override listAgents(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
+    const agents = pageToken === undefined || pageToken === '' ? [this.agent] : [];
+    return Promise.resolve({ agents: agents.slice(0, limit), nextPageToken: '' });
+  }
+}
 
 /** Services from which a process makes its agent. */
 export interface ProgramServices {

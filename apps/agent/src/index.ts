@@ -1,4 +1,4 @@
-import type { Serve } from '#libs/authoring';
+import type { Serve } from '#libs/agent-sdk';
 
 export {
   type AgentDefinition,
@@ -20,7 +20,7 @@ export {
   StepError,
   type Work,
   type WorkContext,
-} from '#libs/authoring';
+} from '#libs/agent-sdk';
 
 /**
  * Serves an agent in this process, durable in PostgreSQL: an embedded one, unless `databaseUrl` or DATABASE_URL names

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { AgentExecutor, type CallContext, type RequestContext } from '#libs/executor';
 import { agentMessage, type Message, statusUpdate, textPart, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { CallLog, type CallLogLine } from './call-log.js';
-import { LoggedExecutor } from './logged-executor.js';
+import { CallLog, type CallLogLine, LoggedExecutor } from './served-agent.js';
 
 const CALL: CallContext = { scope: { tenant: '', owner: '' }, agent: '', extensions: [], baseUrl: 'http://127.0.0.1' };
 

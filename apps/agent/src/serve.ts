@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DefinedAgent, ServeOptions, Serving } from '#libs/authoring';
+import type { DefinedAgent, ServeOptions, Serving } from '#libs/agent-sdk';
 import type { Environment } from '#libs/service';
 import { definedAgent } from './served-agent.js';
 import { startAgent } from './start-agent.js';

@@ -1,11 +1,82 @@
-import type { DefinedAgent } from '#libs/authoring';
-import type { AgentExecutor, NodeSpec, ServedAgent } from '#libs/executor';
+import { appendFileSync } from 'node:fs';
+import type { DefinedAgent } from '#libs/agent-sdk';
+import {
+  type AgentDeclaration,
+  AgentExecutor,
+  type CallContext,
+  type NodeSpec,
+  type RequestContext,
+  type ServedAgent,
+} from '#libs/executor';
 import { DefinedExecutor } from '#libs/nodes';
+import { firstText, type Message, type SendMessageRequest } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
 import type { AgentMaker } from './agent.module.js';
 import type { AgentArguments } from './arguments.js';
-import { CallLog } from './call-log.js';
-import { LoggedExecutor } from './logged-executor.js';
 import { RoleAgent } from './role-agent.js';
+
+/** Message that the agent acted on. */
+export interface CallLogLine {
+  messageId: string;
+  /** Id of the Task; absent if the Message was answered without one. */
+  taskId?: string;
+  text: string;
+  /** ISO 8601. */
+  at: string;
+  /** Number of events that an interrupted execution had left when it resumed; absent otherwise. */
+  recovered?: number;
+}
+
+/** Logs every call, so that a test outside can count them. */
+export class CallLog {
+  /** @param path file for one JSON line per call, written before the agent acts; standard error if absent */
+  constructor(private readonly path?: string) {}
+
+  recordCall(message: Message, execution?: { taskId: string; recovered: number }): void {
+    const call: CallLogLine = {
+      messageId: message.messageId,
+      taskId: execution?.taskId,
+      text: firstText(message.parts) ?? '',
+      at: new Date().toISOString(),
+      recovered: execution !== undefined && execution.recovered > 0 ? execution.recovered : undefined,
+    };
+    const line = `${JSON.stringify(call)}\n`;
+    if (this.path === undefined) process.stderr.write(line);
+    else appendFileSync(this.path, line);
+  }
+}
+
+/** Delegates to another executor, after a line in the call log. */
+export class LoggedExecutor extends AgentExecutor {
+  override readonly recovery: 'restart' | 'fail';
+  override readonly cancelGrace: number;
+  override readonly declares: AgentDeclaration | undefined;
+
+  constructor(
+    private readonly executor: AgentExecutor,
+    private readonly calls: CallLog,
+  ) {
+    super();
+    this.recovery = executor.recovery;
+    this.cancelGrace = executor.cancelGrace;
+    this.declares = executor.declares;
+  }
+
+  override execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    this.calls.recordCall(context.userMessage, context);
+    return this.executor.execute(context);
+  }
+
+  override replyDirectly(message: Message, call: CallContext): Message | undefined {
+    const answer = this.executor.replyDirectly?.(message, call);
+    if (answer !== undefined) this.calls.recordCall(message);
+    return answer;
+  }
+
+  override async checkRequest(request: SendMessageRequest, call: CallContext): Promise<void> {
+    await this.executor.checkRequest?.(request, call);
+  }
+}
 
 const MODES = ['text/plain', 'application/json'];
 

@@ -15,9 +15,9 @@ import {
   RefusedBodies,
   scopeOf,
 } from '#libs/access';
-import type { Serving } from '#libs/authoring';
+import type { Serving } from '#libs/agent-sdk';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
-import { corsOptions, FrameRoom, requestTimes, ServiceAddress } from '#libs/http';
+import { corsOptions, FrameRoom, requestTimes, ServiceAddress } from '#libs/http-server';
 import { Jobs } from '#libs/jobs';
 import { type AppConfig, type Environment, InFlight, loadConfig, LoopShares, Readiness, Shutdown } from '#libs/service';
 import { type AgentMaker, AgentModule } from './agent.module.js';

@@ -1,13 +1,12 @@
-import { type AgentClient, AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
-import { dataPart, type JsonObject, redactedUrl, textPart } from '#libs/protocol';
 import { createInterface } from 'node:readline';
+import { AgentCallError, type AgentClient, HttpAgentDirectory } from '#libs/a2a-client';
+import { dataPart, type JsonObject, redactedUrl, textPart } from '#libs/protocol';
 import type { CardReport } from './card-report.js';
-import { type ChatAnswer, ChatSession } from './chat-session.js';
+import { type ChatAnswer, ChatSession, ShownAnswer } from './chat-session.js';
 import { CommandError, EXIT } from './exit-code.js';
 import { type Form, formFields } from './form-answer.js';
 import { readInputs } from './inputs.js';
 import { Interrupted, type Session } from './session.js';
-import { ShownAnswer } from './shown-answer.js';
 
 /** Creates a client without address restrictions, since the operator named the agent. */
 function createDirectory(session: Session): HttpAgentDirectory {

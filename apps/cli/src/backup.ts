@@ -2,8 +2,7 @@ import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'n
 import { resolve } from 'node:path';
 import { CommandError, EXIT } from './exit-code.js';
 import { runProgram } from './postgres-programs.js';
-import { sealedSecrets, type SealedSecrets } from './sealed-secrets.js';
-import { type ServiceDatabase, withServiceDatabase } from './service-database.js';
+import { sealedSecrets, type SealedSecrets, type ServiceDatabase, withServiceDatabase } from './service-database.js';
 import type { Session } from './session.js';
 
 interface BackupOptions {

@@ -6,12 +6,42 @@ import {
   isTerminalState,
   type JsonValue,
   type Part,
+  type StreamResponse,
   type TaskState,
   textPart,
   userMessage,
 } from '#libs/protocol';
 import { formData } from './form-answer.js';
-import { GrowingText } from './growing-text.js';
+import type { Terminal } from './terminal.js';
+
+/**
+ * Text that an agent streams, for a reader who sees it grow: of the first Artifact that grows, as long as it has text
+ * alone. An Artifact that arrives complete does not grow, and is shown with the answer.
+ */
+export class GrowingText {
+  #artifactId: string | undefined;
+  #text = '';
+  #given = '';
+  #isOver = false;
+
+  /** Returns the next piece; '' if the response has none. */
+  nextPiece(response: StreamResponse): string {
+    if (this.#isOver || !('artifactUpdate' in response)) return '';
+    const { artifact, append = false } = response.artifactUpdate;
+    const isSame = artifact.artifactId === this.#artifactId;
+    const isText = artifact.parts.every(({ text }) => text !== undefined);
+    // Shown text cannot be taken back; the end of the answer shows the result.
+    this.#isOver = !isText || (this.#given !== '' && !(append && isSame));
+    if (this.#isOver) return '';
+    if (!append || !isSame) this.#text = '';
+    this.#artifactId = artifact.artifactId;
+    this.#text += artifact.parts.map(({ text }) => text).join('');
+    if (!append) return '';
+    const piece = this.#text.slice(this.#given.length);
+    this.#given = this.#text;
+    return piece;
+  }
+}
 
 /** Client state of a conversation. Every Message carries both ids once they are known. */
 export interface ChatIds {
@@ -30,7 +60,7 @@ export interface ChatAnswer {
 }
 
 /** Listener for an answer in progress. */
-export interface ChatListener {
+interface ChatListener {
   /** Called with the agent's status while it works. */
   working(text: string): void;
   /** Called with the next piece of a text that the agent streams. */
@@ -113,4 +143,57 @@ function partsText(parts: readonly Part[]): string {
 
 function partText({ text, data, url }: Part): string {
   return text ?? url ?? (data === undefined ? '' : JSON.stringify(data));
+}
+
+const PREFIX = 'agent> ';
+
+/** Answer of an agent on a terminal: its text as it arrives, then the rest. For programs it is one document. */
+export class ShownAnswer implements ChatListener {
+  readonly #terminal: Terminal;
+  #shown = '';
+  #isOpen = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  working(text: string): void {
+    // Only a terminal mixes both streams.
+    if (this.#terminal.columns !== undefined) this.close();
+    this.#terminal.writeNote(`… ${text}`);
+  }
+
+  piece(text: string): void {
+    if (this.#terminal.json) return;
+    this.#terminal.writePiece(`${this.#shown === '' ? PREFIX : ''}${this.#terminal.stripControls(text)}`);
+    this.#shown += text;
+    this.#isOpen = true;
+  }
+
+  /** Completes the answer. @param end text behind it */
+  finishAnswer(answer: ChatAnswer, end: string): void {
+    const rest = this.#restOf(answer.text);
+    const isSaid = rest === '' && end === '' && !this.#isOpen;
+    if (rest === undefined) this.close();
+    this.#isOpen = false;
+    if (!isSaid)
+      this.#terminal.writeEntry(
+        answer,
+        () => `${rest ?? `${PREFIX}${this.#terminal.stripControls(answer.text)}`}${end}`,
+      );
+  }
+
+  /** Ends an open line. */
+  close(): void {
+    if (this.#isOpen) this.#terminal.writeLine('');
+    this.#isOpen = false;
+  }
+
+  /** Returns the text not yet shown; `undefined` if the answer differs from what was shown. */
+  #restOf(text: string): string | undefined {
+    if (this.#shown === '') return undefined;
+    if (text.startsWith(this.#shown)) return this.#terminal.stripControls(text.slice(this.#shown.length));
+    // The answer may begin with Artifacts of earlier turns of the Task.
+    return text.endsWith(`\n${this.#shown}`) ? '' : undefined;
+  }
 }

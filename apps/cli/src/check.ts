@@ -1,10 +1,11 @@
+import { resolve } from 'node:path';
 import { BrainstormNode } from '#libs/brainstorm';
 import { ConversationNode } from '#libs/conversations';
 import type { NodeTypes } from '#libs/executor';
-import { placeholderService, describedNodeTypes } from '#libs/nodes';
-import { ChildRunNode, problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/orchestrator';
+import { describedNodeTypes, placeholderService } from '#libs/nodes';
 import { ConfigError } from '#libs/service';
-import { resolve } from 'node:path';
+import { problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';
+import { ChildRunNode } from '#libs/workflows';
 import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
 import {

@@ -1,5 +1,6 @@
 import type { RunEvent } from '#libs/client';
-import { briefText } from '#libs/protocol';
+import { briefText, type StreamResponse } from '#libs/protocol';
+import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
 
 const COLOURS: Readonly<Record<string, 'red' | 'green' | 'yellow' | 'blue' | 'cyan'>> = {
@@ -70,7 +71,7 @@ function messageText(message: unknown): unknown {
 }
 
 /** Returns a value as one line without control characters, which a terminal would interpret. */
-export function toOneLine(value: unknown): string {
+function toOneLine(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
@@ -80,4 +81,60 @@ function clockTime(timestamp: string): string {
   const time = new Date(timestamp);
   const padNumber = (number: number, digits = 2): string => String(number).padStart(digits, '0');
   return `${padNumber(time.getHours())}:${padNumber(time.getMinutes())}:${padNumber(time.getSeconds())}.${padNumber(time.getMilliseconds(), 3)}`;
+}
+
+interface ShownTaskEvent {
+  sequence: number;
+  recordedAt: string;
+  event: StreamResponse;
+}
+
+interface LogPage {
+  events: ShownTaskEvent[];
+  next?: number;
+}
+
+const LARGEST_PAGE = 200;
+const LONGEST_TASK_LINE = 200;
+
+/** Shows the events of a Task so far, of any agent. */
+export async function showTaskLog({ client, signal, terminal }: Session, taskId: string, since: number): Promise<void> {
+  let next: number | undefined = since;
+  const events: ShownTaskEvent[] = [];
+  while (next !== undefined) {
+    const query = { after: String(next), limit: String(LARGEST_PAGE) };
+    const page: LogPage = await client.call(`/api/tasks/${encodeURIComponent(taskId)}/events`, { query, signal });
+    events.push(...page.events);
+    next = page.next;
+  }
+  terminal.writeResult(events, () => events.map((it) => taskLine(it, terminal)).join('\n'));
+}
+
+/** Formats an event: time, number, type, and the start of its text. */
+function taskLine({ sequence, recordedAt, event }: ShownTaskEvent, terminal: Terminal): string {
+  const [what, text] = describeTaskEvent(event);
+  const time = terminal.paintText('dim', recordedAt.slice(0, 23).replace('T', ' '));
+  return `${time} ${String(sequence).padStart(5)} ${toOneLine(what)} ${briefText(toOneLine(text), LONGEST_TASK_LINE)}`.trimEnd();
+}
+
+function describeTaskEvent(event: StreamResponse): [what: string, text: string] {
+  if ('task' in event) return [stateWord(event.task.status.state), firstPartText(event.task.history?.[0]?.parts)];
+  if ('statusUpdate' in event) {
+    const { status } = event.statusUpdate;
+    return [stateWord(status.state), firstPartText(status.message?.parts)];
+  }
+  if ('artifactUpdate' in event) {
+    const { artifactId, name, parts } = event.artifactUpdate.artifact;
+    return [`artifact ${name ?? artifactId}`, firstPartText(parts)];
+  }
+  return ['message', firstPartText(event.message.parts)];
+}
+
+function stateWord(state: string): string {
+  return state.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
+}
+
+function firstPartText(parts: readonly { text?: string; data?: unknown; url?: string }[] = []): string {
+  const [part] = parts;
+  return part?.text ?? part?.url ?? (part?.data === undefined ? '' : JSON.stringify(part.data));
 }

@@ -1,5 +1,5 @@
-import { artifactUpdate, type Part, type StreamResponse, statusUpdate, textPart } from '#libs/protocol';
-import { GrowingText } from './growing-text.js';
+import { artifactUpdate, type Part, statusUpdate, type StreamResponse, textPart } from '#libs/protocol';
+import { GrowingText } from './chat-session.js';
 
 const REFERENCE = { taskId: 't', contextId: 'c' };
 

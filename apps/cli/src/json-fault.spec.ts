@@ -1,4 +1,4 @@
-import { jsonFault } from './json-fault.js';
+import { jsonFault } from './workflow-files.js';
 
 describe('jsonFault', () => {
   it.each([

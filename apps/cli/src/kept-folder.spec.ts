@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { json } from 'node:stream/consumers';
-import { keepApplied } from './kept-folder.js';
+import { keepApplied } from './dev.js';
 import { Session } from './session.js';
 import { Terminal } from './terminal.js';
 

@@ -1,16 +1,13 @@
 import { Command, CommanderError } from 'commander';
-import { reportFailure } from './failure.js';
-import { EXIT, type ExitCode } from './exit-code.js';
 import { addAgentCommands } from './commands/agents.js';
-import { addBackupCommands } from './commands/backup.js';
 import { addCompletion } from './commands/completion.js';
-import { addDoctor } from './commands/doctor.js';
-import { addFileCommands } from './commands/files.js';
-import { addGenerate } from './commands/generate.js';
+import { addFileCommands, addGenerate } from './commands/files.js';
 import { addInit } from './commands/init.js';
 import { addRunCommands } from './commands/runs.js';
-import { addServiceCommands } from './commands/service.js';
+import { addBackupCommands, addDoctor, addServiceCommands } from './commands/service.js';
 import { addUploadCommands } from './commands/uploads.js';
+import { EXIT, type ExitCode } from './exit-code.js';
+import { reportFailure } from './failure.js';
 import { Session } from './session.js';
 import type { Terminal } from './terminal.js';
 

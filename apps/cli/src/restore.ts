@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import { moveInstallation, tryMigrationLock } from '#libs/postgres';
 import { CommandError, EXIT } from './exit-code.js';
 import { type PostgresProgram, programsHere, runProgram } from './postgres-programs.js';
-import { sealedSecrets } from './sealed-secrets.js';
-import { type ServiceDatabase, withServiceDatabase } from './service-database.js';
+import { sealedSecrets, type ServiceDatabase, withServiceDatabase } from './service-database.js';
 import type { Session } from './session.js';
 
 /**

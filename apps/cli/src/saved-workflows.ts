@@ -1,4 +1,6 @@
+import { stringify } from 'yaml';
 import type { components } from '#libs/client';
+import { CommandError } from './exit-code.js';
 import type { Session } from './session.js';
 
 export type SavedWorkflow = components['schemas']['WorkflowView'];
@@ -16,4 +18,66 @@ export async function savedWorkflows({ client, signal }: Pick<Session, 'client' 
     last = page.at(-1)?.name;
   }
   return found;
+}
+
+export type DefinitionFormat = 'yaml' | 'json';
+
+/** Parses a format that a person named, if any. @throws CommandError for an unknown format */
+export function readFormat(format: string | undefined): DefinitionFormat | undefined {
+  if (format === undefined || format === 'yaml' || format === 'json') return format;
+  throw new CommandError(`--format ${format}: must be yaml or json`);
+}
+
+/** Returns the text of a file with a definition. */
+export function definitionText(definition: unknown, format: DefinitionFormat): string {
+  return format === 'json' ? `${JSON.stringify(definition, null, 2)}\n` : stringify(definition, { lineWidth: 100 });
+}
+
+/** Definition with the file's references to variables. */
+export interface KeptReferences {
+  definition: unknown;
+  /** Paths at which the file has a variable and the service another value, for example `nodes[1].config.model`. */
+  replaced: string[];
+}
+
+/**
+ * Returns a definition of the service as its file should contain it: where the file has a variable (`${env:NAME}`) and
+ * the service its value, the variable stays. Nodes are matched by id, so their order may differ.
+ * @param written contents of the file
+ * @param filled the same with the values of its variables
+ */
+export function keepReferences(saved: unknown, written: unknown, filled: unknown): KeptReferences {
+  const replaced: string[] = [];
+  const keepAt = (value: unknown, before: unknown, after: unknown, path: string): unknown => {
+    if (typeof before === 'string') {
+      if (value === after) return before;
+      if (before !== after) replaced.push(path);
+      return value;
+    }
+    if (Array.isArray(value) && Array.isArray(before) && Array.isArray(after)) {
+      return value.map((entry, index) => {
+        const place = matchingIndex(entry, index, after);
+        return keepAt(entry, before[place], after[place], `${path}[${index}]`);
+      });
+    }
+    if (isRecord(value) && isRecord(before) && isRecord(after)) {
+      const memberPath = (name: string): string => (path === '' ? name : `${path}.${name}`);
+      const members = Object.entries(value).map(([name, it]) => [
+        name,
+        keepAt(it, before[name], after[name], memberPath(name)),
+      ]);
+      return Object.fromEntries(members) as unknown;
+    }
+    return value;
+  };
+  return { definition: keepAt(saved, written, filled, ''), replaced };
+}
+
+function matchingIndex(entry: unknown, index: number, among: readonly unknown[]): number {
+  const id = isRecord(entry) ? entry['id'] : undefined;
+  return id === undefined ? index : among.findIndex((it) => isRecord(it) && it['id'] === id);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

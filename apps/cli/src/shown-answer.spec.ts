@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { ShownAnswer } from './shown-answer.js';
+import { ShownAnswer } from './chat-session.js';
 import { Terminal } from './terminal.js';
 
 let seen: string;

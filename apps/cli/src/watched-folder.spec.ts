@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keepUp } from './watched-folder.js';
+import { keepUp } from './dev.js';
 
 let folder: string;
 const ended = new AbortController();

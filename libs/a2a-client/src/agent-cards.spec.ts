@@ -1,4 +1,4 @@
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import type { JsonObject } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { CardAgent } from '../../../test/support/card-agent.js';

@@ -1,5 +1,6 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
+import { LRUCache } from 'lru-cache';
 import {
   type AgentCard,
   encodeAgentCard,
@@ -10,16 +11,92 @@ import {
   withoutTrailing,
 } from '#libs/protocol';
 import type { AnswerPlace, ContentLimits } from '#libs/service';
-import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
-import { type AgentHttp, fetchRequester } from './agent-http.js';
-import { type AgentRequest, agentRequest } from './agent-request.js';
+import type { AgentCallOptions } from './agent-client.js';
+import { type AgentHttp, type AgentRequest, agentRequest, fetchRequester } from './agent-request.js';
 import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
-import type { ReceivedCard } from './card-guard.js';
-import { CARD_PATH, hostCardUrl, isPre10CardUrl, legacyCardUrls, ownCardUrl, pre10CardUrl } from './card-places.js';
-import { keepSecurity } from './card-security.js';
 import { exchangeOnce } from './exchange.js';
-import { heldBytes } from './held-bytes.js';
+import { keepSecurity } from './request-signers.js';
+
+const WELL_KNOWN = '/.well-known/agent-card.json';
+
+/** Pattern for the end of a card's URL: the well-known place, that of A2A 0.2, and that of the pre-1.0 dialect. */
+export const CARD_PATH = /\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
+
+/** Returns the URL of an agent's own card. */
+export function ownCardUrl(url: string): string {
+  return CARD_PATH.test(url) ? url : `${withoutTrailing(url, '/')}${WELL_KNOWN}`;
+}
+
+/** Returns the URL of the card of an agent's host, which may be the agent's too. */
+export function hostCardUrl(url: string): string {
+  return `${new URL(url).origin}${WELL_KNOWN}`;
+}
+
+/** Returns the URLs where an agent of A2A 0.2 may have its card: its own, and that of its host. */
+function legacyCardUrls(url: string): string[] {
+  const places = [withoutTrailing(url, '/'), new URL(url).origin];
+  return [...new Set(places)].map((place) => `${place}/.well-known/agent.json`);
+}
+
+/** Returns the URL where an agent of the pre-1.0 dialect has its card. */
+export function pre10CardUrl(url: string): string {
+  return `${withoutTrailing(url, '/')}/agent-card`;
+}
+
+/** True for a URL where only an agent of the pre-1.0 dialect needs to have its card. */
+function isPre10CardUrl(url: string): boolean {
+  return new URL(url).pathname.endsWith('/agent-card');
+}
+
+/** True if a URL, as `URL.href` writes it, names an agent or a card of the service at one of these base URLs. */
+export function isOfService(url: string, bases: readonly string[]): boolean {
+  return bases.some(
+    (base) => url === `${base}/a2a` || url.startsWith(`${base}/a2a/`) || url === `${base}${WELL_KNOWN}`,
+  );
+}
+
+/** Card as received. Equal text from the same URL is the same object. */
+export interface ReceivedCard {
+  /** URL that it was read from. */
+  readonly url: string;
+  /** Received JSON text. */
+  readonly text: string;
+  /** Card in the SDK's form, which clients use. */
+  readonly card: SdkAgentCard;
+}
+
+/** Decides by its card whether an agent may be called. */
+export abstract class CardGuard {
+  /**
+   * Admits a remote agent; called for every client. Returns `undefined` synchronously if the card was admitted before.
+   * @param agentUrl URL as the caller named it
+   * @param received `undefined` if the agent has no card
+   * @throws AgentCallError `untrusted-card` or `changed-card`; `connect` if the decision is not possible at the moment
+   */
+  abstract admitCard(
+    agentUrl: string,
+    received: ReceivedCard | undefined,
+    options: AgentCallOptions,
+  ): Promise<void> | undefined;
+
+  /** Returns the pinned card of an agent; `undefined` if there is none that may be used. */
+  abstract findPinnedCard(agentUrl: string, options: Pick<AgentCallOptions, 'scope'>): Promise<JsonObject | undefined>;
+}
+
+const BYTES_OF_A_CHARACTER = 2;
+const BYTES_OF_A_VALUE = 16;
+const BYTES_OF_AN_OBJECT = 64;
+
+/** Estimates the bytes that a value takes in memory: short texts of JSON may have many members. */
+export function heldBytes(value: unknown): number {
+  if (typeof value === 'string') return BYTES_OF_A_VALUE + value.length * BYTES_OF_A_CHARACTER;
+  if (typeof value !== 'object' || value === null) return BYTES_OF_A_VALUE;
+  let bytes = BYTES_OF_AN_OBJECT;
+  if (Array.isArray(value)) for (const element of value) bytes += heldBytes(element);
+  else for (const [name, member] of Object.entries(value)) bytes += heldBytes(name) + heldBytes(member);
+  return bytes;
+}
 
 /** Reader that also accepts cards of 0.2 and 0.3 and converts them to 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });

@@ -1,15 +1,74 @@
-import type { TraceContext } from '#libs/service';
+import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import {
   type AgentCard,
+  type AgentExtension,
+  type Artifact,
+  isActiveState,
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type Message,
+  type RunEventNote,
+  runEventNote,
   type SendMessageRequest,
   type StreamResponse,
   type Task,
+  type TaskArtifactUpdateEvent,
+  type TaskState,
+  type TaskStatus,
 } from '#libs/protocol';
+import type { TraceContext } from '#libs/service';
 import type { AgentCallError } from './agent-call-error.js';
-import type { CalledCard } from './called-card.js';
+
+/** Maximum number of characters of each kept text, and of elements of each list. */
+const LONGEST = 2_048;
+const MOST = 100;
+
+/** Part of an agent's card that calls need. Clients keep only this, however long the card is. */
+export interface CalledCard extends Pick<AgentCard, 'name'> {
+  capabilities: { extensions?: Pick<AgentExtension, 'uri'>[] };
+  /** Default input media types; absent if the card has more than are kept. */
+  defaultInputModes?: string[];
+}
+
+/**
+ * Returns the part of a card that calls need, within limits. The card itself is not referenced.
+ *
+ * - A name beyond the limit is empty.
+ * - Extensions beyond the limits count as not declared.
+ */
+export function calledCard({ name, capabilities, defaultInputModes }: SdkAgentCard): CalledCard {
+  const uris = (capabilities?.extensions ?? []).map(({ uri }) => uri).filter(isKept);
+  const modes = defaultInputModes.filter(isKept);
+  return {
+    name: isKept(name) ? name : '',
+    capabilities: { extensions: uris.slice(0, MOST).map((uri) => ({ uri })) },
+    ...(defaultInputModes.length <= MOST && { defaultInputModes: modes }),
+  };
+}
+
+/** Returns the part of a card that the SDK's client needs. The card itself is not referenced. */
+export function sdkCalledCard({ capabilities }: SdkAgentCard, chosen: SdkAgentCard['supportedInterfaces'][number]) {
+  const { streaming, pushNotifications, extendedAgentCard } = capabilities ?? {};
+  return {
+    name: '',
+    description: '',
+    version: '',
+    provider: undefined,
+    supportedInterfaces: [chosen],
+    capabilities: { streaming, pushNotifications, extendedAgentCard, extensions: [] },
+    securitySchemes: {},
+    securityRequirements: [],
+    defaultInputModes: [],
+    defaultOutputModes: [],
+    skills: [],
+    signatures: [],
+  } satisfies SdkAgentCard;
+}
+
+function isKept(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= LONGEST;
+}
 
 /** Limits of an outbound call, in milliseconds; each of the first four has its own error. */
 export interface CallTimeouts {
@@ -129,4 +188,77 @@ export abstract class AgentDirectory {
   async pinnedCard(_url: string, _options?: Pick<AgentCallOptions, 'scope'>): Promise<JsonObject | undefined> {
     return undefined;
   }
+}
+
+/** Current answer of a called agent. Accepts the events of any agent, in any order. */
+export class CalledTask {
+  taskId: string | undefined;
+  contextId: string | undefined;
+  status: TaskStatus | undefined;
+  private held = new Map<string, Artifact>();
+  history: readonly Message[] = [];
+  /** Direct Message, if the agent created no Task. */
+  reply: Message | undefined;
+
+  get artifacts(): Artifact[] {
+    return [...this.held.values()];
+  }
+
+  get state(): TaskState | undefined {
+    return this.status?.state;
+  }
+
+  /** True if there is a Task that has neither ended nor waits. */
+  get active(): boolean {
+    return this.taskId !== undefined && (this.state === undefined || isActiveState(this.state));
+  }
+
+  /** Applies a response and returns the step that it reports, if any. */
+  applyResponse(response: StreamResponse): RunEventNote | undefined {
+    if ('message' in response) this.reply = response.message;
+    else if ('task' in response) this.takeTask(response.task);
+    else if ('artifactUpdate' in response) this.takeArtifact(response.artifactUpdate);
+    else {
+      const { taskId, contextId, status, metadata } = response.statusUpdate;
+      this.adoptIds(taskId, contextId);
+      this.status = status;
+      return runEventNote(metadata);
+    }
+    return undefined;
+  }
+
+  private takeTask(task: Task): void {
+    this.adoptIds(task.id, task.contextId);
+    this.status = task.status;
+    this.held = heldArtifacts(task.artifacts);
+    this.history = task.history ?? [];
+  }
+
+  /** Adds an Artifact or chunk at constant cost, however many chunks came before. */
+  private takeArtifact({ taskId, contextId, artifact, append }: TaskArtifactUpdateEvent): void {
+    this.adoptIds(taskId, contextId);
+    const before = append ? this.held.get(artifact.artifactId) : undefined;
+    if (before) addChunk(before, artifact);
+    else this.held.set(artifact.artifactId, ownCopy(artifact));
+  }
+
+  private adoptIds(taskId: string, contextId: string): void {
+    this.taskId ??= taskId;
+    this.contextId ??= contextId;
+  }
+}
+
+function heldArtifacts(artifacts: readonly Artifact[] = []): Map<string, Artifact> {
+  return new Map(artifacts.map((artifact) => [artifact.artifactId, ownCopy(artifact)]));
+}
+
+/** Appends the Parts of a later chunk to an Artifact and merges its other members; later values win. */
+function addChunk(before: Artifact, { parts, artifactId: _id, metadata, ...said }: Artifact): void {
+  before.parts.push(...parts);
+  Object.assign(before, said, metadata && { metadata: { ...before.metadata, ...metadata } });
+}
+
+/** Copies an Artifact to which chunks will be added. */
+function ownCopy(artifact: Artifact): Artifact {
+  return { ...artifact, parts: [...artifact.parts] };
 }

@@ -1,13 +1,133 @@
-import type { OutboundAnswer, OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbound';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace } from '#libs/service';
-import { InvalidProtocolValue, isJsonObject, type JsonObject } from '#libs/protocol';
+import {
+  type OutboundAnswer,
+  type OutboundCall,
+  type OutboundRequester,
+  type OutboundTimes,
+  OutboundTooLongError,
+} from '#libs/http-client';
+import { hasMoreMembers, tooManyMembers } from '#libs/http-server';
+import { InvalidProtocolValue, isJsonObject, type JsonObject, refuseUnfitText, UnfitJson } from '#libs/protocol';
+import { type AnswerPlace, type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentCallOptions } from './agent-client.js';
 import { networkFailure, statusFailure } from './call-failure.js';
-import { errorBody } from './error-body.js';
-import { requireParsable } from './parsable-json.js';
-import { type RequestAuth, applyProof } from './request-signers.js';
+import { applyProof, type RequestAuth } from './request-signers.js';
 import { type SseEvent, sseEvents } from './sse-events.js';
+
+/** `fetch` with its own limits; 0 turns one off. */
+export type AgentFetch = (
+  input: string | URL | Request,
+  init?: RequestInit & { firstByteMs?: number; idleMs?: number },
+) => Promise<Response>;
+
+/** Part of the outbound client that agents need; OutboundHttp implements it. */
+export interface AgentHttp {
+  readonly fetch: AgentFetch;
+  /** GET through an HTTP cache that honors `max-age` and `ETag`. */
+  readonly cachedFetch: AgentFetch;
+  /** Calls without Fetch API objects, which cost more than the call. Absent: `fetch` is used. */
+  readonly request?: OutboundRequester;
+  readonly cachedRequest?: OutboundRequester;
+  /** Returns until when (`Date.now()`) the cache alone answers a GET; 0, or absent, if each call needs a request. */
+  readonly freshUntil?: (url: URL, headers: Record<string, string>) => number;
+}
+
+/** Implements `request` with a `fetch`. */
+export function fetchRequester(send: AgentFetch): OutboundRequester {
+  return async ({ url, ...init }) => new FetchedAnswer(await send(url.href, init));
+}
+
+/** Adapts a Response to an answer of `request`. */
+export class FetchedAnswer implements OutboundAnswer {
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
+  constructor(private readonly response: Response) {}
+
+  get status(): number {
+    return this.response.status;
+  }
+
+  getHeader(name: string): string | undefined {
+    return this.response.headers.get(name) ?? undefined;
+  }
+
+  async readText(maxBytes: number): Promise<string> {
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const piece of this.readPieces()) {
+      bytes += piece.byteLength;
+      if (bytes > maxBytes) throw new OutboundTooLongError(maxBytes);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces, bytes).toString();
+  }
+
+  async *readPieces(): AsyncIterable<Uint8Array> {
+    this.#reader = this.response.body?.getReader();
+    try {
+      for (let next = await this.#reader?.read(); next?.value; next = await this.#reader?.read()) yield next.value;
+    } finally {
+      this.discardBody();
+    }
+  }
+
+  discardBody(): void {
+    (this.#reader ?? this.response.body)?.cancel().catch(() => undefined);
+  }
+}
+
+/** Maximum nesting of an answer's JSON; deeper values break recursive readers and writers. */
+const DEEPEST_ANSWER = 500;
+
+/**
+ * Returns a text after checking that its JSON is not too large to parse and can be written as it was read.
+ * @throws AgentCallError `invalid-response`
+ */
+export function requireParsable(text: string, mostMembers: number): string {
+  if (hasMoreMembers(text, mostMembers))
+    throw new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
+  try {
+    refuseUnfitText(text, DEEPEST_ANSWER);
+  } catch (cause) {
+    if (!(cause instanceof UnfitJson)) throw cause;
+    throw new AgentCallError('invalid-response', `the agent's answer is not A2A: ${cause.message}`, { cause });
+  }
+  return text;
+}
+
+/** Maximum number of bytes of the decoded body of an error. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Milliseconds in which the body of an error must arrive after its head. */
+const LONGEST_MS = 5_000;
+
+/** Reads the body of an agent's error as `responseErrorBody` does; that of a 5xx is discarded. */
+export async function errorBody(answer: OutboundAnswer, mostMembers: number): Promise<string> {
+  if (answer.status < 500) return readErrorText(answer, mostMembers);
+  answer.discardBody();
+  return '';
+}
+
+/**
+ * Reads the body of an error, which only explains its status.
+ * @returns an empty text for a body that is longer than 64 KiB, takes longer than five seconds, or has too much JSON to
+ * parse
+ */
+export function responseErrorBody(response: Response, mostMembers: number): Promise<string> {
+  return readErrorText(new FetchedAnswer(response), mostMembers);
+}
+
+async function readErrorText(answer: OutboundAnswer, mostMembers: number): Promise<string> {
+  const late = Promise.withResolvers<string>();
+  const timer = setTimeout(late.resolve, LONGEST_MS, '');
+  try {
+    return requireParsable(await Promise.race([answer.readText(MAX_ERROR_BYTES), late.promise]), mostMembers);
+  } catch {
+    return '';
+  } finally {
+    clearTimeout(timer);
+    answer.discardBody();
+  }
+}
 
 /** Maximum number of bytes of a plain answer, and of one event of a stream. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Artifact, StreamResponse } from '#libs/protocol';
-import { AnswerSize } from './answer-size.js';
+import { AnswerSize } from './answer-limits.js';
 
 const artifact = (artifactId: string, characters: number): Artifact => ({
   artifactId,

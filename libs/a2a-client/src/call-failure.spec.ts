@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { A2A_ERRORS, type A2AErrorReason, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { WireAgent, type WireRequest } from '../../../test/support/wire-agent.js';

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamResponse } from '#libs/protocol';
 import type { AgentCallError } from './agent-call-error.js';
+import { type CallAttempt, type CallDeadlines, LONGEST_TIMER } from './call-deadlines.js';
 import { toAgentCallError } from './call-failure.js';
-import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
-import { LONGEST_TIMER } from './stoppable-timer.js';
 
 const MAX_RETRIES = 3;
 const FIRST_PAUSE_MS = 100;

@@ -1,4 +1,4 @@
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { type StreamResponse, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { FakeAgent, type FakeAgentOptions } from '../../../test/support/fake-agent.js';

@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LocalRequestHandler } from '#libs/executor';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { userMessage } from '#libs/protocol';
 import { loadConfig, ReceivedAnswers } from '#libs/service';
 import { FakeAgent } from '../../../test/support/fake-agent.js';

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import type { JsonObject } from '#libs/protocol';
 import { loadConfig, ReceivedAnswers } from '#libs/service';
 import { CardAgent } from '../../../test/support/card-agent.js';

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { type StreamResponse, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { WireAgent, type WireCard, type WireRequest } from '../../../test/support/wire-agent.js';
-import { CalledTask } from './called-task.js';
+import { CalledTask } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
 const BINDINGS = [

@@ -1,4 +1,4 @@
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { type StreamResponse, type Task, type TaskState, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { FakeAgent } from '../../../test/support/fake-agent.js';

@@ -1,5 +1,140 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
-import type { RequiredSecurity } from './card-security.js';
+
+/** Way to authenticate a caller, as far as it matters to clients (A2A 1.0, section 4.5.2; 0.3, section 5.5.2). */
+export type SecurityScheme =
+  | { type: 'apiKey'; in: 'header' | 'query' | 'cookie'; name: string }
+  /** `scheme` is in lower case: `bearer`, `basic`. */
+  | { type: 'http'; scheme: string }
+  | { type: 'oauth2'; clientCredentials: boolean }
+  | { type: 'openIdConnect' }
+  | { type: 'mutualTLS' }
+  | { type: 'unknown' };
+
+/** Maximum number of schemes, of requirements, and of schemes in a requirement that clients keep of a card. */
+const MOST = 100;
+const LONGEST_NAME = 256;
+/** Name of a scheme that never exists, so its requirement cannot be met. */
+const UNMET = '';
+
+/** Authentication that an agent requires. */
+export interface RequiredSecurity {
+  schemes: ReadonlyMap<string, SecurityScheme>;
+  /** Alternatives, each a list of scheme names that are all needed. An empty list requires nothing. */
+  requirements: readonly (readonly string[])[];
+}
+
+const KEPT = new WeakMap<object, RequiredSecurity>();
+
+/**
+ * Remembers the security members of a card's text: the SDK's form loses them if a card of 1.0 states them in the form
+ * of 0.3.
+ */
+export function keepSecurity<T extends object>(card: T, json: JsonObject): T {
+  KEPT.set(card, cardSecurity(json));
+  return card;
+}
+
+export function securityOf(card: object): RequiredSecurity | undefined {
+  return KEPT.get(card);
+}
+
+/**
+ * Reads the authentication that a card requires, in the form of 1.0 or 0.3. Unreadable parts become a scheme that
+ * cannot be met.
+ */
+export function cardSecurity(card: JsonObject): RequiredSecurity {
+  const schemes = objectIn(card, 'securitySchemes', 'security_schemes');
+  const requirements = listIn(card, 'securityRequirements') ?? listIn(card, 'security_requirements');
+  const named = Object.entries(schemes).filter(([name]) => isName(name));
+  return {
+    schemes: new Map(named.slice(0, MOST).map(([name, scheme]) => [name, readScheme(scheme)])),
+    requirements: (requirements ?? listIn(card, 'security') ?? []).slice(0, MOST).map(readRequirement),
+  };
+}
+
+function readScheme(scheme: JsonValue | undefined): SecurityScheme {
+  if (!isJsonObject(scheme)) return { type: 'unknown' };
+  return typeof scheme.type === 'string' ? readScheme03(scheme) : readScheme10(scheme);
+}
+
+function readScheme03(scheme: JsonObject): SecurityScheme {
+  switch (scheme.type) {
+    case 'apiKey':
+      return readApiKey(scheme.in, scheme.name);
+    case 'http':
+      return readHttp(scheme.scheme);
+    case 'oauth2':
+      return { type: 'oauth2', clientCredentials: isJsonObject(objectIn(scheme, 'flows').clientCredentials) };
+    case 'openIdConnect':
+    case 'mutualTLS':
+      return { type: scheme.type };
+    default:
+      return { type: 'unknown' };
+  }
+}
+
+function readScheme10(scheme: JsonObject): SecurityScheme {
+  const [kind, value] = readOneof(scheme, 'scheme');
+  switch (kind) {
+    case 'apiKeySecurityScheme':
+      return readApiKey(value.location, value.name);
+    case 'httpAuthSecurityScheme':
+      return readHttp(value.scheme);
+    case 'oauth2SecurityScheme': {
+      const flows = objectIn(value, 'flows');
+      const [flow] = readOneof(flows, 'flow');
+      return {
+        type: 'oauth2',
+        clientCredentials: flow === 'clientCredentials' || isJsonObject(flows.clientCredentials),
+      };
+    }
+    case 'openIdConnectSecurityScheme':
+      return { type: 'openIdConnect' };
+    case 'mtlsSecurityScheme':
+      return { type: 'mutualTLS' };
+    default:
+      return { type: 'unknown' };
+  }
+}
+
+/** Reads a `oneof`. The JavaScript SDK's server (1.3) writes its internal form of it instead of ProtoJSON. */
+function readOneof(object: JsonObject, oneof: string): [name: string, value: JsonObject] {
+  const own = object[oneof];
+  const [name, value] =
+    isJsonObject(own) && typeof own.$case === 'string' ? [own.$case, own.value] : (Object.entries(object)[0] ?? ['']);
+  return [name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), isJsonObject(value) ? value : {}];
+}
+
+function readApiKey(place: JsonValue | undefined, name: JsonValue | undefined): SecurityScheme {
+  const known = (['header', 'query', 'cookie'] as const).find((it) => it === place);
+  return known !== undefined && isName(name) ? { type: 'apiKey', in: known, name } : { type: 'unknown' };
+}
+
+function readHttp(scheme: JsonValue | undefined): SecurityScheme {
+  return isName(scheme) ? { type: 'http', scheme: scheme.toLowerCase() } : { type: 'unknown' };
+}
+
+/** Reads a requirement: `{"schemes": {"name": …}}` in 1.0, `{"name": […]}` in 0.3. */
+function readRequirement(requirement: JsonValue): string[] {
+  if (!isJsonObject(requirement)) return [UNMET];
+  const { schemes } = requirement;
+  const names = Object.keys(isJsonObject(schemes) ? schemes : requirement);
+  return names.length <= MOST && names.every(isName) ? names : [UNMET];
+}
+
+function isName(name: JsonValue | undefined): name is string {
+  return typeof name === 'string' && name.length <= LONGEST_NAME;
+}
+
+function objectIn(object: JsonObject, ...names: string[]): JsonObject {
+  return names.map((name) => object[name]).find((it) => isJsonObject(it)) ?? {};
+}
+
+function listIn(object: JsonObject, name: string): JsonValue[] | undefined {
+  const value = object[name];
+  return Array.isArray(value) && value.length > 0 ? value : undefined;
+}
 
 /** Proof of the caller that a request carries. It is sent to one origin and never along a redirect. */
 export interface RequestAuth {

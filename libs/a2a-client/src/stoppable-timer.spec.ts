@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { StoppableTimer } from './stoppable-timer.js';
+import { StoppableTimer } from './call-deadlines.js';
 
 describe('A stoppable timer', () => {
   let expired: number;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { type StreamResponse, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { WireAgent, type WireRequest } from '../../../test/support/wire-agent.js';
+import { StreamPace } from './answer-limits.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
-import { StreamPace } from './stream-pace.js';
 
 /** Milliseconds at which streams are opened that last so long each. */
 function openings(lasting: number, until: number): number[] {

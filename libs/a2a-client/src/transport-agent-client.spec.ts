@@ -1,9 +1,9 @@
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { type StreamResponse, type Task, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { FakeAgent, type FakeAgentOptions } from '../../../test/support/fake-agent.js';
 import { answers, ends, type FakeStep, holds } from '../../../test/support/fake-behaviour.js';
-import type { AgentClient, AgentCallOptions } from './agent-client.js';
+import type { AgentCallOptions, AgentClient } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
 const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));

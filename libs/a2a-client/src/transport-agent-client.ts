@@ -1,16 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isActiveState, isWaitingState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace, type ReceivedAnswers } from '#libs/service';
+import { type AnswerPlace, type ContentLimits, DEFAULT_CONTENT_LIMITS, type ReceivedAnswers } from '#libs/service';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
-import { AnswerSize } from './answer-size.js';
-import { AgentClient, type AgentCallOptions, type CancelOutcome } from './agent-client.js';
-import type { AgentTransport } from './agent-transport.js';
+import { type AgentCallOptions, AgentClient, type CalledCard, type CancelOutcome } from './agent-client.js';
+import { AnswerSize, StreamPace, TurnBoundary } from './answer-limits.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
-import type { CalledCard } from './called-card.js';
-import type { CallOutcomes } from './call-outcomes.js';
-import { exchangeStream, exchangeOnce, waitWithinCall, pauseAfter } from './exchange.js';
-import { StreamPace } from './stream-pace.js';
-import { TurnBoundary } from './turn-start.js';
+import type { CallOutcomes } from './call-failure.js';
+import { exchangeOnce, exchangeStream, pauseAfter, waitWithinCall } from './exchange.js';
+import type { AgentTransport } from './transports/agent-transport.js';
 
 /** Scope of calls by the service itself. */
 export const NOBODY = { tenant: '', owner: '' };

@@ -1,25 +1,221 @@
-import { isUtf8 } from 'node:buffer';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isUtf8 } from 'node:buffer';
 import type { AgentCatalog } from '#libs/executor';
+import { type BodyTurn, hasMoreMembers } from '#libs/http-server';
 import { A2AError } from '#libs/protocol';
 import { COSTLY_BODY, DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { type BodyTurn, hasMoreMembers } from '#libs/http';
 import { CardRoutes } from './cards/card-routes.js';
-import { AGENT_BASES, BASE_ROUTES } from './http/agent-base.js';
-import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
+import {
+  type A2aRouteConfig,
+  AGENT_BASES,
+  type AgentBase,
+  BASE_ROUTES,
+  type PublicAddress,
+  requestedVersion,
+} from './http/call-context.js';
 import { EventStreams } from './http/event-stream.js';
-import { requestedVersion } from './http/protocol-version.js';
-import { RequestBatcher } from './http/turns.js';
-import { LegacySendMessage } from './legacy/legacy-send-message.js';
-import { isLegacyRest, LegacyRest, sendLegacyRestError } from './legacy/legacy-rest.js';
-import { readId } from './json-rpc/envelope.js';
-import { JsonRpcBinding } from './json-rpc/json-rpc-binding.js';
-import type { RequestHandler } from './request-handler.js';
-import { RestBinding } from './rest/rest-binding.js';
-import { sendRestError } from './rest/rest-response.js';
-import { refuseRoute, registerRestRoutes } from './rest/rest-routes.js';
-import { tooManyMembersError } from './validation/json-bounds.js';
+import { readId } from './http/json-rpc-envelope.js';
+import {
+  bodyParameters,
+  getTaskParameters,
+  listTasksParameters,
+  pushConfigParameters,
+  RestBinding,
+  type RestCall,
+  sendMessageParameters,
+  sendRestError,
+  taskActionParameters,
+  tenantParameters,
+} from './http/rest-binding.js';
+import { JsonRpcBinding } from './json-rpc-binding.js';
+import { OPERATIONS } from './operations.js';
 import { publicError } from './public-error.js';
+import type { RequestHandler } from './request-handler.js';
+import {
+  hasLegacyMessage,
+  isLegacyRest,
+  isUnknownLegacyRest,
+  LegacyRest,
+  LegacySendMessage,
+  sendLegacyRestError,
+} from './v0-3/legacy-rest.js';
+import { tooManyMembersError } from './validation/request-parsers.js';
+
+/**
+ * Batches requests that arrive together, and runs them step by step together instead of each up to its commit. The code
+ * of a Message, with that of V8 and Node, takes 550 KiB, more than the cache of a core; run one after another, each
+ * Message would load all of it again (ADR 40).
+ */
+export class RequestBatcher {
+  private waiting: (() => void)[] = [];
+
+  /** @param afterReading calls a function once the event loop has read all pending input */
+  constructor(private readonly afterReading: (act: () => void) => unknown = setImmediate) {}
+
+  /**
+   * Schedules a function for when all pending input of this process has been read, in order of the calls. It runs in
+   * the async context of the first.
+   */
+  schedule(act: () => void): void {
+    if (this.waiting.length === 0) this.afterReading(() => this.runBatch());
+    this.waiting.push(act);
+  }
+
+  /** Runs the batch. If a function throws, the others are scheduled again. */
+  private runBatch(): void {
+    const { waiting } = this;
+    this.waiting = [];
+    let done = 0;
+    try {
+      for (const act of waiting) {
+        done += 1;
+        act();
+      }
+    } finally {
+      for (const act of waiting.slice(done)) this.schedule(act);
+    }
+  }
+}
+
+type RouteMethod = 'GET' | 'POST' | 'DELETE';
+
+const SEND: RestCall = { operation: OPERATIONS.SendMessage, read: bodyParameters };
+const STREAM: RestCall = { operation: OPERATIONS.SendStreamingMessage, read: bodyParameters };
+
+/**
+ * Route for a percent-encoded colon (RFC 3986, section 2.2), as some clients send it: the router compares static paths
+ * as sent, and parameters decoded.
+ */
+const ENCODED_SEND = '/:spelled(^message:(?:send|stream)$)';
+
+/** Routes of operations, below a base URL with or without a tenant; `::` is a colon. */
+const ROUTES: readonly (readonly [RouteMethod, string, RestCall])[] = [
+  ['POST', '/message::send', SEND],
+  ['POST', '/message::stream', STREAM],
+  ['GET', '/tasks', { operation: OPERATIONS.ListTasks, read: listTasksParameters }],
+  [
+    'POST',
+    '/tasks/:id/pushNotificationConfigs',
+    { operation: OPERATIONS.CreateTaskPushNotificationConfig, read: pushConfigParameters },
+  ],
+  [
+    'GET',
+    '/tasks/:id/pushNotificationConfigs',
+    { operation: OPERATIONS.ListTaskPushNotificationConfigs, read: pushConfigParameters },
+  ],
+  [
+    'GET',
+    '/tasks/:id/pushNotificationConfigs/:configId',
+    { operation: OPERATIONS.GetTaskPushNotificationConfig, read: pushConfigParameters },
+  ],
+  [
+    'DELETE',
+    '/tasks/:id/pushNotificationConfigs/:configId',
+    { operation: OPERATIONS.DeleteTaskPushNotificationConfig, read: pushConfigParameters },
+  ],
+  ['GET', '/extendedAgentCard', { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters }],
+];
+
+/** Call for the extended card of 0.3, below `/v1`. */
+const LEGACY_CARD: RestCall = { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters };
+
+const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMessageParameters, anyVersion: true };
+
+/** Answers a REST call. */
+type RestAnswer = Pick<RestBinding, 'handleCall'>;
+
+/** Handlers for callers of A2A 0.3: paths that begin with `v1`, and Messages in its format at `/send-message`. */
+interface LegacyAnswers {
+  rest: LegacyRest;
+  sendMessage: LegacySendMessage;
+}
+
+/** Registers the REST binding below every base URL. */
+function registerRestRoutes(
+  scope: FastifyInstance,
+  binding: RestBinding,
+  { rest: legacy, sendMessage }: LegacyAnswers,
+): void {
+  const ofVersion = (request: FastifyRequest): RestAnswer => (isLegacyRest(request) ? legacy : binding);
+  for (const base of AGENT_BASES) {
+    const add = routeAdder(scope, base);
+    const below = BASE_ROUTES[base];
+    add('POST', `${below}/send-message`, (request, reply) =>
+      hasLegacyMessage(request.body)
+        ? sendMessage.handleMessage(base, request, reply)
+        : binding.handleCall(base, SEND_MESSAGE, request, reply),
+    );
+    add('GET', `${below}/:tenant/card`, (request, reply) =>
+      isLegacyRest(request) ? legacy.handleCall(base, LEGACY_CARD, request, reply) : refuseRoute(request, reply),
+    );
+    registerOperations(add, base, below, () => binding);
+    registerOperations(add, base, `${below}/:tenant`, ofVersion);
+  }
+}
+
+function registerOperations(
+  add: ReturnType<typeof routeAdder>,
+  base: AgentBase,
+  prefix: string,
+  answer: (request: FastifyRequest) => RestAnswer,
+): void {
+  for (const [method, path, call] of ROUTES) {
+    add(method, `${prefix}${path}`, (request, reply) => answer(request).handleCall(base, call, request, reply));
+  }
+  add('POST', `${prefix}${ENCODED_SEND}`, (request, reply) => {
+    const { spelled } = request.params as { spelled: string };
+    const call = spelled === 'message:stream' ? STREAM : SEND;
+    return answer(request).handleCall(base, call, request, reply);
+  });
+  for (const method of ['GET', 'POST'] as const) {
+    add(method, `${prefix}/tasks/:id`, (request, reply) => handleTask(answer(request), base, method, request, reply));
+  }
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+function routeAdder(
+  scope: FastifyInstance,
+  base: AgentBase,
+): (method: RouteMethod, url: string, handler: Handler) => void {
+  const config: A2aRouteConfig = { a2a: { base, binding: 'rest' } };
+  return (method, url, handler) => {
+    scope.route({ method, url, config, exposeHeadRoute: false, handler });
+  };
+}
+
+/** Handles `/tasks/{id}`, `/tasks/{id}:cancel` and `/tasks/{id}:subscribe`, which the router cannot distinguish. */
+async function handleTask(
+  binding: RestAnswer,
+  base: AgentBase,
+  method: 'GET' | 'POST',
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const call = taskCall(method, (request.params as { id: string }).id);
+  if (call) return binding.handleCall(base, call, request, reply);
+  return refuseRoute(request, reply);
+}
+
+/** Rejects an unknown route below `/a2a`, in the format of the caller's version. */
+async function refuseRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const error = new A2AError('METHOD_NOT_FOUND', { message: 'No such route' });
+  if (isUnknownLegacyRest(request)) sendLegacyRestError(reply, error);
+  else sendRestError(request, reply, error);
+}
+
+function taskCall(method: 'GET' | 'POST', segment: string): RestCall | undefined {
+  const colon = segment.lastIndexOf(':');
+  const id = segment.slice(0, Math.max(colon, 0));
+  const action = segment.slice(colon + 1);
+  if (colon > 0 && action === 'subscribe') {
+    const read = method === 'GET' ? getTaskParameters(id) : taskActionParameters(id);
+    return { operation: OPERATIONS.SubscribeToTask, read };
+  }
+  if (method === 'GET') return { operation: OPERATIONS.GetTask, read: getTaskParameters(segment) };
+  if (colon > 0 && action === 'cancel') return { operation: OPERATIONS.CancelTask, read: taskActionParameters(id) };
+  return undefined;
+}
 
 export interface A2aRoutesOptions {
   handler: RequestHandler;

@@ -1,11 +1,10 @@
 import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata } from '@nestjs/common';
 import { Authentication } from '#libs/access';
-import { ServiceAddress, SigningKeys } from '#libs/http';
+import { ServiceAddress, SigningKeys } from '#libs/http-server';
 import { PushConfigs } from '#libs/push';
 import { AppConfig } from '#libs/service';
-import { cardSecurity } from './cards/card-security.js';
-import { CardSigner } from './cards/card-signer.js';
-import { ServedCards } from './cards/served-cards.js';
+import { cardSecurity } from './cards/agent-card.js';
+import { CardSigner, ServedCards } from './cards/served-cards.js';
 import { InProcessHandler } from './in-process-handler.js';
 import { RequestHandler } from './request-handler.js';
 

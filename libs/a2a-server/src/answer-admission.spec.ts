@@ -1,7 +1,7 @@
-import { ResponseBudget } from '#libs/http';
+import { ResponseBudget } from '#libs/http-server';
 import { Metrics } from '#libs/service';
-import { AnswerAdmission } from './answer-admission.js';
-import { TaskItems } from './task-items.js';
+import { AnswerAdmission } from './public-error.js';
+import { TaskItems } from './task-stream.js';
 
 /** Returns the admission of a call, the bytes that it holds, and the end of its answer. */
 function oneCall() {

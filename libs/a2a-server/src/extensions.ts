@@ -1,5 +1,14 @@
-import { A2AError, type AgentExtension, invalidParams, type Message } from '#libs/protocol';
-import { type CallContext, CALL_CHAIN, readIdempotencyKey, type ServedAgent } from '#libs/executor';
+import { randomUUID } from 'node:crypto';
+import { CALL_CHAIN, type CallContext, readIdempotencyKey, type ServedAgent } from '#libs/executor';
+import {
+  A2AError,
+  type AgentExtension,
+  derivedId,
+  invalidParams,
+  isJsonObject,
+  type JsonValue,
+  type Message,
+} from '#libs/protocol';
 
 /**
  * URI of the extension for resumable streams: SSE ids are sequences of the Task, and SubscribeToTask resumes after
@@ -91,4 +100,17 @@ export function idempotencyKeyOf(
   const key = readIdempotencyKey(named, field);
   if (call.idempotencyKey === undefined || call.idempotencyKey === key) return key;
   throw invalidParams({ field, description: 'differs from the Idempotency-Key header' });
+}
+
+/**
+ * Returns the id for a Message sent without one: a new id, or under an `Idempotency-Key` one derived from the caller
+ * and the key. A repeated request is then the same Message at any replica.
+ * @param metadata the Message's, which may contain the key
+ * @throws A2AError INVALID_PARAMS for an invalid key
+ */
+export function messageIdOf(call: CallContext, metadata: JsonValue | undefined): string {
+  const key = idempotencyKeyOf({ message: isJsonObject(metadata) ? { metadata } : {} }, call);
+  if (key === undefined) return randomUUID();
+  const { tenant, owner } = call.scope;
+  return derivedId('message', tenant, owner, key);
 }

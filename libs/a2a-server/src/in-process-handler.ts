@@ -19,11 +19,10 @@ import {
   type Task,
 } from '#libs/protocol';
 import { type RecordedEvent, type StoredTask, TaskFeed, toStreamResponse } from '#libs/tasks';
-import type { AcceptedMessage } from './accepted.js';
-import { isAddressableAt } from './message-intake.js';
+import { type AcceptedMessage, isAddressableAt } from './message-acceptance.js';
 import { publicError } from './public-error.js';
 import { RequestHandler } from './request-handler.js';
-import type { StreamItem } from './stream-item.js';
+import type { StreamItem } from './task-stream.js';
 
 /** Signal of calls that cannot be aborted. */
 const NEVER = new AbortController().signal;

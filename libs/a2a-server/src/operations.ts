@@ -2,8 +2,7 @@ import type { CallContext, ServedAgent } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
 import { PreconditionFailed } from '#libs/tasks';
 import type { RequestHandler } from './request-handler.js';
-import type { StreamItem } from './stream-item.js';
-import type { SubscriptionOptions } from './task-subscription.js';
+import type { StreamItem, SubscriptionOptions } from './task-stream.js';
 import {
   parseCancelTask,
   parseCreatePushConfig,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decodePageToken, encodePageToken } from './page-token.js';
+import { decodePageToken, encodePageToken } from './request-handler.js';
 
 describe('page tokens', () => {
   it('give back the place they were made for', () => {

@@ -9,10 +9,10 @@ import {
   userMessage,
 } from '#libs/protocol';
 import { until } from '../../../test/support/until.js';
-import { FakeExecutor, echo, servedAgent } from './testing/fake-agents.js';
+import type { StreamItem } from './task-stream.js';
+import { echo, FakeExecutor, servedAgent } from './testing/fake-agents.js';
 import { callTo, type FakeService, fakeService, textRequest } from './testing/fake-service.js';
 import { taskHeader } from './testing/memory-task-store.js';
-import type { StreamItem } from './stream-item.js';
 
 let service: FakeService;
 

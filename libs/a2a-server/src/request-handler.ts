@@ -11,12 +11,14 @@ import {
   type ServedAgent,
   UnknownAgent,
 } from '#libs/executor';
-import { ResponseBudget } from '#libs/http';
+import { ResponseBudget } from '#libs/http-server';
+import { forClient } from '#libs/postgres';
 import {
   A2AError,
   type AgentCard,
   type CancelTaskRequest,
   type GetTaskRequest,
+  invalidParams,
   isTerminalState,
   type ListTasksRequest,
   type ListTasksResponse,
@@ -26,7 +28,6 @@ import {
   type SubscribeToTaskRequest,
   type Task,
 } from '#libs/protocol';
-import { forClient } from '#libs/postgres';
 import { PushConfigs } from '#libs/push';
 import {
   type LogAdmission,
@@ -36,17 +37,50 @@ import {
   type TaskHeader,
   TaskStore,
 } from '#libs/tasks';
-import { isAddressableAt, MessageAcceptance, notFoundAt, ownerOf } from './message-intake.js';
-import type { AcceptedMessage } from './accepted.js';
-import { AnswerAdmission } from './answer-admission.js';
 import { ServedCards } from './cards/served-cards.js';
-import { PushNotifications } from './push-notifications.js';
-import { decodePageToken, encodePageToken } from './page-token.js';
-import { publicError } from './public-error.js';
-import { tenantAgent } from './tenant-agent.js';
-import { messageItem, type StreamItem, taskItem } from './stream-item.js';
-import { type Beginning, TaskItems } from './task-items.js';
-import { type SubscriptionOptions, TaskSubscription } from './task-subscription.js';
+import { tenantAgent } from './http/call-context.js';
+import {
+  type AcceptedMessage,
+  isAddressableAt,
+  MessageAcceptance,
+  notFoundAt,
+  ownerOf,
+  PushNotifications,
+} from './message-acceptance.js';
+import { AnswerAdmission, publicError } from './public-error.js';
+import {
+  type Beginning,
+  messageItem,
+  type StreamItem,
+  type SubscriptionOptions,
+  taskItem,
+  TaskItems,
+  TaskSubscription,
+} from './task-stream.js';
+
+/** Position of a Task in the list of section 3.1.4: newest status first, then by id. */
+export interface ListPosition {
+  updatedAt: Date;
+  taskId: string;
+}
+
+const TOKEN = /^(\d{1,16})\.([^\p{Cc}]{1,256})$/su;
+
+/** Returns an opaque token for the page after a position. */
+export function encodePageToken(position: ListPosition): string {
+  return Buffer.from(`${position.updatedAt.getTime()}.${position.taskId}`).toString('base64url');
+}
+
+/** Decodes a token. @throws A2AError INVALID_PARAMS for a token that `encodePageToken` did not create */
+export function decodePageToken(token: string): ListPosition {
+  const match = /^[\w-]+$/.test(token) ? TOKEN.exec(Buffer.from(token, 'base64url').toString()) : null;
+  const updatedAt = new Date(Number(match?.[1]));
+  const taskId = match?.[2];
+  if (taskId === undefined || Number.isNaN(updatedAt.getTime())) {
+    throw invalidParams({ field: 'pageToken', description: 'is not a token that ListTasks gave' });
+  }
+  return { updatedAt, taskId };
+}
 
 const DEFAULT_PAGE_SIZE = 50;
 

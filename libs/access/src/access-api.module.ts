@@ -1,6 +1,220 @@
-import { Module } from '@nestjs/common';
-import { KeysController } from './keys.controller.js';
-import { TicketsController } from './tickets.controller.js';
+import {
+  Body,
+  type CanActivate,
+  ConflictException,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Injectable,
+  Module,
+  NotFoundException,
+  Param,
+  Post,
+  UseGuards,
+} from '@nestjs/common';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ArrayMinSize, IsArray, IsInt, Matches, Max, Min } from 'class-validator';
+import { ApiClosed, ApiProblem, EachEntry, type ProblemEntry } from '#libs/http-server';
+import { type A2AError, invalidParams } from '#libs/protocol';
+import { AppConfig, CALLER_NAME } from '#libs/service';
+import { type ApiKey, ApiKeys, type MadeKey } from './api-keys.js';
+import { Authentication } from './authentication.js';
+import { Caller } from './caller.decorator.js';
+import { isPermission, type Permission, PERMISSIONS } from './caller.js';
+import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
+
+/** Key as it is shown: never the key itself. */
+export class KeyView implements ApiKey {
+  @ApiProperty({ format: 'uuid', example: '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11' })
+  id!: string;
+
+  @ApiProperty({ example: 'ann' })
+  name!: string;
+
+  @ApiProperty({ enum: PERMISSIONS, isArray: true, example: ['agents'] })
+  scopes!: Permission[];
+
+  @ApiProperty({ format: 'date-time' })
+  createdAt!: Date;
+
+  @ApiPropertyOptional({ description: 'Who made it; absent where the environment brought it.', example: 'admin' })
+  createdBy?: string;
+
+  @ApiPropertyOptional({ format: 'date-time', description: 'From then on it is not valid.' })
+  endsAt?: Date;
+}
+
+/** Newly created key. */
+class MadeKeyView extends KeyView implements MadeKey {
+  @ApiProperty({ description: 'What the caller sends; it is shown only in this answer.', example: 'parley_…' })
+  key!: string;
+}
+
+class KeyListView {
+  @ApiProperty({ type: [KeyView] })
+  keys!: KeyView[];
+}
+
+const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
+const OVERLAP = { message: `must be a whole number from 0 to ${MAX_OVERLAP_SECONDS}` };
+const UNKNOWN = 'is not known';
+
+/** Key to create. */
+@ApiClosed()
+class MakeKeyBody {
+  static readonly unknown = UNKNOWN;
+  static readonly exceptionFactory = keyBodyError;
+
+  @ApiProperty({
+    pattern: CALLER_NAME.source,
+    description: 'The caller: what it makes is owned under this name.',
+    example: 'ann',
+  })
+  @Matches(CALLER_NAME, { message: 'must have 1 to 128 letters, digits or ._@+-' })
+  name!: string;
+
+  @ApiPropertyOptional({ enum: PERMISSIONS, isArray: true, minItems: 1, default: ['agents'] })
+  @IsArray({ message: 'must be a list' })
+  @ArrayMinSize(1, { message: 'must have an entry' })
+  @EachEntry(isPermission, `must be one of ${PERMISSIONS.join(', ')}`)
+  scopes: Permission[] = ['agents'];
+}
+
+/** Replacement of a key. */
+@ApiClosed()
+class RotateKeyBody {
+  static readonly optional = true;
+  static readonly unknown = UNKNOWN;
+  static readonly exceptionFactory = keyBodyError;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_OVERLAP_SECONDS,
+    default: 0,
+    description: 'How long the old key is valid beside the new one.',
+    example: 600,
+  })
+  @IsInt(OVERLAP)
+  @Min(0, OVERLAP)
+  @Max(MAX_OVERLAP_SECONDS, OVERLAP)
+  overlapSeconds = 0;
+}
+
+/** Creates the error of a body. It names fields in dotted form: `scopes.0`, and `body` for the whole body. */
+function keyBodyError(entries: ProblemEntry[]): A2AError {
+  return invalidParams(
+    ...entries.map(({ path, detail }) =>
+      detail === UNKNOWN
+        ? { field: 'body', description: `has no field "${path}"` }
+        : { field: path.replaceAll(/\[(\d+)\]/g, '.$1') || 'body', description: detail },
+    ),
+  );
+}
+
+/** Refuses the management of keys unless AUTH_MODE is `api-key`: a key created now would admit its holder later. */
+@Injectable()
+class KeysInUse implements CanActivate {
+  constructor(private readonly config: AppConfig) {}
+
+  canActivate(): boolean {
+    if (this.config.auth.mode === 'api-key') return true;
+    throw new ConflictException('This service does not use keys');
+  }
+}
+
+/** Manages the keys of callers. Needs the scope `admin`, and AUTH_MODE=api-key. */
+@ApiTags('keys')
+@Controller('api/keys')
+@UseGuards(KeysInUse)
+@ApiProblem(409, 'The service does not use keys.')
+class KeysController {
+  constructor(private readonly keys: ApiKeys) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Makes a key; it is shown only in this answer.' })
+  @ApiCreatedResponse({ type: MadeKeyView })
+  @ApiProblem(400, 'The body is malformed.')
+  createKey(@Body() { name, scopes }: MakeKeyBody, @Caller() caller: Caller): Promise<MadeKeyView> {
+    return this.keys.makeKey(caller, name, [...new Set(scopes)]);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'All keys, also ended ones; never the keys themselves.' })
+  @ApiOkResponse({ type: KeyListView })
+  async listKeys(@Caller() caller: Caller): Promise<KeyListView> {
+    return { keys: await this.keys.listKeys(caller) };
+  }
+
+  @Post(':id/rotate')
+  @ApiOperation({ summary: 'Makes a new key of the same name and scopes; the old one ends after the overlap.' })
+  @ApiBody({ type: RotateKeyBody, required: false })
+  @ApiCreatedResponse({ type: MadeKeyView })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(404, 'There is no such key, or it is not valid any more.')
+  async rotateKey(
+    @Param('id') id: string,
+    @Body() { overlapSeconds }: RotateKeyBody,
+    @Caller() caller: Caller,
+  ): Promise<MadeKeyView> {
+    const made = await this.keys.rotateKey(caller, id, overlapSeconds);
+    if (!made) throw new NotFoundException();
+    return made;
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Revokes a key: within two seconds no replica lets it in any more.' })
+  @ApiNoContentResponse()
+  @ApiProblem(404, 'There is no such key.')
+  async revokeKey(@Param('id') id: string, @Caller() caller: Caller): Promise<void> {
+    if (!(await this.keys.revokeKey(caller, id))) throw new NotFoundException();
+  }
+}
+
+/** Ticket that opens a WebSocket in a browser, which cannot send a header. */
+export class TicketView {
+  @ApiProperty({ example: 'mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t' })
+  ticket!: string;
+
+  @ApiProperty({
+    type: [String],
+    description: 'What to give to `new WebSocket(url, protocols)`.',
+    example: [EVENTS_PROTOCOL, `${TICKET_PROTOCOL}mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t`],
+  })
+  protocols!: string[];
+
+  @ApiProperty({ format: 'date-time' })
+  expiresAt!: Date;
+}
+
+/**
+ * Issues tickets. A ticket identifies the caller once, within thirty seconds and at every replica. It opens only the
+ * event gateway's WebSocket.
+ */
+@ApiTags('events')
+@Controller('api/tickets')
+class TicketsController {
+  constructor(private readonly authentication: Authentication) {}
+
+  @Post()
+  @ApiOperation({ summary: 'A ticket for the WebSocket at /events, good once, within thirty seconds.' })
+  @ApiCreatedResponse({ type: TicketView })
+  async createTicket(@Caller() caller: Caller): Promise<TicketView> {
+    const { ticket, expiresAt } = await this.authentication.issueTicket(caller);
+    return { ticket, protocols: [EVENTS_PROTOCOL, `${TICKET_PROTOCOL}${ticket}`], expiresAt };
+  }
+}
 
 /** Provides the management of keys, and tickets. Needs AccessModule. */
 @Module({ controllers: [KeysController, TicketsController] })

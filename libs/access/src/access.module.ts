@@ -1,16 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ServiceAddress } from '#libs/http';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
+import { ServiceAddress } from '#libs/http-server';
 import { Database } from '#libs/postgres';
 import { AppConfig, Metrics } from '#libs/service';
-import { ApiKeyRow } from './api-key-row.js';
-import { ApiKeys } from './api-keys.js';
-import { BrowserGuard } from './browsers/browser-guard.js';
-import { CallerLimits } from './caller-limits.js';
+import { ApiKeyRow, ApiKeys } from './api-keys.js';
+import { RevokedKeys } from './audit-log.js';
 import { Authentication } from './authentication.js';
+import { BrowserGuard } from './browser-guard.js';
+import { CallerLimits } from './caller-limits.js';
 import { OpenCalls } from './open-calls.js';
-import { RevokedKeys } from './revoked-keys.js';
 
 /** Identifies callers and their permissions. Needs the modules of the ground layer. */
 @Global()

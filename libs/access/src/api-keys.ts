@@ -1,13 +1,96 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
+import { LRUCache } from 'lru-cache';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { Column, Entity, type FindOperator, PrimaryColumn, Raw, type Repository } from 'typeorm';
 import { BatchLoader, Database } from '#libs/postgres';
 import { Facts, type SeededKey } from '#libs/service';
-import { type FindOperator, Raw, type Repository } from 'typeorm';
-import { ApiKeyRow } from './api-key-row.js';
 import { type Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
-import { digestOf, newKey } from './key-digest.js';
-import { CredentialCache } from './credential-cache.js';
+
+@Entity('api_key')
+export class ApiKeyRow {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') tenant!: string;
+  /** Name of the caller, which owns what it creates. A caller may have several keys. */
+  @Column('text') name!: string;
+  @Column('text') digest!: string;
+  @Column('text', { array: true }) scopes!: string[];
+  @Column('timestamptz') created_at!: Date;
+  /** Owner of the creating key; null if the environment defined the key. */
+  @Column('text', { nullable: true }) created_by!: string | null;
+  /** Time at which the key expires. Rows stay, so that a revoked key never comes back. */
+  @Column('timestamptz', { nullable: true }) ends_at!: Date | null;
+}
+
+/**
+ * Returns the digest by which a key is stored and compared. A plain SHA-256 is enough: keys are long and random, so
+ * guessing is infeasible, and a slow hash would only delay every request.
+ */
+export function digestOf(key: string): string {
+  return hash('sha256', key, 'base64url');
+}
+
+/** Creates a key: 192 random bits, with a prefix that secret scanners recognize. */
+function newKey(): string {
+  return `parley_${randomBytes(24).toString('base64url')}`;
+}
+
+/** Age below which an answer is used as it is, in milliseconds. */
+const FRESH_MS = 1_000;
+/** Age above which an answer is not used, in milliseconds. In between it is used while a new one is fetched. */
+export const LONGEST_MS = 2_000;
+
+interface CachedAnswer<T> {
+  value: T;
+  askedAt: number;
+  asking: boolean;
+}
+
+/**
+ * Caches verified credentials for a short time.
+ * - Requests with credentials in use do not wait for the database.
+ * - A revoked credential is accepted for at most two seconds (`LONGEST_MS`), at any replica.
+ * - Invalid credentials are not cached.
+ */
+export class CredentialCache<T> {
+  private readonly kept = new LRUCache<string, CachedAnswer<T>>({ max: 10_000 });
+
+  /**
+   * @param ask verifies a credential; returns `undefined` for an invalid one
+   * @param now milliseconds of a monotonic clock
+   */
+  constructor(
+    private readonly ask: (digest: string) => Promise<T | undefined>,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Looks a credential up; synchronous if it is cached. Rejects like `ask`. */
+  lookUp(digest: string): T | Promise<T | undefined> {
+    const known = this.kept.get(digest);
+    if (!known) return this.askAndKeep(digest);
+    const age = this.now() - known.askedAt;
+    if (age >= LONGEST_MS) return this.askAndKeep(digest);
+    if (age >= FRESH_MS && !known.asking) {
+      known.asking = true;
+      // A failed refresh is retried by the next request.
+      this.askAndKeep(digest).catch(() => (known.asking = false));
+    }
+    return known.value;
+  }
+
+  /** Removes one credential from this cache; other replicas drop it by age. */
+  forgetCredential(digest: string): void {
+    this.kept.delete(digest);
+  }
+
+  private async askAndKeep(digest: string): Promise<T | undefined> {
+    const askedAt = this.now();
+    const value = await this.ask(digest);
+    if (value === undefined) this.kept.delete(digest);
+    else this.kept.set(digest, { value, askedAt, asking: false });
+    return value;
+  }
+}
 
 /** Key as it may be shown: never the key itself. */
 export interface ApiKey {

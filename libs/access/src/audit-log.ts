@@ -1,7 +1,8 @@
-import { Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { textStart } from '#libs/protocol';
-import { callerOf } from './request-caller.js';
+import { type FactPayloads, Metrics, OnFact } from '#libs/service';
+import { callerOf } from './caller.js';
 
 /** Line of the audit log; it never contains a body, a query or a header of the request. */
 export interface AuditEntry {
@@ -63,4 +64,28 @@ function outcomeOf(status: number): AuditEntry['outcome'] {
 
 function isDenied(status: number): boolean {
   return status === 401 || status === 403;
+}
+
+/** Reports revoked and replaced API keys to operators: a line of the audit log and a count. */
+@Injectable()
+export class RevokedKeys {
+  private readonly logger = new Logger('Audit');
+  private readonly revoked;
+
+  constructor(metrics: Metrics) {
+    this.revoked = metrics.counter(
+      'parley_keys_revoked_total',
+      'API keys that were revoked or replaced at this replica',
+    );
+  }
+
+  @OnFact('key.revoked')
+  countRevocation(): void {
+    this.revoked.inc();
+  }
+
+  @OnFact('key.revoked')
+  logRevocation(key: FactPayloads['key.revoked']): void {
+    this.logger.log({ key }, 'A key was revoked');
+  }
 }

@@ -1,16 +1,20 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ServerResponse } from 'node:http';
 import { permissionDenied } from './access-errors.js';
 import type { Authentication } from './authentication.js';
-import type { Caller } from './caller.js';
-import { type CallerLimits, limitName, retryAfter } from './caller-limits.js';
+import {
+  type CallerLimits,
+  limitName,
+  type LoopTurns,
+  permitStreams,
+  retryAfter,
+  type StreamPermit,
+} from './caller-limits.js';
+import { type Caller, setCaller } from './caller.js';
 import { presentedCredentials } from './credentials.js';
-import type { LoopTurns } from './loop-turns.js';
 import type { OpenCalls } from './open-calls.js';
 import type { RefusedBodies } from './refused-bodies.js';
-import { setCaller } from './request-caller.js';
 import { isStream, type RouteAccess, routeAccess } from './route-access.js';
-import { permitStreams, type StreamPermit } from './stream-permit.js';
 
 export interface Guards {
   authentication: Authentication;

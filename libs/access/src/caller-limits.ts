@@ -1,9 +1,47 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { A2AError } from '#libs/protocol';
-import { AppConfig, Metrics } from '#libs/service';
-import type { Caller } from './caller.js';
-import { RateMeter } from './rate-meter.js';
+import { AppConfig, COSTLY_BODY, type LoopShares, Metrics } from '#libs/service';
+import { type Caller, callerOf } from './caller.js';
+
+/** Number of requests in a period of milliseconds. */
+export interface Rate {
+  readonly requests: number;
+  readonly perMs: number;
+}
+
+/**
+ * Token bucket that holds the requests of one period and fills evenly. Its state is one number: the time at which it
+ * will be full (the "generic cell rate algorithm").
+ */
+export class RateMeter {
+  private fullAt = 0;
+  private readonly each: number;
+
+  constructor(private readonly rate: Rate) {
+    this.each = rate.perMs / rate.requests;
+  }
+
+  /**
+   * Takes one token.
+   * @param now milliseconds of a monotonic clock
+   * @returns 0, or the milliseconds until a token is available; nothing is taken then
+   */
+  takeToken(now: number): number {
+    const fullAt = Math.max(this.fullAt, now) + this.each;
+    // The tolerance keeps a sum of fractions from missing the last token.
+    const wait = fullAt - now - this.rate.perMs - this.each / 1000;
+    if (wait > 0) return wait;
+    this.fullAt = fullAt;
+    return 0;
+  }
+
+  /** True if the bucket is full. */
+  isIdle(now: number): boolean {
+    return now >= this.fullAt;
+  }
+}
 
 /** Limit that a refused call exceeded. */
 export type LimitReason = 'rate' | 'concurrency' | 'streams';
@@ -129,3 +167,185 @@ export function setRetryAfter(error: unknown, reply: Pick<FastifyReply, 'header'
 }
 
 function doNothing(): void {}
+
+const RETRY_AFTER_SECONDS = '2';
+
+/** Schedules the costly requests of authenticated callers on the event loop (see LoopShares). */
+export class LoopTurns {
+  constructor(private readonly shares: LoopShares) {}
+
+  /**
+   * Starts a request without a body: at once, or in its caller's turn if the caller is over its share or a stream
+   * begins.
+   * @param refuse called with RATE_LIMITED if too many requests of the caller wait
+   */
+  beginRequest(request: FastifyRequest, isStream: boolean, act: () => void, refuse: (error: Error) => void): void {
+    const who = accountOf(request);
+    if (who === undefined) return act();
+    this.shares.noteRequest(who);
+    if (hasBody(request) || !(isStream || this.shares.isOwing(who))) return act();
+    if (!this.shares.scheduleCostly(who, act)) refuse(tooManyWaiting());
+  }
+
+  /**
+   * Reads an arrived body: a small one at once, a costly one in its caller's turn.
+   * @param refuse called with RATE_LIMITED if too many requests of the caller wait
+   */
+  readBody(request: FastifyRequest, bytes: number, act: () => void, refuse: (error: Error) => void): void {
+    const who = bytes < COSTLY_BODY ? undefined : accountOf(request);
+    if (who === undefined) return act();
+    if (!this.shares.scheduleCostly(who, act)) refuse(tooManyWaiting());
+  }
+}
+
+/** Returns the caller's account on the event loop; `undefined` without authentication. */
+function accountOf({ raw }: FastifyRequest): string | undefined {
+  const caller = callerOf(raw);
+  return caller.owner === '' ? undefined : limitName(caller, undefined);
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function tooManyWaiting(): A2AError {
+  return new A2AError('RATE_LIMITED', {
+    message: 'Too many costly requests of yours are waiting; try again later',
+    metadata: { limit: 'event-loop', retryAfterSeconds: RETRY_AFTER_SECONDS },
+    detailReason: 'RATE_LIMITED',
+  });
+}
+
+/** Permit that a request uses once it turns out to be for a stream. */
+export interface StreamPermit {
+  /** @throws A2AError RATE_LIMITED */
+  openStream(): void;
+}
+
+/** Key of the permit on the request itself, like that of the caller. */
+const PERMIT = Symbol('stream permit');
+
+interface Permitted extends IncomingMessage {
+  [PERMIT]?: StreamPermit | undefined;
+}
+
+/** Sets the permit of a request. */
+export function permitStreams(request: IncomingMessage, permit: StreamPermit | undefined): void {
+  (request as Permitted)[PERMIT] = permit;
+}
+
+/**
+ * Admits the response as a stream, until it closes. Call it before any work is done for it; repeated calls have no
+ * effect. For routes that respond with nothing but a stream, the auth guard has called it already.
+ * @throws A2AError RATE_LIMITED
+ */
+export function admitStream(reply: FastifyReply): void {
+  const { raw } = reply.request;
+  const permit = (raw as Permitted)[PERMIT];
+  if (!permit) return;
+  try {
+    permit.openStream();
+    permitStreams(raw, undefined);
+  } catch (error) {
+    void reply.header('retry-after', retryAfter(error));
+    throw error;
+  }
+}
+
+/** Limit that refuses a request: that of the caller, of its tenant, or of this process. */
+export type SlotRefusal = 'caller' | 'tenant' | 'service';
+
+/** Account of a caller, and its tenant; `''` without tenants. */
+export interface SlotOwner {
+  readonly caller: string;
+  readonly tenant: string;
+}
+
+/** Limits and texts of one kind of work. */
+export interface SlotRules {
+  /** Maximum number of concurrent requests in each replica. */
+  readonly most: Readonly<Record<SlotRefusal, number>>;
+  /** Sentences for callers without a full stop, such as `Four uploads of yours are under way`. */
+  readonly refusals: Readonly<Record<SlotRefusal, string>>;
+  /** Value of `limit` in the metadata of refusals. */
+  readonly limit: string;
+  readonly retryAfterSeconds: number;
+  /** Gauge of taken slots, and counter of refusals by `whose`. */
+  readonly metrics: { readonly taken: SlotMetric; readonly refused: SlotMetric };
+}
+
+interface SlotMetric {
+  readonly name: string;
+  readonly help: string;
+}
+
+/**
+ * Limits how many requests of one kind this process handles concurrently.
+ *
+ * - A caller has at most `most.caller`.
+ * - All callers of a tenant have at most `most.tenant`, so that no tenant takes all slots of a process.
+ * - All callers together have at most `most.service`.
+ */
+export class CallerSlots {
+  private total = 0;
+  /** Taken slots. Callers and tenants without slots have no entry. */
+  private readonly takenBy = { caller: new Map<string, number>(), tenant: new Map<string, number>() };
+  private readonly refusals;
+
+  constructor(
+    metrics: Metrics,
+    private readonly rules: SlotRules,
+  ) {
+    const { taken, refused } = rules.metrics;
+    metrics.gauge(taken.name, taken.help, [], () => this.total);
+    this.refusals = metrics.counter(refused.name, refused.help, ['whose']);
+  }
+
+  /**
+   * Takes a slot.
+   * @returns the function that releases it; further calls do nothing
+   * @throws A2AError RATE_LIMITED at the limit of the caller or its tenant, OVERLOADED with status 503 at that of the
+   *   process
+   */
+  takeSlot(owner: SlotOwner): () => void {
+    const refusal = this.findRefusal(owner);
+    if (refusal) {
+      this.refusals.inc({ whose: refusal });
+      throw this.errorOf(refusal);
+    }
+    this.add(owner, 1);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.add(owner, -1);
+      isHeld = false;
+    };
+  }
+
+  private findRefusal({ caller, tenant }: SlotOwner): SlotRefusal | undefined {
+    const { most } = this.rules;
+    if ((this.takenBy.caller.get(caller) ?? 0) >= most.caller) return 'caller';
+    if (tenant !== '' && (this.takenBy.tenant.get(tenant) ?? 0) >= most.tenant) return 'tenant';
+    return this.total >= most.service ? 'service' : undefined;
+  }
+
+  private add({ caller, tenant }: SlotOwner, change: number): void {
+    this.total += change;
+    addTo(this.takenBy.caller, caller, change);
+    addTo(this.takenBy.tenant, tenant, change);
+  }
+
+  private errorOf(refusal: SlotRefusal): A2AError {
+    const { limit, refusals, retryAfterSeconds } = this.rules;
+    const message = `${refusals[refusal]}; try again later`;
+    const metadata = { limit, retryAfterSeconds: String(retryAfterSeconds) };
+    return refusal === 'service'
+      ? new A2AError('INTERNAL', { message, metadata, detailReason: 'OVERLOADED', status: 503 })
+      : new A2AError('RATE_LIMITED', { message, metadata, detailReason: 'RATE_LIMITED' });
+  }
+}
+
+function addTo(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}

@@ -1,6 +1,6 @@
 import type { A2AError } from '#libs/protocol';
 import { Metrics } from '#libs/service';
-import { CallerSlots, type SlotOwner } from './caller-slots.js';
+import { CallerSlots, type SlotOwner } from './caller-limits.js';
 
 const most = { caller: 2, tenant: 4, service: 6 };
 let slots: CallerSlots;

@@ -1,9 +1,8 @@
 import { createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
-import { ServiceAddress } from '#libs/http';
-import { inboundTrace, type TraceContext } from '#libs/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller as KnownCaller } from './caller.js';
-import { callerOf, scopeOf } from './request-caller.js';
+import { ServiceAddress } from '#libs/http-server';
+import { inboundTrace, type TraceContext } from '#libs/service';
+import { type Caller as KnownCaller, callerOf, scopeOf } from './caller.js';
 
 /** Caller of a request, and the address of this service that it used. */
 export interface ApiCall {

@@ -4,21 +4,22 @@ export { AccessApiModule } from './access-api.module.js';
 export { ACCESS_MIGRATIONS } from './access-migrations.js';
 export { AccessModule } from './access.module.js';
 export { auditCalls } from './audit-log.js';
-export { ArrivingBody } from './arriving-body.js';
-export { admitBodies } from './body-admission.js';
+export { admitBodies, ArrivingBody, inFlightError } from './body-admission.js';
 export { RefusedBodies } from './refused-bodies.js';
-export { inFlightError } from './in-flight-error.js';
-export { BrowserGuard } from './browsers/browser-guard.js';
-export { guardBrowsers } from './browsers/browser-hook.js';
-export { ServedHosts } from './browsers/served-hosts.js';
-export { CallerLimits, limitName, retryAfter, setRetryAfter } from './caller-limits.js';
-export { CallerSlots } from './caller-slots.js';
-export { LoopTurns } from './loop-turns.js';
+export { BrowserGuard, guardBrowsers, ServedHosts } from './browser-guard.js';
+export {
+  admitStream,
+  CallerLimits,
+  CallerSlots,
+  limitName,
+  LoopTurns,
+  RateMeter,
+  retryAfter,
+  setRetryAfter,
+} from './caller-limits.js';
 export { Authentication } from './authentication.js';
 export { type ApiCall, Call, Caller, Scope } from './caller.decorator.js';
 export { EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';
 export { OpenCalls } from './open-calls.js';
-export { RateMeter } from './rate-meter.js';
 export { routeAccess } from './route-access.js';
-export { admitStream } from './stream-permit.js';
-export { setCaller, scopeOf } from './request-caller.js';
+export { scopeOf, setCaller } from './caller.js';

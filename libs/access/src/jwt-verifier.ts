@@ -1,9 +1,9 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
-import type { OutboundFetch } from '#libs/outbound';
-import type { JwtConfig } from '#libs/service';
 import { LRUCache } from 'lru-cache';
+import type { OutboundFetch } from '#libs/http-client';
+import type { JwtConfig } from '#libs/service';
+import { digestOf } from './api-keys.js';
 import { type Caller, isPermission, type Permission } from './caller.js';
-import { digestOf } from './key-digest.js';
 
 /** Milliseconds for which a verified token is trusted, up to its expiry: afterwards its key may have been withdrawn. */
 const BELIEVED_MS = 60_000;

@@ -1,4 +1,4 @@
-import { RateMeter } from './rate-meter.js';
+import { RateMeter } from './caller-limits.js';
 
 describe('RateMeter', () => {
   it('gives one period’s requests at once, and no more', () => {

@@ -1,4 +1,4 @@
-import { agentTarget, defaultName } from './agent-target.js';
+import { agentTarget, defaultName } from './brainstorm-spec.js';
 
 describe('nameOf', () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { CallContext } from '#libs/executor';
 import { userMessage } from '#libs/protocol';
-import { BrainstormAgent } from './brainstorm-agent.js';
-import type { BrainstormServices } from './brainstorm-services.js';
+import { BrainstormAgent } from './brainstorm-executor.js';
+import type { BrainstormServices } from './brainstorm-run.js';
 import { specMetadata } from './brainstorm-spec.js';
 import { specOf } from './testing/driven-brainstorm.js';
 

@@ -3,10 +3,9 @@ import { AgentCallError } from '#libs/a2a-client';
 import { BRAINSTORM_ENTRY, BrainstormEntries } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { toBrainstormEvent } from './brainstorm-event.js';
-import type { CanonicalState } from './core/canonical-state.js';
-import { ACCEPTED_STATE_SCHEMA, STATE_SCHEMA } from './core/state-schema.js';
-import { type Behaviour, DrivenBrainstorm, FakeAgents, CALL_CHAINS, specOf } from './testing/driven-brainstorm.js';
+import { toBrainstormEvent } from './api/brainstorms.js';
+import { ACCEPTED_STATE_SCHEMA, type CanonicalState, STATE_SCHEMA } from './core/canonical-state.js';
+import { type Behaviour, CALL_CHAINS, DrivenBrainstorm, FakeAgents, specOf } from './testing/driven-brainstorm.js';
 
 const STEP = { title: 'Begin', description: 'one two three four five six seven eight nine ten' };
 

@@ -1,11 +1,46 @@
-import { type CallContext, chainOf } from '#libs/executor';
-import { ProcessExecutor, type ProcessStart } from '#libs/process';
-import type { JsonObject, SendMessageRequest } from '#libs/protocol';
+import { ProcessExecutor, type ProcessStart } from '#libs/durable';
+import { type CallContext, chainOf, noteOf, type ServedAgent, type SpanStep } from '#libs/executor';
+import { A2AError, type JsonObject, type SendMessageRequest } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
 import type { BrainstormEnding } from './brainstorm-ending.js';
-import { BrainstormRun } from './brainstorm-run.js';
-import type { BrainstormServices } from './brainstorm-services.js';
-import { brainstormSpanSteps } from './brainstorm-spans.js';
-import { type BrainstormSpec, specMetadata } from './brainstorm-spec.js';
+import { BrainstormRun, type BrainstormServices } from './brainstorm-run.js';
+import { type BrainstormSpec, specIn, specMetadata } from './brainstorm-spec.js';
+import type { AgentTurnPlace, BrainstormStepPayloads } from './brainstorm-steps.js';
+
+/** Returns the span steps of an event of a brainstorm's log: the begin or the end of an agent's call. */
+export function brainstormSpanSteps(event: TaskEvent): readonly SpanStep[] {
+  const note = noteOf(event);
+  if (note?.type === 'agent.started') return [startSpanStep(note.payload as unknown as AgentStarted)];
+  if (!note || !(note.type in ENDS)) return [];
+  const slot = slotOf(note.payload as unknown as AgentTurnPlace);
+  const error = ENDS[note.type];
+  return [{ ends: { slot, ...(error !== undefined && { error }) } }];
+}
+
+type AgentStarted = BrainstormStepPayloads['agent.started'];
+
+/** Errors of the events that end the call of an agent. */
+const ENDS: Readonly<Record<string, string | undefined>> = {
+  'agent.completed': undefined,
+  'agent.rejected': 'rejected',
+  'agent.error': 'failed',
+};
+
+function startSpanStep(payload: AgentStarted): SpanStep {
+  const { agent, role, iteration, messageId } = payload;
+  const attributes = {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': agent,
+    'parley.role': role,
+    'parley.iteration': iteration,
+  };
+  const key = ['call', messageId];
+  return { begins: { slot: slotOf(payload), key, name: `invoke_agent ${agent}`, kind: 'client', attributes } };
+}
+
+function slotOf({ iteration, position }: AgentTurnPlace): string {
+  return `${iteration}/${position}`;
+}
 
 /**
  * Brainstorm as an agent: its Task runs passes until they converge. Neither a merged pass nor an agent's answer is
@@ -33,5 +68,34 @@ export class BrainstormExecutor extends ProcessExecutor {
 
   protected override beginProcess(start: ProcessStart): BrainstormRun {
     return new BrainstormRun(this.services, start, this.ending);
+  }
+}
+
+/** Path of the agent whose Tasks are the brainstorms of the management API. */
+export const BRAINSTORM_PATH = 'brainstorms';
+
+/** Agent behind `/api/brainstorms`. A brainstorm that has converged or failed awaits input, with which it continues. */
+export class BrainstormAgent implements ServedAgent {
+  readonly path = BRAINSTORM_PATH;
+  readonly name = 'brainstorm';
+  readonly description = 'Develops an idea with several agents, each in its role, until they agree';
+  readonly version = '1';
+  readonly skills = [{ id: 'brainstorm', name: 'brainstorm', description: this.description, tags: ['brainstorm'] }];
+  readonly inputModes = ['application/json', 'text/plain'];
+  readonly outputModes = ['application/json', 'text/plain'];
+  readonly executor: BrainstormExecutor;
+
+  constructor(services: BrainstormServices) {
+    const awaitsInput = 'TASK_STATE_INPUT_REQUIRED';
+    const ending = { artifactId: 'state', converged: awaitsInput, failed: awaitsInput } as const;
+    this.executor = new SettledBrainstormExecutor(services, ending, ({ metadata }) => specIn(metadata));
+  }
+}
+
+/** Executor for brainstorms of the management API, which validates the request and starts its Tasks itself. */
+class SettledBrainstormExecutor extends BrainstormExecutor {
+  override async checkRequest({ message }: SendMessageRequest): Promise<void> {
+    if (message.taskId !== undefined) return;
+    throw new A2AError('UNSUPPORTED_OPERATION', { message: 'A brainstorm is begun with POST /api/brainstorms' });
   }
 }

@@ -1,6 +1,6 @@
-import { readBody } from '#libs/http';
-import { type JsonObject, type JsonValue, userMessage } from '#libs/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readBody } from '#libs/http-server';
+import { type JsonObject, type JsonValue, userMessage } from '#libs/protocol';
 import { BrainstormBody } from './api/brainstorm-body.js';
 import { BrainstormNode } from './brainstorm-node.js';
 

@@ -1,11 +1,15 @@
 import { firstData, firstText, type JsonValue, runEventNote, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { addedUsage, type AgentTokenUsage } from './answer-report.js';
 import { type BrainstormSpec, specIn, stateAgents } from './brainstorm-spec.js';
-import type { AgentTurnPlace, BrainstormStepPayloads, StoppedAgent } from './brainstorm-steps.js';
-import { type CanonicalState, initialState, type StateContent } from './core/canonical-state.js';
+import {
+  addedUsage,
+  type AgentTokenUsage,
+  type AgentTurnPlace,
+  type BrainstormStepPayloads,
+  type StoppedAgent,
+} from './brainstorm-steps.js';
+import { type CanonicalState, initialState, type Provenance, type StateContent } from './core/canonical-state.js';
 import type { Convergence } from './core/convergence.js';
-import type { Provenance } from './core/provenance.js';
 import type { BrainstormRole } from './core/role.js';
 
 export type BrainstormStatus = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
@@ -193,4 +197,33 @@ function addTurnUsage(
   usage?: AgentTokenUsage,
 ): Pick<PassTurn, 'usage'> {
   return usage ? { usage: addedUsage(run.findTurn(place)?.usage, usage) } : {};
+}
+
+/** Repeated requests after answers without a valid state; then the pass fails. */
+const MOST_REJECTIONS = 2;
+
+/** Next step of a brainstorm. */
+export type NextStep =
+  | { kind: 'begin'; iteration: number }
+  | { kind: 'announce'; turn: PassTurn }
+  | { kind: 'call'; turn: PassTurn }
+  | { kind: 'give-up'; turn: PassTurn }
+  | { kind: 'merge'; iteration: number }
+  | { kind: 'await-input'; as: 'converged' | 'failed' };
+
+/**
+ * Returns the next step. It depends on the progress alone, so every execution decides the same. A pass asks its agents
+ * one after the other, and resumes where it was interrupted.
+ */
+export function nextStep(progress: BrainstormProgress): NextStep {
+  if (progress.failure) return { kind: 'await-input', as: 'failed' };
+  const { pass } = progress;
+  if (pass === undefined) {
+    if (progress.verdict?.converged) return { kind: 'await-input', as: 'converged' };
+    return { kind: 'begin', iteration: progress.state.meta.iteration + 1 };
+  }
+  const turn = pass.agents.find(({ status }) => status !== 'completed');
+  if (turn === undefined) return { kind: 'merge', iteration: pass.iteration };
+  if (turn.status === 'running') return { kind: 'call', turn };
+  return { kind: turn.rejections > MOST_REJECTIONS ? 'give-up' : 'announce', turn };
 }

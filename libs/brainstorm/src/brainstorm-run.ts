@@ -1,14 +1,21 @@
-import { Logger } from '@nestjs/common';
-import { UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
-import type { AgentCall, CallTarget } from '#libs/agent-calls';
-import { BrainstormEntries, type BrainstormEntry } from '#libs/executor';
+import { Injectable, Logger } from '@nestjs/common';
+import { AgentDirectory, RequestSigners, UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
+import {
+  type AgentCall,
+  type CalledAgent,
+  type CallTarget,
+  DurableExecution,
+  ProcessCalls,
+  type ProcessStart,
+  type Steps,
+} from '#libs/durable';
+import { BrainstormEntries, type BrainstormEntry, CallChains } from '#libs/executor';
+import { ServiceAddress } from '#libs/http-server';
 import { retryWhileDatabaseDown } from '#libs/postgres';
-import { type CalledAgent, DurableExecution, ProcessCalls, type ProcessStart, type Steps } from '#libs/process';
-import { type Message, runEventMetadata, redactedUrl, withoutUserinfo } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
-import { type TurnOutcome, turnOutcome } from './agent-answer.js';
-import { stateBefore, turnMessageId, turnRequest } from './agent-dispatch.js';
-import { targetUrl } from './agent-target.js';
+import { type Message, redactedUrl, runEventMetadata, withoutUserinfo } from '#libs/protocol';
+import { type TaskEvent, TaskStore } from '#libs/tasks';
+import { stateBefore, turnMessageId, type TurnOutcome, turnOutcome, turnRequest } from './agent-turn.js';
+import { Approvals } from './approvals.js';
 import {
   approvedEvent,
   type BrainstormEnding,
@@ -17,17 +24,29 @@ import {
   failedEvent,
   mergedEvent,
 } from './brainstorm-ending.js';
-import { type PassTurn, BrainstormProgress } from './brainstorm-progress.js';
-import type { BrainstormServices } from './brainstorm-services.js';
-import type { SettledAgent } from './brainstorm-spec.js';
+import { BrainstormProgress, nextStep, type PassTurn } from './brainstorm-progress.js';
+import { type SettledAgent, targetUrl } from './brainstorm-spec.js';
 import {
   type AgentTurnPlace,
   brainstormNote,
   type BrainstormStepPayloads,
   type StoppedAgent,
 } from './brainstorm-steps.js';
-import { ACCEPTED_STATE_SCHEMA, STATE_SCHEMA } from './core/state-schema.js';
-import { nextStep } from './next-step.js';
+import { ACCEPTED_STATE_SCHEMA, STATE_SCHEMA } from './core/canonical-state.js';
+
+/** Services that every brainstorm uses. */
+@Injectable()
+export class BrainstormServices {
+  constructor(
+    readonly directory: AgentDirectory,
+    readonly approvals: Approvals,
+    readonly chains: CallChains,
+    /** Address of this service's agents. Read it at each call, since it is known only after the service listens. */
+    readonly address: ServiceAddress,
+    readonly tasks: TaskStore,
+    readonly signers: RequestSigners,
+  ) {}
+}
 
 const STATE_ENTRY: Omit<BrainstormEntry, 'agent'> = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 

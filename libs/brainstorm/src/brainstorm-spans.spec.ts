@@ -1,4 +1,4 @@
-import { brainstormSpanSteps } from './brainstorm-spans.js';
+import { brainstormSpanSteps } from './brainstorm-executor.js';
 import { GOLDEN_BRAINSTORMS } from './testing/golden-brainstorms.js';
 
 describe('brainstormSpanSteps', () => {

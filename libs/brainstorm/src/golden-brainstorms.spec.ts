@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { eventsOf, type Fold, goldenLog, GoldenLogs, timeless } from '../../../test/support/golden-log.js';
-import { BrainstormProgress, type Pass } from './brainstorm-progress.js';
-import { nextStep } from './next-step.js';
+import { BrainstormProgress, nextStep, type Pass } from './brainstorm-progress.js';
 import { GOLDEN_BRAINSTORMS } from './testing/golden-brainstorms.js';
 
 const LOGS = new GoldenLogs(join(import.meta.dirname, 'testing/golden'));

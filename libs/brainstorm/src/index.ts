@@ -1,15 +1,14 @@
-export { BrainstormApiModule } from './api/brainstorm-api.module.js';
-export { BrainstormModule } from './api/brainstorm.module.js';
+export { BrainstormApiModule, BrainstormModule } from './api/brainstorm.module.js';
 export { BrainstormNode } from './brainstorm-node.js';
 export {
   type CanonicalState,
   InvalidState,
   readState,
+  STATE_SCHEMA,
   type StateContent,
   stateFaults,
 } from './core/canonical-state.js';
 export { llmFaults } from './core/llm-config.js';
-export { isRole, type BrainstormRole, ROLES } from './core/role.js';
+export { type BrainstormRole, isRole, ROLES } from './core/role.js';
 export { workByRules } from './core/role-rules.js';
-export { STATE_SCHEMA } from './core/state-schema.js';
-export { BRAINSTORM_MIGRATIONS } from './storage/brainstorm-migrations.js';
+export { BRAINSTORM_MIGRATIONS } from './brainstorm-migrations.js';

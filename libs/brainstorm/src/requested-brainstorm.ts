@@ -1,7 +1,13 @@
 import { UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
 import { invalidParams, urlProblem } from '#libs/protocol';
-import { agentTarget, defaultName } from './agent-target.js';
-import { type SettledAgent, type BrainstormSpec, DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
+import {
+  agentTarget,
+  type BrainstormSpec,
+  DEFAULT_ITERATIONS,
+  defaultName,
+  MOST_ITERATIONS,
+  type SettledAgent,
+} from './brainstorm-spec.js';
 import { llmSettings, type LlmSettings } from './core/llm-config.js';
 import { FEWEST_AGENTS, isRole, MOST_AGENTS, roleAt, ROLES } from './core/role.js';
 import { skillWords } from './core/skill-library.js';

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import { createClient, ParleyError, type ParleyClient, ParleyUnreachable, type RunEvent } from './index.js';
+import { createClient, type ParleyClient } from './client.js';
+import { ParleyError, ParleyUnreachable } from './parley-error.js';
+import type { RunEvent } from './run-follower.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

@@ -1,7 +1,6 @@
 import type { components } from './openapi.js';
 import { ParleyError } from './parley-error.js';
-import type { RunEvent } from './run-event.js';
-import { RunFollower } from './run-follower.js';
+import { type RunEvent, RunFollower } from './run-follower.js';
 import { ServiceCalls, type ServiceOptions, type ServiceRequest } from './service-calls.js';
 
 type Schemas = components['schemas'];

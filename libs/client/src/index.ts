@@ -1,5 +1,5 @@
-export { type AnswerOptions, createClient, type ClientOptions, type ParleyClient } from './client.js';
-export { ParleyError, ParleyUnreachable, type ParleyProblemEntry } from './parley-error.js';
-export type { RunEvent } from './run-event.js';
-export { verifyWebhook, type VerifiedWebhook, type WebhookOptions } from './verify-webhook.js';
+export { type AnswerOptions, type ClientOptions, createClient, type ParleyClient } from './client.js';
+export { ParleyError, type ParleyProblemEntry, ParleyUnreachable } from './parley-error.js';
+export type { RunEvent } from './run-follower.js';
+export { type VerifiedWebhook, verifyWebhook, type WebhookOptions } from './verify-webhook.js';
 export type { components, operations, paths } from './openapi.js';

@@ -1,7 +1,76 @@
-import { eventFrames } from './event-frames.js';
 import { ParleyError, ParleyUnreachable } from './parley-error.js';
-import type { RunEvent } from './run-event.js';
 import { PASSING, pauseFor, type ServiceCalls } from './service-calls.js';
+
+/** Frame of a stream of server-sent events (WHATWG HTML, section 9.2.6). */
+export interface EventFrame {
+  id: string;
+  event: string;
+  data: string;
+}
+
+const LINE_END = /\r\n|\n|\r(?!$)/;
+
+/**
+ * Yields the frames of a body as they arrive. A frame that is cut off at the end is dropped.
+ * @param onBytes called whenever bytes arrive, comments included
+ */
+async function* eventFrames(
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<EventFrame, void, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  let frame: EventFrame = { id: '', event: 'message', data: '' };
+  let complete = false;
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      onBytes();
+      const lines = (rest + decoder.decode(value, { stream: true })).split(LINE_END);
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line === '') {
+          if (complete) yield { ...frame, data: frame.data.slice(0, -1) };
+          frame = { id: frame.id, event: 'message', data: '' };
+          complete = false;
+          continue;
+        }
+        const [, name, text = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+        if (name === 'id') frame.id = text;
+        if (name === 'event') frame.event = text;
+        if (name === 'data') {
+          frame.data += `${text}\n`;
+          complete = true;
+        }
+      }
+    }
+  } finally {
+    // A reader that stops in the middle closes the connection.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Event of a run's stream. */
+export interface RunEvent {
+  /** Id, which is the same whenever the event is read. */
+  id: string;
+  /** Type: `node.started`, `node.progress`, `node.completed`, `input.required`, …; the last one is `done`. */
+  type: string;
+  runId: string;
+  workflow: string;
+  /** Position in the run's log, from 1 without gaps. */
+  sequence: number;
+  /** ISO 8601. */
+  timestamp: string;
+  node_id?: string;
+  node_type?: string;
+  /** Instance, if the node has several: `draft@2`, `tr[17]`. */
+  instance?: string;
+  payload: Record<string, unknown>;
+  [field: string]: unknown;
+}
 
 /** Milliseconds before a stream that broke without a new event is opened again; doubled each time. */
 const FIRST_PAUSE = 100;

@@ -1,5 +1,5 @@
 import { CompactSign, exportJWK, generateKeyPair } from 'jose';
-import { verifyWebhook, type WebhookOptions } from './index.js';
+import { verifyWebhook, type WebhookOptions } from './verify-webhook.js';
 
 const URL = 'https://hook.example/parley';
 const JWKS = 'https://parley.example/.well-known/jwks.json';

@@ -1,4 +1,7 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
+import { TaskRetention } from '#libs/tasks';
 
 /** Limits for all conversations and calls by agents below one outermost Task. */
 export interface Budget {
@@ -13,7 +16,7 @@ export interface Budget {
 export const BUDGET: Budget = { turns: 200, calls: 250, seconds: 24 * 60 * 60 };
 
 /** Kinds of calls that count: steps of a conversation, and the call of an agent as a tool. */
-export type CountedCall = 'turn' | 'announcement' | 'call';
+type CountedCall = 'turn' | 'announcement' | 'call';
 
 /** Counters of the calls below a root Task. */
 export abstract class ConversationBudgets {
@@ -30,4 +33,27 @@ export function refuseBeyond(used: Budget, budget: Budget = BUDGET): void {
   if (what === undefined) return;
   const message = `BUDGET_EXCEEDED: everything that began with this conversation has used its ${budget[what]} ${what}`;
   throw new A2AError('UNSUPPORTED_OPERATION', { message, detailReason: 'BUDGET_EXCEEDED' });
+}
+
+/** ConversationBudgets on PostgreSQL. */
+@Injectable()
+export class PostgresConversationBudgets extends ConversationBudgets {
+  constructor(
+    private readonly database: Database,
+    retention: TaskRetention,
+  ) {
+    super();
+    retention.purgeWith('DELETE FROM conversation_budget WHERE root = ANY($1::text[])');
+  }
+
+  async countCall(root: string, call: CountedCall): Promise<Budget> {
+    const { rows } = await this.database.pool.query<Budget>({
+      name: 'conversation-budget-spend',
+      text: `INSERT INTO conversation_budget AS budget (root, turns, calls) VALUES ($1, $2, 1)
+             ON CONFLICT (root) DO UPDATE SET turns = budget.turns + $2, calls = budget.calls + 1
+             RETURNING turns, calls, extract(epoch FROM now() - started_at)::float8 AS seconds`,
+      values: [root, call === 'turn' ? 1 : 0],
+    });
+    return rows[0] ?? { turns: 0, calls: 0, seconds: 0 };
+  }
 }

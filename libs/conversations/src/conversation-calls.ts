@@ -1,18 +1,29 @@
 import type { AgentClient } from '#libs/a2a-client';
-import type { AgentCall } from '#libs/agent-calls';
+import {
+  type AgentCall,
+  type AgentReferences,
+  type CalledAgent,
+  ProcessCalls,
+  type ProcessServices,
+  type ProcessStart,
+} from '#libs/durable';
 import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/executor';
 import { retryWhileDatabaseDown } from '#libs/postgres';
-import { type CalledAgent, ProcessCalls, type ProcessStart } from '#libs/process';
 import { derivedId, type Message, textPart, userMessage, withoutUserinfo } from '#libs/protocol';
 import { turnId } from './a2a-event.js';
-import { type CalledParty, sideName, type Side } from './conversation.js';
-import { refuseBeyond } from './conversation-budget.js';
-import { announceEntry, turnEntry } from './conversation-entry.js';
-import type { CallName } from './conversation-metadata.js';
-import type { ConversationServices } from './conversation-services.js';
-import type { AskedQuestion, ConversationState, SideSession } from './conversation-state.js';
+import { type ConversationBudgets, refuseBeyond } from './conversation-budget.js';
+import type { ConversationCommands } from './conversation-command.js';
+import { announceEntry, entryText, turnEntry } from './conversation-entry.js';
+import type { AskedQuestion, CallName, ConversationState, SideSession } from './conversation-state.js';
+import { type CalledParty, type Side, sideName } from './conversation.js';
 import type { PendingTurn } from './dialogue.js';
-import { entryText } from './reply-prompt.js';
+
+/** Services that every conversation uses. */
+export interface ConversationServices extends ProcessServices {
+  references: Pick<AgentReferences, 'areSame' | 'callTarget' | 'isOwn' | 'refuseUnknown'>;
+  commands: ConversationCommands;
+  budgets: ConversationBudgets;
+}
 
 const SIDES = ['requester', 'target'] as const;
 

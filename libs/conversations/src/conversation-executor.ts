@@ -1,15 +1,67 @@
 import { randomUUID } from 'node:crypto';
-import type { AcceptingCall, CallContext, SaidText } from '#libs/executor';
+import { ProcessExecutor, type ProcessStart } from '#libs/durable';
+import {
+  type AcceptingCall,
+  type CallContext,
+  CONVERSATIONS_PATH,
+  type SaidText,
+  type ServedAgent,
+  type SpanStep,
+} from '#libs/executor';
 import { retryWhileDatabaseDown } from '#libs/postgres';
-import { ProcessExecutor, type ProcessStart } from '#libs/process';
-import type { JsonObject, SendMessageRequest } from '#libs/protocol';
-import type { ConversationSettings } from './conversation.js';
-import { settingsMetadata } from './conversation-metadata.js';
+import { invalidParams, type JsonObject, type SendMessageRequest, streamEvent } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { type A2aEvent, turnId } from './a2a-event.js';
+import type { ConversationServices } from './conversation-calls.js';
+import { requestOf, settingsOf, wholeRequestProblems } from './conversation-request.js';
 import { ConversationRun } from './conversation-run.js';
-import type { ConversationServices } from './conversation-services.js';
-import { conversationSpanSteps } from './conversation-spans.js';
-import { ConversationState, settingsIn } from './conversation-state.js';
-import { TalkEntries } from './talk-entry.js';
+import { type CallName, ConversationState, readStep, settingsIn, settingsMetadata } from './conversation-state.js';
+import type { ConversationSettings } from './conversation.js';
+import { TalkEntries } from './task-talks.js';
+
+/**
+ * Returns the span steps of an event of a conversation's log: a call for each turn after the first text, and for the
+ * announcement.
+ */
+export function conversationSpanSteps(event: TaskEvent): readonly SpanStep[] {
+  if (!('statusUpdate' in event)) return [];
+  const { taskId, metadata } = event.statusUpdate;
+  const { call, command, announcement } = readStep(event);
+  const emitted = streamEvent(metadata) as unknown as A2aEvent | undefined;
+  if (emitted) return command === undefined ? turnSteps(taskId, emitted.data) : [];
+  if (announcement !== undefined)
+    return [
+      beginSpanStep(taskId, 'announce'),
+      endSpanStep('announce', announcement === 'failed' ? 'failed' : undefined),
+    ];
+  return call === undefined ? [] : [beginSpanStep(taskId, call)];
+}
+
+function turnSteps(taskId: string, data: A2aEvent['data']): readonly SpanStep[] {
+  // The first text comes from the request.
+  if (data.phase === 'complete' || data.turn === 0) return [];
+  const { turn, fromAgent } = data;
+  const error = data.phase === 'error' ? data.code : undefined;
+  return [beginSpanStep(taskId, turn), endSpanStep(turn, error, fromAgent)];
+}
+
+/** Returns the begin of a call, which is when the preceding event is recorded. */
+function beginSpanStep(taskId: string, name: CallName): SpanStep {
+  const key = ['call', turnId(taskId, name)];
+  const attributes = {
+    'gen_ai.operation.name': 'invoke_agent',
+    ...(typeof name === 'number' && { 'parley.turn': name }),
+  };
+  return {
+    begins: { slot: String(name), key, name: `invoke_agent ${name}`, kind: 'client', attributes, since: 'before' },
+  };
+}
+
+function endSpanStep(name: CallName, error?: string, agent?: string): SpanStep {
+  const named =
+    agent === undefined ? {} : { name: `invoke_agent ${agent}`, attributes: { 'gen_ai.agent.name': agent } };
+  return { ends: { slot: String(name), ...named, ...(error !== undefined && { error }) } };
+}
 
 /**
  * Reads the settings of a conversation from a Message.
@@ -79,4 +131,29 @@ export class ConversationExecutor extends ProcessExecutor {
     const [message] = (first && 'task' in first && first.task.history) || [];
     return (message && this.talks.readEntry(message, context.call.scope)?.before) ?? [];
   }
+}
+
+/** Returns the agent that lets two agents talk, as the data Part of a Message requests. */
+export function conversationAgent(services: ConversationServices): ServedAgent {
+  const name = 'conversations';
+  const description = 'Lets two agents talk with each other, turn by turn, up to a limit';
+  const modes = { inputModes: ['application/json', 'text/plain'], outputModes: ['text/plain', 'application/json'] };
+  return {
+    path: CONVERSATIONS_PATH,
+    name,
+    description,
+    version: '1',
+    skills: [{ id: 'converse', name: 'converse', description, tags: ['conversation'], ...modes }],
+    ...modes,
+    executor: new ConversationExecutor(services, settingsOfMessage),
+  };
+}
+
+function settingsOfMessage({ message }: Pick<SendMessageRequest, 'message'>): ConversationSettings {
+  const body = requestOf(message.parts);
+  if (!body)
+    throw invalidParams({ field: 'message.parts', description: 'must hold a data part with the conversation' });
+  const problems = wholeRequestProblems(body);
+  if (problems.length > 0) throw invalidParams(...problems.map(({ field, description }) => ({ field, description })));
+  return settingsOf(body);
 }

@@ -1,9 +1,9 @@
 import { CallChains } from '#libs/executor';
 import { userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE } from '#libs/tasks';
-import { readSettings } from './conversation-metadata.js';
+import type { ConversationServices } from './conversation-calls.js';
 import { ConversationNode } from './conversation-node.js';
-import type { ConversationServices } from './conversation-services.js';
+import { readSettings } from './conversation-state.js';
 
 describe('the config of a conversation node', () => {
   const problems = (config: Record<string, string | number>) =>

@@ -1,6 +1,6 @@
 import { AgentCallError } from '#libs/a2a-client';
 import { isWaitingState, statusUpdate } from '#libs/protocol';
-import { type Announcement, readStep } from './conversation-metadata.js';
+import { type Announcement, readStep } from './conversation-state.js';
 import { DrivenConversation, settingsOf, TalkingAgents } from './testing/driven-conversation.js';
 
 /** The Tasks of `b` that were canceled. */

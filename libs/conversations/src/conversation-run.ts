@@ -1,29 +1,64 @@
 import { Logger } from '@nestjs/common';
 import type { CalledTask } from '#libs/a2a-client';
-import { type AgentCall, needsPerson, questionMessage, questionParts } from '#libs/agent-calls';
+import {
+  type AgentCall,
+  DurableExecution,
+  needsPerson,
+  type ProcessStart,
+  questionMessage,
+  questionParts,
+  type Steps,
+} from '#libs/durable';
 import { retryWhileDatabaseDown } from '#libs/postgres';
-import { DurableExecution, type ProcessStart, type Steps } from '#libs/process';
 import {
   agentMessage,
+  artifactUpdate,
+  dataPart,
+  type JsonObject,
   type Message,
   randomId,
   statusUpdate,
   streamEventMetadata,
+  type TaskReference,
   type TaskState,
+  textPart,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { a2aEvent, type A2aDraft } from './a2a-event.js';
-import { sideName, type ConversationOutcome, type TurnReply } from './conversation.js';
-import { ConversationCalls } from './conversation-calls.js';
-import type { ConversationCommand } from './conversation-command.js';
-import { endingEvents } from './conversation-ending.js';
-import { type Announcement, type CallName, type ConversationStep, stepMetadata } from './conversation-metadata.js';
-import type { ConversationServices } from './conversation-services.js';
-import { type AskedQuestion, type ConversationState, sessionAfter } from './conversation-state.js';
-import type { PendingTurn } from './dialogue.js';
-import { ANNOUNCE_SKIP, isToken } from './reply-text.js';
-import { replyOf } from './turn-failure.js';
-import { wakeJob } from './wake-job.js';
+import { type A2aDraft, a2aEvent } from './a2a-event.js';
+import { ConversationCalls, type ConversationServices } from './conversation-calls.js';
+import { type ConversationCommand, wakeJob } from './conversation-command.js';
+import {
+  type Announcement,
+  type AskedQuestion,
+  type CallName,
+  type ConversationState,
+  type ConversationStep,
+  sessionAfter,
+  stepMetadata,
+} from './conversation-state.js';
+import { type ConversationOutcome, sideName, type TurnReply } from './conversation.js';
+import type { Dialogue, PendingTurn } from './dialogue.js';
+import { ANNOUNCE_SKIP, isToken, replyOf } from './turn-reply.js';
+
+/** Name of the only Artifact: the last text, and a data Part with the outcome and the turns. */
+const RESULT = 'conversation';
+
+/** Returns the events that end a conversation's Task, after its complete event: the result, and the final state. */
+function endingEvents(reference: TaskReference, dialogue: Dialogue): TaskEvent[] {
+  const { outcome = 'error', error } = dialogue;
+  if (outcome === 'canceled') return [statusUpdate(reference, 'TASK_STATE_CANCELED')];
+  const result = artifactUpdate(reference, { artifactId: RESULT, name: RESULT, parts: resultParts(dialogue, outcome) });
+  if (outcome === 'error' || outcome === 'timeout') {
+    const said = error ? `turn ${error.turn}: ${error.message}` : 'the conversation failed';
+    return [result, statusUpdate(reference, 'TASK_STATE_FAILED', said)];
+  }
+  return [result, statusUpdate(reference, 'TASK_STATE_COMPLETED', dialogue.lastText)];
+}
+
+function resultParts({ lastText, turns }: Dialogue, outcome: ConversationOutcome) {
+  const said = turns.map(({ turn, fromAgent, toAgent, text }) => ({ turn, fromAgent, toAgent, text }));
+  return [textPart(lastText), dataPart({ outcome, turns: said as unknown as JsonObject[] })];
+}
 
 /** Execution of a conversation, or of the rest of it. */
 export class ConversationRun extends DurableExecution<ConversationState> {

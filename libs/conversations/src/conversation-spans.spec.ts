@@ -1,5 +1,5 @@
 import { turnId } from './a2a-event.js';
-import { conversationSpanSteps } from './conversation-spans.js';
+import { conversationSpanSteps } from './conversation-executor.js';
 import { GOLDEN_CONVERSATIONS } from './testing/golden-conversations.js';
 
 describe('conversationSpanSteps', () => {

@@ -1,8 +1,13 @@
 import { statusUpdate, streamEventMetadata, submittedTask, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { a2aEvent, type A2aDraft } from './a2a-event.js';
-import { type ConversationStep, settingsMetadata, stepMetadata } from './conversation-metadata.js';
-import { ConversationState, WAKE_KEY } from './conversation-state.js';
+import { type A2aDraft, a2aEvent } from './a2a-event.js';
+import {
+  ConversationState,
+  type ConversationStep,
+  settingsMetadata,
+  stepMetadata,
+  WAKE_KEY,
+} from './conversation-state.js';
 
 const REFERENCE = { taskId: 'c', contextId: 'x' };
 const SETTINGS = { requester: 'A', target: 'B', message: 'hello', maxTurns: 5, timeoutMs: 1_000 };

@@ -1,15 +1,14 @@
 import { firstData, firstText, isJsonObject, type Task, type TaskState } from '#libs/protocol';
 import type { StoredTask, TaskEvent, TaskHeader } from '#libs/tasks';
+import { type Announcement, ConversationState, readSettings } from './conversation-state.js';
 import {
-  type TalkOrigin,
+  type ConversationOutcome,
   type ConversationSettings,
   sideName,
-  type ConversationOutcome,
   type SpokenTurn,
+  type TalkOrigin,
   type TurnFailure,
 } from './conversation.js';
-import { type Announcement, readSettings } from './conversation-metadata.js';
-import { ConversationState } from './conversation-state.js';
 
 export type ConversationStatus = 'active' | 'complete';
 

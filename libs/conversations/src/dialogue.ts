@@ -1,16 +1,16 @@
 import type { A2aData, A2aDraft, A2aEvent } from './a2a-event.js';
 import {
-  type ConversationSettings,
-  sideName,
   type ConversationOutcome,
-  type TurnReply,
+  type ConversationSettings,
   type Side,
+  sideName,
   speakerOf,
-  TIMEOUT,
   type SpokenTurn,
+  TIMEOUT,
   type TurnFailure,
+  type TurnReply,
 } from './conversation.js';
-import { isToken, REPLY_SKIP } from './reply-text.js';
+import { isToken, REPLY_SKIP } from './turn-reply.js';
 
 /** Turn for which an agent is to be called. */
 export interface PendingTurn {

@@ -1,3 +1,3 @@
 export { ConversationAgentModule, ConversationsModule } from './api/conversations.module.js';
 export { ConversationNode } from './conversation-node.js';
-export { CONVERSATION_MIGRATIONS } from './storage/conversation-migrations.js';
+export { CONVERSATION_MIGRATIONS } from './conversation-migrations.js';

@@ -1,5 +1,3 @@
-import { type CallChains, CONVERSATIONS_PATH } from '#libs/executor';
-import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
   type AgentReferences,
   AgentTalks,
@@ -7,15 +5,47 @@ import {
   type TalkRequest,
   type TalkSource,
   type TalkWait,
-} from '#libs/process';
-import { dataPart, type JsonObject, type Message, userMessage } from '#libs/protocol';
+} from '#libs/durable';
+import { type CallChains, CONVERSATIONS_PATH, type SaidText, SignedEntries } from '#libs/executor';
+import { retryWhileDatabaseDown } from '#libs/postgres';
+import {
+  canonicalJson,
+  dataPart,
+  firstData,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  userMessage,
+} from '#libs/protocol';
 import type { TaskEvent, TaskFeed, TaskHeader, TaskScope } from '#libs/tasks';
 import { limitedTexts } from './conversation-entry.js';
 import { ConversationState, settingsIn } from './conversation-state.js';
-import type { TurnFailure } from './conversation.js';
 import { finalOutcome } from './conversation-view.js';
-import { TalkEntries } from './talk-entry.js';
-import { CREDENTIAL_UNUSABLE } from './turn-failure.js';
+import type { TalkOrigin, TurnFailure } from './conversation.js';
+import { CREDENTIAL_UNUSABLE } from './turn-reply.js';
+
+/** Extension and metadata key for the origin of a request for a conversation. */
+export const TALK_ENTRY = 'urn:parley:extension:talk:v1';
+
+/** Origin of a request for a conversation. */
+export interface TalkEntry {
+  origin: TalkOrigin;
+  /** Texts of the agent's Task up to the call, oldest first. */
+  before?: SaidText[];
+  /** Number of older texts that are left out. */
+  omitted?: number;
+  /** Revision of the requester; entries of earlier versions have none. */
+  revision?: string;
+}
+
+/** Signs and reads the origins of conversations that agents start by a tool. An entry is bound to its request. */
+export class TalkEntries extends SignedEntries<TalkEntry> {
+  protected override readonly extension = TALK_ENTRY;
+
+  protected override boundContent({ parts }: Message): JsonValue {
+    return canonicalJson(firstData(parts) ?? null);
+  }
+}
 
 /** Services that talks use. */
 export interface TalkServices {

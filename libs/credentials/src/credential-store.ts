@@ -1,10 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type NamedPage, refuseMoreThan } from '#libs/http';
-import { BatchLoader, Database, SecretBox, retryWhileDatabaseDown, UnreadableSecret } from '#libs/postgres';
+import { LRUCache } from 'lru-cache';
+import { randomUUID } from 'node:crypto';
 import { type InsertResult, MoreThan, Raw, type Repository, type UpdateResult } from 'typeorm';
-import { CredentialRow } from './credential-row.js';
+import { type NamedPage, refuseMoreThan } from '#libs/http-server';
+import { Jobs } from '#libs/jobs';
+import {
+  BatchLoader,
+  Database,
+  expectKey,
+  readSealing,
+  retryWhileDatabaseDown,
+  type Sealing,
+  sealingWith,
+  SecretBox,
+  UnreadableSecret,
+} from '#libs/postgres';
+import { textStart } from '#libs/protocol';
+import { CredentialRow } from './credential-table.js';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
 
 /** Maximum number of credentials of a tenant; concurrent requests may exceed it by a few. */
@@ -169,3 +182,64 @@ const NOTE = `
   UPDATE credential SET last_used_at = greatest(last_used_at, $4::timestamptz), last_error = coalesce($5, last_error),
     last_error_at = CASE WHEN $5::text IS NULL THEN last_error_at ELSE now() END
   WHERE tenant = $1 AND name = $2 AND version = $3`;
+
+/** Minimum milliseconds between two notes of a use, or of the same error. */
+const PAUSE_MS = 10_000;
+const LONGEST_ERROR = 500;
+
+/** Records the last use of credentials, and their last error. No call waits for it or fails with it. */
+@Injectable()
+export class CredentialUse {
+  private readonly logger = new Logger(CredentialUse.name);
+  private readonly noted = new LRUCache<string, true>({ max: 10_000, ttl: PAUSE_MS });
+
+  constructor(private readonly store: CredentialStore) {}
+
+  noteUsed(credential: UsableCredential): void {
+    this.noteOnce(credential, 'used', { usedAt: new Date() });
+  }
+
+  /** Records an error. @param message text without secrets */
+  noteFailed(credential: UsableCredential, message: string): void {
+    this.noteOnce(credential, message, { error: textStart(message, LONGEST_ERROR) });
+  }
+
+  private noteOnce(credential: UsableCredential, what: string, values: { usedAt?: Date; error?: string }): void {
+    const key = `${credential.version}/${what}`;
+    if (this.noted.has(key)) return;
+    this.noted.set(key, true);
+    this.store.noteUse(credential, values).catch((error: unknown) => {
+      this.logger.warn({ err: error, credential: credential.name }, 'The use of a credential could not be noted');
+    });
+  }
+}
+
+const SEAL = 'credentials.seal';
+
+/** Reseals secrets of older keys with the newest key: once after each start, by one replica with that key. */
+@Injectable()
+export class SealCredentialsJob implements OnApplicationBootstrap {
+  private readonly logger = new Logger(SealCredentialsJob.name);
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly store: CredentialStore,
+    private readonly box: SecretBox,
+  ) {
+    jobs.registerHandler(SEAL, {
+      purpose: 'upkeep',
+      read: readSealing,
+      run: (sealing) => this.sealCredentials(sealing),
+    });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.jobs.enqueueJobs([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
+  }
+
+  private async sealCredentials(sealing: Sealing): Promise<void> {
+    expectKey(sealing, this.box);
+    const unreadable = await this.store.sealAnew();
+    if (unreadable > 0) this.logger.error({ unreadable }, 'No key of CREDENTIALS_KEY opens some of the credentials');
+  }
+}

@@ -1,15 +1,106 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Caller } from '#libs/access';
-import { ApiProblem, cutPage, malformedRequest, namedPage, ProblemError } from '#libs/http';
-import { OutboundHttp } from '#libs/outbound';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Caller } from '#libs/access';
+import { OutboundHttp } from '#libs/http-client';
+import {
+  ApiProblem,
+  cutPage,
+  malformedRequest,
+  namedPage,
+  ProblemError,
+  QueryText,
+  QueryWholePageSize,
+} from '#libs/http-server';
 import { ApiCredentialBody, CredentialBody, OAuth2Body, ReplacementBody } from './credential-body.js';
-import { CredentialNamers } from './credential-namers.js';
-import { CredentialQuery } from './credential-query.js';
-import { CredentialStore } from './credential-store.js';
-import { CREDENTIAL_NAME } from './credential.js';
-import { CredentialListView, CredentialView, credentialView } from './credential-view.js';
+import { CredentialStore, MOST_CREDENTIALS } from './credential-store.js';
+import { type Credential, CREDENTIAL_KINDS, CREDENTIAL_NAME, type CredentialKind } from './credential.js';
+
+/** Finds references to credentials, so that no referenced one is deleted. */
+export abstract class CredentialNamers {
+  /** Returns the names of a tenant's workflows whose newest revision references a credential. */
+  abstract workflows(tenant: string, credential: string): Promise<string[]>;
+  /** Returns the names of a tenant's models that reference a credential. */
+  abstract models(tenant: string, credential: string): Promise<string[]>;
+  /** Returns the names of MCP servers that reference a credential: those of the tenant, and shared ones. */
+  abstract servers(tenant: string, credential: string): Promise<string[]>;
+}
+
+/** Selection and page of listed credentials. */
+class CredentialQuery {
+  @QueryWholePageSize(MOST_CREDENTIALS)
+  pageSize = MOST_CREDENTIALS;
+
+  @QueryText((token) => token === '' || CREDENTIAL_NAME.test(token), 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: 'partner',
+  })
+  pageToken?: string;
+}
+
+class LastError {
+  @ApiProperty({ format: 'date-time' })
+  at!: string;
+
+  @ApiProperty({ example: 'the agent answered 401' })
+  message!: string;
+}
+
+/** Credential as it is shown: never its secret. It also has the members of its kind. */
+class CredentialView {
+  @ApiProperty({ example: 'partner' })
+  name!: string;
+
+  @ApiProperty({ enum: CREDENTIAL_KINDS })
+  kind!: CredentialKind;
+
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'The origins that it may be sent to.',
+    example: ['https://api.example.com'],
+  })
+  hosts?: string[];
+
+  @ApiProperty({ format: 'date-time' })
+  createdAt!: string;
+
+  @ApiProperty({ format: 'date-time' })
+  updatedAt!: string;
+
+  @ApiPropertyOptional({ format: 'date-time', description: 'To within ten seconds.' })
+  lastUsedAt?: string;
+
+  @ApiPropertyOptional({ type: LastError, description: 'Gone when the credential is replaced.' })
+  lastError?: LastError;
+}
+
+class CredentialListView {
+  @ApiProperty({ type: [CredentialView] })
+  credentials!: CredentialView[];
+
+  @ApiProperty({ description: 'Empty on the last page.', example: '' })
+  nextPageToken!: string;
+}
+
+function credentialView(credential: Credential): CredentialView {
+  const { name, settings, createdAt, updatedAt, lastUsedAt, lastError } = credential;
+  return {
+    name,
+    ...settings,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+    ...(lastUsedAt && { lastUsedAt: lastUsedAt.toISOString() }),
+    ...(lastError && { lastError: { at: lastError.at.toISOString(), message: lastError.message } }),
+  };
+}
 
 const MOST_NAMED = 20;
 /** Kinds of references to a credential, as named in the management API and in sentences. */

@@ -1,12 +1,10 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RequestSigners } from '#libs/a2a-client';
-import { CredentialRow } from './credential-row.js';
-import { CredentialStore } from './credential-store.js';
-import { CredentialUse } from './credential-use.js';
+import { CredentialStore, CredentialUse, SealCredentialsJob } from './credential-store.js';
+import { CredentialRow } from './credential-table.js';
 import { CredentialsController } from './credentials.controller.js';
 import { OAuthTokens } from './oauth-tokens.js';
-import { SealCredentialsJob } from './seal-credentials-job.js';
 import { StoredRequestSigners } from './stored-request-signers.js';
 
 /** Provides the credentials of calls to agents. Needs the modules of the ground layer. */

@@ -1,3 +1,3 @@
-export { CREDENTIAL_MIGRATIONS } from './credential-migrations.js';
-export { CredentialNamers } from './credential-namers.js';
+export { CREDENTIAL_MIGRATIONS } from './credential-table.js';
+export { CredentialNamers } from './credentials.controller.js';
 export { CredentialsApiModule, CredentialsModule } from './credentials.module.js';

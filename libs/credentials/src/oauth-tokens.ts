@@ -1,10 +1,160 @@
 import { Injectable } from '@nestjs/common';
-import { OutboundHttp } from '#libs/outbound';
-import { Metrics } from '#libs/service';
 import { LRUCache } from 'lru-cache';
+import { type OutboundCall, OutboundHttp } from '#libs/http-client';
+import { Metrics } from '#libs/service';
 import type { OAuth2Settings, UsableCredential } from './credential.js';
-import { CachedToken } from './cached-token.js';
-import { type IssuedToken, readToken, tokenRequest } from './token-request.js';
+import { basicCredentials } from './placement.js';
+
+/** Token of an authorization server. */
+export interface IssuedToken {
+  value: string;
+  lifetimeMs: number;
+}
+
+/** Reports a response without a token. `temporary`: the same request may succeed later. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+
+  constructor(
+    message: string,
+    readonly temporary: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** Lifetime of a token whose response has none (RFC 6749, section 5.1, leaves it to the documentation). */
+const DEFAULT_LIFETIME_S = 300;
+const LONGEST_LIFETIME_S = 24 * 3600;
+const MAX_TOKEN = 16 * 1024;
+/** Characters of a header value without spaces. */
+const TOKEN = /^[\x21-\x7e]+$/;
+/** Error codes of RFC 6749, section 5.2. Other values are not repeated, since a server may return anything. */
+const ERRORS = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'invalid_target',
+];
+
+/** Builds the request for a token with the client credentials grant (RFC 6749, section 4.4.2). */
+function tokenRequest(settings: OAuth2Settings, secret: string): OutboundCall {
+  const { tokenUrl, clientId, scopes, audience, clientAuthentication } = settings;
+  const inBody = clientAuthentication === 'body';
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    ...(audience !== undefined && { audience }),
+    ...(inBody && { client_id: clientId, client_secret: secret }),
+  });
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  // Section 2.3.1: both parts are form-encoded before they are joined.
+  if (!inBody) headers.authorization = `Basic ${basicCredentials(formEncoded(clientId), formEncoded(secret))}`;
+  return { url: new URL(tokenUrl), method: 'POST', headers, body: body.toString(), redirect: 'error' };
+}
+
+/** Parses the response of a token endpoint. @throws TokenRefused */
+function readToken(status: number, text: string): IssuedToken {
+  const body = parseAnswer(text);
+  if (status >= 500 || status === 429) throw new TokenRefused(`the token endpoint answered HTTP ${status}`, true);
+  if (status !== 200) {
+    const code = ERRORS.find((it) => it === body.error);
+    throw new TokenRefused(`the token endpoint answered HTTP ${status}${code ? ` (${code})` : ''}`, false);
+  }
+  const { access_token: value, token_type: type, expires_in: seconds } = body;
+  if (typeof value !== 'string' || value.length > MAX_TOKEN || !TOKEN.test(value)) {
+    throw new TokenRefused('the token endpoint answered without a token', false);
+  }
+  if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
+    throw new TokenRefused('the token endpoint answered with a token that is no bearer token', false);
+  }
+  return { value, lifetimeMs: lifetimeSeconds(seconds) * 1000 };
+}
+
+/** Parses a lifetime in seconds; some servers send it as text. */
+function lifetimeSeconds(given: unknown): number {
+  const seconds = typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return DEFAULT_LIFETIME_S;
+  return Math.min(Math.max(seconds, 0), LONGEST_LIFETIME_S);
+}
+
+function parseAnswer(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1);
+}
+
+/** Fraction of a token's lifetime that remains when it is refreshed, at most one minute. */
+const SHARE_LEFT = 0.2;
+const LONGEST_LEFT_MS = 60_000;
+
+interface Current {
+  value: string;
+  freshUntil: number;
+  endsAt: number;
+}
+
+/**
+ * Token of one credential. Concurrent calls share one request for it, and it is refreshed before it expires. If the
+ * refresh fails, an unexpired token stays in use.
+ */
+export class CachedToken {
+  private current: Current | undefined;
+  private fetching: Promise<string> | undefined;
+
+  /** @param now milliseconds of a monotonic clock */
+  constructor(
+    private readonly fetch: () => Promise<IssuedToken>,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Returns the token. Rejects like `fetch`. */
+  async get(): Promise<string> {
+    const { current } = this;
+    if (current !== undefined && this.now() < current.freshUntil) return current.value;
+    try {
+      return await this.fetchShared();
+    } catch (error) {
+      const kept = this.current;
+      if (kept !== undefined && this.now() < kept.endsAt) return kept.value;
+      throw error;
+    }
+  }
+
+  /** Returns another token than one that an agent rejected: the one fetched since, else a new one. */
+  async replaceRefused(refused: string): Promise<string> {
+    if (this.current?.value === refused) this.current = undefined;
+    return this.get();
+  }
+
+  private fetchShared(): Promise<string> {
+    this.fetching ??= this.fetchOne().finally(() => (this.fetching = undefined));
+    return this.fetching;
+  }
+
+  /** Fetches a token. Its lifetime counts from the request, since the response may have been slow. */
+  private async fetchOne(): Promise<string> {
+    const askedAt = this.now();
+    const { value, lifetimeMs } = await this.fetch();
+    const left = Math.min(lifetimeMs * SHARE_LEFT, LONGEST_LEFT_MS);
+    const endsAt = askedAt + lifetimeMs;
+    this.current = { value, freshUntil: endsAt - left, endsAt };
+    return value;
+  }
+}
 
 const FETCH_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;

@@ -1,9 +1,8 @@
-import { OutboundConnectError } from '#libs/outbound';
-import { type Database, type SecretBox, UnreadableSecret } from '#libs/postgres';
 import type { Repository } from 'typeorm';
-import type { CredentialRow } from './credential-row.js';
-import { CredentialStore } from './credential-store.js';
-import type { CredentialUse } from './credential-use.js';
+import { OutboundConnectError } from '#libs/http-client';
+import { type Database, type SecretBox, UnreadableSecret } from '#libs/postgres';
+import { CredentialStore, type CredentialUse } from './credential-store.js';
+import type { CredentialRow } from './credential-table.js';
 import type { OAuthTokens } from './oauth-tokens.js';
 import { StoredRequestSigners } from './stored-request-signers.js';
 

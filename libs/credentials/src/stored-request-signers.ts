@@ -12,17 +12,13 @@ import {
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLongError,
-} from '#libs/outbound';
+} from '#libs/http-client';
 import { UnreadableSecret } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
-import { mayGoTo } from './bound-origins.js';
-import { requestAuth } from './request-auth.js';
-import { CredentialStore } from './credential-store.js';
-import { CredentialUse } from './credential-use.js';
-import { CREDENTIAL_NAME, type CredentialSettings, type UsableCredential } from './credential.js';
-import { type OAuth2Credential, OAuthTokens } from './oauth-tokens.js';
-import { CredentialMismatch, choosePlacement } from './placement.js';
-import { TokenRefused } from './token-request.js';
+import { CredentialStore, CredentialUse } from './credential-store.js';
+import { CREDENTIAL_NAME, type CredentialSettings, mayGoTo, type UsableCredential } from './credential.js';
+import { type OAuth2Credential, OAuthTokens, TokenRefused } from './oauth-tokens.js';
+import { choosePlacement, CredentialMismatch, requestAuth } from './placement.js';
 
 type WantedCredential = Pick<SigningRequest, 'credential' | 'tenant'> & { signal?: AbortSignal };
 

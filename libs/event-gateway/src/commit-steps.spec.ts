@@ -1,6 +1,6 @@
 import type { Commit } from '#libs/tasks';
-import { CommitSteps } from './commit-steps.js';
-import { decodeCursor, encodeCursor, type CursorPlace } from './gateway-cursor.js';
+import { CommitSteps } from './event-gateway.js';
+import { type CursorPlace, decodeCursor, encodeCursor } from './gateway-cursor.js';
 
 const AT = new Date('2026-11-29T12:00:00Z');
 const LATER = new Date('2026-11-29T12:00:01Z');

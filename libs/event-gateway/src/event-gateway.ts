@@ -1,12 +1,155 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PassingText } from '#libs/http';
+import { PassingText } from '#libs/http-server';
 import { InFlight, type WorkTurn, WorkTurns } from '#libs/service';
-import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
-import { CommitFrames, frameText } from './commit-frames.js';
-import { type CommitStep, CommitSteps } from './commit-steps.js';
-import type { EventProjection } from './event-projection.js';
-import { encodeCursor, knownPlace, type CursorPlace } from './gateway-cursor.js';
-import { type EventsQuery, type GatewayQuery, gatewayQuery, silentQuery, wantsFrame } from './gateway-query.js';
+import { type Commit, CommitFeed, type CommittedEvent, type TaskScope } from '#libs/tasks';
+import { type CursorPlace, encodeCursor, knownPlace } from './gateway-cursor.js';
+import {
+  carriedProjection,
+  type EventProjection,
+  type EventsQuery,
+  type GatewayQuery,
+  gatewayQuery,
+  type Projected,
+  silentQuery,
+  taskProjection,
+  wantsFrame,
+} from './gateway-query.js';
+
+/** Number of places per event, above the number of its frames. */
+const FRAMES_OF_EVENT = 64;
+
+/** Frame without its cursor, which differs for each client. */
+export interface Frame {
+  /** Place of the frame in its commit: it stays the same if other frames were purged. */
+  place: number;
+  source: CommittedEvent;
+  projected: Projected;
+  /** JSON of the frame after its cursor, encoded when the first client needs it. */
+  readonly tail: string;
+}
+
+/** Converts commits to frames: once for all clients of a caller, and only when one of them needs it. */
+class CommitFrames {
+  private readonly made = new WeakMap<CommittedEvent, Frame[]>();
+
+  constructor(private readonly projections: readonly EventProjection[]) {}
+
+  /** Returns the frames of a caller's events. */
+  framesForCaller({ events }: Commit, { tenant, owner }: TaskScope): readonly Frame[] {
+    const frames: Frame[] = [];
+    for (const event of events) {
+      if (event.header.owner === owner && event.header.tenant === tenant) frames.push(...this.madeOf(event));
+    }
+    return frames;
+  }
+
+  private madeOf(event: CommittedEvent): Frame[] {
+    let frames = this.made.get(event);
+    if (!frames) this.made.set(event, (frames = this.framesOf(event)));
+    return frames;
+  }
+
+  private framesOf(source: CommittedEvent): Frame[] {
+    return [taskProjection, carriedProjection, ...this.projections].flatMap((project, index) => {
+      const projected = project(source);
+      return projected ? [frameOf(source, projected, source.place * FRAMES_OF_EVENT + index)] : [];
+    });
+  }
+}
+
+/** Returns the frame's JSON with its cursor, and the id of its subscription, if any. */
+function frameText({ projected, tail }: Frame, cursor: string, subscription?: string): string {
+  const id = subscription === undefined ? '' : `,"subscription":${JSON.stringify(subscription)}`;
+  return `{"stream":${JSON.stringify(projected.stream)},"cursor":"${cursor}"${id}${tail}`;
+}
+
+function frameOf(source: CommittedEvent, projected: Projected, place: number): Frame {
+  let tail: string | undefined;
+  return {
+    place,
+    source,
+    projected,
+    get tail(): string {
+      return (tail ??= tailOf(projected));
+    },
+  };
+}
+
+function tailOf(projected: Projected): string {
+  // Fields of the frame must not override those of the gateway.
+  const {
+    stream: _stream,
+    cursor: _cursor,
+    subscription: _subscription,
+    ...fields
+  } = projected.event as Record<string, unknown>;
+  const json = JSON.stringify(fields);
+  return json === '{}' ? '}' : `,${json.slice(1)}`;
+}
+
+/** Move of a client from one place over one commit. */
+interface CommitStep {
+  /** First frame of the commit that a client at the place has not had. */
+  readonly begin: number;
+  /** Place of a client that has had the whole commit. */
+  readonly end: CursorPlace;
+  /** Cursor of `end`. */
+  readonly endCursor: string;
+  /** Returns the cursor of a client that has had the commit's frames before `frame`, and none from it on. */
+  cursorBefore(frame: number): string;
+}
+
+/** Steps of one commit, by the places they start from. */
+interface StepsOfCommit {
+  readonly byStart: Map<CursorPlace, CommitStep>;
+  /** Places that the steps end at, by cursor: clients that have come to the same place share it from then on. */
+  readonly ends: Map<string, CursorPlace>;
+}
+
+/**
+ * Moves clients from commit to commit. Clients at the same place share the next place and its cursors, which are made
+ * once. A step is kept as long as its commit.
+ */
+export class CommitSteps {
+  private readonly steps = new WeakMap<Commit, StepsOfCommit>();
+
+  /** Returns the step of a commit from a place. */
+  findStep(commit: Commit, from: CursorPlace): CommitStep {
+    let steps = this.steps.get(commit);
+    if (!steps) this.steps.set(commit, (steps = { byStart: new Map(), ends: new Map() }));
+    let step = steps.byStart.get(from);
+    if (!step) steps.byStart.set(from, (step = createStep(commit, from, steps.ends)));
+    return step;
+  }
+}
+
+/** The step refers to no commit: a place that a client keeps must not keep what was committed. */
+function createStep(
+  { writer, position, committedAt: at }: Commit,
+  from: CursorPlace,
+  ends: Map<string, CursorPlace>,
+): CommitStep {
+  const others = new Map(from.partly);
+  others.delete(writer);
+  const place: CursorPlace = { position: new Map(from.position).set(writer, position), partly: others, at };
+  const endCursor = encodeCursor(place);
+  const end = ends.get(endCursor) ?? place;
+  ends.set(endCursor, end);
+  const cursors = new Map<number, string>();
+  return {
+    begin: from.partly.get(writer) ?? 0,
+    end,
+    endCursor,
+    cursorBefore: (frame) => {
+      let cursor = cursors.get(frame);
+      if (cursor === undefined) {
+        const partly = new Map(from.partly).set(writer, frame);
+        cursors.set(frame, (cursor = encodeCursor({ position: from.position, partly, at })));
+      }
+      return cursor;
+    },
+  };
+}
 
 /** Message to a client; `cursor` is its position after this message. */
 export interface GatewayFrame {

@@ -1,10 +1,10 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { Scope } from '#libs/access';
-import { ApiProblem, ProblemError, sendEvents, type SseFrame } from '#libs/http';
+import { ApiProblem, ProblemError, sendEvents, type SseFrame } from '#libs/http-server';
 import { Shutdown } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
-import type { FastifyReply } from 'fastify';
 import { EventGateway, type GatewayFrame } from './event-gateway.js';
 import { EventsQuery } from './gateway-query.js';
 

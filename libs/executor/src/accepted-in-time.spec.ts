@@ -1,4 +1,4 @@
-import { type AcceptanceLimit, acceptedInTime } from './accepted-in-time.js';
+import { type AcceptanceLimit, acceptedInTime } from './execution.js';
 
 const LONG: AcceptanceLimit = { limitMs: 60_000, standsStillMs: () => 0 };
 

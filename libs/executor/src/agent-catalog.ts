@@ -1,6 +1,30 @@
-import type { AgentSkill, JsonObject } from '#libs/protocol';
-import type { RevisionPrecondition } from '#libs/tasks';
-import type { AgentExecutor, DeclaredCapabilities } from './agent-executor.js';
+import { Injectable, Module } from '@nestjs/common';
+import {
+  A2AError,
+  type AgentSkill,
+  type CancelTaskRequest,
+  type FieldViolation,
+  type GetTaskRequest,
+  isFilePart,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+  partAsText,
+  type SendMessageRequest,
+  statusUpdate,
+  type StreamResponse,
+  type SubscribeToTaskRequest,
+  type Task,
+} from '#libs/protocol';
+import type { RevisionPrecondition, TaskEvent } from '#libs/tasks';
+import {
+  AgentExecutor,
+  type CallContext,
+  type DeclaredCapabilities,
+  endChildrenJob,
+  type RequestContext,
+} from './agent-executor.js';
 
 /** Content of an agent's extended card beyond its public card. */
 export interface AgentDetails {
@@ -91,4 +115,234 @@ export abstract class AgentCatalog {
 
   /** Lists at most `limit` entries of the directory after `pageToken`, in a stable order. */
   abstract listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
+}
+
+/** Agents that are part of the service, each at its own path. The catalog finds them; no directory lists them. */
+@Injectable()
+export class BuiltInAgents {
+  private readonly agents = new Map<string, ServedAgent>();
+
+  /** Adds an agent. Call it before the service listens. */
+  add(agent: ServedAgent): void {
+    this.agents.set(agent.path, agent);
+  }
+
+  findAgent(path: string): ServedAgent | undefined {
+    return this.agents.get(path);
+  }
+}
+
+/** Module that shares one BuiltInAgents between the built-in agents and the catalog. */
+@Module({ providers: [BuiltInAgents], exports: [BuiltInAgents] })
+export class BuiltInAgentsModule {}
+
+const GONE = 'The definition that this task was started with is gone';
+
+/** Ends Tasks whose agent no longer exists, and their children. Rejects every Message. */
+class GoneExecutor extends AgentExecutor {
+  override readonly recovery = 'restart';
+  override readonly callsAgents = true;
+  override readonly cancelGrace = 10_000;
+
+  override checkRequest(): void {
+    throw new A2AError('UNSUPPORTED_OPERATION', {
+      message: `${GONE}: it can be read and canceled, and takes no message.`,
+    });
+  }
+
+  async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    const end = context.signal.aborted
+      ? statusUpdate(context, 'TASK_STATE_CANCELED', `${GONE}; it was canceled without its agent.`)
+      : statusUpdate(context, 'TASK_STATE_FAILED', `${GONE}, and nobody can go on with it.`);
+    yield { ...end, jobs: [endChildrenJob(context.taskId)] };
+  }
+}
+
+const EXECUTOR = new GoneExecutor();
+
+/** Returns a stand-in for an agent that no longer exists, so that its Tasks can be read, listed and canceled. */
+function goneAgent(gone: UnknownAgent, path: string, revision = ''): ServedAgent {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return {
+    path,
+    name,
+    description: GONE,
+    version: revision,
+    skills: [],
+    inputModes: [],
+    outputModes: [],
+    executor: EXECUTOR,
+    gone,
+  };
+}
+
+/**
+ * Returns the agent that a function finds, or a stand-in if it no longer exists. @throws any other error of the
+ * function
+ */
+export async function agentOrGone(
+  find: () => Promise<ServedAgent>,
+  path: string,
+  revision?: string,
+): Promise<ServedAgent> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof UnknownAgent)) throw error;
+    return goneAgent(error, path, revision);
+  }
+}
+
+/** Media types that an agent reads and writes. An empty list allows any. */
+export interface AgentModes {
+  inputModes: readonly string[];
+  outputModes: readonly string[];
+}
+
+/**
+ * Rejects a Message that the agent cannot read, or whose caller accepts none of the agent's output modes (section
+ * 3.1.1). An agent with a text input mode reads text Parts of every `text/*`. A Part without a media type has the
+ * default of its kind.
+ * @throws A2AError CONTENT_TYPE_NOT_SUPPORTED
+ */
+export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {
+  const [unread] = unreadParts(agent, request.message.parts);
+  if (unread) throw unsupportedType(`message.${unread.field}`, unread.description);
+  const accepted = request.configuration?.acceptedOutputModes;
+  if (!accepted || accepted.length === 0 || agent.outputModes.length === 0) return;
+  if (accepted.some((mode) => matchesAny(mode, agent.outputModes))) return;
+  throw unsupportedType(
+    'configuration.acceptedOutputModes',
+    `names none of the agent's output modes: ${agent.outputModes.join(', ')}`,
+  );
+}
+
+/** Returns the Parts that the agent cannot read, each as a field: `parts[1].mediaType`. */
+export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readonly Part[]): FieldViolation[] {
+  const { inputModes } = agent;
+  if (inputModes.length === 0) return [];
+  const description = `must be one of the agent's input modes: ${inputModes.join(', ')}`;
+  return parts.flatMap((part, index) =>
+    isRead(agent, part) ? [] : [{ field: `parts[${index}].mediaType`, description }],
+  );
+}
+
+/**
+ * Replaces the Parts that an agent cannot read by text: data by its JSON, a file by a line about it.
+ * @returns the Parts, and the files that were replaced by a line
+ */
+export function fittedParts(
+  agent: Pick<AgentModes, 'inputModes'>,
+  parts: readonly Part[],
+): { parts: Part[]; unread: Part[] } {
+  if (agent.inputModes.length === 0) return { parts: [...parts], unread: [] };
+  const isUnread = (part: Part): boolean => part.text === undefined && !isRead(agent, part);
+  return {
+    parts: parts.map((part) => (isUnread(part) ? partAsText(part) : part)),
+    unread: parts.filter((part) => isUnread(part) && isFilePart(part)),
+  };
+}
+
+/** True if the agent reads text Parts without a media type. */
+export function readsText({ inputModes }: Pick<AgentModes, 'inputModes'>): boolean {
+  return inputModes.length === 0 || matchesAny('text/*', inputModes);
+}
+
+function isRead(agent: Pick<AgentModes, 'inputModes'>, part: Part): boolean {
+  const mediaType = part.mediaType || kindOf(part);
+  if (matchesAny(mediaType, agent.inputModes)) return true;
+  return part.text !== undefined && matchesType(mediaType, 'text/*') && readsText(agent);
+}
+
+/** Returns the default media type of a Part. The content of a file is unknown without a declared type. */
+function kindOf({ text, data }: Part): string {
+  if (text !== undefined) return 'text/plain';
+  return data === undefined ? 'application/octet-stream' : 'application/json';
+}
+
+function unsupportedType(field: string, description: string): A2AError {
+  return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', {
+    message: `Content type not supported: ${field} ${description}`,
+    violations: [{ field, description }],
+  });
+}
+
+function matchesAny(mode: string, modes: readonly string[]): boolean {
+  return modes.some((it) => matchesType(mode, it));
+}
+
+/** True if two media types or ranges overlap. Parameters such as `charset` are ignored. */
+function matchesType(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [type, subtype] = parseMediaType(one);
+  const [otherType, otherSubtype] = parseMediaType(other);
+  const meetsPart = (a: string, b: string): boolean => a === b || a === '*' || b === '*';
+  return meetsPart(type, otherType) && meetsPart(subtype, otherSubtype);
+}
+
+function parseMediaType(mode: string): [string, string] {
+  const [type = '', subtype = '*'] = (mode.split(';', 1)[0] ?? '').trim().toLowerCase().split('/');
+  return [type, subtype];
+}
+
+/** Prefix of the name of a tool that is an agent: in a config before its reference, in events before its name. */
+export const AGENT_TOOL = 'agent:';
+
+/** Tool of a config that is an agent. */
+export interface AgentToolEntry {
+  /** Index in the list of tools, from 0. */
+  index: number;
+  /** Name of the agent, its path below `/a2a`, or its URL. */
+  reference: string;
+  /** Agent to which the end is announced, if the call is a conversation. */
+  announce?: string;
+}
+
+/** Returns the tools of an `agent` node's config that are agents. Skips entries without a reference. */
+export function agentToolEntries(tools: JsonValue | undefined): AgentToolEntry[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((entry, index) => {
+    const reference = referenceIn(entry);
+    const announce = announceIn(entry);
+    return reference === undefined ? [] : [{ index, reference, ...(announce !== undefined && { announce }) }];
+  });
+}
+
+function announceIn(entry: JsonValue): string | undefined {
+  const talk = isJsonObject(entry) ? entry.talk : undefined;
+  const announce = isJsonObject(talk) ? talk.announce : undefined;
+  return typeof announce === 'string' && announce !== '' ? announce : undefined;
+}
+
+function referenceIn(entry: JsonValue): string | undefined {
+  if (typeof entry === 'string') return entry.startsWith(AGENT_TOOL) ? entry.slice(AGENT_TOOL.length) : undefined;
+  const agent = isJsonObject(entry) ? entry.agent : undefined;
+  return typeof agent === 'string' && agent !== '' ? agent : undefined;
+}
+
+/**
+ * Request handler for clients inside this process, without a socket. It is implemented in a higher layer than its
+ * callers.
+ * - Requests come from our own code and are not validated again.
+ * - Calls wait while the database is unreachable.
+ * - Errors are A2AErrors, as over HTTP.
+ */
+export interface LocalRequestHandler {
+  /** Returns the agent that a call addresses, for the operations on its Tasks. */
+  resolveAgent(call: CallContext, signal?: AbortSignal): Promise<ServedAgent>;
+  /** Yields the new Task, then its events before they are durable, until it ends or waits; or one direct Message. */
+  sendInProcess(
+    request: SendMessageRequest,
+    call: CallContext,
+    signal?: AbortSignal,
+  ): AsyncGenerator<StreamResponse, void, undefined>;
+  subscribeToTask(
+    agent: ServedAgent,
+    request: SubscribeToTaskRequest,
+    call: CallContext,
+    options: { signal?: AbortSignal },
+  ): AsyncIterable<{ readonly response: StreamResponse }>;
+  getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task>;
+  /** @param signal ends the wait, not the cancel */
+  cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task>;
 }

@@ -1,10 +1,56 @@
+import { z } from 'zod';
 import type { Job } from '#libs/jobs';
+import { goneSignal } from '#libs/postgres';
 import type { AgentCapabilities, JsonObject, Message, Part, SendMessageRequest, Task } from '#libs/protocol';
 import type { TraceContext } from '#libs/service';
 import type { LogAdmission, LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
-import type { HeldParts, PartRestorer } from './part-keeper.js';
 import type { SpanStep } from './spans/span-step.js';
+
+/** Parts with their bytes. They count as memory of their owner until they are disposed of. */
+export interface HeldParts extends Disposable {
+  readonly parts: Part[];
+}
+
+/** Restores Parts that will be recorded. The bytes read count as memory of the owner until disposal. */
+export interface PartRestorer extends Disposable {
+  /**
+   * Returns the Parts as they were sent: the owner's stored files become bytes, up to ARTIFACT_LIMIT in total. Further
+   * files stay URLs. A Part that names no stored file stays a URL too, without its `KEPT_FILE` metadata.
+   * Waits for an unreachable database, for room for the bytes in this process, and five minutes for a storage that does
+   * not answer.
+   * @throws if the storage does not answer in time, or the file is gone; the signal's reason
+   */
+  restoreParts(parts: readonly Part[]): Promise<Part[]>;
+}
+
+/**
+ * Stores the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A stored Part has a URL of
+ * this service instead of its bytes, and `KEPT_FILE` in its metadata. A signed address of one of the owner's files
+ * becomes the URL of the file, which does not expire.
+ *
+ * - A file is durable before `keepParts` resolves. It expires unless a Task names it by then.
+ * - A Part that cannot be stored keeps its bytes.
+ */
+export abstract class PartKeeper {
+  /** True if `keepParts` may change these Parts. Nearly all Parts need no change. */
+  abstract concernsParts(parts: readonly Part[]): boolean;
+
+  /**
+   * Returns the Parts with large bytes stored. Removes `KEPT_FILE` metadata that names no stored file.
+   * @param signal if given, the lookup waits for an unreachable database; otherwise that is an error
+   */
+  abstract keepParts(parts: readonly Part[], owner: TaskScope, signal?: AbortSignal): Promise<Part[]>;
+
+  /** Opens a restorer for Parts that are recorded right away. */
+  abstract restorer(owner: TaskScope, signal: AbortSignal): PartRestorer;
+
+  /**
+   * Restores Parts for longer work like `PartRestorer.restoreParts`, but within a separate memory limit.
+   * @throws as `PartRestorer.restoreParts`
+   */
+  abstract holdParts(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;
+}
 
 /** Context of a call: the caller and how it calls. The transport builds it once. */
 export interface CallContext {
@@ -237,4 +283,27 @@ export interface AgentDeclaration {
   inputModes?: string[];
   outputModes?: string[];
   capabilities?: DeclaredCapabilities;
+}
+
+/** Returns a signal that aborts when the caller disconnects; `undefined` if the response stays in this process. */
+export function callerGone({
+  whenAnswered,
+  whenGone = whenAnswered,
+}: Pick<CallContext, 'whenAnswered' | 'whenGone'>): AbortSignal | undefined {
+  return whenGone && goneSignal(whenGone);
+}
+
+/** Name of the job. */
+export const END_CHILDREN = 'tasks.end-children';
+
+const PAYLOAD = z.object({ taskId: z.string() });
+
+/** Returns the job that cancels the child Tasks of a Task that ended without its executor. */
+export function endChildrenJob(taskId: string): Job {
+  return { name: END_CHILDREN, key: `${END_CHILDREN}/${taskId}`, payload: { taskId } };
+}
+
+/** @throws if the payload is not one of `endChildrenJob` */
+export function readEndChildren(payload: unknown): { taskId: string } {
+  return PAYLOAD.parse(payload);
 }

@@ -1,7 +1,12 @@
 import { dataPart, type JsonObject, type Message, userMessage } from '#libs/protocol';
-import { BRAINSTORM_ENTRY, BrainstormEntries, type BrainstormEntry } from './brainstorm-entry.js';
 import { CallChains } from './call-chain.js';
-import { CONVERSATION_ENTRY, ConversationEntries } from './conversation-entry.js';
+import {
+  BRAINSTORM_ENTRY,
+  BrainstormEntries,
+  type BrainstormEntry,
+  CONVERSATION_ENTRY,
+  ConversationEntries,
+} from './signed-entries.js';
 
 const chains = new CallChains(Buffer.from('our secret'));
 const entries = new BrainstormEntries(chains);

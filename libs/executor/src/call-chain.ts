@@ -1,4 +1,6 @@
+import { Module } from '@nestjs/common';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Database, serviceSecret } from '#libs/postgres';
 import {
   A2AError,
   isJsonObject,
@@ -7,8 +9,6 @@ import {
   type SendMessageRequest,
   withoutTrailing,
 } from '#libs/protocol';
-import { Module } from '@nestjs/common';
-import { Database, serviceSecret } from '#libs/postgres';
 
 /** URI of the extension, and metadata key, under which Messages carry the calls that led to them. */
 export const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
@@ -176,3 +176,13 @@ function readLink(value: JsonValue): ChainLink | undefined {
   exports: [CallChains],
 })
 export class CallChainModule {}
+
+/** Budgets of calls that agents make on their own, one for each outermost Task. */
+export abstract class CallBudgets {
+  /**
+   * Counts one call.
+   * @param root id of the outermost Task that led to the call
+   * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
+   */
+  abstract spendCall(root: string): Promise<void>;
+}

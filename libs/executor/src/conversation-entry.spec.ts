@@ -1,7 +1,6 @@
 import { type Message, userMessage } from '#libs/protocol';
 import { CallChains, chainMetadata } from './call-chain.js';
-import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from './conversation-entry.js';
-import { withoutExtension } from './signed-entries.js';
+import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry, withoutExtension } from './signed-entries.js';
 
 const entries = new ConversationEntries(new CallChains(Buffer.from('our secret')));
 const OWNER = { tenant: 't', owner: 'o' };

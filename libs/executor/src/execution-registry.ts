@@ -1,4 +1,4 @@
-import { Injectable, Logger, Optional } from '@nestjs/common';
+import { Injectable, Logger, Module, Optional } from '@nestjs/common';
 import { NO_KEY, ReplicaLife, ReplicaSignals, retryWhileDatabaseDown } from '#libs/postgres';
 import {
   A2AError,
@@ -18,24 +18,49 @@ import {
   TaskFeed,
   TaskRecorder,
   type TaskRecording,
+  TasksModule,
   TaskStore,
 } from '#libs/tasks';
-import { journalStalled } from './accepted-in-time.js';
 import type { ServedAgent } from './agent-catalog.js';
-import type { CallContext } from './agent-executor.js';
-import { BegunClaims } from './begun-claims.js';
-import { endBroken } from './broken-task.js';
-import type { ClaimedTask, RecoveredTurn, Resumption } from './claimed-task.js';
-import type { Execution } from './execution.js';
+import { type CallContext, endChildrenJob, PartKeeper } from './agent-executor.js';
+import {
+  type Execution,
+  journalStalled,
+  MessageFiles,
+  newHeader,
+  newTaskMetadata,
+  recordAccepted,
+} from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
-import { MessageFiles } from './message-files.js';
-import { recordAccepted, newHeader, newTaskMetadata } from './new-task.js';
-import { PartKeeper } from './part-keeper.js';
-import { keptTrace } from './spans/kept-trace.js';
-import { TaskTracing } from './spans/task-tracing.js';
+import { keptTrace, TaskTracing } from './spans/task-tracing.js';
 import { CANCEL_REQUESTED, TaskCancels } from './task-cancels.js';
+import {
+  BegunClaims,
+  type ClaimedTask,
+  claimWaiting,
+  explainClaimRefusal,
+  type RecoveredTurn,
+  type Resumption,
+} from './task-claims.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
-import { claimWaiting, explainClaimRefusal } from './waiting-claim.js';
+
+/**
+ * Fails a Task after the database rejected the content of an event. Events that were written before remain.
+ * @throws the error that prevents reading or writing
+ */
+async function endBroken(
+  store: TaskStore,
+  recorder: TaskRecorder,
+  { taskId, token }: TaskRecording,
+  leaving: AbortSignal,
+): Promise<void> {
+  const stored = await retryWhileDatabaseDown(() => store.loadTask(taskId), leaving);
+  if (!stored) return;
+  const ending = recorder.continueRecording(stored, token);
+  const end = statusUpdate(ending, 'TASK_STATE_FAILED', 'What the agent answered could not be stored.');
+  ending.recordEvent({ ...end, jobs: [endChildrenJob(taskId)] });
+  await ending.flushEvents();
+}
 
 /** Fields of a start that the registry does not add itself. */
 type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper'>;
@@ -423,3 +448,13 @@ export class ExecutionRegistry {
       throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
   }
 }
+
+/**
+ * Executes agents. Needs TracingModule. TaskRecovery also needs the catalog of agents, so the application provides it.
+ */
+@Module({
+  imports: [TasksModule],
+  providers: [ExecutionRegistry, TaskTracing],
+  exports: [ExecutionRegistry, TasksModule],
+})
+export class ExecutorModule {}

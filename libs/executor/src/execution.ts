@@ -1,5 +1,32 @@
-import { type Task, TaskChangedHands } from '#libs/protocol';
-import type { RecordedEvent } from '#libs/tasks';
+import { Module } from '@nestjs/common';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Database, serviceSecret } from '#libs/postgres';
+import {
+  A2AError,
+  ContentTooLarge,
+  dateOfTimestamp,
+  type JsonObject,
+  type Message,
+  type Part,
+  randomId,
+  type SendMessageRequest,
+  type Task,
+  TaskChangedHands,
+  timestampNow,
+} from '#libs/protocol';
+import {
+  begunTask,
+  newTaskId,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskHeader,
+  type TaskRecording,
+  type TaskScope,
+  type TaskStore,
+} from '#libs/tasks';
+import type { ServedAgent } from './agent-catalog.js';
+import type { CallContext, HeldParts, PartKeeper, PartRestorer } from './agent-executor.js';
+import { keptTrace } from './spans/task-tracing.js';
 
 /** Task that this process accepted and executes. */
 export interface Execution {
@@ -82,4 +109,279 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
       this.events = [];
     }
   }
+}
+
+/** Time limit for a Message to become durable. */
+export interface AcceptanceLimit {
+  /** Milliseconds (JOURNAL_STALL_LIMIT). */
+  readonly limitMs: number;
+  /** Returns the milliseconds for which the journal has written nothing although events wait. */
+  standsStillMs(): number;
+}
+
+/** Factor of the limit after which a Message fails even though the journal makes progress. */
+const LIMITS_IN_ALL = 4;
+const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
+
+/**
+ * Resolves when a Message is durable. After a failure the journal keeps the Message and may still write it.
+ * @throws A2AError INTERNAL with reason MESSAGE_NOT_CONFIRMED and status 503 if nothing is written for `limitMs`, and
+ * after four times that in any case
+ */
+export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLimit): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const begun = performance.now();
+  const checkLimits = (): NodeJS.Timeout | undefined => {
+    const left = Math.min(
+      limit.limitMs - limit.standsStillMs(),
+      limit.limitMs * LIMITS_IN_ALL - (performance.now() - begun),
+    );
+    if (left > 0) return scheduleCheck(left);
+    reject(notConfirmed());
+    return undefined;
+  };
+  const scheduleCheck = (ms: number): NodeJS.Timeout => setTimeout(() => (timer = checkLimits()), ms);
+  let timer: NodeJS.Timeout | undefined = scheduleCheck(limit.limitMs);
+  try {
+    await Promise.race([durable, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Returns the error for a new Message while nothing can be written. No part of the Message is kept. */
+export function journalStalled(): A2AError {
+  const message = 'The database is out of reach at the moment; try again later';
+  return new A2AError('INTERNAL', { message, detailReason: 'DATABASE_UNAVAILABLE', status: 503 });
+}
+
+/** True if the error is that of a Message which the journal may still write. */
+export function isNotConfirmed(error: unknown): boolean {
+  return error instanceof A2AError && error.detailReason === NOT_CONFIRMED;
+}
+
+function notConfirmed(): A2AError {
+  const message =
+    'The message could not be stored in time, and may be stored later; try again later, under the same Idempotency-Key if there was one';
+  return new A2AError('INTERNAL', { message, detailReason: NOT_CONFIRMED, status: 503 });
+}
+
+/** Task metadata with the revision of the agent that accepted the Task. */
+export const REVISION_KEY = 'parley/revision';
+
+/** Returns the header of the Task that a Message creates at an agent. */
+export function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
+  const now = dateOfTimestamp(timestampNow());
+  return {
+    taskId: call.newTaskId?.() ?? agent.executor.newTaskId?.() ?? newTaskId(),
+    contextId: request.message.contextId || randomId(),
+    tenant: call.scope.tenant,
+    owner: call.scope.owner,
+    agent: agent.path,
+    state: 'TASK_STATE_SUBMITTED',
+    lastSequence: 0,
+    ...(call.parent && { parentTaskId: call.parent.taskId, parentReference: call.parent.reference }),
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** Returns the metadata of a new Task, readable by its caller: revision, trace and the executor's own. */
+export function newTaskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
+  return {
+    ...agent.executor.taskMetadata?.(request, call),
+    ...keptTrace(request, call),
+    [REVISION_KEY]: agent.version,
+  };
+}
+
+/** Returns the revision of the agent that accepted a Task; `undefined` if its log does not contain it. */
+export async function acceptedRevision(
+  tasks: Pick<TaskStore, 'readEvents'>,
+  taskId: string,
+): Promise<string | undefined> {
+  const revision = (await begunTask(tasks, taskId))?.metadata?.[REVISION_KEY];
+  return typeof revision === 'string' ? revision : undefined;
+}
+
+/** Records the first event of a Message. @throws A2AError INVALID_REQUEST with status 413 if it is too large */
+export function recordAccepted(recording: TaskRecording, event: TaskEvent): void {
+  try {
+    recording.recordEvent(event);
+  } catch (error) {
+    if (!(error instanceof ContentTooLarge)) throw error;
+    const options = { message: error.message, detailReason: 'MESSAGE_TOO_LARGE', status: 413, cause: error };
+    throw new A2AError('INVALID_REQUEST', options);
+  }
+}
+
+/** HTTP header in which a replica that calls an agent for a run sends the revision that the run was started with. */
+export const REVISION_CLAIM = 'parley-revision';
+
+/** Caller and agent that a claim is valid for. */
+export interface ClaimedCall {
+  agent: string;
+  scope: TaskScope;
+}
+
+/** Milliseconds for which a claim is valid. Clocks of replicas may differ by less than this. */
+const CLAIM_MS = 60_000;
+const CONTEXT = 'parley-revision-1';
+const MAX_LENGTH = 1024;
+
+/**
+ * Signs and reads the revisions that calls between replicas ask for (HMAC-SHA-256 with the secret that the replicas
+ * share). Only runs may call an agent by a revision other than its newest. A claim is valid for one agent, one owner
+ * and a minute.
+ */
+export class RevisionClaims {
+  constructor(private readonly secret: Buffer) {}
+
+  signRevision(call: ClaimedCall, revision: string, now = Date.now()): string {
+    const content = Buffer.from(JSON.stringify([revision, now + CLAIM_MS])).toString('base64url');
+    return `${content}.${this.computeSignature(call, content).toString('base64url')}`;
+  }
+
+  /**
+   * Returns the revision that a claim asks for.
+   * @throws A2AError INVALID_REQUEST if no replica signed the claim for this call, or it has expired
+   */
+  readRevision(call: ClaimedCall, claim: string, now = Date.now()): string {
+    const [content = '', signature = '', ...rest] = claim.length > MAX_LENGTH ? [] : claim.split('.');
+    const [given, expected] = [Buffer.from(signature, 'base64url'), this.computeSignature(call, content)];
+    if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) throw claimRefused();
+    const [revision, ends] = JSON.parse(Buffer.from(content, 'base64url').toString()) as [string, number];
+    if (now >= ends) throw claimRefused();
+    return revision;
+  }
+
+  private computeSignature({ agent, scope: { tenant, owner } }: ClaimedCall, content: string): Buffer {
+    const signed = JSON.stringify([CONTEXT, tenant, owner, agent, content]);
+    return createHmac('sha256', this.secret).update(signed).digest();
+  }
+}
+
+function claimRefused(): A2AError {
+  return new A2AError('INVALID_REQUEST', { message: `${REVISION_CLAIM}: is not signed for this call, or has ended` });
+}
+
+/** RevisionClaims with the secret that all replicas share. Needs PostgresModule. */
+@Module({
+  providers: [
+    {
+      provide: RevisionClaims,
+      inject: [Database],
+      useFactory: async (database: Database) => new RevisionClaims(await serviceSecret(database, 'revision-claim')),
+    },
+  ],
+  exports: [RevisionClaims],
+})
+export class RevisionClaimModule {}
+
+/** Stores the large Parts of incoming Messages as files. */
+export class MessageFiles {
+  constructor(
+    readonly keeper: PartKeeper | undefined,
+    /** Ends the wait for an unreachable database. */
+    private readonly leaving: AbortSignal,
+  ) {}
+
+  /** True if `keepFiles` may change the request, and thus store files. */
+  concernsRequest({ message }: SendMessageRequest): boolean {
+    return this.keeper?.concernsParts(message.parts) ?? false;
+  }
+
+  /**
+   * Returns the request with the large Parts of its Message stored as files. In-process calls wait for an unreachable
+   * database; other calls fail.
+   */
+  async keepFiles(request: SendMessageRequest, { scope, parent }: CallContext): Promise<SendMessageRequest> {
+    const { message } = request;
+    if (!this.keeper?.concernsParts(message.parts)) return request;
+    const parts = await this.keeper.keepParts(message.parts, scope, parent && this.leaving);
+    return { ...request, message: { ...message, parts } };
+  }
+}
+
+/** Stores the large Parts of one execution's events as files. A Part that occurs in several events is stored once. */
+export class KeptEvents {
+  private readonly kept = new WeakMap<Part, { raw: string | undefined; url: string | undefined; part: Part }>();
+  private readonly restorers = new Set<PartRestorer>();
+  private isOver = false;
+
+  constructor(
+    private readonly keeper: PartKeeper,
+    private readonly owner: TaskScope,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** True if `keepEvent` may change the event. */
+  concernsEvent(event: TaskEvent): boolean {
+    return this.keeper.concernsParts(saidParts(event));
+  }
+
+  /** Returns the event with its large Parts stored as files: those of its Artifact or of its status Message. */
+  async keepEvent(event: TaskEvent): Promise<TaskEvent> {
+    const parts = await this.keepParts(saidParts(event));
+    if ('artifactUpdate' in event) {
+      const { artifactUpdate } = event;
+      return { ...event, artifactUpdate: { ...artifactUpdate, artifact: { ...artifactUpdate.artifact, parts } } };
+    }
+    if (!('statusUpdate' in event) || !event.statusUpdate.status.message) return event;
+    const { statusUpdate } = event;
+    const message: Message = { ...statusUpdate.status.message!, parts };
+    return { ...event, statusUpdate: { ...statusUpdate, status: { ...statusUpdate.status, message } } };
+  }
+
+  /** Returns Parts with large bytes stored as files. */
+  async keepParts(parts: readonly Part[]): Promise<Part[]> {
+    const fresh = parts.filter((part) => this.findKept(part) === undefined);
+    if (this.keeper.concernsParts(fresh)) {
+      const kept = await this.keeper.keepParts(fresh, this.owner, this.signal);
+      for (const [index, part] of fresh.entries())
+        if (kept[index] !== part) this.kept.set(part, { raw: part.raw, url: part.url, part: kept[index]! });
+    }
+    return parts.map((part) => this.findKept(part) ?? part);
+  }
+
+  /** Opens a restorer for Parts that will be recorded. It is disposed of with the execution at the latest. */
+  partRestorer(): PartRestorer {
+    const opened = this.keeper.restorer(this.owner, this.signal);
+    const restorer: PartRestorer = {
+      restoreParts: (parts) => opened.restoreParts(parts),
+      [Symbol.dispose]: () => {
+        this.restorers.delete(restorer);
+        opened[Symbol.dispose]();
+      },
+    };
+    if (this.isOver) opened[Symbol.dispose]();
+    else this.restorers.add(restorer);
+    return restorer;
+  }
+
+  /** Disposes of all open restorers: a run that has stopped reading needs no more restored Parts. */
+  endRestorers(): void {
+    this.isOver = true;
+    for (const restorer of this.restorers) restorer[Symbol.dispose]();
+  }
+
+  /** Returns Parts as they were sent, until they are disposed of. */
+  holdParts(parts: readonly Part[]): Promise<HeldParts> {
+    return this.keeper.holdParts(parts, this.owner, this.signal);
+  }
+
+  /**
+   * Returns the stored form of a Part. Its content is compared too, since an executor may reuse an object for several
+   * Parts.
+   */
+  private findKept(part: Part): Part | undefined {
+    const kept = this.kept.get(part);
+    return kept && kept.raw === part.raw && kept.url === part.url ? kept.part : undefined;
+  }
+}
+
+/** Returns the Parts that an agent sends in an event; none in a Task's first event. */
+function saidParts(event: TaskEvent): readonly Part[] {
+  if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
+  return ('statusUpdate' in event && event.statusUpdate.status.message?.parts) || [];
 }

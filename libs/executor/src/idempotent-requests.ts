@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDatabaseAway } from '#libs/postgres';
 import {
   A2AError,
   canonicalJson,
@@ -9,18 +10,12 @@ import {
   type SendMessageRequest,
   type Task,
 } from '#libs/protocol';
-import { isDatabaseAway } from '#libs/postgres';
 import { foldEvents, foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
-import { isNotConfirmed } from './accepted-in-time.js';
-import { callerGone } from './caller-gone.js';
-import { BRAINSTORM_ENTRY } from './brainstorm-entry.js';
-import { CONVERSATION_ENTRY } from './conversation-entry.js';
-import { withoutExtension } from './signed-entries.js';
 import type { ServedAgent } from './agent-catalog.js';
-import type { CallContext } from './agent-executor.js';
-import { type Execution, ExecutionInterrupted } from './execution.js';
-import type { MessageFiles } from './message-files.js';
-import { isTaskBusy } from './waiting-claim.js';
+import { type CallContext, callerGone } from './agent-executor.js';
+import { type Execution, ExecutionInterrupted, isNotConfirmed, type MessageFiles } from './execution.js';
+import { BRAINSTORM_ENTRY, CONVERSATION_ENTRY, withoutExtension } from './signed-entries.js';
+import { isTaskBusy } from './task-claims.js';
 
 /**
  * Milliseconds for which a request retries while another one holds the Task without having written, and the pause

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { artifactUpdate, type Part, statusUpdate, userMessage } from '#libs/protocol';
 import type { TaskEvent, TaskRecording } from '#libs/tasks';
-import { AgentExecutor, type RequestContext } from './agent-executor.js';
-import { type HeldParts, PartKeeper, type PartRestorer } from './part-keeper.js';
+import { AgentExecutor, type HeldParts, PartKeeper, type PartRestorer, type RequestContext } from './agent-executor.js';
 import { TaskExecution } from './task-execution.js';
 
 const TASK = { taskId: 't', contextId: 'c' };

@@ -1,4 +1,4 @@
-import { LogReads } from './log-reads.js';
+import { LogReads } from './task-adoption.js';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import type { ReplicaLife } from '#libs/postgres';
 import type { RenewedClaims, TaskClaim, TaskStore } from '#libs/tasks';
-import { BegunClaims } from './begun-claims.js';
+import { ClaimReconciler } from './claim-reconciler.js';
 import type { ExecutionRegistry } from './execution-registry.js';
-import { ClaimReconciler } from './own-claims.js';
+import { BegunClaims } from './task-claims.js';
 
 const LOOK_MS = 5_000;
 

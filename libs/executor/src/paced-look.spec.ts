@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { PacedLook } from './paced-look.js';
+import { PacedLook } from './claim-reconciler.js';
 
 test('a look is due at once, and then only after its pause', async () => {
   const look = new PacedLook(60_000);

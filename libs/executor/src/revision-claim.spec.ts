@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { A2AError } from '#libs/protocol';
-import { type ClaimedCall, RevisionClaims } from './revision-claim.js';
+import { type ClaimedCall, RevisionClaims } from './execution.js';
 
 const claims = new RevisionClaims(randomBytes(32));
 const call: ClaimedCall = { agent: 'workflows/w/nodes/n', scope: { tenant: 't', owner: 'ann' } };

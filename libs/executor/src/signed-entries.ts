@@ -1,4 +1,4 @@
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
+import { canonicalJson, firstData, isJsonObject, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 import type { CallChains } from './call-chain.js';
 
@@ -51,4 +51,93 @@ export function withoutExtension(message: Message, extension: string): Message {
     ...(others.length > 0 && { extensions: others }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
+}
+
+/** URI of the extension, and metadata key, under which a Message names the step of a conversation. */
+export const CONVERSATION_ENTRY = 'urn:parley:extension:conversation:v1';
+
+/** Text of a conversation that its speaker has not received as a Message. */
+export interface SaidText {
+  /** Speaker. `self`: the addressed agent; `peer`: any other. */
+  by: 'self' | 'peer';
+  /** Name of the agent that said it, if more than one is possible. */
+  agent?: string;
+  text: string;
+}
+
+/** Data that a conversation sends to an agent besides the Parts of a Message. */
+export interface ConversationEntry {
+  /** Prompt of the step, as system text for a model. */
+  instructions: string;
+  role: 'requester' | 'target' | 'announcer';
+  /** Name of the addressed agent. */
+  self: string;
+  /** Name of the other side; absent for the announcer. */
+  peer?: string;
+  /** Number of the requested turn, from 1; absent for the announcer. */
+  turn?: number;
+  /** Number of turns that may follow the first answer; absent for the announcer. */
+  maxTurns?: number;
+  /** Names of both sides and the outcome of the conversation; for the announcer only. */
+  requester?: string;
+  target?: string;
+  outcome?: string;
+  /** Answer that skips the turn. */
+  skip: string;
+  /** Texts that the agent has neither received nor answered, oldest first; the whole transcript for the announcer. */
+  said?: SaidText[];
+  /** Number of older texts that `said` omits because of its limit. */
+  omitted?: number;
+}
+
+/** Signs and reads the entries of conversations. An entry is bound to the texts of its Message. */
+export class ConversationEntries extends SignedEntries<ConversationEntry> {
+  protected override readonly extension = CONVERSATION_ENTRY;
+
+  protected override boundContent({ parts }: Message): JsonValue {
+    return parts.map(({ text }) => text ?? null);
+  }
+
+  /** Returns the metadata in which a Task keeps the entry of its first Message; empty without a valid entry. */
+  entryMetadata(message: Message, scope: TaskScope): JsonObject {
+    const entry = this.readEntry(message, scope);
+    return entry ? { [CONVERSATION_ENTRY]: { ...entry } as unknown as JsonObject } : {};
+  }
+}
+
+/** Returns the entry that a Task keeps of the Message that made it. */
+export function keptEntry(metadata: JsonObject | undefined): ConversationEntry | undefined {
+  const entry = metadata?.[CONVERSATION_ENTRY];
+  return isJsonObject(entry) ? (entry as unknown as ConversationEntry) : undefined;
+}
+
+/**
+ * URI of the extension, and metadata key. In a Message it marks the request of a brainstorm for a state; in the
+ * Artifact of the answer it describes how the state was produced.
+ */
+export const BRAINSTORM_ENTRY = 'urn:parley:extension:brainstorm:v1';
+
+/** Data that a brainstorm sends to an agent of this service besides the data Part of a Message. */
+export interface BrainstormEntry {
+  /** Path of the addressed agent. The entry is invalid for any other agent. */
+  agent: string;
+  /** JSON Schema (draft 7) of the state that a model must return. The prompt of the Message describes it in words. */
+  output: JsonObject;
+  /** JSON Schema of every answer that the brainstorm accepts as a state. */
+  accepts: JsonObject;
+  /**
+   * Names of stored credentials. The first one that may be sent to a model's endpoint replaces the model's own
+   * credential; absent: the model's own is used.
+   */
+  credentials?: readonly string[];
+}
+
+/** Signs and reads the entries of brainstorms. An entry is bound to the `systemPrompt` of its Message. */
+export class BrainstormEntries extends SignedEntries<BrainstormEntry> {
+  protected override readonly extension = BRAINSTORM_ENTRY;
+
+  protected override boundContent({ parts }: Message): JsonValue {
+    const data = firstData(parts);
+    return isJsonObject(data) ? (data.systemPrompt ?? null) : null;
+  }
 }

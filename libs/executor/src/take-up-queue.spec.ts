@@ -1,5 +1,5 @@
 import type { TaskHeader, TaskLog } from '#libs/tasks';
-import { type PendingClaim, TakeUpQueue } from './take-up-queue.js';
+import { type PendingClaim, TakeUpQueue } from './task-adoption.js';
 
 const MEGABYTE = 1024 * 1024;
 

@@ -22,18 +22,23 @@ import {
   type TaskEvent,
   type TaskRecording,
 } from '#libs/tasks';
-import { type AcceptanceLimit, acceptedInTime } from './accepted-in-time.js';
 import {
   type AgentExecutor,
   type CallContext,
+  endChildrenJob,
   type LogPlaces,
+  type PartKeeper,
   type RequestContext,
   TaskCanceled,
 } from './agent-executor.js';
-import { endChildrenJob } from './end-children-job.js';
-import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
-import { KeptEvents } from './kept-events.js';
-import type { PartKeeper } from './part-keeper.js';
+import {
+  type AcceptanceLimit,
+  acceptedInTime,
+  type Execution,
+  ExecutionInterrupted,
+  KeptEvents,
+  LiveEvents,
+} from './execution.js';
 import type { ExecutionTrace } from './spans/task-tracing.js';
 
 /** Number of events that an executor may yield ahead of the journal; then it waits. */

@@ -1,12 +1,12 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { ServiceAddress } from '#libs/http';
+import type { ServiceAddress } from '#libs/http-server';
 import type { ReplicaLife } from '#libs/postgres';
 import type { Facts, Shutdown } from '#libs/service';
 import { type RenewedClaims, type TaskClaim, TaskEventRefused, type TaskRecorder, type TaskStore } from '#libs/tasks';
 import type { AgentCatalog } from './agent-catalog.js';
-import { BegunClaims } from './begun-claims.js';
 import type { ExecutionRegistry } from './execution-registry.js';
+import { BegunClaims } from './task-claims.js';
 import { TaskRecovery } from './task-recovery.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,27 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
-import { ServiceAddress } from '#libs/http';
+import { randomUUID } from 'node:crypto';
+import { ServiceAddress } from '#libs/http-server';
 import { Jobs } from '#libs/jobs';
 import { isDatabaseAway, NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals } from '#libs/postgres';
-import { Facts, Shutdown } from '#libs/service';
+import { type FactPayloads, Facts, Metrics, OnFact, Shutdown } from '#libs/service';
 import {
   ClaimLost,
   readWakePayload,
   type StoredTask,
   type TaskClaim,
-  type TaskLog,
   TaskEventRefused,
+  type TaskLog,
   TaskRecorder,
   TaskStore,
   WAKE,
 } from '#libs/tasks';
 import { AgentCatalog } from './agent-catalog.js';
+import { CLAIM_LOOK_MS, ClaimReconciler, FailedWakes, PacedLook } from './claim-reconciler.js';
 import { ExecutionRegistry } from './execution-registry.js';
-import { FailedWakes } from './failed-wakes.js';
-import { PacedLook } from './paced-look.js';
-import { CLAIM_LOOK_MS, ClaimReconciler } from './own-claims.js';
-import { type PendingClaim, TakeUpQueue } from './take-up-queue.js';
-import { goesOn, TaskAdoption } from './task-take-up.js';
+import { goesOn, type PendingClaim, TakeUpQueue, TaskAdoption } from './task-adoption.js';
 
 const SWEEP_MS = 1000;
 /** Claims that are adopted in one statement. */
@@ -341,4 +338,28 @@ function isLasting(error: unknown): boolean {
 /** Sorts children before their parents, which then find them running. Ids start with the creation time. */
 function newestFirst(a: TaskClaim, b: TaskClaim): number {
   return a.taskId < b.taskId ? 1 : -1;
+}
+
+/** Reports replicas that have left or died, as a log line and a metric. */
+@Injectable()
+export class LeftReplicas {
+  private readonly logger = new Logger(LeftReplicas.name);
+  private readonly left;
+
+  constructor(metrics: Metrics) {
+    this.left = metrics.counter(
+      'parley_replicas_left_total',
+      'Replicas whose work this replica has seen to the end of',
+    );
+  }
+
+  @OnFact('replica.left')
+  countReplica(): void {
+    this.left.inc();
+  }
+
+  @OnFact('replica.left')
+  logReplica({ replicaId, takenOver }: FactPayloads['replica.left']): void {
+    this.logger.log({ replicaId, takenOver }, 'A replica has left');
+  }
 }

@@ -1,6 +1,6 @@
-import { compileExpression } from './expression.js';
 import { InvalidExpression } from './expression-error.js';
-import type { Vocabulary } from './vocabulary.js';
+import { compileExpression } from './expression.js';
+import type { Vocabulary } from './syntax-check.js';
 
 const NODE_FIELDS = new Set(['status', 'text', 'data', 'artifacts', 'error', 'attempts', 'loop']);
 const VOCABULARY: Vocabulary = {

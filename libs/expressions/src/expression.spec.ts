@@ -1,8 +1,13 @@
-import { compileExpression, evaluateCondition, evaluateExpression, type Variables } from './expression.js';
 import { ExpressionError, InvalidExpression } from './expression-error.js';
-import { evaluatePointInTime } from './expression.js';
+import {
+  compileExpression,
+  evaluateCondition,
+  evaluateExpression,
+  evaluatePointInTime,
+  type Variables,
+} from './expression.js';
+import type { Vocabulary } from './syntax-check.js';
 import { Members } from './values.js';
-import type { Vocabulary } from './vocabulary.js';
 
 const ANY: Vocabulary = Object.fromEntries(
   ['a', 'b', 'l', 'm', 'n', 's', 't', 'x', 'inputs', 'now'].map((it) => [it, {}]),

@@ -1,15 +1,12 @@
 import { type CelValue, isCelError, plan } from '@bufbuild/cel';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { JsonValue } from '#libs/protocol';
-import { type Evaluation, runEvaluation, callMaker } from './evaluation.js';
-import { EvaluationBudget } from './evaluation-budget.js';
+import { callMaker, type Evaluation, EvaluationBudget, runEvaluation } from './evaluation.js';
 import { ExpressionError, InvalidExpression, plainMessage } from './expression-error.js';
 import { ENVIRONMENT } from './functions/environment.js';
-import { type Result, toJsonResult } from './result.js';
 import { parsedSource } from './source.js';
-import { SyntaxCheck } from './syntax-check.js';
-import { asTimestamp, toCel, type Value } from './values.js';
-import type { Reference, Vocabulary } from './vocabulary.js';
+import { type Reference, SyntaxCheck, type Vocabulary } from './syntax-check.js';
+import { asTimestamp, type Result, toCel, toJsonResult, type Value } from './values.js';
 
 /** Variables of an evaluation by name. A function is called when its variable is first read. */
 export type Variables = Readonly<Record<string, Value | undefined | (() => Value)>>;

@@ -6,11 +6,11 @@ import {
   type TemplateResolver,
   TextBudget,
 } from '#libs/protocol';
-import { EvaluationBudget } from './evaluation-budget.js';
-import { compileExpression, evaluateMeasured, type Expression, type Variables } from './expression.js';
+import { EvaluationBudget } from './evaluation.js';
 import { ExpressionError, InvalidExpression } from './expression-error.js';
+import { compileExpression, evaluateMeasured, type Expression, type Variables } from './expression.js';
 import { closingBrace } from './source.js';
-import type { Reference, Vocabulary } from './vocabulary.js';
+import type { Reference, Vocabulary } from './syntax-check.js';
 
 /** JSON that contains texts with `${expressions}` and `{{references}}`, at any depth. */
 export interface Template {

@@ -1,4 +1,4 @@
-import { malformedRequest, ProblemError } from '#libs/http';
+import { malformedRequest, ProblemError } from '#libs/http-server';
 
 const MEGABYTE = 1024 ** 2;
 /** Maximum number of Task ids in an error. */

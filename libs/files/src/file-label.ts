@@ -1,4 +1,4 @@
-import { malformedRequest } from '#libs/http';
+import { malformedRequest } from '#libs/http-server';
 import type { FileLabel } from './stored-file.js';
 
 /** Maximum length of a file name, in bytes of UTF-8. */

@@ -1,3 +1,5 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
 /** Age after which an upload counts as given up: far above REQUEST_TIMEOUT, which is one hour at most. */
 const GIVEN_UP_AFTER = '2 hours';
 
@@ -83,3 +85,18 @@ export const DOOM = `
   WHERE storage_key = ANY($1::text[]) RETURNING storage_key`;
 
 export const FORGET_LEFTOVERS = 'DELETE FROM file_leftover WHERE storage_key = ANY($1::text[]) AND is_doomed';
+
+@Entity('file')
+export class FileRow {
+  @PrimaryColumn('text') id!: string;
+  @Column('text') tenant!: string;
+  @Column('text') owner!: string;
+  @Column('text') name!: string;
+  @Column('text') media_type!: string;
+  @Column('text') sha256!: string;
+  /** Integer, which PostgreSQL's driver returns as text. */
+  @Column('bigint') size!: string;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz', { nullable: true }) expires_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) held_until!: Date | null;
+}

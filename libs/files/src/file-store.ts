@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Database, inTransaction } from '#libs/postgres';
-import { AppConfig } from '#libs/service';
 import type { PoolClient } from 'pg';
 import { In, type Repository } from 'typeorm';
+import { Database, inTransaction } from '#libs/postgres';
+import { AppConfig } from '#libs/service';
 import { FileHeld, FileInUse, quotaExceeded, SHOWN_TASKS, UploadGivenUp } from './file-errors.js';
-import { FileRow } from './file-row.js';
 import {
   CLAIM_LEFTOVER,
   CONTENT_KEY,
@@ -16,6 +15,7 @@ import {
   DOOM,
   DUE,
   EXPIRED,
+  FileRow,
   FORGET_LEFTOVERS,
   GIVE_BACK_BYTES,
   INSERT_FILE,

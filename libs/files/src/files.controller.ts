@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { Body, Controller, Delete, Get, Head, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
@@ -12,17 +11,16 @@ import {
   ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
-import { type ApiCall, Call, limitName, Scope, setRetryAfter } from '#libs/access';
-import { ApiProblem, pageTokenAfter, StreamedBody } from '#libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import { type ApiCall, Call, limitName, Scope, setRetryAfter } from '#libs/access';
+import { ApiProblem, pageTokenAfter, StreamedBody } from '#libs/http-server';
 import { FileAddresses } from './file-addresses.js';
 import { answerFile } from './file-answer.js';
 import { FileContents } from './file-contents.js';
 import { unknownFile } from './file-errors.js';
-import { FileQuery } from './file-query.js';
 import { FileStore } from './file-store.js';
-import { FileUrlBody } from './file-url-body.js';
-import { FileListView, FileUrlView, fileView, UploadedView } from './file-views.js';
+import { FileListView, FileQuery, FileUrlBody, FileUrlView, fileView, UploadedView } from './files.dto.js';
 import { OwnFileUrls } from './own-file-urls.js';
 import { FILE_ID, type FileOwner, type StoredFile } from './stored-file.js';
 import { Uploads } from './uploads.js';

@@ -1,7 +1,7 @@
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
-import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { malformedRequest } from '#libs/http';
+import { malformedRequest } from '#libs/http-server';
 import { textStart } from '#libs/protocol';
 import type { ArrivingFile } from './file-contents.js';
 import { unreadableForm } from './file-errors.js';

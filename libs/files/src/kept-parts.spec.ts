@@ -1,15 +1,14 @@
+import { Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { Logger } from '@nestjs/common';
 import { KEPT_FILE, type Part } from '#libs/protocol';
 import { ContentRooms, InFlight, Metrics } from '#libs/service';
-import type { ArrivingFile } from './file-contents.js';
 import { FileAddresses } from './file-addresses.js';
+import type { ArrivingFile } from './file-contents.js';
 import { quotaExceeded, storageUnavailable, unknownFile } from './file-errors.js';
 import type { FileTerms } from './file-store.js';
-import { KeptParts } from './kept-parts.js';
 import { OwnFileUrls } from './own-file-urls.js';
-import { OwnFiles } from './own-files.js';
+import { KeptParts, OwnFiles } from './part-files.js';
 import { type FileOwner, newFileId, type StoredFile } from './stored-file.js';
 
 Logger.overrideLogger(false);

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { ServedHosts } from '#libs/access';
-import { ServiceAddress } from '#libs/http';
-import { AppConfig, isLoopbackHost } from '#libs/service';
 import { LRUCache } from 'lru-cache';
+import { ServedHosts } from '#libs/access';
+import { ServiceAddress } from '#libs/http-server';
+import { AppConfig, isLoopbackHost } from '#libs/service';
 import type { FileProof } from './file-addresses.js';
 import { FILE_ID } from './stored-file.js';
 

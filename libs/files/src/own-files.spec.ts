@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
 import { jest } from '@jest/globals';
+import { Readable } from 'node:stream';
 import { storageUnavailable } from './file-errors.js';
 import { OwnFileUrls } from './own-file-urls.js';
-import { OwnFiles } from './own-files.js';
+import { OwnFiles } from './part-files.js';
 import { newFileId, type StoredFile } from './stored-file.js';
 
 const BASE = 'https://parley.example.com';

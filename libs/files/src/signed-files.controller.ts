@@ -1,12 +1,12 @@
 import { Controller, Get, Head, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblem, ProblemError } from '#libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiProblem, ProblemError } from '#libs/http-server';
 import { FileAddresses } from './file-addresses.js';
 import { answerFile } from './file-answer.js';
 import { FileContents } from './file-contents.js';
-import { FileProofQuery } from './file-proof-query.js';
 import { FileStore } from './file-store.js';
+import { FileProofQuery } from './files.dto.js';
 import { FILE_ID } from './stored-file.js';
 
 const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };

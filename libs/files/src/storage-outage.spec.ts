@@ -1,5 +1,5 @@
+import { readThroughOutage } from './file-contents.js';
 import { storageUnavailable, unknownFile } from './file-errors.js';
-import { readThroughOutage } from './storage-outage.js';
 
 const away = storageUnavailable('away');
 

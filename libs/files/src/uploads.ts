@@ -1,16 +1,66 @@
+import { Injectable } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
-import { drainBody, malformedRequest } from '#libs/http';
-import { AppConfig } from '#libs/service';
+import { CallerSlots } from '#libs/access';
+import { drainBody, malformedRequest } from '#libs/http-server';
+import { AppConfig, Metrics } from '#libs/service';
 import { type ArrivingFile, FileContents } from './file-contents.js';
 import { fileTooLarge } from './file-errors.js';
 import { fileLabel, sentFileName } from './file-label.js';
 import { formFiles } from './form-files.js';
 import { freeingChunks } from './spent-memory.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
-import { type UploadConnection, watchPace } from './upload-pace.js';
-import { UploadSlots } from './upload-slots.js';
+
+const LOOK_EVERY_MS = 30_000;
+/** Minimum bytes between two checks: 4 KiB a second. */
+const LEAST_BYTES = 120 * 1024;
+
+/** Connection of an upload, as far as its pace is measured. */
+interface UploadConnection {
+  /** Number of bytes that have arrived, headers included. */
+  readonly bytesRead: number;
+}
+
+/**
+ * Cuts an upload whose client sends less than 4 KiB a second over half a minute, since it would occupy a slot. A client
+ * that waits for this service to read arrived data is not slow.
+ * @returns the function that ends the watch
+ */
+export function watchPace(body: Readable, connection: UploadConnection): () => void {
+  let before = connection.bytesRead;
+  const timer = setInterval(() => {
+    const arrived = connection.bytesRead - before;
+    before += arrived;
+    // `isPaused` is true for every body that an iterator reads.
+    const waitsForUs = body.readableLength > 0;
+    if (arrived < LEAST_BYTES && !waitsForUs && !body.readableEnded) body.destroy();
+  }, LOOK_EVERY_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Maximum number of uploads that this process receives concurrently. */
+const MOST = { caller: 4, tenant: 48, service: 64 };
+
+/** Limits how many uploads are under way. */
+@Injectable()
+export class UploadSlots extends CallerSlots {
+  constructor(metrics: Metrics) {
+    super(metrics, {
+      most: MOST,
+      refusals: {
+        caller: `${MOST.caller} uploads of yours are under way`,
+        tenant: `${MOST.tenant} uploads of your tenant are under way`,
+        service: 'Too many uploads are under way',
+      },
+      limit: 'uploads',
+      retryAfterSeconds: 1,
+      metrics: {
+        taken: { name: 'parley_uploads', help: 'Uploads that this replica receives at the moment' },
+        refused: { name: 'parley_uploads_refused_total', help: 'Uploads refused because too many are under way' },
+      },
+    });
+  }
+}
 
 /** Incoming upload. */
 export interface Upload {

@@ -1,9 +1,34 @@
 import { isDeepStrictEqual } from 'node:util';
-import { WORKFLOW_NAME, type WorkflowProblem } from '#libs/orchestrator';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { hasInnerNames, withoutCredentials, withoutInnerNames, withoutNames } from './credential-names.js';
-import { type CallingNode, keptCredentials } from './kept-credentials.js';
-import { ComparedValues, valuesIn } from './compared-values.js';
+import { WORKFLOW_NAME, type WorkflowProblem } from '#libs/workflow-definition';
+import {
+  type CallingNode,
+  hasInnerNames,
+  keptCredentials,
+  withoutCredentials,
+  withoutInnerNames,
+  withoutNames,
+} from './kept-credentials.js';
+
+/** Maximum values of nodes that the answers to one request may compare with removed nodes; beyond it a node is new. */
+const MOST_COMPARED = 200_000;
+
+/** Limits the comparisons of nodes with new ids, each of which may be any removed node. */
+class ComparedValues {
+  private left = MOST_COMPARED;
+
+  /** Charges this many values. @returns false if fewer are left */
+  takeValues(values: number): boolean {
+    this.left -= values;
+    return this.left >= 0;
+  }
+}
+
+/** Returns the number of values in a value, itself included. */
+function valuesIn(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, it) => sum + valuesIn(it), 1);
+}
 
 /** Members that the service adds to a definition. */
 const SHOWN = new Set(['revision', 'createdAt', 'updatedAt', 'problems', '$schema']);

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ApiClosed, ProblemError } from '#libs/http';
-import { WORKFLOW_NAME, type WorkflowProblem, WorkflowProblemView } from '#libs/orchestrator';
-import type { JsonObject } from '#libs/protocol';
 import { IsObject, IsOptional, IsString, Matches } from 'class-validator';
+import { ApiClosed, ProblemError } from '#libs/http-server';
+import type { JsonObject } from '#libs/protocol';
+import { WORKFLOW_NAME, type WorkflowProblem, WorkflowProblemView } from '#libs/workflow-definition';
 import { MOST_DESCRIPTION_CHARACTERS } from './generation-limits.js';
 
 /** A request for a workflow. */

@@ -2,14 +2,14 @@ import { jest } from '@jest/globals';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { ApiValidationPipe, ProblemFilter } from '#libs/http';
+import { ApiValidationPipe, ProblemFilter } from '#libs/http-server';
 import type { ModelEvent } from '#libs/models';
 import { Metrics, Shutdown } from '#libs/service';
 import { GenerateController } from './generate.controller.js';
-import { GenerationSlots } from './generation-slots.js';
-import { WorkflowGenerator } from './generation.js';
+import { GenerationSlots } from './generation-limits.js';
 import { CYCLE, generatorOver, GOOD } from './testing/generation-ground.js';
 import { NoModels, type ScriptedAnswer, ScriptedModels } from './testing/scripted-models.js';
+import { WorkflowGenerator } from './workflow-generator.js';
 
 let app: NestFastifyApplication | undefined;
 

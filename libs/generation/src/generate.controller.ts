@@ -1,15 +1,14 @@
 import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { admitStream, limitName, Scope, setRetryAfter } from '#libs/access';
-import { ApiProblem, ProblemError, toProblem, sendEvents, type SseFrame } from '#libs/http';
+import { ApiProblem, ProblemError, sendEvents, type SseFrame, toProblem } from '#libs/http-server';
 import { Shutdown } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
-import type { FastifyReply } from 'fastify';
 import { checkDescription, GENERATE_EXAMPLES, GenerateBody, GeneratedWorkflow } from './generate-body.js';
-import { tooSlow } from './generation-error.js';
-import { LONGEST_MS } from './generation-limits.js';
-import { GenerationSlots } from './generation-slots.js';
-import { type Generation, WorkflowGenerator } from './generation.js';
+import { GenerationSlots, LONGEST_MS } from './generation-limits.js';
+import { tooSlow } from './generation-models.js';
+import { type Generation, WorkflowGenerator } from './workflow-generator.js';
 
 const EVENTS_EXAMPLE =
   'event: generate.started\ndata: {"model":"large"}\n\n' +

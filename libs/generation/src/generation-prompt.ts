@@ -1,10 +1,175 @@
+import { Injectable } from '@nestjs/common';
 import type { NodeTypes } from '#libs/executor';
-import type { ModelMessage } from '#libs/models';
-import { type WorkflowProblem, workflowSchema } from '#libs/orchestrator';
+import { McpServerError, McpServers, McpTools } from '#libs/mcp-client';
+import { type ModelMessage, ModelStore } from '#libs/models';
+import { ToolRegistry } from '#libs/nodes';
 import type { JsonObject } from '#libs/protocol';
-import { GENERATION_EXAMPLES } from './generation-examples.js';
-import type { NameableThings } from './nameable.js';
-import { nodeSentence } from './node-sentences.js';
+import { RemoteAgentCards } from '#libs/remote-agents';
+import { type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';
+import { WorkflowStore } from '#libs/workflows';
+
+interface GenerationExample {
+  description: string;
+  workflow: JsonObject;
+}
+
+/** Example definitions for a model: a chain, and a workflow with a decision and a loop. */
+export const GENERATION_EXAMPLES: readonly GenerationExample[] = [
+  {
+    description: 'Summarize a text and translate the summary into French.',
+    workflow: {
+      name: 'french_summary',
+      description: 'Summarizes a text and translates the summary into French.',
+      nodes: [
+        { id: 'text', type: 'input', config: { schema: { type: 'string' } } },
+        { id: 'summary', type: 'agent', config: { prompt: 'Summarize in three sentences:\n\n{{text}}' } },
+        { id: 'french', type: 'agent', config: { prompt: 'Translate into French:\n\n{{summary}}' } },
+        { id: 'result', type: 'output', config: { prompt: '{{french}}' } },
+      ],
+      edges: [
+        { from: 'text', to: 'summary' },
+        { from: 'summary', to: 'french' },
+        { from: 'french', to: 'result' },
+      ],
+    },
+  },
+  {
+    description: 'Draft an announcement, improve it up to three times until a reviewer is content, then ask a person.',
+    workflow: {
+      name: 'reviewed_announcement',
+      description: 'Drafts an announcement that a reviewer and a person accept.',
+      language: 2,
+      nodes: [
+        { id: 'topic', type: 'input', config: { schema: { type: 'string' } } },
+        {
+          id: 'draft',
+          type: 'agent',
+          config: {
+            prompt:
+              "Announce this in one paragraph: {{topic}}\n\n${iteration > 1 ? 'Advice: ' + nodes.review.data.advice : ''}",
+          },
+        },
+        {
+          id: 'review',
+          type: 'agent',
+          config: {
+            prompt: 'Review this announcement:\n\n{{draft}}',
+            output: {
+              type: 'object',
+              properties: { ok: { type: 'boolean' }, advice: { type: 'string' } },
+              required: ['ok', 'advice'],
+            },
+          },
+        },
+        {
+          id: 'approve',
+          type: 'human',
+          branch: 'first',
+          config: {
+            prompt: 'Publish this announcement?\n\n{{draft}}',
+            form: { type: 'object', properties: { decision: { enum: ['yes', 'no'] } }, required: ['decision'] },
+          },
+        },
+        { id: 'published', type: 'output', config: { prompt: '{{draft}}' } },
+        { id: 'rejected', type: 'output', config: { prompt: 'The announcement was rejected.' } },
+      ],
+      edges: [
+        { from: 'topic', to: 'draft' },
+        { from: 'draft', to: 'review' },
+        { from: 'review', to: 'draft', loop: { max_iterations: 3, exit_when: 'nodes.review.data.ok' } },
+        { from: 'review', to: 'approve' },
+        { from: 'approve', to: 'published', when: "nodes.approve.data.decision == 'yes'" },
+        { from: 'approve', to: 'rejected' },
+      ],
+    },
+  },
+];
+
+/** Maximum names of each kind in a prompt. */
+const MOST_NAMES = 100;
+/** Maximum MCP servers that are asked for their tools. */
+const MOST_SERVERS = 20;
+/** Milliseconds for MCP servers to list their tools. */
+const LISTING_MS = 5_000;
+
+/** Names that the nodes of a tenant's workflows may use, without credentials and definitions. */
+export interface NameableThings {
+  workflows: string[];
+  models: string[];
+  /** Built-in tools by name, others as `server/tool`. */
+  tools: string[];
+  /** URLs of agents elsewhere that were called before. */
+  agents: string[];
+}
+
+/** Looks up what the nodes of a workflow may name. */
+@Injectable()
+export class Nameable {
+  constructor(
+    private readonly workflows: WorkflowStore,
+    private readonly models: ModelStore,
+    private readonly builtIn: ToolRegistry,
+    private readonly servers: McpServers,
+    private readonly mcp: McpTools,
+    private readonly cards: RemoteAgentCards,
+  ) {}
+
+  /** Returns at most a hundred names of each kind. A server that does not answer is named without its tools. */
+  async listNames(tenant: string, signal: AbortSignal): Promise<NameableThings> {
+    const [workflows, models, tools, { cards }] = await Promise.all([
+      this.workflows.inTenant(tenant).listWithNodes(MOST_NAMES),
+      this.models.listModels(tenant, { limit: MOST_NAMES, after: '' }),
+      this.serverTools(tenant, signal),
+      this.cards.listCards(tenant, { pageSize: MOST_NAMES, after: undefined }),
+    ]);
+    return {
+      workflows: workflows.map(({ name }) => name),
+      models: models.map(({ name }) => name),
+      tools: [...this.builtIn.names, ...tools].slice(0, MOST_NAMES),
+      // A query may contain secrets.
+      agents: cards.map(({ url }) => url).filter((url) => !url.includes('?')),
+    };
+  }
+
+  private async serverTools(tenant: string, signal: AbortSignal): Promise<string[]> {
+    const servers = (await this.servers.listServers(tenant)).slice(0, MOST_SERVERS);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(LISTING_MS)]);
+    const found = await Promise.all(servers.map(({ name }) => this.toolsOf(name, tenant, limited)));
+    signal.throwIfAborted();
+    return found.flat();
+  }
+
+  private async toolsOf(server: string, tenant: string, signal: AbortSignal): Promise<string[]> {
+    try {
+      const tools = await this.mcp.findMcpTools([`${server}/*`], { tenant, signal });
+      return tools.map(({ name }) => name);
+    } catch (error) {
+      if (error instanceof McpServerError || signal.aborted) return [`${server}/*`];
+      throw error;
+    }
+  }
+}
+
+/** Description of each node type, for a model that writes workflows. */
+export const NODE_SENTENCES: Readonly<Record<string, string>> = {
+  input: 'Takes what a run is started with; its id is the name of the input.',
+  agent: 'Lets a language model answer its prompt, with tools if it names some.',
+  tool: 'Calls one tool with fixed arguments, without a model.',
+  output: 'Is a result of the run: what its prompt says, or what the nodes before it answered.',
+  external: 'Calls an A2A agent elsewhere by its URL.',
+  script: 'Answers by fixed rules; it is for tests and trials.',
+  set: 'Computes values with expressions, without a model.',
+  wait: 'Pauses the run for a duration or until a time.',
+  human: 'Asks a person and waits for the answer, which a form may shape.',
+  conversation: 'Lets two agents talk with each other, turn by turn.',
+  brainstorm: 'Lets several agents develop one plan in passes.',
+  workflow: 'Runs another workflow, which it names or contains.',
+};
+
+/** Returns the sentence for a type. Plugin types are described by their schema alone. */
+function nodeSentence(type: string): string {
+  return `${type}: ${NODE_SENTENCES[type] ?? 'A type of this service; the schema describes its config.'}`;
+}
 
 /** Maximum problems in one prompt. */
 const MOST_PROBLEMS = 30;

@@ -1,11 +1,11 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
-import { WorkflowCheck } from '#libs/orchestrator';
 import { RemoteAgentsModule } from '#libs/remote-agents';
+import { WorkflowCheck } from '#libs/workflows';
 import { GenerateController } from './generate.controller.js';
+import { GenerationSlots } from './generation-limits.js';
 import { GenerationModels } from './generation-models.js';
-import { GenerationSlots } from './generation-slots.js';
-import { WorkflowGenerator } from './generation.js';
-import { Nameable } from './nameable.js';
+import { Nameable } from './generation-prompt.js';
+import { WorkflowGenerator } from './workflow-generator.js';
 
 /** Workflow generation by models. Requires the ground's modules and McpClientModule. */
 @Module({})

@@ -1,5 +1,4 @@
-import { DEFAULT_ATTEMPTS, type Job } from './job.js';
-import { callerFlag } from './job-caller.js';
+import { callerFlag, DEFAULT_ATTEMPTS, type Job } from './job.js';
 
 /**
  * Returns a query that enqueues jobs as part of a caller's statement, so that they commit with it. Embed it as `AS

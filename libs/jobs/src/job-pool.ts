@@ -1,12 +1,189 @@
+import { Logger } from '@nestjs/common';
+import type { JobHelpers, ParsedCronItem, Runner, TaskList, WorkerEvents, WorkerPool } from 'graphile-worker';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ParsedCronItem, Runner, WorkerEvents, WorkerPool } from 'graphile-worker';
 import type { Pool } from 'pg';
-import type { CronEntry, JobHandler, JobPurpose } from './job.js';
-import { JobAttempts } from './job-attempts.js';
+import { type Database, livenessCheckBy, type ReplicaLife } from '#libs/postgres';
+import type { Metrics } from '#libs/service';
 import { jobLog } from './job-log.js';
-import type { JobMetrics } from './job-metrics.js';
-import type { JobWorkers } from './job-workers.js';
+import { type CronEntry, type JobHandler, type JobPurpose, PermanentJobError } from './job.js';
+
+export type JobOutcome = 'done' | 'retried' | 'failed' | 'interrupted';
+
+/** Prometheus metrics of jobs. */
+export class JobMetrics {
+  private readonly attempts;
+
+  /** @param waiting returns the number of waiting jobs of all replicas */
+  constructor(metrics: Metrics, waiting: () => Promise<number>) {
+    this.attempts = metrics.counter('parley_jobs_total', 'Attempts at jobs in this replica, by what came of them', [
+      'job',
+      'outcome',
+    ]);
+    metrics.gauge('parley_jobs_waiting', 'Jobs of all replicas that are due or wait for their time', [], waiting);
+  }
+
+  /** Counts the end of an attempt at a job. */
+  countAttempt(job: string, outcome: JobOutcome): void {
+    this.attempts.inc({ job, outcome });
+  }
+}
+
+/** An attempt that was interrupted. */
+export interface InterruptedAttempt {
+  id: string;
+  /** Number of attempts at the job before this one. */
+  before: number;
+}
+
+/** Attempts at jobs that one pool is running. */
+class JobAttempts {
+  private readonly logger = new Logger('Jobs');
+  private readonly controller = new AbortController();
+  private readonly underWay = new Map<string, InterruptedAttempt>();
+
+  constructor(
+    private readonly handlers: ReadonlyMap<string, JobHandler<unknown>>,
+    private readonly metrics: JobMetrics,
+  ) {}
+
+  /** Returns the task functions that the queue calls, by job name. */
+  buildTaskList(): TaskList {
+    const entries = [...this.handlers].map(([name, handler]): [string, TaskList[string]] => [
+      name,
+      (payload, helpers) => this.attemptJob(handler, payload, helpers),
+    ]);
+    return Object.fromEntries(entries);
+  }
+
+  /** Ids of the running jobs. */
+  get ids(): string[] {
+    return [...this.underWay.keys()];
+  }
+
+  /** Aborts the running attempts and returns them. */
+  interruptAll(): InterruptedAttempt[] {
+    this.controller.abort(new Error('This process stops'));
+    return [...this.underWay.values()];
+  }
+
+  private async attemptJob(handler: JobHandler<unknown>, payload: unknown, { job }: JobHelpers): Promise<void> {
+    const { signal } = this.controller;
+    const last = job.attempts >= job.max_attempts;
+    this.underWay.set(job.id, { id: job.id, before: job.attempts - 1 });
+    try {
+      await handler.run(readPayload(handler, payload), { signal, attempt: job.attempts, last });
+      this.metrics.countAttempt(job.task_identifier, 'done');
+    } catch (error) {
+      this.handleFailure(error, job, last);
+    } finally {
+      this.underWay.delete(job.id);
+    }
+  }
+
+  /** @throws the error if the queue must retry the job, or keep it as failed */
+  private handleFailure(
+    error: unknown,
+    { id, task_identifier: name, attempts }: JobHelpers['job'],
+    last: boolean,
+  ): void {
+    const facts = { err: error, job: name, id, attempt: attempts };
+    if (this.controller.signal.aborted) {
+      this.metrics.countAttempt(name, 'interrupted');
+      throw error;
+    }
+    const permanent = error instanceof PermanentJobError;
+    this.metrics.countAttempt(name, permanent || last ? 'failed' : 'retried');
+    if (!permanent && !last) {
+      this.logger.warn(facts, 'A job failed and will be tried again');
+      throw error;
+    }
+    this.logger.error(facts, 'A job failed for good');
+    if (!permanent) throw error;
+  }
+}
+
+function readPayload(handler: JobHandler<unknown>, payload: unknown): unknown {
+  try {
+    return handler.read(payload);
+  } catch (error) {
+    throw new PermanentJobError('The payload of a job is not what its handler takes', { cause: error });
+  }
+}
+
+const RETRY_MS = 500;
+/** Seconds after which a worker is certain to know that it took a job. */
+const KNOWN_SECONDS = 5;
+
+/** Names under which replicas take jobs. Without them, the queue would hold the jobs of a dead worker for hours. */
+export class JobWorkers {
+  /** Newest worker of each purpose. */
+  private readonly newest = new Map<JobPurpose, string>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly replica: ReplicaLife,
+  ) {}
+
+  /**
+   * Registers a worker, so that its jobs are freed if this replica dies. Also frees jobs left by earlier workers of
+   * this replica. Retries until it succeeds or the signal aborts.
+   */
+  async registerWorker(purpose: JobPurpose, workerId: string, signal: AbortSignal): Promise<void> {
+    this.newest.set(purpose, workerId);
+    while (!signal.aborted) {
+      try {
+        await this.database.pool.query(REGISTER, [workerId, this.replica.replicaId]);
+        await this.database.pool.query(FREE_OWN, [this.replica.replicaId, [...this.newest.values()]]);
+        return;
+      } catch {
+        await delay(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  /** Returns the jobs of a replica to the queue if the replica is dead at this moment; otherwise does nothing. */
+  async freeDead(replicaId: string): Promise<void> {
+    await this.database.pool.query(FREE_DEAD, [this.replica.replicaId, replicaId]);
+  }
+
+  /** Returns jobs to the queue that a worker took a while ago but is not running, without counting the attempt. */
+  async freeUnheld(workerId: string, underWay: readonly string[]): Promise<void> {
+    await this.database.pool.query(FREE_UNHELD, [workerId, underWay]);
+  }
+
+  /** Deletes the workers of forgotten replicas after a day. A frozen replica may come back before that. */
+  async forgetOld(): Promise<void> {
+    await this.database.pool.query(FORGET);
+  }
+}
+
+const REGISTER = `
+  INSERT INTO job_worker (worker_id, replica_id) VALUES ($1, $2) ON CONFLICT (worker_id) DO NOTHING`;
+
+const FREE_OWN = `
+  SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
+  FROM job_worker WHERE replica_id = $1 AND worker_id <> ALL($2::text[])`;
+
+const LIVENESS = livenessCheckBy('$1');
+
+const FREE_DEAD = `
+  WITH ${LIVENESS.withs}
+  SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
+  FROM job_worker WHERE replica_id IN (${LIVENESS.selectGone('ARRAY[$2]')})`;
+
+const FREE_UNHELD = `
+  WITH unheld AS (
+    UPDATE graphile_worker._private_jobs SET locked_at = NULL, locked_by = NULL, attempts = attempts - 1
+    WHERE locked_by = $1 AND locked_at < now() - interval '${KNOWN_SECONDS} seconds' AND id <> ALL($2::bigint[])
+    RETURNING job_queue_id
+  )
+  UPDATE graphile_worker._private_job_queues AS queue SET locked_at = NULL, locked_by = NULL
+  FROM unheld WHERE queue.id = unheld.job_queue_id AND queue.locked_by = $1`;
+
+const FORGET = `
+  DELETE FROM job_worker WHERE registered_at < now() - interval '1 day'
+    AND NOT EXISTS (SELECT FROM replica WHERE replica.id = job_worker.replica_id)`;
 
 /** Number of jobs that one replica runs at once, by purpose. */
 export const JOB_SLOTS: Readonly<Record<JobPurpose, number>> = { work: 4, push: 1, upkeep: 1 };

@@ -1,5 +1,6 @@
-import { type Database, takeMigrationLock } from '#libs/postgres';
 import type { Pool } from 'pg';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type Database, takeMigrationLock } from '#libs/postgres';
 import { jobLog } from './job-log.js';
 
 /** Schema revision that this version of the queue migrates to. */
@@ -52,3 +53,27 @@ async function revisionOf({ pool }: Database): Promise<number | undefined> {
   const { rows } = await pool.query<{ id: number }>('SELECT max(id) AS id FROM graphile_worker.migrations');
   return rows[0]?.id;
 }
+
+/**
+ * Names under which replicas take jobs. There is no foreign key: a replica may be forgotten while it is frozen, and
+ * come back.
+ */
+export class CreateJobWorker1700000000010 implements MigrationInterface {
+  readonly name = 'CreateJobWorker1700000000010';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE job_worker (
+        worker_id text PRIMARY KEY,
+        replica_id text NOT NULL,
+        registered_at timestamptz NOT NULL DEFAULT now()
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE job_worker');
+  }
+}
+
+/** Tables of this library. The queue migrates its own (`migrateJobQueue`). */
+export const JOB_MIGRATIONS = [CreateJobWorker1700000000010];

@@ -1,15 +1,38 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import type { ClientBase, Pool } from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClientBase, Pool, PoolClient } from 'pg';
 import type { Database, ReplicaLife } from '#libs/postgres';
 import type { Metrics, Shutdown } from '#libs/service';
 import { ENQUEUE, enqueueValues } from './enqueue-statement.js';
-import type { CronEntry, Job, JobHandler, JobPurpose } from './job.js';
-import { ignoreSecondRelease } from './forgiving-release.js';
-import { JobMetrics } from './job-metrics.js';
-import { JOB_PURPOSES, JOB_SESSIONS, JobPool } from './job-pool.js';
+import { JOB_PURPOSES, JOB_SESSIONS, JobMetrics, JobPool, JobWorkers } from './job-pool.js';
 import { JOB_SESSION_SETTINGS, JobTurns } from './job-turns.js';
-import { JobWorkers } from './job-workers.js';
+import type { CronEntry, Job, JobHandler, JobPurpose } from './job.js';
+
+type Release = (error?: Error | boolean) => void;
+type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
+
+/**
+ * Makes a pool ignore the second release of a session that it hands to a callback; pg would throw.
+ * The job queue (graphile-worker 0.18) releases its LISTEN session twice if its workers end during the first statement
+ * of that session, which then breaks. Nothing awaits the second release, so the error would end this process.
+ */
+export function ignoreSecondRelease(pool: Pool): Pool {
+  const connect = pool.connect.bind(pool) as (callback?: ConnectCallback) => Promise<PoolClient>;
+  const connectForgiving = (callback?: ConnectCallback): Promise<PoolClient> | void => {
+    if (callback === undefined) return connect();
+    void connect((error, client, release) => callback(error, client, onlyOnce(release)));
+  };
+  return Object.assign(pool, { connect: connectForgiving });
+}
+
+function onlyOnce(release: Release): Release {
+  let isReleased = false;
+  return (error) => {
+    if (isReleased) return;
+    isReleased = true;
+    release(error);
+  };
+}
 
 const RESTART_MS = 1_000;
 /** Nightly housekeeping of the queue. */

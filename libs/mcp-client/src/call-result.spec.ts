@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/protocol';
-import { callResult } from './call-result.js';
+import { callResult } from './mcp-tools.js';
 
 const MAX = 256 * 1024;
 const text = (it: string) => ({ type: 'text', text: it });

@@ -1,4 +1,4 @@
-import { matchesGlob } from './glob.js';
+import { matchesGlob } from './mcp-tools.js';
 
 test.each([
   ['search', 'search', true],

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RequestSigners } from '#libs/a2a-client';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import { AppConfig, Shutdown } from '#libs/service';
 import { McpServersController } from './api/mcp-servers.controller.js';
 import { McpConnections } from './connection/mcp-connections.js';
@@ -9,7 +9,7 @@ import { McpServerTools } from './mcp-server-tools.js';
 import { McpTools } from './mcp-tools.js';
 import { ToolPins } from './pins/tool-pins.js';
 import { ToolWatch } from './pins/tool-watch.js';
-import { McpServerRow } from './servers/mcp-server-row.js';
+import { McpServerRow } from './servers/mcp-server-table.js';
 import { McpServers } from './servers/mcp-servers.js';
 
 /**

@@ -1,13 +1,14 @@
+import { Injectable } from '@nestjs/common';
 import { withoutCredentialName } from '#libs/a2a-client';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type JsonObject, textStart } from '#libs/protocol';
 import { MCP_SERVER_NAME } from '#libs/service';
-import { Injectable } from '@nestjs/common';
-import { callResult } from './call-result.js';
 import { failureText } from './connection/failure-text.js';
 import { McpConnections } from './connection/mcp-connections.js';
-import { matchesAny, matchesGlob } from './glob.js';
 import {
+  callResult,
+  matchesAny,
+  matchesGlob,
   type McpCallOptions,
   type McpFindOptions,
   McpServerError,
@@ -16,12 +17,10 @@ import {
   McpTools,
   splitToolName,
 } from './mcp-tools.js';
-import type { KnownTool } from './pins/tool-changes.js';
-import type { ListedTools, SkippedTool } from './pins/tool-listing.js';
-import { SkippedLog } from './pins/skipped-log.js';
+import { type ListedTools, SkippedLog, type SkippedTool } from './pins/tool-listing.js';
+import type { KnownTool } from './pins/tool-pins.js';
 import { type KnownServer, ToolWatch } from './pins/tool-watch.js';
-import type { McpServer } from './servers/mcp-server.js';
-import { McpServers } from './servers/mcp-servers.js';
+import { type McpServer, McpServers } from './servers/mcp-servers.js';
 
 /** State of a server: its tools, and why it could not be reached. */
 export interface FoundServer {

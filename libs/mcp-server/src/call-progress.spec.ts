@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { runEventMetadata, statusUpdate, type TaskState } from '#libs/protocol';
-import { ProgressNotifier, type ProgressNotification, progressText } from './call-progress.js';
+import { type ProgressNotification, ProgressNotifier, progressText } from './workflow-call.js';
 
 const reference = { taskId: 't', contextId: 'c' };
 const said = (state: TaskState, text: string) => statusUpdate(reference, state, text);

@@ -1,4 +1,4 @@
-import { declaredSupport, sessionOf, sessionSupport } from './client-support.js';
+import { declaredSupport, sessionOf, sessionSupport } from './exchange.js';
 
 const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 

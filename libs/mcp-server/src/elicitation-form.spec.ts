@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/protocol';
-import { elicitationSchema } from './elicitation-form.js';
+import { elicitationSchema } from './questions.js';
 
 const form = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more });
 

@@ -1,16 +1,32 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admitStream, scopeOf, setRetryAfter } from '#libs/access';
-import { inboundTrace } from '#libs/service';
 import { readIdempotencyKey } from '#libs/executor';
-import { refuseUnfitJson, type ServiceAddress } from '#libs/http';
+import { refuseUnfitJson, type ServiceAddress } from '#libs/http-server';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { sessionOf } from './client-support.js';
-import { McpExchange, type McpBackend, SHUTTING_DOWN } from './exchange.js';
+import { inboundTrace } from '#libs/service';
+import { type McpBackend, McpExchange, sessionOf, SHUTTING_DOWN } from './exchange.js';
 import { INVALID_PARAMS, INVALID_REQUEST, McpError, mcpError } from './mcp-error.js';
 import { McpService } from './mcp-service.js';
-import { PROTECTED_RESOURCE, protectedResource, resourceMetadata } from './protected-resource.js';
 import { parseElicitationId } from './workflow-call.js';
 import { toolPath } from './workflow-tools.js';
+
+/** Path prefix of the metadata of a protected resource (RFC 9728). */
+const PROTECTED_RESOURCE = '/.well-known/oauth-protected-resource';
+
+/** Returns the metadata of an MCP endpoint: the issuer of tokens and the required scope (RFC 9728). */
+function protectedResource(baseUrl: string, path: string, issuer: string): JsonObject {
+  return {
+    resource: `${baseUrl}${path}`,
+    authorization_servers: [issuer],
+    scopes_supported: ['agents'],
+    bearer_methods_supported: ['header'],
+  };
+}
+
+/** Returns the parameter of a challenge that points to the metadata. */
+function resourceMetadata(baseUrl: string, path: string): string {
+  return `resource_metadata="${baseUrl}${PROTECTED_RESOURCE}${path}"`;
+}
 
 export interface McpRoutesOptions extends McpBackend {
   address: Pick<ServiceAddress, 'publicBaseUrl'>;

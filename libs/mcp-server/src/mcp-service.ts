@@ -2,13 +2,11 @@ import type { McpHttpHandler, Server, ServerContext } from '@modelcontextprotoco
 import { z } from 'zod';
 import { type ServedAgent, UnknownAgent } from '#libs/executor';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { ProgressNotifier, type ProgressNotification } from './call-progress.js';
-import { type ClientSupport, declaredSupport, sessionSupport, TASKS_EXTENSION } from './client-support.js';
-import type { McpExchange } from './exchange.js';
+import { type ClientSupport, declaredSupport, type McpExchange, sessionSupport, TASKS_EXTENSION } from './exchange.js';
 import { INVALID_PARAMS, mcpError, McpError, missingExtension } from './mcp-error.js';
 import { cancelTask, getTask, updateTask } from './mcp-tasks.js';
 import type { Elicitation } from './questions.js';
-import { WorkflowCall } from './workflow-call.js';
+import { type ProgressNotification, ProgressNotifier, WorkflowCall } from './workflow-call.js';
 import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
 
 type Sdk = typeof import('@modelcontextprotocol/server');

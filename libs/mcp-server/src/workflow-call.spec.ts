@@ -1,11 +1,10 @@
 import { jest } from '@jest/globals';
 import type { CallContext } from '#libs/executor';
 import { A2AError, invalidParams, type JsonObject, userMessage } from '#libs/protocol';
-import type { ClientSupport } from './client-support.js';
-import { McpExchange, SHUTTING_DOWN } from './exchange.js';
+import { type ClientSupport, McpExchange, SHUTTING_DOWN } from './exchange.js';
 import type { Elicitation } from './questions.js';
 import { ASKED_AT, FakeRun, RUN_AGENT, RUN_SCOPE } from './testing/fake-run.js';
-import { parseElicitationId, elicitationId, WorkflowCall } from './workflow-call.js';
+import { elicitationId, parseElicitationId, WorkflowCall } from './workflow-call.js';
 
 const KEY = `q@${ASKED_AT.getTime().toString(36)}`;
 const accepted = { [KEY]: { action: 'accept', content: { answer: 'blue' } } };

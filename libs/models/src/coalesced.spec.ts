@@ -1,4 +1,4 @@
-import { coalesceText, type Piece } from './coalesced.js';
+import { coalesceText, type Piece } from './model-answers.js';
 
 type Event = { end: true } | { text: string };
 

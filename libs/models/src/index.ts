@@ -1,23 +1,19 @@
-export { coalesceText } from './coalesced.js';
-export { ConfiguredModels } from './configured-models.js';
-export { ECHO_MODEL } from './echo-model.js';
-export type {
-  AssistantMessage,
-  Model,
-  ModelCall,
-  ModelEnd,
-  ModelEvent,
-  ModelMessage,
-  ModelTool,
-  ModelUsage,
-  ModelToolCall,
-  ToolResult,
+export { coalesceText, StructuredAnswer, wholeAnswer } from './model-answers.js';
+export { ConfiguredModels, ECHO_MODEL, Models, type WantedModel } from './models.js';
+export {
+  type AssistantMessage,
+  type Model,
+  type ModelCall,
+  type ModelEnd,
+  ModelError,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelTool,
+  type ModelToolCall,
+  type ModelUsage,
+  type ToolResult,
 } from './model.js';
-export { ModelError } from './model-error.js';
-export { MODEL_MIGRATIONS } from './model-migrations.js';
-export { ModelNamers } from './model-namers.js';
+export { MODEL_MIGRATIONS } from './model-table.js';
+export { ModelNamers } from './models.controller.js';
 export { ModelStore } from './model-store.js';
-export { Models, type WantedModel } from './models.js';
 export { ConfiguredModelsModule, ModelsApiModule, ModelsModule } from './models.module.js';
-export { StructuredAnswer } from './structured-answer.js';
-export { wholeAnswer } from './whole-answer.js';

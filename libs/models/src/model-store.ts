@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type NamedPage, refuseMoreThan } from '#libs/http';
-import { BatchLoader, Database, retryWhileDatabaseDown } from '#libs/postgres';
 import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
-import { ModelRow } from './model-row.js';
-import type { ModelDefinition, ModelId, StoredModel } from './stored-model.js';
+import { type NamedPage, refuseMoreThan } from '#libs/http-server';
+import { BatchLoader, Database, retryWhileDatabaseDown } from '#libs/postgres';
+import type { ModelDefinition, ModelId, StoredModel } from './model-definition.js';
+import { ModelRow } from './model-table.js';
 
 /** Maximum number of models of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_MODELS = 1_000;

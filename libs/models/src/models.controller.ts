@@ -5,18 +5,202 @@ import {
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
   ApiTags,
 } from '@nestjs/swagger';
-import { Caller } from '#libs/access';
-import { ApiProblem, cutPage, malformedRequest, namedPage, ProblemError } from '#libs/http';
-import { OutboundHttp } from '#libs/outbound';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { ModelBody, ModelReplacement } from './model-body.js';
-import { ModelNamers } from './model-namers.js';
-import { ModelQuery } from './model-query.js';
-import { ModelStore } from './model-store.js';
-import { ModelListView, ModelView, modelView } from './model-view.js';
-import { MODEL_NAME, type ModelDefinition } from './stored-model.js';
+import { Caller } from '#libs/access';
+import { OutboundHttp } from '#libs/http-client';
+import {
+  ApiClosed,
+  ApiProblem,
+  cutPage,
+  EachEntry,
+  malformedRequest,
+  namedPage,
+  ProblemError,
+  QueryText,
+  QueryWholePageSize,
+  withMembers,
+} from '#libs/http-server';
+import { isPlainText, LONGEST_URL, TOO_LONG_URL, withoutTrailing } from '#libs/protocol';
+import {
+  MODEL_NAME,
+  MODEL_PROVIDERS,
+  type ModelDefinition,
+  type ModelProvider,
+  type StoredModel,
+} from './model-definition.js';
+import { ModelStore, MOST_MODELS } from './model-store.js';
+import { ECHO_MODEL } from './models.js';
+
+const MOST_MEDIA_TYPES = 20;
+const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]{0,100})$/;
+const NAME_AT_PROVIDER = /^[\x21-\x7e]{1,200}$/;
+const NAME_FORM = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
+
+/** Model as callers send it. */
+@ApiClosed()
+class ModelBody {
+  static readonly unknown: string = 'is not a field of a model';
+
+  @ApiProperty({ pattern: MODEL_NAME.source, example: 'large', description: 'By which nodes name it; never `echo`.' })
+  @Matches(MODEL_NAME, { message: NAME_FORM })
+  name!: string;
+
+  @ApiProperty({ enum: MODEL_PROVIDERS })
+  @IsIn(MODEL_PROVIDERS, { message: `must be one of ${MODEL_PROVIDERS.join(', ')}` })
+  provider!: ModelProvider;
+
+  @ApiProperty({ pattern: NAME_AT_PROVIDER.source, example: 'gpt-large', description: 'Its name at the provider.' })
+  @Matches(NAME_AT_PROVIDER, { message: 'must be 1 to 200 visible ASCII characters without spaces' })
+  model!: string;
+
+  @ApiPropertyOptional({
+    format: 'uri',
+    maxLength: LONGEST_URL,
+    description: 'Where the provider is; needed for `openai-compatible`, as `https://models.example.com/v1`.',
+    example: 'https://models.example.com/v1',
+  })
+  @IfGiven()
+  @MaxLength(LONGEST_URL, { message: TOO_LONG_URL })
+  @IsString({ message: 'must be a string' })
+  baseUrl?: string;
+
+  @ApiPropertyOptional({
+    pattern: MODEL_NAME.source,
+    description:
+      'The name of the credential that calls carry: `bearer` for OpenAI, `api-key` for Anthropic and Google.',
+    example: 'provider-key',
+  })
+  @IfGiven()
+  @Matches(MODEL_NAME, { message: 'must be the name of a credential' })
+  auth?: string;
+
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: MOST_MEDIA_TYPES,
+    default: [],
+    description: 'Media types of Parts that it takes beside text and data.',
+    example: ['image/*', 'application/pdf'],
+  })
+  @IfGiven()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(MOST_MEDIA_TYPES, { message: `must have at most ${MOST_MEDIA_TYPES} entries` })
+  @EachEntry((it) => typeof it === 'string' && MEDIA_TYPE.test(it), 'must be a media type such as image/png or image/*')
+  input?: string[];
+
+  static from(sent: object): ModelBody {
+    return withMembers(ModelBody, sent);
+  }
+
+  /** Definition to store. @throws ProblemError 400 */
+  get definition(): ModelDefinition {
+    const { provider, model, auth, input = [] } = this;
+    const baseUrl = this.baseUrl === undefined ? undefined : withoutTrailing(this.baseUrl, '/');
+    if (this.name === ECHO_MODEL) throw malformedRequest({ path: 'name', detail: 'is that of the built-in model' });
+    if (baseUrl === undefined && provider === 'openai-compatible')
+      throw malformedRequest({ path: 'baseUrl', detail: 'is required: an OpenAI-compatible model may be anywhere' });
+    if (baseUrl !== undefined && !isPlainHttpUrl(baseUrl))
+      throw malformedRequest({
+        path: 'baseUrl',
+        detail: 'must be an http or https URL without credentials, query or fragment',
+      });
+    return {
+      provider,
+      model,
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(auth !== undefined && { auth }),
+      input: [...new Set(input)],
+    };
+  }
+}
+
+/** Replacement of a model. Its name comes from the path; a name in the body is ignored. */
+class ModelReplacement extends ModelBody {
+  static override from(sent: object): ModelBody {
+    return withMembers(ModelBody, { ...sent, name: 'named-by-its-path' });
+  }
+}
+
+function IfGiven(): PropertyDecorator {
+  return ValidateIf((_body, value) => value !== undefined);
+}
+
+function isPlainHttpUrl(text: string): boolean {
+  if (!isPlainText(text) || !URL.canParse(text)) return false;
+  const { protocol, username, password, hash, search } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${hash}${search}` === '';
+}
+
+/** Finds the workflows that use a model, so that no model in use is deleted. */
+export abstract class ModelNamers {
+  /** Returns the names of a tenant's workflows whose newest revision names the model. */
+  abstract findNamingWorkflows(tenant: string, model: string): Promise<string[]>;
+}
+
+/** Page of the list of models. */
+class ModelQuery {
+  @QueryWholePageSize(MOST_MODELS)
+  pageSize = MOST_MODELS;
+
+  @QueryText((token) => token === '' || MODEL_NAME.test(token), 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: 'large',
+  })
+  pageToken?: string;
+}
+
+/** Model as callers see it. */
+class ModelView {
+  @ApiProperty({ example: 'large' })
+  name!: string;
+
+  @ApiProperty({ enum: MODEL_PROVIDERS })
+  provider!: ModelProvider;
+
+  @ApiProperty({ example: 'gpt-large' })
+  model!: string;
+
+  @ApiPropertyOptional({ format: 'uri', example: 'https://models.example.com/v1' })
+  baseUrl?: string;
+
+  @ApiPropertyOptional({ example: 'provider-key' })
+  auth?: string;
+
+  @ApiProperty({ type: [String], example: ['image/*'] })
+  input!: string[];
+
+  @ApiProperty({ format: 'date-time' })
+  createdAt!: string;
+
+  @ApiProperty({ format: 'date-time' })
+  updatedAt!: string;
+}
+
+class ModelListView {
+  @ApiProperty({ type: [ModelView] })
+  models!: ModelView[];
+
+  @ApiProperty({ description: 'Empty on the last page.', example: '' })
+  nextPageToken!: string;
+}
+
+function modelView(stored: StoredModel): ModelView {
+  const { name, provider, model, baseUrl, auth, input, createdAt, updatedAt } = stored;
+  return {
+    name,
+    provider,
+    model,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(auth !== undefined && { auth }),
+    input,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
 
 const MOST_NAMED = 20;
 

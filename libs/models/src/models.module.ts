@@ -1,12 +1,10 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { FilesModule } from '#libs/files';
-import { ConfiguredModels } from './configured-models.js';
-import { ModelRow } from './model-row.js';
 import { ModelStore } from './model-store.js';
-import { Models } from './models.js';
+import { ModelRow } from './model-table.js';
 import { ModelsController } from './models.controller.js';
-import { StoredModels } from './stored-models.js';
+import { ConfiguredModels, Models, StoredModels } from './models.js';
 
 /** Provides the models of the operator's endpoint only. Requires ServiceModule and OutboundModule. */
 @Module({ providers: [{ provide: Models, useClass: ConfiguredModels }], exports: [Models] })

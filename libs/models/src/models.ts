@@ -1,7 +1,23 @@
-import type { Model } from './model.js';
+import { Injectable, Optional } from '@nestjs/common';
+import { RequestSigners } from '#libs/a2a-client';
+import { OwnFiles } from '#libs/files';
+import { OutboundHttp } from '#libs/http-client';
+import { AppConfig, ContentRooms, Metrics, ReceivedAnswers } from '#libs/service';
+import {
+  inputModes,
+  MODEL_NAME,
+  type ModelProvider,
+  type ModelSettings,
+  PROVIDER_URLS,
+  type StoredModel,
+} from './model-definition.js';
+import { ModelStore } from './model-store.js';
+import { type Model, type ModelCall, ModelError, type ModelEvent } from './model.js';
+import { CredentialSigner, FirstUsableSigner, KeySigner, type ModelSigner } from './provider/model-signer.js';
+import { ProviderModel, type ProviderModelOptions } from './provider/provider-model.js';
 
 /** Input that a model accepts. */
-export interface ModelInput {
+interface ModelInput {
   /** Media types, as in `Model.inputModes`. */
   modes: readonly string[];
   /** Time of the model's last change; absent: the modes hold for the lifetime of the process. */
@@ -36,4 +52,213 @@ export abstract class Models {
 
   /** Returns the current input of a model. Does not wait for an unreachable database. */
   abstract findInput(name: string, of: { tenant: string }): Promise<ModelInput>;
+}
+
+/** Name that always selects the built-in model. */
+export const ECHO_MODEL = 'echo';
+
+/** Answers with the last message, Part by Part. Used if no other model is configured. */
+class EchoModel implements Model {
+  readonly name = ECHO_MODEL;
+  readonly inputModes = ['text/plain', 'application/json'];
+
+  async *streamAnswer({ messages, signal }: ModelCall): AsyncIterable<ModelEvent> {
+    signal.throwIfAborted();
+    const last = messages.at(-1);
+    for (const part of last !== undefined && 'parts' in last ? last.parts : []) yield { part };
+    yield { end: { reason: 'stop' } };
+  }
+}
+
+const MOST_NAMES = 200;
+
+/**
+ * Counts the tokens and failures of models. After the first 200 names of a process, further names are counted as
+ * `other`.
+ */
+class ModelCounts {
+  private readonly names = new Set<string>();
+  private readonly tokens;
+  private readonly errors;
+
+  constructor(metrics: Metrics) {
+    this.tokens = metrics.counter('parley_model_tokens_total', 'Tokens of model calls of this replica', [
+      'model',
+      'direction',
+    ]);
+    this.errors = metrics.counter('parley_model_errors_total', 'Model calls of this replica that failed', ['model']);
+  }
+
+  /** Returns a model that counts the calls of `inner`. */
+  countModel(inner: Model): Model {
+    const { name, inputModes, provider } = inner;
+    return { name, inputModes, ...(provider && { provider }), streamAnswer: (call) => this.streamCounted(inner, call) };
+  }
+
+  private async *streamCounted(inner: Model, call: ModelCall): AsyncIterable<ModelEvent> {
+    const model = this.metricLabel(inner.name);
+    try {
+      for await (const event of inner.streamAnswer(call)) {
+        if ('end' in event && event.end.usage) {
+          this.tokens.inc({ model, direction: 'input' }, event.end.usage.inputTokens);
+          this.tokens.inc({ model, direction: 'output' }, event.end.usage.outputTokens);
+        }
+        yield event;
+      }
+    } catch (error) {
+      if (!call.signal.aborted) this.errors.inc({ model });
+      throw error;
+    }
+  }
+
+  private metricLabel(name: string): string {
+    if (this.names.size < MOST_NAMES) this.names.add(name);
+    return this.names.has(name) ? name : 'other';
+  }
+}
+
+/**
+ * Models of the operator's endpoint (`LLM_*`), by their names there. Without an endpoint, the built-in model answers
+ * for every name.
+ */
+@Injectable()
+export class ConfiguredModels extends Models {
+  readonly defaultModel: Model;
+  /** True if there is an endpoint, which itself rejects unknown names. */
+  readonly hasEndpoint: boolean;
+  /** Options shared by the calls of all models in this process. */
+  readonly shared: Pick<ProviderModelOptions, 'files' | 'ownFiles' | 'fileLimit' | 'fileRoom' | 'room' | 'jsonMembers'>;
+  private readonly endpoint: string | undefined;
+  private readonly echo: Model;
+  private readonly named: (name: string, signer?: ModelSigner) => Model;
+
+  /** @param ownFiles absent in a stand-alone agent, which stores no files */
+  constructor(
+    { llm, content }: AppConfig,
+    http: OutboundHttp,
+    metrics: Metrics,
+    @Optional() ownFiles?: OwnFiles,
+    @Optional() room?: ReceivedAnswers,
+    @Optional() rooms?: ContentRooms,
+  ) {
+    super();
+    const { artifact: fileLimit, jsonMembers } = content;
+    const fileRoom = rooms?.modelFiles;
+    this.shared = { files: http.fetch, ownFiles, fileLimit, fileRoom, room, jsonMembers };
+    const { baseUrl, apiKey, inputModes: input } = llm;
+    const counts = new ModelCounts(metrics);
+    this.hasEndpoint = baseUrl !== undefined;
+    this.endpoint = baseUrl;
+    this.echo = counts.countModel(new EchoModel());
+    if (baseUrl === undefined) {
+      this.named = () => this.echo;
+    } else {
+      // The operator chose the endpoint, so it may be in a private network or on this machine.
+      const ways = {
+        ...this.shared,
+        http: http.trustingFetch(baseUrl),
+        provider: 'openai-compatible',
+        baseUrl,
+      } as const;
+      const key = new KeySigner(apiKey);
+      this.named = (model, signer = key) =>
+        counts.countModel(new ProviderModel({ ...ways, signer, name: model, model, input }));
+    }
+    this.defaultModel = this.selectModel(llm.model ?? ECHO_MODEL);
+  }
+
+  /** @throws ModelError if a credential is named, as none is stored here */
+  async findModel(name: string | undefined, { credentials = [] }: Partial<WantedModel> = {}): Promise<Model> {
+    if (credentials.length > 0) throw new ModelError('there are no credentials here');
+    return name === undefined ? this.defaultModel : this.selectModel(name);
+  }
+
+  /** Returns a model that is called with another credential in place of the operator's key. */
+  signedBy(signer: ModelSigner, name = this.defaultModel.name): Model {
+    return this.selectModel(name, signer);
+  }
+
+  async findOrigin(name = this.defaultModel.name): Promise<string | undefined> {
+    return name === ECHO_MODEL || this.endpoint === undefined ? undefined : new URL(this.endpoint).origin;
+  }
+
+  async findInput(name: string): Promise<ModelInput> {
+    return { modes: this.selectModel(name).inputModes };
+  }
+
+  private selectModel(name: string, signer?: ModelSigner): Model {
+    return name === ECHO_MODEL ? this.echo : this.named(name, signer);
+  }
+}
+
+/**
+ * Models of `/api/models`, then those of the operator's endpoint. Without an endpoint, the built-in model answers
+ * unknown names only for tenants that store no models; otherwise an unknown name is an error.
+ */
+@Injectable()
+export class StoredModels extends Models {
+  readonly defaultModel: Model;
+  private readonly counts: ModelCounts;
+
+  constructor(
+    private readonly configured: ConfiguredModels,
+    private readonly store: ModelStore,
+    private readonly signers: RequestSigners,
+    private readonly http: OutboundHttp,
+    metrics: Metrics,
+  ) {
+    super();
+    this.defaultModel = configured.defaultModel;
+    this.counts = new ModelCounts(metrics);
+  }
+
+  /** Finds a model. It is read each time, so a change applies from the next call on, on every replica. */
+  async findModel(name: string | undefined, wanted: WantedModel): Promise<Model> {
+    const { tenant, signal } = wanted;
+    if (name === undefined || name === ECHO_MODEL) return this.ofOperator(name, wanted);
+    const found = MODEL_NAME.test(name) ? await this.store.awaitModel({ tenant, name }, signal) : undefined;
+    if (found) return this.counts.countModel(this.modelOf(found, wanted));
+    if (!this.configured.hasEndpoint && (await this.store.isInUse(tenant, signal)))
+      throw new ModelError(`there is no model "${name}"`);
+    return this.ofOperator(name, wanted);
+  }
+
+  /** Returns the origin of a model, read each time. */
+  async findOrigin(name: string | undefined, { tenant }: Pick<WantedModel, 'tenant'>): Promise<string | undefined> {
+    const found = name && MODEL_NAME.test(name) ? await this.store.readModel({ tenant, name }) : undefined;
+    if (!found) return this.configured.findOrigin(name);
+    const baseUrl = found.baseUrl ?? defaultUrl(found.provider);
+    return URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
+  }
+
+  /** Returns the input of a model, read each time. */
+  async findInput(name: string, { tenant }: { tenant: string }): Promise<ModelInput> {
+    const found = MODEL_NAME.test(name) ? await this.store.readModel({ tenant, name }) : undefined;
+    return found ? { modes: inputModes(found.input), changedAt: found.updatedAt } : this.configured.findInput(name);
+  }
+
+  private modelOf({ tenant, name, auth, ...rest }: StoredModel, wanted: WantedModel): Model {
+    const baseUrl = rest.baseUrl ?? defaultUrl(rest.provider);
+    const ownSigner = (): ModelSigner =>
+      auth === undefined
+        ? new KeySigner(undefined)
+        : new CredentialSigner(this.signers, { credential: auth, tenant, agentUrl: baseUrl }, rest.provider);
+    const signer = this.signerOf(wanted, rest.provider) ?? ownSigner();
+    return new ProviderModel({ ...rest, ...this.configured.shared, name, baseUrl, signer, http: this.http.fetch });
+  }
+
+  private async ofOperator(name: string | undefined, wanted: WantedModel): Promise<Model> {
+    const signer = this.signerOf(wanted, 'openai-compatible');
+    return signer ? this.configured.signedBy(signer, name) : this.configured.findModel(name);
+  }
+
+  /** Returns the signer that replaces the model's own; `undefined` if no credential is named. */
+  private signerOf({ tenant, credentials = [] }: WantedModel, provider: ModelProvider): ModelSigner | undefined {
+    if (credentials.length === 0) return undefined;
+    return new FirstUsableSigner(this.signers, { tenant, credentials }, provider);
+  }
+}
+
+function defaultUrl(provider: ModelSettings['provider']): string {
+  return provider === 'openai-compatible' ? '' : PROVIDER_URLS[provider];
 }

@@ -1,4 +1,4 @@
-import { StructuredAnswer } from './structured-answer.js';
+import { StructuredAnswer } from './model-answers.js';
 
 const NUMBERS = { type: 'array', items: { type: 'number' } };
 

@@ -1,4 +1,4 @@
-import { InputNode, OutputNode } from './echo-nodes.js';
+import { InputNode, OutputNode } from './node-executor.js';
 import { artifactParts, outline, played, turn } from './testing/turn.js';
 
 const node = { id: 'in', type: 'input', config: {} };

@@ -1,15 +1,284 @@
-import type { AgentDirectory } from '#libs/a2a-client';
-import type { RemoteContexts } from '#libs/agent-calls';
-import type { AgentExecutor, CallChains, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
-import { hasUserinfo, type JsonValue, LONGEST_URL, NO_USERINFO, TOO_LONG_URL } from '#libs/protocol';
-import { ConfigProblems } from './config-problems.js';
-import { configSchema, DATA, PROMPT } from './config-schema.js';
+import { createHash } from 'node:crypto';
+import type { AgentDirectory, CalledTask } from '#libs/a2a-client';
 import {
-  DEFAULT_TIMEOUT_SECONDS,
-  ExternalExecutor,
-  LONGEST_TIMEOUT_SECONDS,
-  missingEndpoint,
-} from './external-executor.js';
+  AgentCall,
+  type CallIdentity,
+  type CallOutcome,
+  isLeftWaiting,
+  type KeptContext,
+  type RemoteContexts,
+} from '#libs/durable';
+import {
+  type AgentDeclaration,
+  type AgentExecutor,
+  type CallChains,
+  chainMetadata,
+  chainOf,
+  keptChain,
+  type NodeProblem,
+  type NodeSpec,
+  type NodeType,
+  type RequestContext,
+  TaskCanceled,
+} from '#libs/executor';
+import { retryWhileUnreachable } from '#libs/postgres';
+import {
+  firstData,
+  firstTextRow,
+  hasUserinfo,
+  isJsonObject,
+  joinedText,
+  type JsonObject,
+  type JsonValue,
+  LONGEST_URL,
+  mergedTexts,
+  NO_USERINFO,
+  type Part,
+  PART_OF,
+  redactedUrl,
+  type SendMessageRequest,
+  spokenParts,
+  statusUpdate,
+  textPart,
+  TOO_LONG_URL,
+  urlProblem,
+  userMessage,
+} from '#libs/protocol';
+import { ConfigProblems, configSchema, DATA, PROMPT } from './node-config.js';
+import { ANYTHING, type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } from './node-executor.js';
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+/** Maximum delay of a timer of this runtime, in seconds. */
+export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
+/** Milliseconds for the remote Task to become known, and for its cancel. */
+const CANCEL_MS = 6_000;
+/** Metadata key of the remote Task's ids. */
+const REMOTE_KEY = 'parley/remote';
+
+/**
+ * Passes the Message on to a remote agent, and answers with its output.
+ * - The Task waits while the remote Task waits; the next Message goes to the remote Task.
+ * - `timeout` limits the whole turn.
+ * - A cancel is passed on.
+ */
+class ExternalExecutor extends NodeExecutor {
+  override readonly recovery = 'restart';
+  override readonly cancelGrace = CANCEL_MS;
+  override readonly order: string;
+  override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
+
+  constructor(
+    node: NodeSpec,
+    private readonly agents: AgentDirectory,
+    private readonly chains: CallChains,
+    private readonly contexts?: RemoteContexts,
+  ) {
+    super(node);
+    this.order = `Execute external node ${node.id}`;
+  }
+
+  override taskMetadata(request: SendMessageRequest): JsonObject {
+    return chainMetadata(chainOf(request));
+  }
+
+  /** Rejects a new Message that this node's own call led to. */
+  override checkRequest(request: SendMessageRequest): void {
+    const { endpoint_url: url } = this.node.config;
+    if (request.message.taskId === undefined && typeof url === 'string') this.chains.refuseCall(url, chainOf(request));
+  }
+
+  protected override async *performWork(context: RequestContext): NodeWork {
+    const url = this.#readEndpoint();
+    const call = this.#createCall(context, url, await remoteOf(context), await begunBefore(context));
+    try {
+      yield* followCall(context, call);
+    } catch (error) {
+      if (!(context.signal.reason instanceof TaskCanceled)) throw error;
+      await call.cancelCall();
+      return undefined;
+    }
+    if (isLeftWaiting(call.outcome)) await call.cancelCall();
+    try {
+      return yield* reportOutcome(context, url, call.outcome);
+    } finally {
+      // No caller can answer a question that is too large for the Task.
+      if (call.outcome.kind === 'waiting' && context.isRefused?.()) await call.cancelCall();
+    }
+  }
+
+  /** Creates the turn's call. After a crash it follows the known remote Task, or else sends the same Message again. */
+  #createCall(
+    context: RequestContext,
+    url: string,
+    known: KnownRemote | undefined,
+    since: number | undefined,
+  ): AgentCall {
+    const { userMessage: asked, metadata, task, taskId, token, call } = context;
+    const kept = this.#keptContext(context, url);
+    const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
+    return new AgentCall(this.agents, {
+      identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#reachSettings() },
+      signal: context.signal,
+      request: {
+        message: userMessage(this.#toMessageParts(asked.parts), { messageId: messageIdOf(context), ...known?.remote }),
+      },
+      adapt: () => undefined,
+      ...(kept && { context: kept }),
+      findTarget: () => ({ url }),
+      by: {
+        context,
+        agent: call.agent,
+        chain: { links, signer: this.chains },
+      },
+      ...(known?.ofThisTurn && { known: known.remote.taskId, delivered: true }),
+      limit: this.#readTimeout() * 1_000,
+      ...(since !== undefined && { since }),
+    });
+  }
+
+  /** Returns the first text, or the default order, with the Message's other Parts. */
+  #toMessageParts(asked: readonly Part[]): Part[] {
+    const first = asked.find(({ text }) => text !== undefined);
+    const others = asked.filter((part) => part !== first && part.text !== '');
+    return [first === undefined ? textPart(this.order) : { mediaType: 'text/plain', ...first }, ...others];
+  }
+
+  /**
+   * Returns the stored remote context, shared by all Messages of one context to this node, unless the config disables
+   * it.
+   */
+  #keptContext({ call, contextId, taskId, signal }: RequestContext, agentUrl: string): KeptContext | undefined {
+    const { contexts } = this;
+    if (!contexts || this.node.config.history === 'none') return undefined;
+    const talk = { ...call.scope, contextId, workflow: call.agent, node: this.node.id, agentUrl };
+    return {
+      findContextId: () => retryWhileUnreachable(() => contexts.findContext(talk), signal),
+      keepContextId: (remote) => contexts.keepContext(talk, remote, taskId).catch(() => undefined),
+    };
+  }
+
+  #reachSettings(): Pick<CallIdentity, 'credential' | 'protocol'> {
+    const { auth, protocol } = this.node.config;
+    return {
+      ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
+      ...(protocol === 'founding' && { protocol }),
+    };
+  }
+
+  #readEndpoint(): string {
+    const { endpoint_url: url } = this.node.config;
+    if (typeof url !== 'string' || url === '') throw new NodeFailure(missingEndpoint(this.node));
+    const problem = urlProblem(url);
+    if (problem !== undefined)
+      throw new NodeFailure(`external agent call to ${redactedUrl(url)}: endpoint_url ${problem}`);
+    return url;
+  }
+
+  #readTimeout(): number {
+    const { timeout } = this.node.config;
+    const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : DEFAULT_TIMEOUT_SECONDS;
+    return Math.min(seconds, LONGEST_TIMEOUT_SECONDS);
+  }
+}
+
+/** Returns the problem of a node without an agent's URL. */
+function missingEndpoint(node: NodeSpec): string {
+  return `external node "${node.id}": missing endpoint_url config`;
+}
+
+/** Ids by which a remote agent continues a conversation. */
+interface RemoteTask {
+  taskId: string;
+  contextId: string;
+}
+
+interface KnownRemote {
+  remote: RemoteTask;
+  /** True if the remote Task was seen in this turn, before a crash. */
+  ofThisTurn: boolean;
+}
+
+/** Records the remote Task as soon as it is known. */
+async function* followCall(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
+  for await (const { seen } of call.runCall()) {
+    if (seen === undefined) continue;
+    const { taskId, contextId } = seen;
+    yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
+  }
+}
+
+async function* reportOutcome(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {
+  const { answer } = outcome;
+  if (outcome.kind === 'completed') return outputOf(answer);
+  if (outcome.kind === 'waiting') {
+    yield statusUpdate(context, answer.state ?? 'TASK_STATE_INPUT_REQUIRED', answer.status?.message?.parts);
+    return undefined;
+  }
+  const { state, kind, message, cause } = outcome.failure;
+  if (kind === 'internal') throw cause;
+  const agent = redactedUrl(url);
+  if (state === 'TASK_STATE_CANCELED') throw new NodeFailure(`external agent ${agent} canceled`);
+  if (state === 'TASK_STATE_REJECTED') throw new NodeFailure(`external agent ${agent} rejected`);
+  if (state !== undefined) throw new NodeFailure(`external agent ${agent} failed`);
+  throw new NodeFailure(`external agent call to ${agent}: ${message}`, { cause });
+}
+
+/**
+ * Returns the output of an answer: the text of the first Artifact, else its data as JSON, else `no output`. All other
+ * Parts of all Artifacts follow. Without Artifacts, the agent's final Message counts.
+ */
+function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
+  const said = reply ?? status?.message;
+  const made =
+    reply || artifacts.length === 0 ? said && [{ artifactId: said.messageId, parts: said.parts }] : artifacts;
+  const [first, ...further] = (made ?? []).map(({ artifactId, parts }) => ({ artifactId, parts: mergedTexts(parts) }));
+  const text = joinedText(first?.parts ?? []);
+  const data = firstData(first?.parts ?? []);
+  const { start, end } = firstTextRow(first?.parts ?? []);
+  const others = [
+    ...spokenParts((first?.parts ?? []).filter((_, index) => index < start || index >= end)),
+    ...further.flatMap(({ artifactId, parts }) => spokenParts(parts).map((part) => assignToArtifact(part, artifactId))),
+  ];
+  return [textPart(text ?? (data === undefined ? 'no output' : JSON.stringify(data))), ...others];
+}
+
+/** Marks a text of another Artifact, so that it is not merged with those of the first one. */
+function assignToArtifact(part: Part, artifactId: string): Part {
+  return part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: artifactId } };
+}
+
+/** Returns the latest remote Task in this Task's log. A new first turn has no log to read. */
+async function remoteOf(context: RequestContext): Promise<KnownRemote | undefined> {
+  if (context.task === null && context.recovered === 0) return undefined;
+  const log = await context.readTaskLog();
+  const index = log.findLastIndex((event) => remoteIn(event) !== undefined);
+  const event = log[index];
+  const remote = event && remoteIn(event);
+  return remote && { remote, ofThisTurn: index >= log.length - context.recovered };
+}
+
+/** Returns when an earlier execution began the turn, in milliseconds of the epoch; `undefined` if there was none. */
+async function begunBefore(context: RequestContext): Promise<number | undefined> {
+  if (context.recovered === 0) return undefined;
+  const opening = (await context.readTaskLog()).at(-context.recovered - 1);
+  if (opening === undefined || 'artifactUpdate' in opening) return undefined;
+  const { timestamp } = 'task' in opening ? opening.task.status : opening.statusUpdate.status;
+  return timestamp === undefined ? undefined : Date.parse(timestamp);
+}
+
+function remoteIn(event: Awaited<ReturnType<RequestContext['readTaskLog']>>[number]): RemoteTask | undefined {
+  const metadata: JsonObject | undefined = 'statusUpdate' in event ? event.statusUpdate.metadata : undefined;
+  const remote = metadata?.[REMOTE_KEY];
+  return isJsonObject(remote) ? (remote as unknown as RemoteTask) : undefined;
+}
+
+/**
+ * Returns a Message id that is the same for each attempt at a turn, so that the remote agent can detect a repetition.
+ */
+function messageIdOf({ taskId, userMessage: { messageId } }: RequestContext): string {
+  const hash = createHash('sha256').update(`${taskId}/${messageId}`).digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
 
 /** Pattern only: a run checks whether the credential exists, as workflows may be saved before their credentials. */
 const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;

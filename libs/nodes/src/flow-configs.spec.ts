@@ -1,7 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { HUMAN_CONFIG, humanProblems, SET_CONFIG, setProblems, WAIT_CONFIG, waitProblems } from './flow-configs.js';
+import { HUMAN_CONFIG, humanProblems, SET_CONFIG, setProblems, WAIT_CONFIG, waitProblems } from './flow-nodes.js';
 
 interface Kind {
   schema: ConfigSchema;

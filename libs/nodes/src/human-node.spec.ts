@@ -11,7 +11,7 @@ import {
   textPart,
   userMessage,
 } from '#libs/protocol';
-import { HumanNode } from './human-node.js';
+import { HumanNode } from './flow-nodes.js';
 import type { NodeEvent } from './node-executor.js';
 import { artifactParts, outline, played, turn } from './testing/turn.js';
 

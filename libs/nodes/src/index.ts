@@ -1,12 +1,11 @@
-export { NodesModule } from './nodes.module.js';
+export { describedNodeTypes, NodesModule, placeholderService } from './nodes.module.js';
 export type { NodeType } from '#libs/executor';
-export { placeholderService, describedNodeTypes } from './described-node-types.js';
 export { NodeTypeRegistry } from './node-type-registry.js';
-export { AgentNode } from './agent-node.js';
+export { AgentNode } from './agent/agent-node.js';
 export { AgentMemory } from './agent/agent-memory.js';
 export { BuiltInTools } from './agent/agent-tools.js';
 export { ToolRegistry } from './tools/tool-registry.js';
-export { ScriptNode } from './script-node.js';
+export { ScriptNode } from './script/script-node.js';
 export { scriptProblems } from './script/parse-script.js';
 export { DefinedExecutor } from './defined/defined-executor.js';
-export { importDefault } from './plugins/import-module.js';
+export { importDefault } from './plugins.js';

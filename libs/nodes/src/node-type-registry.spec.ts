@@ -1,7 +1,7 @@
 import { UnknownAgent } from '#libs/executor';
-import { InputNode } from './echo-nodes.js';
+import { InputNode } from './node-executor.js';
 import { NodeTypeRegistry } from './node-type-registry.js';
-import { ScriptNode } from './script-node.js';
+import { ScriptNode } from './script/script-node.js';
 
 describe('NodeTypeRegistry', () => {
   const types = new NodeTypeRegistry([new InputNode(), new ScriptNode()]);

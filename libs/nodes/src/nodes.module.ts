@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { RemoteContexts } from '#libs/agent-calls';
+import { AgentReferences, AgentTalks, RemoteContexts } from '#libs/durable';
 import {
   BrainstormEntries,
   CallBudgets,
@@ -10,34 +10,26 @@ import {
   type NodeType,
   NodeTypes,
 } from '#libs/executor';
-import { McpTools } from '#libs/mcp-client';
+import { OutboundHttp } from '#libs/http-client';
+import { McpServerError, McpTools } from '#libs/mcp-client';
 import { Models } from '#libs/models';
-import { OutboundHttp } from '#libs/outbound';
 import { SecretBox } from '#libs/postgres';
-import { AgentReferences, AgentTalks } from '#libs/process';
-import { AppConfig } from '#libs/service';
+import { AppConfig, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { AgentMemory } from './agent/agent-memory.js';
-import { type AgentTools, BuiltInTools } from './agent/agent-tools.js';
-import type { AgentToolServices } from './agent/called-agent-services.js';
-import { ToolsWithServers } from './agent/mcp-agent-tools.js';
-import { AgentNode } from './agent-node.js';
-import { InputNode, OutputNode } from './echo-nodes.js';
+import { AgentNode } from './agent/agent-node.js';
+import { type AgentTools, type AgentToolServices, BuiltInTools, ToolsWithServers } from './agent/agent-tools.js';
 import { ExternalNode } from './external-node.js';
-import { HumanNode } from './human-node.js';
+import { HumanNode, SetNode, WaitNode } from './flow-nodes.js';
+import { InputNode, OutputNode } from './node-executor.js';
 import { NodeTypeRegistry } from './node-type-registry.js';
-import { PluginHandlers } from './plugins/plugin-handlers.js';
-import { PluginNode } from './plugins/plugin-node.js';
-import { PluginTool } from './plugins/plugin-tool.js';
-import { Plugins } from './plugins/plugins.js';
-import { ScriptNode } from './script-node.js';
-import { SetNode } from './set-node.js';
+import { PluginHandlers, PluginNode, Plugins, PluginTool } from './plugins.js';
+import { ScriptNode } from './script/script-node.js';
 import { ToolNode } from './tool-node.js';
 import { Calculator } from './tools/calculator.js';
 import { CurrentTime } from './tools/current-time.js';
 import { HttpGet } from './tools/http-get.js';
 import { ToolRegistry } from './tools/tool-registry.js';
-import { WaitNode } from './wait-node.js';
 
 /** Node type of another library: its class, and the module that exports it. */
 export interface OtherNodeType {
@@ -94,7 +86,7 @@ export class NodesModule {
   }
 }
 
-export function builtInTools(
+function builtInTools(
   http: Pick<OutboundHttp, 'fetch'>,
   { content }: Pick<AppConfig, 'content'>,
   plugins: Plugins,
@@ -109,7 +101,7 @@ function agentTools(registry: ToolRegistry, mcp: McpTools | undefined): AgentToo
   return mcp ? new ToolsWithServers(own, mcp) : own;
 }
 
-export function nodeTypes(
+function nodeTypes(
   { content }: Pick<AppConfig, 'content'>,
   models: Models,
   tools: ToolRegistry,
@@ -157,4 +149,50 @@ export function nodeTypes(
   ];
   plugins.refuseTypes(own.map(({ name }) => name));
   return new NodeTypeRegistry([...own, ...plugins.nodes.map(({ defined }) => new PluginNode(defined, secrets))]);
+}
+
+/**
+ * Returns the node types for checking and describing definitions, without their services. Their executors cannot be
+ * used.
+ * @param modules paths of the operator's plugin modules (`PARLEY_PLUGINS`)
+ * @param others node types of other libraries, created the same way
+ * @throws ConfigError naming a module without usable definitions
+ */
+export async function describedNodeTypes(modules: readonly string[], ...others: NodeType[]): Promise<NodeTypes> {
+  const limits = { content: DEFAULT_CONTENT_LIMITS };
+  const plugins = await Plugins.loadModules(modules);
+  const tools = builtInTools({ fetch }, limits, plugins);
+  const servers = new AbsentServers();
+  return nodeTypes(
+    limits,
+    placeholderService(),
+    tools,
+    placeholderService(),
+    placeholderService(),
+    placeholderService(),
+    placeholderService(),
+    plugins,
+    servers,
+    undefined,
+    placeholderService(),
+    undefined,
+    undefined,
+    ...others,
+  );
+}
+
+/** Placeholder for an executor's services. */
+export function placeholderService<T extends object>(): T {
+  return {} as T;
+}
+
+/** Stands for servers that may exist where the definition is used. */
+class AbsentServers extends McpTools {
+  override findMcpTools(): never {
+    throw new McpServerError('there are no MCP servers here');
+  }
+
+  override callMcpTool(): never {
+    throw new McpServerError('there are no MCP servers here');
+  }
 }

@@ -1,4 +1,4 @@
-import { resultParts } from './result-parts.js';
+import { resultParts } from './node-executor.js';
 
 describe('resultParts (row B12)', () => {
   it.each([

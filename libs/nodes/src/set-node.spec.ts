@@ -1,6 +1,6 @@
 import type { NodeSpec } from '#libs/executor';
 import { dataPart, type JsonObject, type JsonValue, textPart } from '#libs/protocol';
-import { SetNode } from './set-node.js';
+import { SetNode } from './flow-nodes.js';
 import { artifactParts, finalText, outline, played, turn } from './testing/turn.js';
 
 const nodeOf = (values: JsonValue, language?: 2): NodeSpec => ({

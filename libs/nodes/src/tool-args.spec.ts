@@ -1,5 +1,5 @@
 import { type JsonObject, userMessage } from '#libs/protocol';
-import { toolArgs } from './tool-args.js';
+import { toolArgs } from './tool-node.js';
 
 const args = (own: JsonObject | undefined, data?: JsonObject, text = 'T'): JsonObject =>
   toolArgs(userMessage(data === undefined ? text : [{ text }, { data }]), own);

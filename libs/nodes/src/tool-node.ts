@@ -1,14 +1,168 @@
 import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
-import type { McpTools } from '#libs/mcp-client';
-import { hasUserinfo, isJsonObject, NO_USERINFO } from '#libs/protocol';
+import { isFillingOf } from '#libs/expressions';
+import { type McpCallOptions, McpServerError, type McpToolResult, type McpTools } from '#libs/mcp-client';
+import {
+  ContentTooLarge,
+  firstData,
+  firstText,
+  hasUserinfo,
+  isJsonObject,
+  isRenderingOf,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  NO_USERINFO,
+  runEventNote,
+  TextBudget,
+  withoutUserinfo,
+} from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { ConfigProblems } from './config-problems.js';
-import { configSchema } from './config-schema.js';
-import { McpToolExecutor } from './mcp-tool-executor.js';
-import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
-import { resultParts } from './result-parts.js';
-import { callArgs, shownArgs } from './tool-args.js';
+import { filledIn, withText } from './config-texts.js';
+import { ConfigProblems, configSchema } from './node-config.js';
+import { NodeExecutor, NodeFailure, type NodeWork, resultParts, workStep } from './node-executor.js';
 import type { ToolRegistry } from './tools/tool-registry.js';
+
+/** Rules for filling in the author's texts. */
+export interface Author {
+  /** Returns the value of a text for which the Message brings none. */
+  fillText(text: string): JsonValue;
+  /** True if the Message may bring this value for the text. */
+  allowsValue(text: string, given: JsonValue): boolean;
+}
+
+/**
+ * Returns the arguments of a node's tool call.
+ * @throws NodeFailure if they exceed the limit for texts
+ */
+function callArgs(node: NodeSpec, { userMessage }: RequestContext, renderedText: number): JsonObject {
+  const budget = new TextBudget(renderedText);
+  const author: Author =
+    node.of?.language === 2
+      ? { fillText: (text) => filledIn(text, node, userMessage, budget), allowsValue: isFillingOf }
+      : authorOf(firstText(userMessage.parts) ?? '', budget);
+  try {
+    return toolArgs(userMessage, node.config.args, author);
+  } catch (error) {
+    throw error instanceof ContentTooLarge ? new NodeFailure(error.message, { cause: error }) : error;
+  }
+}
+
+/**
+ * Returns the arguments that a Message calls a tool with: its data, or the data's `args`, restricted by the author's
+ * own arguments.
+ * - Members that the author fixed stay.
+ * - For a text with references, the Message may bring only values of the references.
+ * - Without data, the Message's text replaces `{{text}}`.
+ *
+ * @throws any error of filling in the author's texts
+ */
+export function toolArgs({ parts }: Message, own: unknown, author = authorOf(firstText(parts) ?? '')): JsonObject {
+  const fixed = isJsonObject(own) ? own : {};
+  const data = firstData(parts);
+  const given = isJsonObject(data) ? (isJsonObject(data.args) ? data.args : data) : {};
+  return { ...given, ...fillMembers(fixed, given, author) };
+}
+
+/**
+ * Returns the rules for texts with `{{references}}`.
+ * @param text value of `{{text}}`
+ * @param budget limit for the texts; beyond it `fillText` throws ContentTooLarge
+ */
+export function authorOf(text: string, budget = new TextBudget()): Author {
+  return {
+    fillText: (own) => withText(own, text, budget),
+    allowsValue: (own, given) => typeof given === 'string' && isRenderingOf(own, given),
+  };
+}
+
+/** Returns the author's members, each with the given values of its references. */
+function fillMembers(own: JsonObject, given: JsonObject, author: Author): JsonObject {
+  const members = Object.entries(own).map(([key, value]): [string, JsonValue] => {
+    return [key, filledValue(value, Object.hasOwn(given, key) ? given[key] : undefined, author)];
+  });
+  return Object.fromEntries(members);
+}
+
+function filledValue(own: JsonValue, given: JsonValue | undefined, author: Author): JsonValue {
+  if (typeof own === 'string')
+    return given !== undefined && author.allowsValue(own, given) ? given : author.fillText(own);
+  if (Array.isArray(own)) {
+    const items = Array.isArray(given) ? given : [];
+    return own.map((item, index) => filledValue(item, items[index], author));
+  }
+  return isJsonObject(own) ? fillMembers(own, isJsonObject(given) ? given : {}, author) : own;
+}
+
+/** Returns the arguments as events show them: without the password of a URL. */
+function shownArgs(args: JsonObject): JsonObject {
+  const shown = Object.entries(args).map(([key, value]): [string, JsonValue] => {
+    return [key, typeof value === 'string' ? withoutUserinfo(value) : value];
+  });
+  return Object.fromEntries(shown);
+}
+
+/**
+ * Calls one tool of an MCP server. A recorded result is not requested again. An interrupted call is repeated only if
+ * the server declares the tool read-only or idempotent.
+ */
+class McpToolExecutor extends NodeExecutor {
+  override readonly recovery = 'restart';
+
+  constructor(
+    node: NodeSpec,
+    private readonly tool: string,
+    private readonly mcp: McpTools,
+    private readonly renderedText: number,
+  ) {
+    super(node);
+  }
+
+  protected override async *performWork(context: RequestContext): NodeWork {
+    const args = callArgs(this.node, context, this.renderedText);
+    yield workStep(context, 'tool.call', { tool: this.tool, args: shownArgs(args) });
+    const outcome = await this.obtainOutcome(context, args);
+    yield workStep(context, 'tool.result', { tool: this.tool, ...outcome });
+    if ('error' in outcome) throw new NodeFailure(`tool "${this.tool}": ${outcome.error}`);
+    return resultParts(outcome.result);
+  }
+
+  private async obtainOutcome(context: RequestContext, args: JsonObject): Promise<McpToolResult> {
+    const options: McpCallOptions = { ...context.call.scope, signal: context.signal };
+    if (context.recovered > 0) {
+      const { called, result } = await this.readRecordedCall(context);
+      if (result) return result;
+      if (called && !(await this.isRepeatable(options)))
+        throw new NodeFailure(`the call of the tool "${this.tool}" was cut off: it is not known whether it was made`);
+    }
+    // Once this is durable, another execution does not repeat the call blindly.
+    await context.flush();
+    // The span of the node's only call has an empty id.
+    const trace = context.trace?.headersBelow('tool', '');
+    const outcome = await this.mcp.callMcpTool(this.tool, args, { ...options, ...(trace && { trace }) });
+    if ('result' in outcome) return outcome;
+    const { errorForModel: _unread, ...failed } = outcome;
+    return failed;
+  }
+
+  /** Returns what an earlier execution of this turn recorded of the call. */
+  private async readRecordedCall(context: RequestContext): Promise<{ called: boolean; result?: McpToolResult }> {
+    const events = (await context.readTaskLog()).slice(-context.recovered);
+    const notes = events.flatMap((it) => ('statusUpdate' in it && runEventNote(it.statusUpdate.metadata)) || []);
+    const { tool: _tool, ...result } = notes.find(({ type }) => type === 'tool.result')?.payload ?? {};
+    const called = notes.some(({ type }) => type === 'tool.call');
+    return { called, ...(Object.keys(result).length > 0 && { result: result as McpToolResult }) };
+  }
+
+  private async isRepeatable({ tenant, signal }: McpCallOptions): Promise<boolean> {
+    try {
+      const [found] = await this.mcp.findMcpTools([this.tool], { tenant, signal });
+      return found !== undefined && (found.readOnly || found.idempotent);
+    } catch (error) {
+      if (error instanceof McpServerError) return false;
+      throw error;
+    }
+  }
+}
 
 /** Pattern of a server and one of its tools. */
 const MCP_TOOL = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}/[A-Za-z0-9_./-]{1,128}$';

@@ -1,8 +1,8 @@
 import type { NodeSpec } from '#libs/executor';
 import { dataPart, type JsonObject, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { WaitNode } from './flow-nodes.js';
 import { artifactParts, finalText, outline, played, turn } from './testing/turn.js';
-import { WaitNode } from './wait-node.js';
 
 const LONG_AGO = '2020-01-01T00:00:00Z';
 

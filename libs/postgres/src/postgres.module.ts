@@ -1,17 +1,26 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Logger } from 'nestjs-pino';
+import { createHash } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { AppConfig, Metrics, Readiness, Shutdown } from '#libs/service';
-import { Database } from './database/database.js';
-import type { MigrationClass } from './database/migrate.js';
+import { Database, type MigrationClass } from './database/database.js';
 import { openDatabase } from './database/open-database.js';
 import { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
 import { ReplicaLife } from './replica/replica-life.js';
-import { SecretBox } from './secrets/secret-box.js';
-import { openSecretBox } from './secrets/service-secret.js';
+import { openSecretBox, SecretBox, serviceSecret } from './secrets/secret-box.js';
 import { ChannelSignals } from './signals/channel-signals.js';
-import { openWire } from './signals/open-wire.js';
 import { ReplicaSignals } from './signals/replica-signals.js';
+import { NatsWire, PostgresWire, type SignalWire } from './signals/signal-wire.js';
+
+/** Name of the service secret that distinguishes the signals of one database from those of others. */
+const SCOPE = 'signals';
+
+/** Opens the transport of this service's signals: `SIGNALS_URL`, else the database. */
+async function openWire({ signalsUrl }: AppConfig, database: Database): Promise<SignalWire> {
+  if (signalsUrl === undefined) return new PostgresWire(database);
+  const secret = await serviceSecret(database, SCOPE);
+  return new NatsWire(signalsUrl, createHash('sha256').update(secret).digest('hex').slice(0, 24));
+}
 
 export interface PostgresOptions {
   /** Migrations of every library that owns tables; those of this library are added. */

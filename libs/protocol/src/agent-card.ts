@@ -1,4 +1,5 @@
-import type { JsonObject } from './json.js';
+import * as sdk from '@a2a-js/sdk';
+import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 
 export type ProtocolBinding = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
 
@@ -56,4 +57,94 @@ export interface AgentCard {
   skills: AgentSkill[];
   signatures?: AgentCardSignature[];
   iconUrl?: string;
+}
+
+/** Message type of the specification: the default of each REQUIRED field, and the types of its members. */
+interface Shape {
+  required?: Readonly<Record<string, () => JsonValue>>;
+  members?: Readonly<Record<string, Shape>>;
+  /** Type of each entry of a map or a list. */
+  each?: Shape;
+}
+
+const emptyText = (): JsonValue => '';
+const emptyList = (): JsonValue => [];
+const emptyObject = (): JsonValue => ({});
+
+const AUTHORIZATION_CODE: Shape = {
+  required: { authorizationUrl: emptyText, tokenUrl: emptyText, scopes: emptyObject },
+};
+const CLIENT_CREDENTIALS: Shape = { required: { tokenUrl: emptyText, scopes: emptyObject } };
+const DEVICE_CODE: Shape = {
+  required: { deviceAuthorizationUrl: emptyText, tokenUrl: emptyText, scopes: emptyObject },
+};
+const FLOWS: Shape = {
+  members: {
+    authorizationCode: AUTHORIZATION_CODE,
+    clientCredentials: CLIENT_CREDENTIALS,
+    deviceCode: DEVICE_CODE,
+  },
+};
+const SECURITY_SCHEME: Shape = {
+  members: {
+    apiKeySecurityScheme: { required: { location: emptyText, name: emptyText } },
+    httpAuthSecurityScheme: { required: { scheme: emptyText } },
+    oauth2SecurityScheme: { required: { flows: emptyObject }, members: { flows: FLOWS } },
+    openIdConnectSecurityScheme: { required: { openIdConnectUrl: emptyText } },
+  },
+};
+const INTERFACE: Shape = { required: { url: emptyText, protocolBinding: emptyText, protocolVersion: emptyText } };
+const SKILL: Shape = { required: { id: emptyText, name: emptyText, description: emptyText, tags: emptyList } };
+
+const CARD: Shape = {
+  required: {
+    name: emptyText,
+    description: emptyText,
+    supportedInterfaces: emptyList,
+    version: emptyText,
+    capabilities: emptyObject,
+    defaultInputModes: emptyList,
+    defaultOutputModes: emptyList,
+    skills: emptyList,
+  },
+  members: {
+    supportedInterfaces: { each: INTERFACE },
+    provider: { required: { url: emptyText, organization: emptyText } },
+    securitySchemes: { each: SECURITY_SCHEME },
+    skills: { each: SKILL },
+  },
+};
+
+/**
+ * Returns the content of a card that a signature covers (section 8.4.1), to be serialized by RFC 8785.
+ *
+ * - REQUIRED fields are always present, `optional` fields only if they were set, others only if they are not empty.
+ * - Signatures and members unknown to A2A 1.0 are not covered.
+ */
+export function canonicalAgentCard(card: sdk.AgentCard): JsonObject {
+  const { signatures: _, ...json } = sdk.AgentCard.toJSON(card) as JsonObject;
+  return completeFields(json, CARD) as JsonObject;
+}
+
+function completeFields(value: JsonValue, shape: Shape): JsonValue {
+  if (Array.isArray(value)) return shape.each ? value.map((it) => completeFields(it, shape.each!)) : value;
+  if (!isJsonObject(value)) return value;
+  const whole: JsonObject = {};
+  for (const [name, member] of Object.entries(value)) {
+    const below = shape.members?.[name] ?? shape.each;
+    whole[name] = below ? completeFields(member, below) : member;
+  }
+  for (const [name, none] of Object.entries(shape.required ?? {})) {
+    if (whole[name] === undefined) whole[name] = completeFields(none(), shape.members?.[name] ?? {});
+  }
+  return whole;
+}
+
+/**
+ * Returns the text that the official SDKs sign and verify. It omits everything empty, including REQUIRED fields and
+ * parameters of extensions; for a card without empty members it equals the canonical text.
+ */
+export function compactCardText(card: sdk.AgentCard): string {
+  // The SDK's function expects JSON, despite its type: the decoded form would lose security schemes.
+  return sdk.canonicalizeAgentCard(sdk.AgentCard.toJSON(card) as sdk.AgentCard);
 }

@@ -1,4 +1,4 @@
-import { briefText, textStart, withoutHalf } from './brief-text.js';
+import { briefText, textStart, withoutHalf } from './text.js';
 
 describe('a brief text', () => {
   it.each([

@@ -1,42 +1,73 @@
 export { jsonInText } from './json-in-text.js';
-export { hasMoreCharacters } from './json-size.js';
-export { endOfJsonString, nestsDeeper, parseJson, refuseUnfitText, tryParseJson } from './json-text.js';
-export { UnfitJson, unfitValue } from './unfit-value.js';
-export { type JsonObject, type JsonValue, isJsonObject } from './json.js';
-export { TaskChangedHands } from './task-changed-hands.js';
-export { isActiveState, isTerminalState, isWaitingState, TASK_STATES, type TaskState } from './task-state.js';
 export {
+  canonicalJson,
+  endOfJsonString,
+  hasMoreCharacters,
+  isJsonObject,
+  type JsonDifference,
+  jsonDifferences,
+  type JsonObject,
+  type JsonValue,
+  nestsDeeper,
+  parseJson,
+  refuseUnfitText,
+  tryParseJson,
+  UnfitJson,
+  unfitValue,
+} from './json.js';
+export {
+  agentMessage,
+  type Artifact,
+  artifactUpdate,
+  dateOfTimestamp,
+  derivedId,
+  isActiveState,
+  isTerminalState,
+  isWaitingState,
+  randomDigits,
+  randomId,
+  readTimestamp,
+  type SendMessageResponse,
+  statusUpdate,
+  type StreamResponse,
+  submittedTask,
+  type Task,
+  TASK_STATES,
+  type TaskArtifactUpdateEvent,
+  TaskChangedHands,
+  type TaskReference,
+  type TaskState,
+  type TaskStatus,
+  type TaskStatusUpdateEvent,
+  timestampNow,
+  userMessage,
+} from './task.js';
+export {
+  claimsKeptFile,
   contentLength,
   dataPart,
+  describedPart,
   firstData,
   firstText,
   firstTextRow,
-  joinedText,
-  type Message,
-  PART_OF,
-  type Part,
-  textPart,
-} from './message.js';
-export { claimsKeptFile, KEPT_FILE, keptFileOf, withBytes, withKeptFile, withoutKeptFile } from './kept-file.js';
-export {
-  describedPart,
   isFilePart,
+  joinedText,
+  KEPT_FILE,
+  keptFileOf,
   mergedTexts,
+  type Message,
+  type Part,
+  PART_OF,
   partAsLine,
   partAsText,
   partKind,
   spokenParts,
+  textPart,
   textRows,
-} from './passed-parts.js';
-export type {
-  Artifact,
-  SendMessageResponse,
-  StreamResponse,
-  Task,
-  TaskArtifactUpdateEvent,
-  TaskStatus,
-  TaskStatusUpdateEvent,
-} from './task.js';
+  withBytes,
+  withKeptFile,
+  withoutKeptFile,
+} from './message.js';
 export type {
   CancelTaskRequest,
   GetTaskRequest,
@@ -46,34 +77,41 @@ export type {
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
 } from './requests.js';
-export { readTimestamp } from './rfc-3339.js';
-export { dateOfTimestamp, timestampNow } from './timestamp.js';
-export { derivedId } from './derived-id.js';
-export { randomDigits, randomId } from './random-id.js';
-export type {
-  AgentCapabilities,
-  AgentCard,
-  AgentCardSignature,
-  AgentExtension,
-  AgentInterface,
-  AgentSkill,
-} from './agent-card.js';
 export {
-  agentMessage,
-  artifactUpdate,
-  statusUpdate,
-  submittedTask,
-  type TaskReference,
-  userMessage,
-} from './constructors.js';
+  type AgentCapabilities,
+  type AgentCard,
+  type AgentCardSignature,
+  type AgentExtension,
+  type AgentInterface,
+  type AgentSkill,
+  canonicalAgentCard,
+  compactCardText,
+} from './agent-card.js';
 export { A2A_ERRORS, A2AError, type A2AErrorReason, type FieldViolation, invalidParams } from './errors.js';
-export { failedUpdate, failureMetadata, type FailureNote, failureNote } from './failure-note.js';
-export { FORM_EXTENSION, formMessage, type FormQuestion, formQuestion } from './form-question.js';
-export { runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';
-export { streamEvent, streamEventMetadata } from './stream-event.js';
-export { InvalidProtocolValue } from './codec/invalid-protocol-value.js';
+export {
+  failedUpdate,
+  failureMetadata,
+  type FailureNote,
+  failureNote,
+  FORM_EXTENSION,
+  formMessage,
+  type FormQuestion,
+  formQuestion,
+  runEventMetadata,
+  type RunEventNote,
+  runEventNote,
+  streamEvent,
+  streamEventMetadata,
+} from './parley-metadata.js';
+export {
+  InvalidProtocolValue,
+  readStreamItem,
+  readStreamResponse,
+  readTask,
+  standardBase64,
+  UNREAD_PARTS,
+} from './codec/proto-json.js';
 export { protoName, protoNames, type ProtoNames, toJsonNames } from './codec/proto-names.js';
-export { readStreamItem, readStreamResponse, readTask, standardBase64, UNREAD_PARTS } from './codec/proto-json.js';
 export {
   decodeAgentCard,
   decodeStreamResponse,
@@ -84,16 +122,27 @@ export {
   encodeStreamResponse,
   encodeTask,
 } from './codec/sdk-codec.js';
-export { PRE_1_0_SEND, readPre10SendParams, writePre10SendParams } from './codec/pre-1-0-requests.js';
-export { isPre10Task, readPre10SendResult, readPre10Task, writePre10Task } from './codec/pre-1-0-values.js';
 export {
+  isPre10Task,
+  PRE_1_0_SEND,
+  readPre10SendParams,
+  readPre10SendResult,
+  readPre10Task,
+  writePre10SendParams,
+  writePre10Task,
+} from './codec/pre-1-0.js';
+export {
+  endsV03Stream,
+  type ReadV03,
   readV03OnePushParams,
   readV03PushConfig,
   readV03PushParams,
   readV03SendParams,
   readV03TaskParams,
-  type ReadV03,
-} from './codec/v0-3-requests.js';
+  writeV03PushConfig,
+  writeV03StreamItem,
+  writeV03Task,
+} from './codec/v0-3.js';
 export {
   readV03RestPushConfig,
   readV03RestSend,
@@ -101,29 +150,31 @@ export {
   writeV03RestPushConfig,
   writeV03RestTask,
 } from './codec/v0-3-rest.js';
-export { endsV03Stream, writeV03PushConfig, writeV03StreamItem, writeV03Task } from './codec/v0-3-values.js';
-export { canonicalAgentCard, compactCardText } from './card/canonical-card.js';
-export { canonicalJson } from './card/canonical-json.js';
-export { type JsonDifference, jsonDifferences } from './json-differences.js';
-export { briefText, textStart, withoutHalf } from './brief-text.js';
-export { ContentTooLarge } from './content-too-large.js';
-export { isIdentifier, isPlainText, LONGEST_ID, NO_ID } from './identifier.js';
 export {
+  briefText,
   hasUserinfo,
+  isIdentifier,
+  isPlainText,
+  LONGEST_ID,
   LONGEST_URL,
+  NO_ID,
   NO_USERINFO,
   redactedUrl,
+  textBefore,
+  textStart,
   TOO_LONG_URL,
   urlProblem,
+  withoutHalf,
+  withoutTrailing,
   withoutUserinfo,
-} from './shown-url.js';
+} from './text.js';
 export {
+  artifactReference,
+  ContentTooLarge,
   isRenderingOf,
   renderTemplate,
   templateReferences,
   type TemplateResolver,
+  TextBudget,
   unreadReferences,
 } from './template.js';
-export { TextBudget } from './text-budget.js';
-export { textBefore, withoutTrailing } from './text-ends.js';
-export { artifactReference } from './template-artifact.js';

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonValue } from './json.js';
 import { jsonInText } from './json-in-text.js';
-import { tryParseJson } from './json-text.js';
+import { isJsonObject, type JsonValue, tryParseJson } from './json.js';
 
 const read = (json: string): JsonValue | undefined => tryParseJson(json, 100);
 const isAnswer = (value: JsonValue): boolean => isJsonObject(value) && value['a'] === 1;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { hasMoreCharacters } from './json-size.js';
+import { hasMoreCharacters } from './json.js';
 
 describe('hasMoreCharacters', () => {
   it('never says more of a value than its JSON has', () => {

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { endOfJsonString, parseJson, refuseUnfitText } from './json-text.js';
-import { UnfitJson, unfitValue } from './unfit-value.js';
+import { endOfJsonString, parseJson, refuseUnfitText, UnfitJson, unfitValue } from './json.js';
 
 function refusal(read: () => unknown): { path: string; detail: string } | undefined {
   try {

@@ -1,6 +1,18 @@
-import { dataPart, firstText, joinedText, PART_OF, type Part, textPart } from './message.js';
-import { describedPart, mergedTexts, partAsText, partKind, spokenParts, textRows } from './passed-parts.js';
-import { artifactReference } from './template-artifact.js';
+import {
+  dataPart,
+  describedPart,
+  firstText,
+  joinedText,
+  mergedTexts,
+  type Part,
+  PART_OF,
+  partAsText,
+  partKind,
+  spokenParts,
+  textPart,
+  textRows,
+} from './message.js';
+import { artifactReference } from './template.js';
 
 const BYTES = Buffer.alloc(300_000, 7).toString('base64');
 const PNG: Part = { raw: BYTES, mediaType: 'image/png', filename: 'chart.png' };

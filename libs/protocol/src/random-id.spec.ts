@@ -1,4 +1,4 @@
-import { randomDigits, randomId } from './random-id.js';
+import { randomDigits, randomId } from './task.js';
 
 describe('randomId', () => {
   it('makes UUIDs of version 4, all different, beyond what is drawn at once', () => {

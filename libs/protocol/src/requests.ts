@@ -1,7 +1,6 @@
 import type { JsonObject } from './json.js';
 import type { Message } from './message.js';
-import type { Task } from './task.js';
-import type { TaskState } from './task-state.js';
+import type { Task, TaskState } from './task.js';
 
 export interface AuthenticationInfo {
   scheme: string;

@@ -1,4 +1,4 @@
-import { readTimestamp } from './rfc-3339.js';
+import { readTimestamp } from './task.js';
 
 describe('a timestamp of a caller', () => {
   it.each([

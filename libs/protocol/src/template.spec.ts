@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { dataPart, textPart } from './message.js';
 import type { Artifact } from './task.js';
-import { artifactReference } from './template-artifact.js';
-import { isRenderingOf, renderTemplate } from './template.js';
-import { TextBudget } from './text-budget.js';
+import { artifactReference, isRenderingOf, renderTemplate, TextBudget } from './template.js';
 
 const artifact = (...parts: Artifact['parts']): Artifact => ({ artifactId: 'a1', parts });
 

@@ -1,4 +1,38 @@
-import { TextBudget } from './text-budget.js';
+import { firstData, joinedText, spokenParts, withoutBytes } from './message.js';
+import type { Artifact } from './task.js';
+
+/** Content exceeds a configured limit. The message names the limit and may be shown to callers. */
+export class ContentTooLarge extends Error {
+  override readonly name: string = 'ContentTooLarge';
+
+  /**
+   * @param what the content, as the subject of a sentence
+   * @param variable the variable that sets the limit, in characters
+   */
+  static beyondLimit(what: string, limit: number, variable: string): ContentTooLarge {
+    return new ContentTooLarge(`${what} has more than ${limit} characters (${variable})`);
+  }
+}
+
+/** Budget of characters for texts that are built. It is checked first, so a text beyond it is never built. */
+export class TextBudget {
+  private left: number;
+
+  constructor(private readonly limit = Number.POSITIVE_INFINITY) {
+    this.left = limit;
+  }
+
+  /** Number of characters spent so far. */
+  get spent(): number {
+    return this.limit - this.left;
+  }
+
+  /** Spends characters. @throws ContentTooLarge beyond the limit */
+  spendCharacters(characters: number): void {
+    this.left -= characters;
+    if (this.left < 0) throw ContentTooLarge.beyondLimit('the rendered text', this.limit, 'RENDERED_TEXT_LIMIT');
+  }
+}
 
 const REFERENCE = /\{\{(\w+(?:\.\w+)*)\}\}/g;
 const WHOLE_REFERENCE = /\{\{\w+(?:\.\w+)*\}\}/;
@@ -65,4 +99,21 @@ export function isRenderingOf(template: string, text: string): boolean {
     position = found + literal.length;
   }
   return text.length - tail.length >= position && text.endsWith(tail);
+}
+
+/**
+ * Resolves a reference to a node, given the node's first Artifact. The suffix `data` gives its first data Part as
+ * compact JSON. Any other suffix, or none, gives its text, else its data, else the Artifact as JSON, with the size of
+ * files (`size`, in bytes) in place of their bytes.
+ * @returns `undefined` if there is nothing to refer to: the reference stays verbatim
+ */
+export function artifactReference(artifact: Artifact | undefined, suffix: readonly string[]): string | undefined {
+  if (artifact === undefined) return undefined;
+  const data = firstData(artifact.parts);
+  if (suffix.length === 1 && suffix[0] === 'data') return data === undefined ? undefined : JSON.stringify(data);
+  const text = joinedText(artifact.parts);
+  if (text) return text;
+  if (data !== undefined) return JSON.stringify(data);
+  const parts = spokenParts(artifact.parts);
+  return parts.length === 0 ? '' : JSON.stringify({ ...artifact, parts: parts.map(withoutBytes) });
 }

@@ -1,4 +1,4 @@
-import { textBefore, withoutTrailing } from './text-ends.js';
+import { textBefore, withoutTrailing } from './text.js';
 
 describe('the end of a text', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { dateOfTimestamp, timestampNow } from './timestamp.js';
+import { dateOfTimestamp, timestampNow } from './task.js';
 
 describe('timestampNow', () => {
   afterEach(() => void jest.restoreAllMocks());

@@ -1,11 +1,10 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Scope } from '#libs/access';
-import { ApiProblem } from '#libs/http';
+import { ApiProblem } from '#libs/http-server';
 import type { TaskScope } from '#libs/tasks';
-import { DeliveriesQuery } from './deliveries-query.js';
+import { DeliveriesQuery, DeliveryPageView, DeliveryView } from './deliveries.dto.js';
 import { DeliveryLedger } from './delivery-ledger.js';
-import { DeliveryPageView, DeliveryView } from './delivery-views.js';
 
 /** Serves the ledger of push notifications. */
 @ApiTags('push')

@@ -2,10 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
-import type { DeliveriesQuery, DeliveryStatus } from './deliveries-query.js';
-import { tokenAfter } from './deliveries-query.js';
+import {
+  type DeliveriesQuery,
+  type DeliveryPageView,
+  type DeliveryStatus,
+  type DeliveryView,
+  tokenAfter,
+} from './deliveries.dto.js';
 import { DeliveryStore } from './delivery-store.js';
-import type { DeliveryPageView, DeliveryView } from './delivery-views.js';
 import { notificationId, readNotificationId } from './notification-request.js';
 import { PushRepeats } from './push-repeats.js';
 

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { inTransaction } from '#libs/postgres';
-import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
-import { type PushQueue, PushQueues } from './push-queues.js';
+import { DUE_CONFIG, type DueConfig, type PushQueue, PushQueues, PushSessions } from './push-queues.js';
 import type { AttemptOutcome } from './retry-plan.js';
-import { PushSessions } from './push-sessions.js';
 
 /**
  * Progress of each config. Every change checks the config's turn, so of two concurrent holders only the newer one

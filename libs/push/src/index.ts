@@ -2,5 +2,4 @@ export { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownP
 export { PUSH_MIGRATIONS, PUSHES_UNDER_WAY } from './push-migrations.js';
 export { PushModule } from './push.module.js';
 export { PushWaker } from './push-waker.js';
-export { PushQueues } from './push-queues.js';
-export { PushSessions } from './push-sessions.js';
+export { PushQueues, PushSessions } from './push-queues.js';

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '#libs/tasks';
-import { LegacyBodies } from './legacy-bodies.js';
+import { LegacyBodies } from './notification-request.js';
 
 const IDS = { taskId: 't', contextId: 'c' };
 const EVENTS = [

@@ -1,6 +1,6 @@
-import type { DueConfig } from './due-config.js';
-import type { PushSecrets } from './push-secrets.js';
 import { notificationHeaders, notificationId, notificationOf, readNotificationId } from './notification-request.js';
+import type { DueConfig } from './push-queues.js';
+import type { PushSecrets } from './push-secrets.js';
 
 const PUSH_ID = '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11';
 const CONFIG: DueConfig = {

@@ -1,14 +1,76 @@
 import { Injectable } from '@nestjs/common';
-import { OutboundHttp } from '#libs/outbound';
-import { type RecordedEvent, TaskStore } from '#libs/tasks';
-import { Tracing } from '#libs/tracing';
-import type { DueConfig } from './due-config.js';
-import { LegacyBodies } from './legacy-bodies.js';
-import { isLegacyConfig, NOTIFICATION_SIGNATURE, notificationHeaders, notificationOf } from './notification-request.js';
-import { NotificationSigner } from './notification-signer.js';
+import { CompactSign } from 'jose';
+import { OutboundHttp } from '#libs/http-client';
+import { SIGNATURE_TYPES, SigningKeys } from '#libs/http-server';
+import { readTraceContext, type TraceHeaders } from '#libs/service';
+import { begunTask, type RecordedEvent, TaskStore } from '#libs/tasks';
+import { Tracing, turnKey } from '#libs/tracing';
+import {
+  isLegacyConfig,
+  LegacyBodies,
+  type Notification,
+  NOTIFICATION_SIGNATURE,
+  notificationHeaders,
+  notificationOf,
+} from './notification-request.js';
+import type { DueConfig } from './push-queues.js';
 import { PushSecretBox } from './push-secrets.js';
-import { TaskTraces } from './task-traces.js';
-import { outcomeOfAnswer, type AttemptOutcome, outcomeOfError } from './retry-plan.js';
+import { type AttemptOutcome, outcomeOfAnswer, outcomeOfError } from './retry-plan.js';
+
+/**
+ * Validity in seconds. Each attempt is signed again, so this covers the transmission and the difference of two clocks.
+ */
+const VALID_SECONDS = 300;
+
+/**
+ * Signs notifications: a JWS with detached content over the body's bytes (RFC 7515, appendix F).
+ * - The protected header names the type (`typ`), the URL of the config (`aud`), the notification (`jti`, and `nid` for
+ *   receivers older than `jti`), and the validity (`iat`, `exp`; RFC 7519).
+ * - A signature therefore fits no other notification, receiver or time.
+ * - The key is published in `/.well-known/jwks.json`.
+ */
+@Injectable()
+export class NotificationSigner {
+  constructor(private readonly keys: SigningKeys) {}
+
+  /** Signs a notification. @param receiver URL of the webhook in its config */
+  async signNotification({ id, body }: Pick<Notification, 'id' | 'body'>, receiver: string): Promise<string> {
+    const { kid, key } = await this.keys.getSigningKey();
+    const iat = Math.floor(Date.now() / 1000);
+    const said = { jti: id, nid: id, aud: receiver, iat, exp: iat + VALID_SECONDS };
+    const header = { alg: 'ES256', typ: SIGNATURE_TYPES.notification, kid, ...said };
+    const jws = await new CompactSign(Buffer.from(body)).setProtectedHeader(header).sign(key);
+    const [head, , signature] = jws.split('.');
+    return `${head}..${signature}`;
+  }
+}
+
+/** Maximum number of Tasks with cached traces. */
+const MOST_KEPT = 1_000;
+
+/** Traces of Tasks whose events are sent: the first event of each Task is read once. */
+class TaskTraces {
+  private readonly kept = new Map<string, TraceHeaders>();
+
+  constructor(
+    private readonly tasks: Pick<TaskStore, 'readEvents'>,
+    private readonly tracing: Pick<Tracing, 'traceTurn'>,
+  ) {}
+
+  /** Returns the trace headers of a notification: its parent is the Task's first turn. */
+  async traceHeadersOf({ taskId, sequence, event }: RecordedEvent): Promise<TraceHeaders> {
+    const known = this.kept.get(taskId);
+    if (known) return known;
+    const task = sequence === 1 && 'task' in event ? event.task : await begunTask(this.tasks, taskId);
+    const { traceparent, tracestate } = task?.metadata ?? {};
+    const parent = readTraceContext(traceparent, tracestate);
+    const headers =
+      this.tracing.traceTurn({ taskId, began: 1, ...(parent && { parent }) })?.headersBelow(...turnKey(1)) ?? {};
+    if (this.kept.size >= MOST_KEPT) this.kept.delete(this.kept.keys().next().value!);
+    this.kept.set(taskId, headers);
+    return headers;
+  }
+}
 
 const UNREADABLE: AttemptOutcome = { delivered: false, error: 'unreadable' };
 

@@ -1,22 +1,74 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type { ClientBase } from 'pg';
+import { OutboundHttp } from '#libs/http-client';
 import { type Job, Jobs, PermanentJobError } from '#libs/jobs';
-import { OutboundHttp } from '#libs/outbound';
 import { Database, inTransaction } from '#libs/postgres';
 import {
   A2AError,
   invalidParams,
+  isJsonObject,
   isTerminalState,
   type TaskPushNotificationConfig,
   type TaskState,
 } from '#libs/protocol';
 import { TaskRetention, type TaskScope } from '#libs/tasks';
-import type { ClientBase } from 'pg';
-import { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from './push-configs.js';
+import {
+  type CheckedPushConfig,
+  pushConfigProblems,
+  PushConfigs,
+  type PushRegistration,
+  type ShownPushConfig,
+} from './push-configs.js';
 import { PushQueues } from './push-queues.js';
 import { PushSecretBox } from './push-secrets.js';
-import { pushConfigProblems } from './push-target.js';
-import { openRegistration, readRegistration, REGISTER, sealedRegistration } from './registration.js';
+
+/** Name of the job that registers a config if the process that accepted its Message did not. */
+const REGISTER = 'push.register';
+
+/** Registration in its job: its config contains no secret, `sealed` has them. */
+export interface KeptRegistration extends PushRegistration {
+  sealed?: string | null;
+}
+
+/** Parses the payload. @throws TypeError for a payload of another shape */
+function readRegistration(payload: unknown): KeptRegistration {
+  if (!isJsonObject(payload) || typeof payload.taskId !== 'string' || !isJsonObject(payload.config)) {
+    throw new TypeError('It is no registration of a config');
+  }
+  return payload as unknown as KeptRegistration;
+}
+
+function sealedRegistration(registration: PushRegistration, secrets: PushSecretBox): Record<string, unknown> {
+  const { taskId, config } = registration;
+  const { id, url, token, authentication } = config;
+  const sealed = secrets.sealSecrets({ taskId, configId: id }, { token, credentials: authentication?.credentials });
+  const noted: CheckedPushConfig = {
+    id,
+    url,
+    ...(authentication && { authentication: { scheme: authentication.scheme } }),
+  };
+  return { ...registration, config: noted, sealed };
+}
+
+/** Opens the secrets of a registration. @throws UnreadableSecret */
+function openRegistration({ sealed, ...registration }: KeptRegistration, secrets: PushSecretBox): PushRegistration {
+  if (!sealed) return registration;
+  const { taskId, config } = registration;
+  const place = { taskId, configId: config.id, sealed, token: null, credentials: null };
+  const { token, credentials } = secrets.openSecrets(place);
+  const { authentication } = config;
+  return {
+    ...registration,
+    config: {
+      ...config,
+      ...(token !== undefined && { token }),
+      ...(authentication && {
+        authentication: { ...authentication, ...(credentials !== undefined && { credentials }) },
+      }),
+    },
+  };
+}
 
 /** Maximum number of configs of one Task, deleted ones excluded. */
 export const MAX_CONFIGS = 10;

@@ -3,10 +3,9 @@ import { Logger } from '@nestjs/common';
 import type { Metrics } from '#libs/service';
 import type { RecordedEvent, TaskStore } from '#libs/tasks';
 import type { DeliveryStore } from './delivery-store.js';
-import type { DueConfig } from './due-config.js';
 import type { NotificationSender } from './notification-sender.js';
 import { PushDeliveries } from './push-deliveries.js';
-import type { PushLane, PushQueues } from './push-queues.js';
+import type { DueConfig, PushLane, PushQueues } from './push-queues.js';
 import type { PushRepeats, TakenRepeat } from './push-repeats.js';
 import type { AttemptOutcome } from './retry-plan.js';
 

@@ -3,9 +3,8 @@ import { isDatabaseAway } from '#libs/postgres';
 import { Metrics } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
 import { DeliveryStore } from './delivery-store.js';
-import type { DueConfig } from './due-config.js';
 import { NotificationSender } from './notification-sender.js';
-import { type PushLane, PushQueues } from './push-queues.js';
+import { type DueConfig, type PushLane, PushQueues } from './push-queues.js';
 import { PushRepeats } from './push-repeats.js';
 import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter } from './retry-plan.js';
 

@@ -1,11 +1,48 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { inTransaction, ReplicaLife, livenessCheckBy } from '#libs/postgres';
-import type { ClientBase, PoolClient } from 'pg';
-import { DUE_CONFIG, type DueConfig } from './due-config.js';
+import { randomUUID } from 'node:crypto';
+import type { ClientBase, Pool, PoolClient } from 'pg';
+import { Database, inTransaction, livenessCheckBy, ReplicaLife } from '#libs/postgres';
 import type { PlaceUser } from './push-places.js';
+import type { KeptSecrets } from './push-secrets.js';
 import { backOffAfter } from './retry-plan.js';
-import { PushSessions } from './push-sessions.js';
+
+/** Config with the data for its next notification. */
+export interface DueConfig extends KeptSecrets {
+  pushId: string;
+  turn: number;
+  tenant: string;
+  owner: string;
+  url: string;
+  scheme: string | null;
+  wireVersion: string;
+  deliveredSequence: number;
+  /** Number of failures since the last success. */
+  attempts: number;
+}
+
+/** Columns of a due config. */
+export const DUE_CONFIG = `
+  push_id AS "pushId", turn, task_id AS "taskId", config_id AS "configId", tenant, owner, url, scheme,
+  secrets AS sealed, token, credentials,
+  wire_version AS "wireVersion", delivered_sequence AS "deliveredSequence", attempts`;
+
+/** Number of sessions of this process for the queues of webhooks. */
+const SESSIONS = 3;
+
+/** Database sessions for the queues of webhooks: no Message waits behind them, however many lanes work. */
+@Injectable()
+export class PushSessions {
+  readonly pool: Pool;
+
+  constructor(private readonly database: Database) {
+    this.pool = database.readPool('push', SESSIONS, {});
+  }
+
+  /** Converts a time of this process's clock to the database's clock. */
+  timeThere(at: Date): Date {
+    return this.database.timeThere(at);
+  }
+}
 
 /**
  * Maximum number of callers per search, and of queues per caller: as many with receivers that answered as with others.

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type PushLane, PushQueues } from './push-queues.js';
-import { PushSessions } from './push-sessions.js';
+import { type PushLane, PushQueues, PushSessions } from './push-queues.js';
 
 /** Notification to repeat, and its config. */
 export interface Repeat {

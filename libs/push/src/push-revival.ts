@@ -1,8 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Jobs } from '#libs/jobs';
 import { Database } from '#libs/postgres';
+import { DeliveryStore } from './delivery-store.js';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { PushQueues } from './push-queues.js';
+import { PushRepeats } from './push-repeats.js';
 
 const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
 /** Number of receivers whose queues one statement makes due. */
@@ -71,3 +73,69 @@ const MAKE_WAITING_DUE = `
 
 const FORGET_IDLE = `
   DELETE FROM push_queue WHERE due_at IS NULL AND updated_at < now() - interval '1 day'`;
+
+/** Name of the job that sent to one config, as earlier versions enqueued it. */
+const DELIVER = 'push.deliver';
+
+/** Config, and its turn. */
+export interface DeliverPayload {
+  pushId: string;
+  turn: number;
+}
+
+/** Parses the payload. @throws TypeError for a payload of another shape */
+function readDeliverPayload(payload: unknown): DeliverPayload {
+  const { pushId, turn } = (payload ?? {}) as Record<string, unknown>;
+  if (typeof pushId !== 'string' || typeof turn !== 'number') throw new TypeError('It names no turn of a config');
+  return { pushId, turn };
+}
+
+/** Name of the job that sent a notification again, as earlier versions enqueued it. */
+const REDELIVER = 'push.redeliver';
+
+/** Notification, and its config. */
+export interface Redelivery {
+  pushId: string;
+  sequence: number;
+}
+
+/** Parses the payload. @throws TypeError for a payload of another shape */
+function readRedelivery(payload: unknown): Redelivery {
+  const { pushId, sequence } = (payload ?? {}) as Record<string, unknown>;
+  if (typeof pushId !== 'string' || typeof sequence !== 'number') throw new TypeError('It names no notification');
+  return { pushId, sequence };
+}
+
+/** Name of the job that held a lane of a receiver, as earlier versions enqueued it. */
+const SERVE = 'push.serve';
+
+/** Receiver of a lane, and the name under which the job held it. */
+export interface ServePayload {
+  receiver: string;
+  holder: string;
+}
+
+/** Parses the payload. @throws TypeError for a payload of another shape */
+function readServePayload(payload: unknown): ServePayload {
+  const { receiver, holder = '' } = (payload ?? {}) as Record<string, unknown>;
+  if (typeof receiver !== 'string' || typeof holder !== 'string') throw new TypeError('It names no lane of a receiver');
+  return { receiver, holder };
+}
+
+/** Hands the jobs of earlier versions to the queues of webhooks: jobs that sent to one config, or held a lane. */
+@Injectable()
+export class PushJobs {
+  constructor(jobs: Jobs, store: DeliveryStore, queues: PushQueues, repeats: PushRepeats) {
+    jobs.registerHandler(DELIVER, {
+      purpose: 'push',
+      read: readDeliverPayload,
+      run: ({ pushId, turn }) => store.takeOver(pushId, turn),
+    });
+    jobs.registerHandler(SERVE, {
+      purpose: 'push',
+      read: readServePayload,
+      run: ({ receiver, holder }) => queues.takeOverLane(receiver, holder),
+    });
+    jobs.registerHandler(REDELIVER, { purpose: 'push', read: readRedelivery, run: (repeat) => repeats.add(repeat) });
+  }
+}

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { ClientBase } from 'pg';
 import { Jobs } from '#libs/jobs';
 import { inTransaction } from '#libs/postgres';
-import type { ClientBase } from 'pg';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
-import { type PushCaller, type PushQueue, PushQueues } from './push-queues.js';
-import { WAKE } from './wake-job.js';
-import { PushSessions } from './push-sessions.js';
+import { WAKE } from './push-migrations.js';
+import { type PushCaller, type PushQueue, PushQueues, PushSessions } from './push-queues.js';
 
 /** Maximum number of callers per portion, and of events per caller. */
 const CALLERS = 5;

@@ -2,20 +2,16 @@ import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common'
 import { DeliveriesController } from './deliveries.controller.js';
 import { DeliveryLedger } from './delivery-ledger.js';
 import { DeliveryStore } from './delivery-store.js';
-import { NotificationSender } from './notification-sender.js';
-import { NotificationSigner } from './notification-signer.js';
+import { NotificationSender, NotificationSigner } from './notification-sender.js';
 import { PostgresPushConfigs } from './postgres-push-configs.js';
 import { PushConfigs } from './push-configs.js';
 import { PushDeliveries } from './push-deliveries.js';
 import { PushDispatcher } from './push-dispatcher.js';
-import { PushJobs } from './push-jobs.js';
-import { PushQueues } from './push-queues.js';
+import { PushQueues, PushSessions } from './push-queues.js';
 import { PushRepeats } from './push-repeats.js';
-import { PushRevival } from './push-revival.js';
-import { PushSessions } from './push-sessions.js';
+import { PushJobs, PushRevival } from './push-revival.js';
+import { PushSecretBox, SealSecretsJob } from './push-secrets.js';
 import { PushWaker } from './push-waker.js';
-import { PushSecretBox } from './push-secrets.js';
-import { SealSecretsJob } from './seal-secrets-job.js';
 
 /** Provides push notifications of Tasks. Needs the modules of the ground layer. */
 @Module({})

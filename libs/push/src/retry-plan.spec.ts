@@ -3,15 +3,15 @@ import {
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
-} from '#libs/outbound';
+} from '#libs/http-client';
 import {
-  outcomeOfAnswer,
+  backOffAfter,
   finalReason,
   isUnanswered,
   MAX_ATTEMPTS,
-  pauseAfter,
-  backOffAfter,
+  outcomeOfAnswer,
   outcomeOfError,
+  pauseAfter,
 } from './retry-plan.js';
 
 const NO_LUCK = (): number => 0;

@@ -4,7 +4,7 @@ import {
   OutboundRefusedError,
   OutboundTimeoutError,
   requestedPause,
-} from '#libs/outbound';
+} from '#libs/http-client';
 
 /** Maximum number of attempts; their pauses add up to four or five hours. */
 export const MAX_ATTEMPTS = 20;

@@ -1,6 +1,5 @@
 import { readAgentCard } from '#libs/a2a-client';
-import { cardChanges, isSignificant } from './card-changes.js';
-import { cardContent, type CardContent, NO_CARD } from './card-content.js';
+import { cardChanges, cardContent, type CardContent, isSignificant, NO_CARD } from './card-changes.js';
 
 describe('cardChanges', () => {
   it('is empty where nothing has changed that a card tells', () => {

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
-import type { OutboundHttp } from '#libs/outbound';
 import { exportJWK, FlattenedSign, generateKeyPair, type JWK } from 'jose';
-import { CardKeys, type KeySource } from './card-keys.js';
+import type { OutboundHttp } from '#libs/http-client';
+import { CardKeys, type KeySource } from './card-signatures.js';
 
 const ORIGIN = 'https://agent.test';
 const CARD = `${ORIGIN}/.well-known/agent-card.json`;

@@ -1,6 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { CARD_PATH } from '#libs/a2a-client';
+import { Jobs } from '#libs/jobs';
 import { Database } from '#libs/postgres';
-import type { JsonObject } from '#libs/protocol';
+import { type JsonObject, withoutTrailing } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
 import type { CardChange } from './card-changes.js';
 
 /** Pin of an agent: its card as first seen, or accepted since. */
@@ -160,3 +164,89 @@ const MOVE = notingStatement(
 const PRUNE = `
   DELETE FROM callee_card_change WHERE card_id = $1 AND id NOT IN (
     SELECT id FROM callee_card_change WHERE card_id = $1 ORDER BY id DESC LIMIT $2)`;
+
+/** Normalizes the URL of an agent or its card, with or without a trailing slash, to one key. */
+export function agentPlace(agentUrl: string): string {
+  const url = new URL(agentUrl);
+  url.hash = '';
+  return withoutTrailing(url.href.replace(CARD_PATH, ''), '/');
+}
+
+const NAME = 'callees.purge';
+const EVERY_NIGHT = '7 3 * * *';
+
+/** Deletes the pins of agents not called for `CARD_RETENTION`; without it pins are kept indefinitely. */
+@Injectable()
+export class CardPurgeJob {
+  private readonly logger = new Logger(CardPurgeJob.name);
+
+  constructor(
+    jobs: Jobs,
+    { cards }: AppConfig,
+    private readonly pins: CardPins,
+  ) {
+    const { retentionMs } = cards;
+    if (retentionMs === undefined) return;
+    jobs.registerHandler(NAME, {
+      purpose: 'upkeep',
+      read: () => undefined,
+      run: (_payload, { signal }) => this.purgeCards(retentionMs, signal),
+    });
+    jobs.scheduleCron({ name: NAME, match: EVERY_NIGHT });
+  }
+
+  private async purgeCards(retentionMs: number, signal: AbortSignal): Promise<void> {
+    const unseenSince = new Date(Date.now() - retentionMs);
+    const cards = await this.pins.forgetUnused(unseenSince, signal);
+    if (cards > 0) this.logger.log({ cards, unseenSince }, 'Forgot the cards of agents that are not called any more');
+    signal.throwIfAborted();
+  }
+}
+
+/** The cards of agents that were called: the one that is pinned, and one that was seen since and waits to be accepted. */
+export class CreateCalleeCard1700000000820 implements MigrationInterface {
+  readonly name = 'CreateCalleeCard1700000000820';
+
+  async up(runner: QueryRunner): Promise<void> {
+    // json, not jsonb: a card is kept as it came, with characters that jsonb does not take.
+    await runner.query(`
+      CREATE TABLE callee_card (
+        id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+        tenant text COLLATE "C" NOT NULL,
+        url text COLLATE "C" NOT NULL,
+        hash text COLLATE "C" NOT NULL,
+        name text NOT NULL,
+        card json,
+        seen_hash text COLLATE "C",
+        seen_name text,
+        seen_card json,
+        first_seen_at timestamptz NOT NULL DEFAULT now(),
+        last_seen_at timestamptz NOT NULL DEFAULT now(),
+        accepted_at timestamptz,
+        accepted_by text,
+        UNIQUE (tenant, url)
+      )`);
+    await runner.query(`
+      CREATE TABLE callee_card_change (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        card_id uuid NOT NULL REFERENCES callee_card ON DELETE CASCADE,
+        from_hash text COLLATE "C" NOT NULL,
+        to_hash text COLLATE "C" NOT NULL,
+        significant boolean NOT NULL,
+        changes json NOT NULL,
+        times integer NOT NULL DEFAULT 1,
+        first_seen_at timestamptz NOT NULL DEFAULT now(),
+        last_seen_at timestamptz NOT NULL DEFAULT now(),
+        accepted_at timestamptz,
+        accepted_by text,
+        UNIQUE (card_id, from_hash, to_hash)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE callee_card_change');
+    await runner.query('DROP TABLE callee_card');
+  }
+}
+
+export const REMOTE_AGENT_MIGRATIONS = [CreateCalleeCard1700000000820];

@@ -1,9 +1,8 @@
 import { generateAgentCardSignature } from '@a2a-js/sdk';
+import { createLocalJWKSet, exportJWK, FlattenedSign, generateKeyPair, type JWK } from 'jose';
 import { readAgentCard, type ReceivedCard } from '#libs/a2a-client';
 import { canonicalJson, type JsonObject } from '#libs/protocol';
-import { createLocalJWKSet, exportJWK, FlattenedSign, generateKeyPair, type JWK } from 'jose';
-import type { KeySource } from './card-keys.js';
-import { CardSignatures, type CardSignatureReport } from './card-signatures.js';
+import { type CardSignatureReport, CardSignatures, type KeySource } from './card-signatures.js';
 
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
 

@@ -1,4 +1,4 @@
 export { cardProblems, type CardVersion, cardVersion } from './api/card-problems.js';
 export { RemoteAgentCards } from './remote-agent-cards.js';
 export { RemoteAgentsModule } from './remote-agents.module.js';
-export { REMOTE_AGENT_MIGRATIONS } from './storage/remote-agent-migrations.js';
+export { REMOTE_AGENT_MIGRATIONS } from './card-pins.js';

@@ -1,10 +1,36 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '#libs/http';
+import { ProblemError, QueryPageSize, QueryText, QueryWord } from '#libs/http-server';
 import { Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import type { CardChange } from './card-changes.js';
-import type { CardsQuery } from './api/cards-query.js';
+
+export const CARD_STATUSES = ['pinned', 'changed'] as const;
+
+/** Query of pinned cards. */
+export class CardsQuery {
+  @QueryWord(CARD_STATUSES)
+  status?: (typeof CARD_STATUSES)[number];
+
+  @QueryPageSize(50)
+  pageSize = 50;
+
+  @QueryText((text) => text === '' || urlOf(text) !== undefined, 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: Buffer.from('https://agent.example.com/a2a').toString('base64url'),
+  })
+  pageToken?: string;
+
+  /** URL of the last card of the previous page. */
+  get after(): string | undefined {
+    return this.pageToken === undefined || this.pageToken === '' ? undefined : urlOf(this.pageToken);
+  }
+}
+
+function urlOf(token: string): string | undefined {
+  const url = Buffer.from(token, 'base64url').toString();
+  return /^https?:\/\/[\x21-\x7e]+$/.test(url) ? url : undefined;
+}
 
 /** Status of a card. `changed`: another card than the pinned one was seen and has not been accepted. */
 export type RemoteAgentCardStatus = 'pinned' | 'changed';

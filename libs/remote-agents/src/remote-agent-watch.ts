@@ -1,14 +1,12 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { AgentCallError, type AgentCallOptions, CardGuard, readAgentCard, type ReceivedCard } from '#libs/a2a-client';
 import { retryWhileUnreachable } from '#libs/postgres';
 import { type JsonObject, LONGEST_URL, redactedUrl, textStart, TOO_LONG_URL } from '#libs/protocol';
-import type { CardConfig, Facts, Metrics } from '#libs/service';
-import { Logger } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
-import { agentPlace } from './agent-place.js';
-import { cardChanges, isSignificant } from './card-changes.js';
-import { cardContent, keptContent, NO_CARD } from './card-content.js';
-import type { CardPin, CardPins, SeenChange } from './card-pins.js';
+import { type CardConfig, type FactPayloads, type Facts, Metrics, OnFact } from '#libs/service';
+import { cardChanges, cardContent, isSignificant, keptContent, NO_CARD } from './card-changes.js';
+import { agentPlace, type CardPin, type CardPins, type SeenChange } from './card-pins.js';
 import type { CardSignatureReport, CardSignatures } from './card-signatures.js';
 
 export interface RemoteAgentWatchOptions {
@@ -238,4 +236,33 @@ export class RemoteAgentWatch extends CardGuard {
 function printableName(card: JsonObject | null): string {
   const name = card?.['name'];
   return typeof name === 'string' ? textStart(name.replaceAll(/\p{Cc}/gu, ' '), MAX_NAME) : '';
+}
+
+/** Reports changed cards of remote agents to operators: in the log, the audit log and a metric. */
+@Injectable()
+export class ChangedCards {
+  private readonly logger = new Logger(ChangedCards.name);
+  private readonly auditLogger = new Logger('Audit');
+  private readonly changed;
+
+  constructor(metrics: Metrics) {
+    const description = "Agents' cards that changed, as found by this replica, by CARD_CHANGE_POLICY and its effect";
+    this.changed = metrics.counter('parley_cards_changed_total', description, ['policy', 'blocked']);
+  }
+
+  @OnFact('card.changed')
+  countChange({ policy, blocked }: FactPayloads['card.changed']): void {
+    this.changed.inc({ policy, blocked: String(blocked) });
+  }
+
+  @OnFact('card.changed')
+  logChange({ url, paths, policy, significant }: FactPayloads['card.changed']): void {
+    if (significant && policy !== 'allow') this.logger.warn({ url, paths, policy }, "An agent's card has changed");
+    else this.logger.log({ url, paths }, "An agent's card has changed");
+  }
+
+  @OnFact('card.changed')
+  auditChange({ url, tenant, policy, blocked }: FactPayloads['card.changed']): void {
+    this.auditLogger.log({ card: { url, tenant, policy, blocked } }, 'The card of an agent has changed');
+  }
 }

@@ -1,18 +1,14 @@
 import { Module } from '@nestjs/common';
 import { CardGuard } from '#libs/a2a-client';
-import { ServiceAddress } from '#libs/http';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
+import { ServiceAddress } from '#libs/http-server';
 import { AppConfig, Facts, Metrics } from '#libs/service';
-import { ChangedCards } from './changed-cards.js';
 import { CardPreviews } from './api/card-preview.js';
-import { CardsController } from './api/cards.controller.js';
-import { CardPreviewController } from './api/card-preview.controller.js';
+import { CardPreviewController, CardsController } from './api/cards.controller.js';
+import { CardPins, CardPurgeJob } from './card-pins.js';
+import { CardKeys, CardSignatures } from './card-signatures.js';
 import { RemoteAgentCards } from './remote-agent-cards.js';
-import { RemoteAgentWatch } from './remote-agent-watch.js';
-import { CardKeys } from './card-keys.js';
-import { CardPins } from './card-pins.js';
-import { CardPurgeJob } from './card-purge-job.js';
-import { CardSignatures } from './card-signatures.js';
+import { ChangedCards, RemoteAgentWatch } from './remote-agent-watch.js';
 
 /** Trust in the cards of remote agents. Needs the base modules and AccessModule. */
 @Module({

@@ -1,11 +1,9 @@
 export { AppConfig, type CardConfig, type LogLevel } from './config/app-config.js';
-export { type AuthMode, CALLER_NAME, type JwtConfig, type SeededKey } from './config/auth-config.js';
-export { ConfigError } from './config/config-error.js';
+export { type AuthMode, CALLER_NAME, isLoopbackHost, type JwtConfig, type SeededKey } from './config/auth-config.js';
+export { ConfigError, type Environment, loadConfig } from './config/load-config.js';
 export { type ContentLimits, DEFAULT_CONTENT_LIMITS } from './config/content-limits.js';
 export type { S3Config } from './config/files-config.js';
-export { requiredAuth } from './config/database-config.js';
-export { type Environment, loadConfig } from './config/load-config.js';
-export { isLoopbackHost } from './config/loopback.js';
+export { requiredAuth } from './config/addresses-config.js';
 export {
   MCP_GLOB,
   MCP_SERVER_NAME,
@@ -13,14 +11,13 @@ export {
   type McpEndpoint,
   type McpServerEntry,
 } from './config/mcp-config.js';
-export { Readiness } from './health/readiness.js';
+export { Readiness } from './readiness.js';
 export { type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from './load/caller-turns.js';
 export { COSTLY_BODY, LoopShares } from './load/loop-shares.js';
 export { FREE, type WorkTurn, WorkTurns } from './load/work-turns.js';
-export { logConsole } from './logging/console-lines.js';
-export type { Fact, FactPayloads } from '#libs/authoring';
-export { Facts, OnFact } from './facts/facts.js';
-export { withQuietRoutes } from './logging/logging.js';
+export { logConsole, withQuietRoutes } from './logging.js';
+export type { Fact, FactPayloads } from '#libs/agent-sdk';
+export { Facts, OnFact } from './facts.js';
 export {
   CONTENT_WAIT_MS,
   type ContentPlace,
@@ -30,11 +27,10 @@ export {
 } from './memory/content-rooms.js';
 export { type AnswerListener, type AnswerPlace, ReceivedAnswers, TooManyAnswers } from './memory/received-answers.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';
-export { type ShortLivedItem, ShortLivedMap, ShortLivedSet } from './memory/passing-map.js';
-export { BoundedLabel } from './metrics/bounded-label.js';
-export { Metrics } from './metrics/metrics.js';
+export { type ShortLivedItem, ShortLivedMap, ShortLivedSet } from './v8/short-lived-map.js';
+export { BoundedLabel, Metrics } from './metrics.js';
 export { ServiceModule } from './service.module.js';
-export { type OtlpProtocol, type SamplerName, type TracingConfig } from './config/tracing-config.js';
+export type { OtlpProtocol, SamplerName, TracingConfig } from './config/tracing-config.js';
 export {
   inboundTrace,
   ownTraceId,
@@ -43,7 +39,8 @@ export {
   type TraceContext,
   type TraceHeaders,
   traceHeaders,
-} from './tracing/trace-context.js';
-export { TraceIds } from './tracing/trace-ids.js';
-export { endWithParent } from './shutdown/parent-watch.js';
-export { Shutdown } from './shutdown/shutdown.js';
+  TraceIds,
+} from './trace-context.js';
+export { endWithParent } from './parent-watch.js';
+export { Shutdown } from './shutdown.js';
+export { BinaryArray } from './v8/binary-array.js';

@@ -2,19 +2,18 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { TerminusModule } from '@nestjs/terminus';
 import { AppConfig } from './config/app-config.js';
-import { Facts } from './facts/facts.js';
-import { HealthController } from './health/health.controller.js';
-import { Readiness } from './health/readiness.js';
-import { LoggingModule } from './logging/logging.js';
+import { Facts } from './facts.js';
 import { LoopShares } from './load/loop-shares.js';
 import { WorkTurns } from './load/work-turns.js';
+import { LoggingModule } from './logging.js';
 import { ContentRooms } from './memory/content-rooms.js';
 import { InFlight } from './memory/in-flight.js';
-import { MemoryRelease } from './memory/memory-release.js';
 import { ReceivedAnswers } from './memory/received-answers.js';
-import { Metrics, MetricsController } from './metrics/metrics.js';
-import { Shutdown } from './shutdown/shutdown.js';
-import { TraceIds } from './tracing/trace-ids.js';
+import { Metrics, MetricsController } from './metrics.js';
+import { HealthController, Readiness } from './readiness.js';
+import { Shutdown } from './shutdown.js';
+import { TraceIds } from './trace-context.js';
+import { MemoryRelease } from './v8/memory-release.js';
 
 /**
  * Provides configuration, logging, health, metrics, memory accounting and shutdown. Global: one import serves all

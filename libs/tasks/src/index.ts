@@ -1,24 +1,29 @@
-export { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toStreamResponse } from './task-event.js';
-export { readWakePayload, WAKE } from './wake-job.js';
-export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
-export { begunTask, foldEvents, foldLog } from './fold-log.js';
-export { wholeLog } from './whole-log.js';
-export { FoldMemory } from './fold-memory.js';
-export { heapBytes } from './heap-bytes.js';
-export { type KeptFold, KeptFolds } from './kept-folds.js';
-export { eventsAfter, type LogPlace, placeOfEvent } from './log-place.js';
-export { eventBytes } from './log-size.js';
-export { firstTaskIdOf, newTaskId } from './task-id.js';
+export {
+  firstTaskIdOf,
+  newTaskId,
+  parkedUntil,
+  readWakePayload,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskQuestion,
+  toStreamResponse,
+  WAKE,
+} from './fold/task-event.js';
+export { applyTaskEvent, eventBytes, TaskEventRefused, TaskFold } from './fold/task-fold.js';
+export { begunTask, eventsAfter, foldEvents, foldLog, type LogPlace, placeOfEvent, wholeLog } from './fold/fold-log.js';
+export { FoldMemory, heapBytes, type KeptFold, KeptFolds } from './fold/fold-memory.js';
 export {
   ANONYMOUS_SCOPE,
+  ClaimLost,
   type Idempotency,
   type JournalEntry,
   type KeyedRequest,
   type LogAdmission,
   type PageAdmission,
+  PreconditionFailed,
+  type RenewedClaims,
   type RevisionPrecondition,
   type StoredTask,
-  type RenewedClaims,
   type TaskClaim,
   type TaskFilter,
   type TaskHeader,
@@ -27,26 +32,20 @@ export {
   type TaskQuery,
   type TaskScope,
   TaskStore,
-} from './task-store.js';
-export { CANCEL_WISH } from './cancel-wish.js';
-export { TASKS_UNDER_WAY } from './tasks-under-way.js';
-export { PostgresTaskStore } from './postgres-task-store.js';
-export { TASK_MIGRATIONS } from './task-migrations.js';
+} from './store/task-store.js';
+export { CANCEL_WISH, TASKS_UNDER_WAY } from './store/task-rows.js';
+export { PostgresTaskStore } from './store/postgres-task-store.js';
+export { TASK_MIGRATIONS } from './migrations/task-migrations.js';
 export { TaskMetrics } from './task-metrics.js';
-export { TaskJournal } from './task-journal.js';
-export { TaskFeed } from './task-feed.js';
-export type { TaskFollower } from './task-follower.js';
-export { ClaimLost, PreconditionFailed } from './claim-lost.js';
-export { TaskRecording } from './task-recording.js';
-export { TaskRecorder } from './task-recorder.js';
-export { COMMITS_KEPT_MS, type Commit, type CommitPosition, type CommittedEvent } from './commit-log.js';
-export { PostgresCommitLog } from './postgres-commit-log.js';
-export { CommitFeed } from './commit-feed.js';
-export { CountFoldingJob } from './count-folding-job.js';
-export { CommitForgetJob } from './commit-forget-job.js';
-export { TaskCounts } from './task-counts.js';
-export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './task-questions.js';
-export { TaskLogPages } from './task-log-pages.js';
-export { TaskPurge, TaskPurgeJob } from './task-purge.js';
-export { TaskRetention } from './task-retention.js';
+export { TaskJournal } from './journal/task-journal.js';
+export { TaskFeed } from './feed/task-feed.js';
+export type { TaskFollower } from './feed/task-follower.js';
+export { TaskRecorder, TaskRecording } from './journal/task-recording.js';
+export { type Commit, type CommitPosition, COMMITS_KEPT_MS, type CommittedEvent } from './feed/commit-log.js';
+export { PostgresCommitLog } from './feed/postgres-commit-log.js';
+export { CommitFeed } from './feed/commit-feed.js';
+export { CountFoldingJob, TaskCounts } from './store/task-counts.js';
+export { CommitForgetJob, TaskPurge, TaskPurgeJob, TaskRetention } from './retention/task-purge.js';
+export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './store/task-questions.js';
+export { TaskLogPages } from './store/task-log-pages.js';
 export { TasksModule } from './tasks.module.js';

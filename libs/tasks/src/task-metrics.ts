@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
-import type { TaskState } from '#libs/protocol';
-import { Metrics } from '#libs/service';
+import { Injectable, Logger } from '@nestjs/common';
+import { isTerminalState, isWaitingState, type TaskState } from '#libs/protocol';
+import { type FactPayloads, Facts, Metrics, OnFact } from '#libs/service';
+import type { JournalEntry, TaskHeader } from './store/task-store.js';
 
 /** Prometheus metrics of Tasks. */
 @Injectable()
@@ -56,5 +57,67 @@ export class TaskMetrics {
   batchWritten(tasks: number, seconds: number): void {
     this.size.observe(tasks);
     this.latency.observe(seconds);
+  }
+}
+
+type WrittenEntry = Pick<JournalEntry, 'state' | 'updatedAt' | 'events'>;
+
+const NODE_AGENT = /\/nodes\/([^/]+)$/;
+
+/**
+ * Emits the facts of committed events: ends (`task.settled`), questions (`question.asked`), and the facts that events
+ * contain. Each is emitted once over all processes, by the one that committed the event.
+ */
+@Injectable()
+export class TaskFacts {
+  constructor(private readonly facts: Facts) {}
+
+  /** Emits the facts of a written entry. */
+  emitFacts({ state, updatedAt, events }: WrittenEntry, header: TaskHeader): void {
+    for (const { event } of events) {
+      if ('statusUpdate' in event && event.facts) for (const fact of event.facts) this.facts.emitNamed(fact);
+    }
+    const { taskId, contextId, agent, tenant, owner, parentTaskId, createdAt } = header;
+    const task = { taskId, contextId, agent, tenant, owner, state };
+    if (isTerminalState(state)) {
+      const parent = parentTaskId === undefined ? {} : { parentTaskId };
+      this.facts.emit('task.settled', { ...task, ...parent, createdAt, settledAt: updatedAt });
+    } else if (isWaitingState(state)) {
+      const node = NODE_AGENT.exec(agent)?.[1];
+      this.facts.emit('question.asked', { ...task, ...(node !== undefined && { node }) });
+    }
+  }
+}
+
+/** Reports Tasks that wait for an answer or a login, as a metric and a log line at level debug. */
+@Injectable()
+export class AskedQuestions {
+  private readonly logger = new Logger(AskedQuestions.name);
+  private readonly asked;
+
+  constructor(metrics: Metrics) {
+    const description = 'Times that a Task began to wait for an answer or a login, as committed by this replica';
+    this.asked = metrics.counter('parley_questions_total', description, ['state']);
+  }
+
+  @OnFact('question.asked')
+  countQuestion({ state }: FactPayloads['question.asked']): void {
+    this.asked.inc({ state });
+  }
+
+  @OnFact('question.asked')
+  logQuestion({ taskId, agent, state }: FactPayloads['question.asked']): void {
+    this.logger.debug({ taskId, agent, state }, 'A task asks');
+  }
+}
+
+/** Logs the ends of Tasks at level debug. */
+@Injectable()
+export class SettledTasks {
+  private readonly logger = new Logger(SettledTasks.name);
+
+  @OnFact('task.settled')
+  logEnd({ taskId, agent, state }: FactPayloads['task.settled']): void {
+    this.logger.debug({ taskId, agent, state }, 'A task has ended');
   }
 }

@@ -1,25 +1,21 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { InFlight } from '#libs/service';
-import { AskedQuestions } from './asked-questions.js';
-import { CommitFeed } from './commit-feed.js';
-import { CommitLog } from './commit-log.js';
-import { SettledTasks } from './settled-tasks.js';
-import { PostgresCommitLog } from './postgres-commit-log.js';
-import { FoldMemory } from './fold-memory.js';
-import { TaskMetrics } from './task-metrics.js';
-import { PostgresTaskStore } from './postgres-task-store.js';
-import { TaskCounts } from './task-counts.js';
-import { TaskFacts } from './task-facts.js';
-import { TaskFeed } from './task-feed.js';
-import { TaskEventView } from './task-event-view.js';
-import { TaskJournal } from './task-journal.js';
-import { TaskLogPages } from './task-log-pages.js';
-import { TaskQuestions } from './task-questions.js';
-import { TaskRecorder } from './task-recorder.js';
-import { TaskRetention } from './task-retention.js';
-import { TaskRow } from './task-row.js';
-import { TaskStore } from './task-store.js';
+import { CommitFeed } from './feed/commit-feed.js';
+import { CommitLog } from './feed/commit-log.js';
+import { PostgresCommitLog } from './feed/postgres-commit-log.js';
+import { TaskFeed } from './feed/task-feed.js';
+import { FoldMemory } from './fold/fold-memory.js';
+import { TaskJournal } from './journal/task-journal.js';
+import { TaskRecorder } from './journal/task-recording.js';
+import { TaskRetention } from './retention/task-purge.js';
+import { PostgresTaskStore } from './store/postgres-task-store.js';
+import { TaskCounts } from './store/task-counts.js';
+import { TaskLogPages } from './store/task-log-pages.js';
+import { TaskQuestions } from './store/task-questions.js';
+import { TaskEventView, TaskRow } from './store/task-rows.js';
+import { TaskStore } from './store/task-store.js';
+import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics } from './task-metrics.js';
 
 /** Tasks on PostgreSQL: log, feed, journal and store. Needs the base modules. */
 @Module({

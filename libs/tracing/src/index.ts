@@ -1,4 +1,3 @@
-export type { Attributes, Span, SpanKind } from './span.js';
-export { Tracing } from './tracing.js';
-export { TracingModule } from './tracing.module.js';
-export { type SpanKey, spanIdOf, turnKey, type TurnTrace } from './turn-trace.js';
+export type { Attributes, Span, SpanKind } from './otlp-body.js';
+export { Tracing, TracingModule } from './tracing.js';
+export { spanIdOf, type SpanKey, turnKey, type TurnTrace } from './turn-trace.js';

@@ -1,7 +1,5 @@
 import { readOtlpProtobuf } from '../../../test/support/otlp-protobuf.js';
-import { OtlpJsonBody } from './otlp-json.js';
-import { OtlpProtobufBody } from './otlp-protobuf.js';
-import type { Attributes, Span } from './span.js';
+import { type Attributes, OtlpJsonBody, OtlpProtobufBody, type Span } from './otlp-body.js';
 
 const RESOURCE = { 'service.name': 'tea' };
 const ROOT: Span = {

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { OtlpJsonBody } from './otlp-json.js';
-import type { Span } from './span.js';
+import { OtlpJsonBody, type Span } from './otlp-body.js';
 import { SpanExporter, type SpanOutcome } from './span-exporter.js';
 
 const SPAN: Span = {

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { OtlpBody } from './otlp-body.js';
-import type { Span } from './span.js';
+import type { OtlpBody, Span } from './otlp-body.js';
 
 /** Sends the body of an export. @returns the status of the response; rejects without a response */
 export type SendSpans = (body: Uint8Array<ArrayBuffer>) => Promise<number>;

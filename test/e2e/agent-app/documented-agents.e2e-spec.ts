@@ -129,12 +129,12 @@ function installPackage(): void {
   };
   write('package.json', JSON.stringify(manifest));
   const built = resolve(dirname(appMain('agent')), '../../..');
-  const types = join(ROOT, 'libs/authoring/src');
+  const types = join(ROOT, 'libs/agent-sdk/src');
   write('agent.js', `export * from '${built}/apps/agent/src/index.js';`);
   write(
     'agent.d.ts',
     `export * from '${types}/index.ts'; export declare const serve: import('${types}/index.ts').Serve;`,
   );
-  write('plugin.js', `export * from '${built}/libs/authoring/src/plugin.js';`);
+  write('plugin.js', `export * from '${built}/libs/agent-sdk/src/plugin.js';`);
   write('plugin.d.ts', `export * from '${types}/plugin.ts';`);
 }

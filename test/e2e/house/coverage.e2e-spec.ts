@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const TASKS = join(ROOT, 'libs/tasks/src');
+const TASKS = join(ROOT, 'libs/tasks/src/journal');
 const SHARED = join(TASKS, 'fair-cut.ts');
-const CUT = ['libs/tasks/src/fair-cut.spec.ts', 'takes nothing where nothing waits'] as const;
-const JOURNAL = ['libs/tasks/src/task-journal.spec.ts', 'has the events of another caller in its next batch'] as const;
+const CUT = ['libs/tasks/src/journal/fair-cut.spec.ts', 'takes nothing where nothing waits'] as const;
+const JOURNAL = [
+  'libs/tasks/src/journal/task-journal.spec.ts',
+  'has the events of another caller in its next batch',
+] as const;
 
 interface FileCoverage {
   fnMap: Record<string, { name: string; decl: { start: { line: number } } }>;
@@ -46,7 +49,7 @@ function lineOf(file: string, beginning: string): number {
 describe('npm run coverage', () => {
   it('tells functions that tests call from those that none does, and adds up what several files call', () => {
     const calls = callsIn(CUT, JOURNAL);
-    expect(calls(join(TASKS, 'journal-writer.ts'), 'private async rewriteFenced(')).toBe(0);
+    expect(calls(join(TASKS, 'task-journal.ts'), 'private async rewriteFenced(')).toBe(0);
     const taken = calls(SHARED, 'function takeInOrder(')!;
     expect(taken).toBeGreaterThan(0);
     // One file calls it once more, where nothing waits.

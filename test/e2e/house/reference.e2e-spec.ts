@@ -5,7 +5,7 @@ import { useSharedStage } from '../../support/shared-stage.js';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
-const runEvents = readFileSync(join(ROOT, 'libs/orchestrator/src/run-event-type.ts'), 'utf8').matchAll(
+const runEvents = readFileSync(join(ROOT, 'libs/workflow-engine/src/state/run-metadata.ts'), 'utf8').matchAll(
   /^  '([\w.]+)',$/gm,
 );
 const types = [...runEvents].map(([, type]) => type!);

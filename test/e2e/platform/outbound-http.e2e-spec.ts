@@ -8,7 +8,7 @@ import {
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
-} from '#libs/outbound';
+} from '#libs/http-client';
 import { loadConfig } from '#libs/service';
 
 let server: Server;

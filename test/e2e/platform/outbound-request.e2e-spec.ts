@@ -10,7 +10,7 @@ import {
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLongError,
-} from '#libs/outbound';
+} from '#libs/http-client';
 import { loadConfig } from '#libs/service';
 import { until } from '../../support/until.js';
 

@@ -1,12 +1,12 @@
 import 'reflect-metadata';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Controller, Get, Module, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { HttpModule, ServiceAddress, SseStream } from '#libs/http';
-import { OutboundModule } from '#libs/outbound';
+import { setTimeout as delay } from 'node:timers/promises';
+import { OutboundModule } from '#libs/http-client';
+import { HttpModule, ServiceAddress, SseStream } from '#libs/http-server';
 import { PostgresModule } from '#libs/postgres';
 import { loadConfig, Readiness, ServiceModule, Shutdown } from '#libs/service';
 

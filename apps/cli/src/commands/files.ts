@@ -1,17 +1,54 @@
 import type { Command } from 'commander';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { components } from '#libs/client';
 import { briefText } from '#libs/protocol';
-import { describeApplied, applyFiles } from '../apply.js';
-import { definitionText, readFormat } from '../definition-text.js';
-import { type Difference, findDifferences } from '../differences.js';
+import { applyFiles, describeApplied } from '../apply.js';
 import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { FolderState } from '../folder-state.js';
-import { keepReferences } from '../kept-references.js';
-import { type SavedWorkflow, savedWorkflows } from '../saved-workflows.js';
+import {
+  type DefinitionFormat,
+  definitionText,
+  keepReferences,
+  readFormat,
+  type SavedWorkflow,
+  savedWorkflows,
+} from '../saved-workflows.js';
 import type { Session } from '../session.js';
 import { readWorkflowFiles, shownPlace, type WorkflowFile } from '../workflow-files.js';
+
+/** Difference between two JSON values. */
+interface Difference {
+  /** Path, for example `nodes[1].config.prompt`. */
+  path: string;
+  /** Value before; absent if it was added. */
+  before?: unknown;
+  /** Value after; absent if it was removed. */
+  after?: unknown;
+}
+
+/** Returns the differences of two values. Nodes and edges are compared by position, objects by member. */
+function findDifferences(before: unknown, after: unknown, path = ''): Difference[] {
+  if (Object.is(before, after)) return [];
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const length = Math.max(before.length, after.length);
+    return Array.from({ length }, (_, index) =>
+      findDifferences(before[index], after[index], `${path}[${index}]`),
+    ).flat();
+  }
+  if (isRecord(before) && isRecord(after)) {
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...names].flatMap((name) =>
+      findDifferences(before[name], after[name], path === '' ? name : `${path}.${name}`),
+    );
+  }
+  return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 interface FolderOptions {
   folder: string;
@@ -219,4 +256,57 @@ function folderOf(where: string): string {
 
 function isFile(where: string): boolean {
   return /\.(ya?ml|json)$/i.test(where);
+}
+
+type Generated = components['schemas']['GeneratedWorkflow'];
+
+interface GenerateOptions {
+  model?: string;
+  name?: string;
+  current?: string;
+  format?: string;
+}
+
+/** Adds `generateWorkflow`: a workflow from a description. */
+export function addGenerate(program: Command, session: Session): void {
+  program
+    .command('generate')
+    .argument('<text>', 'what the workflow does')
+    .description('print a workflow that a model writes; 2 where it has errors')
+    .option('-m, --model <model>', 'the model that writes it')
+    .option('--name <name>', 'the name of the workflow')
+    .option('-c, --current <file>', 'change the workflow of this file')
+    .option('--format <format>', 'yaml, or json (default: yaml)')
+    .addHelpText(
+      'after',
+      exampleText(
+        'parley generate "Summarize a text" > workflows/summary.yaml',
+        'parley generate "Ask a person first" -c workflows/summary.yaml',
+      ),
+    )
+    .action((description: string, options: GenerateOptions) => generateWorkflow(session, description, options));
+}
+
+async function generateWorkflow(session: Session, description: string, options: GenerateOptions): Promise<void> {
+  const { client, terminal, signal } = session;
+  const { model, name, current } = options;
+  const format: DefinitionFormat = readFormat(options.format) ?? 'yaml';
+  const body = {
+    description,
+    ...(model !== undefined && { model }),
+    ...(name !== undefined && { name }),
+    ...(current !== undefined && { current: definitionIn(current, session) }),
+  };
+  const written = await client.call<Generated>('/api/generate', { method: 'POST', body, signal });
+  for (const { severity, path, detail } of written.problems)
+    terminal.writeNote(`${path === '' ? 'workflow' : path}: ${severity === 'warning' ? 'warning: ' : ''}${detail}`);
+  if (written.problems.some(({ severity }) => severity === 'error')) session.code = EXIT.differs;
+  terminal.writeResult(written, () => terminal.stripControls(definitionText(written.workflow, format).trimEnd()));
+}
+
+/** Reads the workflow of a file. @throws CommandError for a file without a workflow, or a folder of several */
+function definitionIn(path: string, { terminal }: Session): Record<string, unknown> {
+  const [file, ...others] = readWorkflowFiles(path, terminal.env);
+  if (file && others.length === 0) return file.definition;
+  throw new CommandError(`--current ${path}: must be a file with one workflow`);
 }

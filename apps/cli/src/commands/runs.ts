@@ -1,13 +1,12 @@
-import { type components, ParleyError } from '#libs/client';
 import type { Command } from 'commander';
-import { eventLine } from '../event-line.js';
+import { type components, ParleyError } from '#libs/client';
+import { eventLine, showTaskLog } from '../event-line.js';
 import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
-import { readInputs, collectValue } from '../inputs.js';
+import { collectValue, readInputs } from '../inputs.js';
+import { answerQuestion } from '../question.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
-import { answerQuestion } from '../question.js';
-import { showTaskLog } from '../task-log.js';
 
 type ShownRun = components['schemas']['RunDetail'];
 

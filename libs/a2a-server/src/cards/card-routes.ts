@@ -1,14 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { scopeOf } from '#libs/access';
-import { A2AError, invalidParams } from '#libs/protocol';
 import { type AgentCatalog, UnknownAgent } from '#libs/executor';
-import { AGENT_BASES, type AgentBase, agentPath, agentUrl, BASE_ROUTES, type BaseParams } from '../http/agent-base.js';
-import type { PublicAddress } from '../http/call-context.js';
-import { isCurrentVersion, requestedVersion } from '../http/protocol-version.js';
+import { A2AError, invalidParams } from '#libs/protocol';
+import {
+  AGENT_BASES,
+  type AgentBase,
+  agentPath,
+  agentUrl,
+  BASE_ROUTES,
+  type BaseParams,
+  isCurrentVersion,
+  type PublicAddress,
+  requestedVersion,
+} from '../http/call-context.js';
+import { sendRestError } from '../http/rest-binding.js';
 import { publicError } from '../public-error.js';
-import { sendRestError } from '../rest/rest-response.js';
-import { sendCard } from './card-response.js';
-import type { ServedCards } from './served-cards.js';
+import { sendCard, type ServedCards } from './served-cards.js';
 
 export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 

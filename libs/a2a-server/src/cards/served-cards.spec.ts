@@ -11,9 +11,8 @@ import {
   type JsonObject,
 } from '#libs/protocol';
 import { echo, FakeExecutor, servedAgent } from '../testing/fake-agents.js';
-import { cardSecurity } from './card-security.js';
-import { CardSigner } from './card-signer.js';
-import { ServedCards, type ServedCardsOptions } from './served-cards.js';
+import { cardSecurity } from './agent-card.js';
+import { CardSigner, ServedCards, type ServedCardsOptions } from './served-cards.js';
 
 const BASE = 'https://agents.example.com/parley';
 const agent = servedAgent('workflows/echo', new FakeExecutor(echo));

@@ -1,10 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FlattenedSign } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
-import { A2AError, type AgentCard } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
+import { JWKS_PATH, SIGNATURE_TYPES, type SigningKeys } from '#libs/http-server';
+import {
+  A2AError,
+  type AgentCard,
+  type AgentCardSignature,
+  canonicalAgentCard,
+  canonicalJson,
+  encodeAgentCard,
+} from '#libs/protocol';
 import type { PublicAddress } from '../http/call-context.js';
-import { agentCard, type CardOptions, extendedCard, withLegacyMembers } from './agent-card.js';
-import type { CardSecurity } from './card-security.js';
-import type { CardSigner } from './card-signer.js';
+import { agentCard, type CardOptions, type CardSecurity, extendedCard, withLegacyMembers } from './agent-card.js';
+
+/** Knows the base URLs of this service, however a request was addressed. */
+export interface AddressAuthority {
+  isOwnAddress(baseUrl: string): boolean;
+}
+
+/**
+ * Signs agent cards (section 8.4): a JWS over the canonical form, with the key of `/.well-known/jwks.json`, which the
+ * protected header names as `jku`. A card with an unconfirmed base URL is not signed: that URL comes from the Host
+ * header, so a caller could choose it.
+ */
+export class CardSigner {
+  private readonly kept = new LRUCache<string, Promise<AgentCardSignature>>({ max: 1_000 });
+
+  constructor(
+    private readonly keys: Pick<SigningKeys, 'getSigningKey'>,
+    private readonly address: AddressAuthority,
+  ) {}
+
+  /**
+   * Returns the signature of a card; equal content gets the same one while it is cached (a thousand cards). Returns
+   * `undefined` for an unconfirmed base URL.
+   * @param digest digest of the card's content
+   */
+  async signCard(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
+    if (!this.address.isOwnAddress(baseUrl)) return undefined;
+    const known = this.kept.get(digest);
+    if (known) return known;
+    const made = this.createSignature(card, baseUrl);
+    this.kept.set(digest, made);
+    made.catch(() => this.kept.delete(digest));
+    return made;
+  }
+
+  private async createSignature(card: AgentCard, baseUrl: string): Promise<AgentCardSignature> {
+    const { kid, key } = await this.keys.getSigningKey();
+    const content = canonicalJson(canonicalAgentCard(encodeAgentCard(card)));
+    const jws = await new FlattenedSign(Buffer.from(content))
+      .setProtectedHeader({ alg: 'ES256', typ: SIGNATURE_TYPES.card, kid, jku: `${baseUrl}${JWKS_PATH}` })
+      .sign(key);
+    return { protected: jws.protected as string, signature: jws.signature };
+  }
+}
 
 export interface ServedCardsOptions {
   address: PublicAddress;
@@ -18,7 +70,7 @@ export interface ServedCardsOptions {
 }
 
 /** Serialized card. */
-export interface WrittenCard {
+interface WrittenCard {
   json: string;
   /**
    * Tag of the content without signatures: those of two replicas differ but are equivalent (RFC 9110, section 8.8.1).
@@ -113,4 +165,61 @@ export class ServedCards {
 
 function digestOf(json: string): string {
   return createHash('sha256').update(json).digest('base64url').slice(0, 27);
+}
+
+/** Caching rules of a card. */
+export interface CardCaching {
+  /** True if shared caches may keep the card; false for a card that depends on the caller. */
+  shared: boolean;
+  maxAgeMs: number;
+  varyBy: readonly string[];
+}
+
+/** Header that every card depends on: readers of 1.0 get no members of 0.3. */
+const VERSION = 'A2A-Version';
+
+/** Sends a card, or 304 to a caller that has it already (section 8.6.1). */
+export function sendCard(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { json, etag, changedAt }: WrittenCard,
+  { shared, maxAgeMs, varyBy }: CardCaching,
+): void {
+  const lifetime = `max-age=${Math.floor(maxAgeMs / 1000)}, must-revalidate`;
+  reply.header('etag', etag).header('cache-control', `${shared ? 'public' : 'private'}, ${lifetime}`);
+  addVary(reply, [VERSION, ...varyBy]);
+  const modified = lastModified(changedAt);
+  if (modified) reply.header('last-modified', modified.toUTCString());
+  if (isKnown(request, etag, modified)) reply.code(304).send();
+  else reply.header('content-type', 'application/json').send(json);
+}
+
+/**
+ * Returns the second after a change, so that no two contents have the same date; `undefined` while it is in the future,
+ * since such a date must not be sent (RFC 9110, section 8.8.2.1).
+ */
+function lastModified(changedAt: Date | undefined): Date | undefined {
+  if (changedAt === undefined) return undefined;
+  const modified = new Date((Math.floor(changedAt.getTime() / 1000) + 1) * 1000);
+  return modified.getTime() <= Date.now() ? modified : undefined;
+}
+
+/** Adds names to the `Vary` header, keeping those of others, such as CORS. */
+function addVary(reply: FastifyReply, names: readonly string[]): void {
+  const said = reply.getHeader('vary');
+  reply.header('vary', [...(said === undefined ? [] : [said].flat()), ...names].join(', '));
+}
+
+/** True if the caller has this very card. The date counts only if the caller sent no tag (RFC 9110, section 13.2.2). */
+function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | undefined): boolean {
+  const tags = headers['if-none-match'];
+  if (tags !== undefined)
+    return tags.split(',').some((it) => it.trim() === '*' || opaqueTag(it.trim()) === opaqueTag(etag));
+  const since = headers['if-modified-since'];
+  return since !== undefined && modified !== undefined && modified.getTime() <= Date.parse(since);
+}
+
+/** Returns the opaque part of a tag, for weak comparison (RFC 9110, section 13.1.2). */
+function opaqueTag(tag: string): string {
+  return tag.replace(/^W\//, '');
 }

@@ -1,18 +1,118 @@
 import {
   Metadata,
-  type ServerInterceptor,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
+  type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
-import type { ReaderPace } from '#libs/http';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { PacedReader, ReaderPace } from '#libs/http-server';
 import { A2AError } from '#libs/protocol';
-import type { GrpcAccess } from './grpc-access.js';
-import { GrpcAnswer, streamOf } from './grpc-answer.js';
+import { type GrpcAccess, isPublicMethod } from './grpc-access.js';
 import type { GrpcConnection, GrpcConnections } from './grpc-connections.js';
 import { grpcError } from './grpc-status.js';
-import { isPublicMethod } from './public-calls.js';
 import { CallerVisit, type GrpcVisit, PublicVisit } from './grpc-visit.js';
+
+/** Maximum number of bytes passed to HTTP/2 at once: it reports a write only when all of it has left. */
+const PIECE = 64 * 1024;
+
+type WriteCallback = (error?: Error | null) => void;
+type AnswerStream = Pick<ServerHttp2Stream, 'on' | 'once' | 'off' | 'write' | 'close' | 'closed' | 'destroyed'>;
+
+/**
+ * Answer of one call, written in pieces so that the reader's rate is known. grpc-js writes a message in one piece and
+ * reports only when all of it has gone, which never happens for a reader that opens no window.
+ *
+ * - It is watched from its creation until its stream closes.
+ * - A reader below the minimum rate gets its stream reset with ENHANCE_YOUR_CALM, which gRPC clients report as
+ *   RESOURCE_EXHAUSTED. A connection that does not accept even that is cut separately (GrpcConnections).
+ */
+class GrpcAnswer implements PacedReader {
+  private waiting = 0;
+  private taken = 0;
+  private ended = false;
+  /** True if everything written has left since the last measurement. */
+  private keptUp = true;
+
+  private constructor(
+    private readonly stream: AnswerStream,
+    private readonly writeOnce: (chunk: Buffer, written: WriteCallback) => boolean,
+  ) {}
+
+  /** Watches the answer of a call; call it before anything is written. */
+  static watchCall(call: ServerInterceptingCallInterface, pace: ReaderPace): GrpcAnswer {
+    const stream = streamOf(call);
+    const answer = new GrpcAnswer(stream, stream.write.bind(stream));
+    stream.write = answer.writeChunk.bind(answer) as AnswerStream['write'];
+    stream.once('close', pace.watchReader(answer));
+    return answer;
+  }
+
+  /** Calls back once, when the stream has closed and holds nothing. @returns false if it has already closed */
+  whenClosed(done: () => void): boolean {
+    const { stream } = this;
+    if (stream.closed || stream.destroyed) return false;
+    stream.once('close', done);
+    return true;
+  }
+
+  /** Notes that the status has been sent: the reader must take the rest. */
+  markEnded(): void {
+    this.ended = true;
+  }
+
+  /**
+   * Asks a caller that has its answer to stop sending (RFC 9113, section 8.1): otherwise further data would be accepted
+   * and the stream stay open as long as the caller likes.
+   */
+  stopReading(): void {
+    this.stream.close(constants.NGHTTP2_NO_ERROR);
+  }
+
+  /**
+   * True while the reader lags. A reader that has taken everything since the last measurement keeps up, however little
+   * that was.
+   */
+  hasPending(): boolean {
+    const { keptUp } = this;
+    this.keptUp = this.waiting === 0;
+    return this.ended || (this.waiting > 0 && !keptUp);
+  }
+
+  bytesTaken(): number {
+    return this.taken;
+  }
+
+  cutReader(): void {
+    this.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  private writeChunk(chunk: Buffer, written: WriteCallback): boolean {
+    this.waiting += chunk.length;
+    return this.writeFrom(chunk, 0, (error) => {
+      this.waiting -= chunk.length;
+      this.keptUp ||= this.waiting === 0;
+      written(error);
+    });
+  }
+
+  private writeFrom(chunk: Buffer, start: number, written: WriteCallback): boolean {
+    const piece = chunk.length <= PIECE ? chunk : chunk.subarray(start, start + PIECE);
+    const end = start + piece.length;
+    return this.writeOnce(piece, (error) => {
+      if (!error) this.taken += piece.length;
+      if (error || end >= chunk.length) written(error);
+      else this.writeFrom(chunk, end, written);
+    });
+  }
+}
+
+/** Returns the HTTP/2 stream of a call, an internal of grpc-js. */
+function streamOf(call: ServerInterceptingCallInterface): AnswerStream {
+  const { stream } = call as { stream?: AnswerStream };
+  if (!stream) throw new Error('This version of grpc-js keeps the stream of a call elsewhere');
+  return stream;
+}
 
 const ACCEPT_ENCODING = 'grpc-accept-encoding';
 const IDENTITY = 'identity';

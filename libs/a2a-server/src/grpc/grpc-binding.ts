@@ -7,20 +7,18 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { Caller } from '#libs/access';
-import { type EnterFrame, type FrameRoom, LARGE_FRAME } from '#libs/http';
-import type { JsonObject, StreamResponse } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
-import { refuseRoom } from '../answer-admission.js';
-import { requireSupportedVersion } from '../http/protocol-version.js';
+import { type EnterFrame, type FrameRoom, LARGE_FRAME } from '#libs/http-server';
+import type { JsonObject, StreamResponse } from '#libs/protocol';
+import { requireSupportedVersion, tenantPath } from '../http/call-context.js';
 import { OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
+import { refuseRoom } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
-import type { StreamItem } from '../stream-item.js';
-import { tenantPath } from '../tenant-agent.js';
+import type { StreamItem } from '../task-stream.js';
 import type { GrpcAccess } from './grpc-access.js';
-import { answerMetadata, grpcCall } from './grpc-call.js';
 import type { GrpcRequest } from './grpc-definition.js';
-import { type CallAdmission, admissionOf } from './grpc-visit.js';
 import { grpcError } from './grpc-status.js';
+import { admissionOf, answerMetadata, type CallAdmission, grpcCall } from './grpc-visit.js';
 
 type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
 type StreamCall = ServerWritableStream<GrpcRequest, unknown>;

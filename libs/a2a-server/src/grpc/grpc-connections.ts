@@ -1,3 +1,4 @@
+import type { Server } from '@grpc/grpc-js';
 import {
   constants,
   type Http2Session,
@@ -6,8 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Server as NetServer, Socket } from 'node:net';
-import type { Server } from '@grpc/grpc-js';
-import { PacedSocket, type ReaderPace } from '#libs/http';
+import { PacedSocket, type ReaderPace } from '#libs/http-server';
 import { addressOf } from './grpc-access.js';
 
 /** Rejects a call before grpc-js creates anything for it. @returns false to pass the call on to grpc-js */

@@ -1,3 +1,5 @@
+import { status } from '@grpc/grpc-js';
+import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import {
   type ClientHttp2Session,
@@ -9,16 +11,14 @@ import {
 } from 'node:http2';
 import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { status } from '@grpc/grpc-js';
-import { jest } from '@jest/globals';
 import type { Caller } from '#libs/access';
-import { ReaderPace, ResponseBudget } from '#libs/http';
 import type { CallContext } from '#libs/executor';
+import { ReaderPace, ResponseBudget } from '#libs/http-server';
 import type { Task } from '#libs/protocol';
 import { InFlight, Metrics } from '#libs/service';
 import { OPERATIONS } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
-import { servedAgent, echo, FakeExecutor } from '../testing/fake-agents.js';
+import { echo, FakeExecutor, servedAgent } from '../testing/fake-agents.js';
 import { GrpcAccess } from './grpc-access.js';
 import type { ConnectionLimits } from './grpc-connections.js';
 import { GrpcListener } from './grpc-listener.js';

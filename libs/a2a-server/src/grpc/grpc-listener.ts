@@ -1,18 +1,51 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import type { FrameRoom, ReaderPace } from '#libs/http';
+import { constants, type OutgoingHttpHeaders } from 'node:http2';
+import type { FrameRoom, ReaderPace } from '#libs/http-server';
 import type { RequestHandler } from '../request-handler.js';
-import type { GrpcAccess } from './grpc-access.js';
-import { GrpcBinding } from './grpc-binding.js';
-import { refusePublicFlood } from './early-refusal.js';
-import { GRPC_SERVICE } from './grpc-definition.js';
+import { type GrpcAccess, isPublicMethod, tooManyPublicCalls } from './grpc-access.js';
 import { grpcAuthGuard } from './grpc-auth-guard.js';
+import { GrpcBinding } from './grpc-binding.js';
 import {
   type ConnectionLimits,
   type EarlyRefusal,
   GrpcConnections,
   MOST_ANONYMOUS_STREAMS,
 } from './grpc-connections.js';
+import { GRPC_SERVICE } from './grpc-definition.js';
+import { grpcError } from './grpc-status.js';
+
+/**
+ * Rejects excess calls of the health service from one address with an answer built once. The objects of grpc-js and the
+ * auth guard cost ten times as much, and such a flood needs no credentials.
+ */
+function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): EarlyRefusal {
+  const answer = refusalHeaders();
+  return (stream, headers, connection) => {
+    const path = headers[':path'] as string | undefined;
+    if (path === undefined || !isPublicMethod(path) || !access.isPublicFull(connection.address, path)) return false;
+    stream.on('error', ignoreError);
+    stream.respond(answer, { endStream: true });
+    // The rest of the request is not read (RFC 9113, section 8.1).
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    connection.countRefusal();
+    return true;
+  };
+}
+
+/** Returns the headers that form the whole answer ("Trailers-Only"). */
+function refusalHeaders(): OutgoingHttpHeaders {
+  const { code, details, metadata } = grpcError(tooManyPublicCalls());
+  return {
+    ':status': 200,
+    'content-type': 'application/grpc+proto',
+    'grpc-status': code,
+    'grpc-message': encodeURI(details ?? ''),
+    ...metadata?.toHttp2Headers(),
+  };
+}
+
+function ignoreError(): void {}
 
 export interface GrpcListenerOptions {
   handler: RequestHandler;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Authentication, CallerLimits, OpenCalls } from '#libs/access';
-import { FrameRoom, ReaderPace, ServiceAddress } from '#libs/http';
+import { FrameRoom, ReaderPace, ServiceAddress } from '#libs/http-server';
 import { AppConfig, InFlight, Readiness, Shutdown } from '#libs/service';
 import { RequestHandler } from '../request-handler.js';
 import { GrpcAccess } from './grpc-access.js';

@@ -1,11 +1,123 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import { scopeOf } from '#libs/access';
-import { type CallContext, readIdempotencyKey, REVISION_CLAIM, type ServedAgent } from '#libs/executor';
-import type { ServiceAddress } from '#libs/http';
+import {
+  type AgentCatalog,
+  type CallContext,
+  readIdempotencyKey,
+  REVISION_CLAIM,
+  type ServedAgent,
+  UnknownAgent,
+} from '#libs/executor';
+import type { ServiceAddress } from '#libs/http-server';
+import { A2AError, isJsonObject, textStart } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
 import { activeExtensions } from '../extensions.js';
-import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
+
+/** Kind of base URL under `/a2a` (contract: A2A). */
+export type AgentBase = 'service' | 'conversations' | 'workflow' | 'node' | 'alias';
+
+/** Route of each kind below `/a2a`, in the syntax of find-my-way. */
+export const BASE_ROUTES: Readonly<Record<AgentBase, string>> = {
+  service: '',
+  conversations: '/conversations',
+  workflow: '/workflows/:workflow',
+  node: '/workflows/:workflow/nodes/:node',
+  alias: '/nodes/:node',
+};
+
+export const AGENT_BASES = Object.keys(BASE_ROUTES) as AgentBase[];
+
+/** Parameters that the router found in the path, decoded. */
+export interface BaseParams {
+  workflow?: string;
+  node?: string;
+}
+
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+/** Pattern of node names: a node of a nested workflow has the name of its outer node as a prefix. */
+const NODE_NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\.){0,12}[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+
+/**
+ * Returns the agent path that a request addresses.
+ * @throws UnknownAgent for an invalid segment, so that it cannot be mistaken for a deeper path
+ */
+export function agentPath(base: AgentBase, params: BaseParams): string {
+  switch (base) {
+    case 'service':
+      return '';
+    case 'conversations':
+      return 'conversations';
+    case 'workflow':
+      return `workflows/${requireName(params.workflow, 'workflow')}`;
+    case 'node':
+      return `workflows/${requireName(params.workflow, 'workflow')}/nodes/${requireName(params.node, 'node', NODE_NAME)}`;
+    case 'alias':
+      return `nodes/${requireName(params.node, 'node')}`;
+  }
+}
+
+/** Returns the URL of an agent, without a trailing slash. */
+export function agentUrl(baseUrl: string, path: string): string {
+  return path === '' ? `${baseUrl}/a2a` : `${baseUrl}/a2a/${path}`;
+}
+
+function requireName(segment: string | undefined, kind: 'workflow' | 'node', looks = NAME): string {
+  if (segment !== undefined && looks.test(segment)) return segment;
+  const shown = textStart(segment ?? '', 64);
+  if (kind === 'node') throw new UnknownAgent(`node "${shown}" not registered`, 'NODE_NOT_FOUND', { node: shown });
+  throw new UnknownAgent(`workflow "${shown}" not found`, 'AGENT_NOT_FOUND', { workflow: shown });
+}
+
+/** Protocol versions that this server supports. */
+export const SUPPORTED_VERSIONS = ['1.0', '0.3'] as const;
+
+const VERSION = /^(\d+)\.(\d+)(?:\.\d+)?$/;
+const LEGACY_VERSION = /^(0\.3(\.\d+)?)?$/;
+
+/**
+ * Returns the requested version: the `A2A-Version` header, else the query parameter of that name, else `''` (section
+ * 3.6.1).
+ */
+export function requestedVersion(request: FastifyRequest): string {
+  const header = request.headers['a2a-version'];
+  const named = typeof header === 'string' && header.trim() !== '' ? header : queryVersion(request.query);
+  return named.trim();
+}
+
+/** True for a version of A2A 1.0. Only major and minor count. */
+export function isCurrentVersion(version: string): boolean {
+  if (version === '1.0') return true;
+  const match = VERSION.exec(version);
+  return match !== null && match[1] === '1' && match[2] === '0';
+}
+
+/** True for a version of A2A 0.3, which is also the default (section 3.6.2). */
+export function isLegacyVersion(version: string): boolean {
+  return LEGACY_VERSION.test(version);
+}
+
+/**
+ * Requires A2A 1.0 for an operation of that version.
+ * @throws A2AError VERSION_NOT_SUPPORTED
+ */
+export function requireSupportedVersion(version: string): void {
+  if (isCurrentVersion(version)) return;
+  const named = version === '' ? '0.3' : textStart(version, 32);
+  throw new A2AError('VERSION_NOT_SUPPORTED', {
+    message: isLegacyVersion(version)
+      ? `This is an operation of A2A 1.0, and the request is one of ${named}; send A2A-Version: 1.0`
+      : `A2A protocol version ${named} is not supported; send A2A-Version: ${SUPPORTED_VERSIONS.join(' or ')}`,
+    metadata: { requestedVersion: named, supportedVersions: SUPPORTED_VERSIONS.join(',') },
+  });
+}
+
+function queryVersion(query: unknown): string {
+  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+    if (name.toLowerCase() === 'a2a-version' && typeof value === 'string') return value;
+  }
+  return '';
+}
 
 /** Address where callers reach this service: PUBLIC_URL, or that of the request, without a trailing slash. */
 export type PublicAddress = Pick<ServiceAddress, 'publicBaseUrl'> &
@@ -64,4 +176,60 @@ export function activatedExtensions(header: string | string[] | undefined): read
   if (header === undefined || header === '') return NONE;
   const values = Array.isArray(header) ? header.join(',') : header;
   return values.split(',').flatMap((value) => value.trim() || []);
+}
+
+/**
+ * Returns the `tenant` in a card beside the shared gRPC address, which clients send with every request (section 8.3.2):
+ * the agent's path, with a trailing slash if it has no other.
+ */
+export function pathTenant(path: string): string {
+  return path === '' || path.includes('/') ? path : `${path}/`;
+}
+
+/**
+ * Returns the agent path that a `tenant` with a slash addresses. A tenant without a slash names a workflow of the
+ * service.
+ * @returns the agent's path; `''` is the service
+ * @throws UnknownAgent
+ */
+export function tenantPath(tenant: string): string {
+  if (!tenant.includes('/')) return '';
+  const [first, name, second, node, ...rest] = tenant.split('/');
+  if (rest.length === 0) {
+    if (first === 'workflows' && second === undefined) return agentPath('workflow', { workflow: name });
+    if (first === 'workflows' && second === 'nodes') return agentPath('node', { workflow: name, node });
+    if (first === 'conversations' && name === '' && second === undefined) return agentPath('conversations', {});
+    if (first === 'nodes' && second === undefined) return agentPath('alias', { node: name });
+  }
+  throw new UnknownAgent(`no agent at "${textStart(tenant, 64)}"`, 'AGENT_NOT_FOUND', {
+    tenant: textStart(tenant, 64),
+  });
+}
+
+/**
+ * Redirects a call at the service's base whose `tenant` is the path of an agent to that agent; other calls stay
+ * unchanged.
+ * @throws UnknownAgent
+ */
+export function atTenant(call: CallContext, params: unknown): CallContext {
+  if (call.agent !== '' || !isJsonObject(params)) return call;
+  const { tenant } = params;
+  if (typeof tenant !== 'string') return call;
+  const path = tenantPath(tenant);
+  return path === '' ? call : { ...call, agent: path };
+}
+
+/**
+ * Returns the agent whose Tasks a request means: at the service's base the workflow that its `tenant` names; otherwise
+ * the agent that was addressed.
+ * @throws A2AError INVALID_PARAMS if `tenant` names no workflow
+ */
+export async function tenantAgent(
+  catalog: AgentCatalog,
+  agent: ServedAgent,
+  { tenant }: { tenant?: string },
+  { scope }: Pick<CallContext, 'scope'>,
+): Promise<ServedAgent> {
+  if (agent.path !== '' || !tenant) return agent;
+  return catalog.inTenant(scope.tenant).routeMessage(agent, tenant, 'tenant');
 }

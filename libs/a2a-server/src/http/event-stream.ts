@@ -1,12 +1,11 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { FastifyReply } from 'fastify';
 import { admitStream } from '#libs/access';
-import { SseStream } from '#libs/http';
-import type { A2AError } from '#libs/protocol';
+import { SseStream } from '#libs/http-server';
+import { type A2AError, invalidParams } from '#libs/protocol';
 import { ShortLivedSet } from '#libs/service';
 import { publicError } from '../public-error.js';
-import type { StreamItem } from '../stream-item.js';
-import { type OpenItems, openIterated, TaskItems } from '../task-items.js';
+import { type OpenItems, openIterated, type StreamItem, type SubscriptionOptions, TaskItems } from '../task-stream.js';
 
 /** Format of the items and errors of a stream in one binding. */
 export interface StreamFraming {
@@ -134,3 +133,20 @@ class EventStream {
 }
 
 const NONE: readonly StreamItem[] = [];
+
+/**
+ * Reads the last sequence that a returning reader has seen: the `Last-Event-ID` header, which event sources send
+ * automatically, else `?since=`; empty without either.
+ * @throws A2AError INVALID_PARAMS for an invalid sequence
+ */
+export function resumeCursor(request: FastifyRequest): SubscriptionOptions {
+  const header = request.headers['last-event-id'];
+  if (typeof header === 'string' && header !== '') return readSequence('Last-Event-ID', header);
+  const { since } = request.query as Record<string, unknown>;
+  return since === undefined || since === '' ? {} : readSequence('since', since);
+}
+
+function readSequence(field: string, value: unknown): SubscriptionOptions {
+  if (typeof value === 'string' && /^\d{1,10}$/.test(value)) return { since: Number(value), sinceField: field };
+  throw invalidParams({ field, description: 'must be a sequence number' });
+}

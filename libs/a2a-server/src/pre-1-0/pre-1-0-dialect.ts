@@ -1,11 +1,28 @@
-import { randomBytes } from 'node:crypto';
-import { type A2AError, PRE_1_0_SEND, readPre10SendParams, writePre10Task } from '#libs/protocol';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { CallContext } from '#libs/executor';
-import type { AgentBase } from '../http/agent-base.js';
-import { messageIdOf } from '../http/message-id.js';
+import {
+  type A2AError,
+  type Message,
+  PRE_1_0_SEND,
+  readPre10SendParams,
+  type Task,
+  writePre10Task,
+} from '#libs/protocol';
+import { messageIdOf } from '../extensions.js';
+import type { AgentBase } from '../http/call-context.js';
 import type { RequestHandler } from '../request-handler.js';
 import { parseSendMessage } from '../validation/request-parsers.js';
-import { completedByReply } from './completed-by-reply.js';
+
+/** Converts a direct answer to a completed Task, which is not stored. */
+export function completedByReply(request: Message, reply: Message, taskId: string): Task {
+  return {
+    id: taskId,
+    contextId: reply.contextId ?? request.contextId ?? randomUUID(),
+    status: { state: 'TASK_STATE_COMPLETED' },
+    artifacts: [{ artifactId: reply.messageId, parts: reply.parts }],
+    history: [request],
+  };
+}
 
 /**
  * True if a call speaks the pre-1.0 dialect: `a2a.sendMessage` at any agent, and `SendMessage` without a protocol version

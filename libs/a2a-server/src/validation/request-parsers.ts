@@ -1,10 +1,14 @@
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { tooManyMembers } from '#libs/http-server';
 import {
+  A2AError,
   type CancelTaskRequest,
   type FieldViolation,
   type GetTaskRequest,
   invalidParams,
   isJsonObject,
+  type JsonObject,
+  type JsonValue,
   type ListTasksRequest,
   protoName,
   protoNames,
@@ -15,10 +19,87 @@ import {
   type TaskPushNotificationConfig,
   toJsonNames,
 } from '#libs/protocol';
-import { fieldViolations } from './field-violations.js';
-import { MAX_LIST_LENGTH, unfitJson } from './json-bounds.js';
-import { respellValues } from './proto-json-spellings.js';
-import { REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
+import { fieldViolations, REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
+
+/** Maximum nesting of JSON, that of protobuf's own parsers. */
+export const MAX_JSON_DEPTH = 100;
+
+/** Maximum number of entries in one list of a Message; beyond it a request is rejected unread. */
+const MAX_LIST_LENGTH = 1000;
+
+/**
+ * Finds why a parsed JSON value must not be stored. Reasons are nesting beyond MAX_JSON_DEPTH (serializing it would
+ * overflow the stack) and numbers beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`).
+ */
+function unfitJson(value: unknown): FieldViolation | undefined {
+  const found = findUnfit(value, MAX_JSON_DEPTH);
+  return found && { field: found.path.replace(/^\./, '') || 'params', description: found.description };
+}
+
+interface UnfitPlace {
+  path: string;
+  description: string;
+}
+
+function findUnfit(value: unknown, depthLeft: number): UnfitPlace | undefined {
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : { path: '', description: 'must be a finite number' };
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depthLeft === 0) return { path: '', description: `must not be nested deeper than ${MAX_JSON_DEPTH} levels` };
+  return Array.isArray(value) ? searchArray(value, depthLeft) : searchObject(value, depthLeft);
+}
+
+function searchArray(values: readonly unknown[], depthLeft: number): UnfitPlace | undefined {
+  for (let index = 0; index < values.length; index++) {
+    const found = findUnfit(values[index], depthLeft - 1);
+    if (found) return { path: `[${index}]${found.path}`, description: found.description };
+  }
+  return undefined;
+}
+
+function searchObject(value: object, depthLeft: number): UnfitPlace | undefined {
+  for (const key of Object.keys(value)) {
+    const found = findUnfit((value as Record<string, unknown>)[key], depthLeft - 1);
+    if (found) return { path: `.${key}${found.path}`, description: found.description };
+  }
+  return undefined;
+}
+
+/** Creates the error for a request whose JSON has too many members. */
+export function tooManyMembersError(limit: number): A2AError {
+  const description = tooManyMembers(limit);
+  const violations = [{ field: 'body', description }];
+  return new A2AError('INVALID_REQUEST', { message: `The body ${description}`, violations });
+}
+
+/** Pattern of integers; the largest in requests is an int32: ten digits. */
+const INTEGER = /^-?\d{1,10}$/;
+
+/**
+ * Converts values that a schema rejected but ProtoJSON accepts: an integer written as a string, and an enum written as
+ * its number (`numbers` in the schema). Requests with the usual spelling pay nothing.
+ * @returns true if any value was converted, so validation is worth repeating
+ */
+function respellValues(params: JsonObject, errors: readonly ErrorObject[]): boolean {
+  let found = false;
+  for (const error of errors) {
+    const value = respelledValue(error);
+    if (value === undefined) continue;
+    const path = error.instancePath.split('/').slice(1);
+    const name = path.pop() ?? '';
+    const holder = path.reduce<JsonValue | undefined>((at, step) => (at as JsonObject)[step], params) as JsonObject;
+    holder[name] = value;
+    found = true;
+  }
+  return found;
+}
+
+function respelledValue({ keyword, parentSchema, data }: ErrorObject): string | number | undefined {
+  if (keyword !== 'type') return undefined;
+  const { type, numbers } = parentSchema as { type?: unknown; numbers?: Readonly<Record<number, string>> };
+  if (typeof data === 'number') return numbers?.[data];
+  return type === 'integer' && typeof data === 'string' && INTEGER.test(data) ? Number(data) : undefined;
+}
 
 /**
  * Converts the parameters of an operation to its request, in place.

@@ -1,4 +1,5 @@
-import { isPlainText, LONGEST_ID, readTimestamp, TASK_STATES } from '#libs/protocol';
+import type { ErrorObject } from 'ajv';
+import { type FieldViolation, isPlainText, LONGEST_ID, readTimestamp, TASK_STATES } from '#libs/protocol';
 
 /** Makes a field optional. It may also be `null`, which ProtoJSON reads as absent. */
 const optionalField = <T extends object>(schema: T): T & { nullable: true } => ({ ...schema, nullable: true });
@@ -118,7 +119,7 @@ export const REQUEST_FORMATS: Record<string, (value: string) => boolean> = {
   timestamp: (value) => readTimestamp(value) !== undefined,
 };
 
-export const FORMAT_TEXTS: Record<string, string> = {
+const FORMAT_TEXTS: Record<string, string> = {
   identifier: 'must not contain control characters',
   base64: 'must be base64',
   timestamp: 'must be an RFC 3339 timestamp such as 2025-11-09T10:30:00Z',
@@ -129,4 +130,78 @@ function isBase64(value: string): boolean {
   if (!BASE64.test(value)) return false;
   if (value.endsWith('=')) return value.length % 4 === 0;
   return value.length % 4 !== 1;
+}
+
+const MAX_VIOLATIONS = 20;
+
+/** Converts schema errors to violations with texts for callers: one per field, at most 20. */
+export function fieldViolations(errors: readonly ErrorObject[]): FieldViolation[] {
+  const byField = new Map<string, FieldViolation>();
+  for (const error of errors) {
+    const field = fieldOf(error);
+    if (!byField.has(field)) byField.set(field, { field, description: descriptionOf(error) });
+    if (byField.size === MAX_VIOLATIONS) break;
+  }
+  return [...byField.values()];
+}
+
+/** Returns the path of an error, such as `message.parts[0]`; for a missing property its own path. */
+function fieldOf(error: ErrorObject): string {
+  const pointer =
+    error.keyword === 'required' ? `${error.instancePath}/${error.params.missingProperty}` : error.instancePath;
+  const path = pointer.replaceAll(/\/(\d+)/g, '[$1]').replaceAll('/', '.');
+  return path === '' ? 'params' : path.replace(/^\./, '');
+}
+
+function descriptionOf(error: ErrorObject): string {
+  const limit = error.params.limit as number | undefined;
+  switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'type':
+      return `must be ${withArticle(typeName(error.schema))}`;
+    case 'enum':
+      return `must be ${oneOf(error.schema as (string | null)[])}`;
+    case 'format':
+      return FORMAT_TEXTS[error.params.format as string] ?? 'has the wrong format';
+    case 'minLength':
+      return 'must not be empty';
+    case 'maxLength':
+      return `must have at most ${limit} characters`;
+    case 'minItems':
+      return 'must have at least one entry';
+    case 'minimum':
+    case 'maximum':
+      return rangeText(error);
+    case 'exactlyOneOf':
+      return `must have exactly one of ${(error.schema as string[]).join(', ')}`;
+    default:
+      return 'is not valid';
+  }
+}
+
+/** Returns the name of the required type. For a boolean it includes the two spellings, since a query has only texts. */
+function typeName(schema: unknown): string {
+  const types = (Array.isArray(schema) ? schema : [schema]) as string[];
+  const name = types.find((it) => it !== 'null') ?? 'null';
+  return name === 'boolean' ? 'boolean: true or false' : name;
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
+function oneOf(values: readonly (string | null)[]): string {
+  const named = values.filter((it) => it !== null && it !== '' && !it.endsWith('_UNSPECIFIED'));
+  return named.length === 1 ? String(named[0]) : `one of ${named.join(', ')}`;
+}
+
+const LARGEST_INT32 = 2_147_483_647;
+
+function rangeText(error: ErrorObject): string {
+  const { minimum, maximum } = error.parentSchema as { minimum?: number; maximum?: number };
+  if (maximum === undefined || (maximum === LARGEST_INT32 && error.keyword === 'minimum'))
+    return `must be at least ${minimum}`;
+  if (minimum === undefined || maximum === LARGEST_INT32) return `must be at most ${maximum}`;
+  return `must be between ${minimum} and ${maximum}`;
 }

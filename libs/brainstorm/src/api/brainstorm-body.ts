@@ -1,10 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ApiClosed, EachEntry, withMembers } from '#libs/http';
-import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
+import { ApiClosed, EachEntry, withMembers } from '#libs/http-server';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from '../brainstorm-spec.js';
 import { LLM_RANGES, LLM_RULES } from '../core/llm-config.js';
 import { FEWEST_AGENTS, MOST_AGENTS, ROLES } from '../core/role.js';
-import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from '../brainstorm-spec.js';
+import { SKILL_NAMES } from '../core/skill-library.js';
 import {
   LONGEST_IDEA,
   LONGEST_NAME,
@@ -14,7 +15,6 @@ import {
   type RequestedAgent,
   type RequestedBrainstorm,
 } from '../requested-brainstorm.js';
-import { SKILL_NAMES } from '../core/skill-library.js';
 
 /** Maximum entries that are read; a longer list is refused for its length. */
 const MOST_AGENTS_READ = 100;

@@ -1,15 +1,24 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
-import { PageQuery, QueryWord } from '#libs/http';
-import type { TaskState } from '#libs/protocol';
-import type { AgentTokenUsage } from '../answer-report.js';
-import type { PassTurn, BrainstormStatus } from '../brainstorm-progress.js';
-import type { StoppedAgent } from '../brainstorm-steps.js';
-import { type CanonicalState, SEVERITIES, type Severity } from '../core/canonical-state.js';
-import type { Provenance, Source } from '../core/provenance.js';
+import type { ProcessListing } from '#libs/durable';
+import { PageQuery, QueryWord } from '#libs/http-server';
+import { firstData, isJsonObject, type Task, type TaskState, withoutUserinfo } from '#libs/protocol';
+import type { StoredTask, TaskHeader } from '#libs/tasks';
+import { AWAITED_STATUS_KEY } from '../brainstorm-ending.js';
+import { BRAINSTORM_PATH } from '../brainstorm-executor.js';
+import type { BrainstormProgress, BrainstormStatus, PassTurn } from '../brainstorm-progress.js';
+import { specIn } from '../brainstorm-spec.js';
+import type { AgentTokenUsage, StoppedAgent } from '../brainstorm-steps.js';
+import {
+  type CanonicalState,
+  type Provenance,
+  SEVERITIES,
+  type Severity,
+  type Source,
+} from '../core/canonical-state.js';
 import { type BrainstormRole, ROLES } from '../core/role.js';
 
 /** Task states that each status may stand for. */
-export const STATES_OF: Record<BrainstormStatus, readonly TaskState[]> = {
+const STATES_OF: Record<BrainstormStatus, readonly TaskState[]> = {
   active: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
   converged: ['TASK_STATE_INPUT_REQUIRED'],
   approved: ['TASK_STATE_COMPLETED'],
@@ -17,7 +26,7 @@ export const STATES_OF: Record<BrainstormStatus, readonly TaskState[]> = {
   canceled: ['TASK_STATE_CANCELED'],
 };
 
-export const STATUSES = Object.keys(STATES_OF) as BrainstormStatus[];
+const STATUSES = Object.keys(STATES_OF) as BrainstormStatus[];
 
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 const COUNT = { type: 'integer', example: 2 } as const;
@@ -49,7 +58,7 @@ export class BrainstormStatusReport extends BrainstormId {
 }
 
 /** Brainstorm in a list, without its state. */
-export class BrainstormSummary extends BrainstormId {
+class BrainstormSummary extends BrainstormId {
   @ApiProperty({ enum: STATUSES }) status!: BrainstormStatus;
   @ApiProperty({ ...COUNT, description: 'Of the last complete pass.' }) iteration!: number;
   @ApiProperty({ example: 'A library that lends tools' }) idea!: string;
@@ -163,4 +172,65 @@ export class BrainstormView extends BrainstormStatusReport {
   @ApiPropertyOptional() error?: BrainstormFailure;
   @ApiProperty(TIME) createdAt!: string;
   @ApiProperty(TIME) updatedAt!: string;
+}
+
+/** Returns what callers see of a brainstorm. */
+export function brainstormView(header: TaskHeader, progress: BrainstormProgress): BrainstormView {
+  const { spec, state, verdict, failure, stopped } = progress;
+  return {
+    brainstormId: header.taskId,
+    status: progress.status,
+    iteration: state.meta.iteration,
+    maxIterations: spec.maxIterations,
+    agents: spec.agents.map(({ agent, name, role, llm: { provider, model }, skills }) => {
+      return { agent: withoutUserinfo(agent), name, role, provider, model, skills };
+    }),
+    state,
+    provenance: progress.provenance,
+    passes: progress.passes.map(({ iteration, agents, confidence }) => ({
+      iteration,
+      agents: agents.map(({ agent, role, status, error, repairs, usage }) => ({
+        agent,
+        role,
+        status,
+        ...(error !== undefined && { error }),
+        ...(repairs !== undefined && { repairs }),
+        ...(usage && { usage }),
+      })),
+      ...(confidence !== undefined && { confidence }),
+    })),
+    ...(verdict?.converged && { convergence: verdict.sentence }),
+    ...(failure && { error: failure }),
+    ...(stopped && { stopped }),
+    createdAt: header.createdAt.toISOString(),
+    updatedAt: header.updatedAt.toISOString(),
+  };
+}
+
+/** Rules for listing brainstorms. */
+export const BRAINSTORMS: ProcessListing<BrainstormStatus, BrainstormSummary> = {
+  agent: BRAINSTORM_PATH,
+  states: STATES_OF,
+  statusOf: ({ task }) => brainstormStatus(task),
+  summary,
+};
+
+function summary({ header, task }: StoredTask): BrainstormSummary {
+  const state = firstData(task.artifacts?.[0]?.parts ?? []);
+  const iteration = isJsonObject(state) ? (state as unknown as CanonicalState).meta.iteration : 0;
+  return {
+    brainstormId: header.taskId,
+    status: brainstormStatus(task),
+    iteration,
+    idea: specIn(task.metadata).idea,
+    createdAt: header.createdAt.toISOString(),
+    updatedAt: header.updatedAt.toISOString(),
+  };
+}
+
+function brainstormStatus({ status }: Task): BrainstormStatus {
+  if (status.state === 'TASK_STATE_INPUT_REQUIRED') {
+    return status.message?.metadata?.[AWAITED_STATUS_KEY] === 'failed' ? 'failed' : 'converged';
+  }
+  return STATUSES.find((word) => STATES_OF[word].includes(status.state)) ?? 'failed';
 }

@@ -1,10 +1,18 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiEventStream, ApiIdempotent, ApiLargeAnswer, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
-import { IdempotencyKey, ProcessStreams } from '#libs/process';
-import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
+import { type ApiCall, Call, Scope } from '#libs/access';
+import { IdempotencyKey, ProcessStreams } from '#libs/durable';
+import {
+  ApiEventStream,
+  ApiIdempotent,
+  ApiLargeAnswer,
+  ApiProblem,
+  Cursor,
+  type StreamCursor,
+} from '#libs/http-server';
+import type { TaskScope } from '#libs/tasks';
+import { BRAINSTORM_EXAMPLES, BrainstormBody, wantedOf } from './brainstorm-body.js';
 import {
   BrainstormId,
   BrainstormPage,
@@ -12,7 +20,6 @@ import {
   BrainstormStatusReport,
   BrainstormView,
 } from './brainstorm.dto.js';
-import { BRAINSTORM_EXAMPLES, BrainstormBody, wantedOf } from './brainstorm-body.js';
 import { Brainstorms } from './brainstorms.js';
 
 @ApiTags('brainstorms')

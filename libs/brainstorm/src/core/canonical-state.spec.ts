@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { initialState, InvalidState, readState, stateJson } from './canonical-state.js';
-import { EXAMPLE_STATE } from './state-schema.js';
+import { EXAMPLE_STATE, initialState, InvalidState, readState, stateJson } from './canonical-state.js';
 
 const VALID = stateJson(initialState('idea', []));
 

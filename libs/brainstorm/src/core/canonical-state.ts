@@ -53,7 +53,7 @@ const words = text.regex(/\S/, 'must not be empty');
 const boundedList = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
 
 /** Rules for an answer. The schemas for agents are derived from them. */
-export const STATE_RULES = z.object({
+const STATE_RULES = z.object({
   idea: words.describe('The idea, as it is understood by now'),
   architecture: text.describe('Parts, how they work together, and why'),
   execution_plan: boundedList(z.object({ title: words, description: text })).describe(
@@ -72,7 +72,7 @@ export const STATE_RULES = z.object({
 });
 
 /** Members of a state that an answer may leave out: a list that is missing is unchanged. */
-export const STATE_LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
+const STATE_LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
 
 /** Error of a value that is not a valid state. Its message names each field at fault, at most ten. */
 export class InvalidState extends Error {
@@ -170,3 +170,71 @@ function issuePath(path: readonly PropertyKey[]): string {
 function fieldName(path: string): string {
   return path === '' ? 'the state' : path.replace(/^\./, '');
 }
+
+/** JSON Schema (draft 7) of a state that agents are asked for, derived from the rules of `readState`. */
+export const STATE_SCHEMA = schemaOf();
+
+/**
+ * JSON Schema (draft 7) of the answers that `readState` accepts: lists may be missing, unknown members are dropped, and
+ * the severity of a risk may be capitalized.
+ */
+export const ACCEPTED_STATE_SCHEMA = acceptedSchema();
+
+/** A state in which every list has an entry. */
+export const EXAMPLE_STATE: StateContent = {
+  idea: 'A library that lends tools',
+  architecture:
+    'A website shows which tools are free; a room in the town hall holds them, and volunteers hand them out.',
+  execution_plan: [
+    {
+      title: 'Open on one day a week',
+      description:
+        'Two volunteers hand out the first fifty donated tools each Saturday morning and note who has which.',
+    },
+  ],
+  risks: [{ text: 'A borrower is hurt by a tool that is broken', severity: 'high', resolved: false }],
+  assumptions: ['The town lends the room for free'],
+  open_questions: ['Who insures the borrowers?'],
+  metrics: { confidence: 0.6 },
+};
+
+function schemaOf(options: Parameters<typeof z.toJSONSchema>[1] = {}): JsonObject {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(STATE_RULES, { target: 'draft-7', ...options });
+  return schema as JsonObject;
+}
+
+function acceptedSchema(): JsonObject {
+  const { required = [], ...schema } = schemaOf({
+    io: 'input',
+    override: ({ jsonSchema }) => loosenSchema(jsonSchema),
+  });
+  const lists: readonly unknown[] = STATE_LISTS;
+  return { ...schema, required: (required as string[]).filter((name) => !lists.includes(name)) };
+}
+
+/**
+ * Relaxes a part of the schema in place, possibly more than once. A pattern over long texts could exceed the time limit
+ * of a check.
+ */
+function loosenSchema(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.enum)
+    schema.enum = [...new Set(schema.enum.filter((word) => typeof word === 'string').flatMap(listSpellings))];
+  if (schema.pattern === undefined) return;
+  delete schema.pattern;
+  schema.minLength = 1;
+}
+
+function listSpellings(word: string): string[] {
+  return [word, word.charAt(0).toUpperCase() + word.slice(1), word.toUpperCase()];
+}
+
+/** Agent that last set a part of the merged state. */
+export interface Source {
+  agent: string;
+  role: BrainstormRole;
+  /** Iteration, from 1. */
+  iteration: number;
+}
+
+/** Sources by path (`architecture`, `risks[0]`, `metrics.confidence`). Parts that no agent has set are absent. */
+export type Provenance = Record<string, Source>;

@@ -1,6 +1,5 @@
-import { type CanonicalState, initialState, type Risk, type StateContent } from './canonical-state.js';
+import { type CanonicalState, initialState, type Provenance, type Risk, type StateContent } from './canonical-state.js';
 import { mergePass, type PassOutput } from './merge-pass.js';
-import type { Provenance } from './provenance.js';
 import type { BrainstormRole } from './role.js';
 
 const LONG = 'one two three four five six seven eight nine ten';

@@ -1,8 +1,110 @@
-import { type CanonicalState, MOST_ENTRIES, type StateContent } from './canonical-state.js';
-import { type Contribution, mergePlan, mergeRisks, mergeTexts, type Sourced } from './merge-lists.js';
-import { normalizeText } from './normalised.js';
-import type { Provenance, Source } from './provenance.js';
-import { toggledQuestions } from './toggled-fields.js';
+import {
+  type CanonicalState,
+  MOST_ENTRIES,
+  type PlanStep,
+  type Provenance,
+  type Risk,
+  type Source,
+  type StateContent,
+} from './canonical-state.js';
+import { hasWords, normalizeText } from './normalised.js';
+
+/** Minimum words of a step's description; a shorter one is not actionable. */
+const FEWEST_WORDS = 10;
+
+/** Entry of a merged list with its source, which is absent if no agent of this brainstorm set the entry. */
+interface Sourced<T> {
+  value: T;
+  source: Source | undefined;
+}
+
+/** Values of one agent, or the values before the pass. */
+interface Contribution<T> {
+  values: readonly T[];
+  /** Returns the source by position; for an agent it is always the same. */
+  sourceOf: (index: number) => Source | undefined;
+}
+
+/** Merges the risks of all agents without those that the last mention resolves. */
+function mergeRisks(contributions: readonly Contribution<Risk>[]): Sourced<Risk>[] {
+  const merged = mergeByKey(
+    contributions,
+    (risk) => risk.text,
+    (before, next) => ({
+      value: { ...next.value, text: before.value.text },
+      source: sameRisk(before.value, next.value) ? before.source : next.source,
+    }),
+  );
+  return merged.filter(({ value }) => !value.resolved);
+}
+
+/**
+ * Merges the steps of all agents. Steps of equal title become one, with the longer description. Short ones are dropped.
+ */
+function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sourced<PlanStep>[] {
+  const merged = mergeByKey(
+    contributions,
+    (step) => step.title,
+    (before, next) =>
+      next.value.description.length > before.value.description.length
+        ? { value: { ...before.value, description: next.value.description }, source: next.source }
+        : before,
+  );
+  return merged.filter(({ value }) => hasWords(value.description, FEWEST_WORDS));
+}
+
+/** Merges the texts of all agents, each once. */
+function mergeTexts(contributions: readonly Contribution<string>[]): Sourced<string>[] {
+  const merged = mergeByKey(
+    contributions,
+    (text) => text,
+    (before) => before,
+  );
+  return merged.filter(({ value }) => value.trim() !== '');
+}
+
+function mergeByKey<T>(
+  contributions: readonly Contribution<T>[],
+  keyOf: (value: T) => string,
+  join: (before: Sourced<T>, next: Sourced<T>) => Sourced<T>,
+): Sourced<T>[] {
+  const merged = new Map<string, Sourced<T>>();
+  for (const { values, sourceOf } of contributions) {
+    for (const [index, value] of values.entries()) {
+      const key = normalizeText(keyOf(value));
+      const before = merged.get(key);
+      const next = { value, source: sourceOf(index) };
+      merged.set(key, before ? join(before, next) : next);
+    }
+  }
+  return [...merged.values()];
+}
+
+function sameRisk(one: Risk, other: Risk): boolean {
+  return one.severity === other.severity && one.resolved === other.resolved;
+}
+
+/** Fields of a single value, which agents can keep changing back and forth. */
+const FIELDS = ['idea', 'architecture'] as const;
+
+/** Number of changes from which they count as toggling. */
+const CHANGES = 3;
+
+/**
+ * Returns a question for each field that agents changed in three or more iterations and that returned to an earlier
+ * value.
+ * @param states merged states in order, beginning with the initial one
+ */
+function toggledQuestions(states: readonly CanonicalState[]): string[] {
+  return FIELDS.flatMap((field) => {
+    const values = states.map((state) => normalizeText(state[field]));
+    const changes = values.filter((value, index) => index > 0 && value !== values[index - 1]);
+    const returned = values.some((value, index) => value !== values[index - 1] && values.indexOf(value) < index);
+    const changedNow = values.length > 1 && values.at(-1) !== values.at(-2);
+    if (!changedNow || changes.length < CHANGES || !returned) return [];
+    return [`The agents keep changing "${field}" back and forth: what shall it be?`];
+  });
+}
 
 /** Answer of one agent in a pass. */
 export interface PassOutput {

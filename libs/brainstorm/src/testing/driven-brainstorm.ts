@@ -1,13 +1,13 @@
 import {
   AgentCallError,
+  type AgentCallOptions,
   AgentClient,
   AgentDirectory,
-  type AgentCallOptions,
   type CancelOutcome,
   type RequestSigners,
 } from '#libs/a2a-client';
-import { type AgentExecutor, type ChainLink, CallChains, chainMetadata, keptChain } from '#libs/executor';
-import type { ServiceAddress } from '#libs/http';
+import { type AgentExecutor, CallChains, type ChainLink, chainMetadata, keptChain } from '#libs/executor';
+import type { ServiceAddress } from '#libs/http-server';
 import {
   dataPart,
   type JsonObject,
@@ -22,9 +22,9 @@ import {
 import type { TaskStore } from '#libs/tasks';
 import { DrivenProcess } from '../../../../test/support/driven-process.js';
 import { Approvals } from '../approvals.js';
-import { BrainstormAgent } from '../brainstorm-agent.js';
+import { BrainstormAgent } from '../brainstorm-executor.js';
 import { BrainstormProgress } from '../brainstorm-progress.js';
-import { BrainstormServices } from '../brainstorm-services.js';
+import { BrainstormServices } from '../brainstorm-run.js';
 import { type BrainstormSpec, specMetadata } from '../brainstorm-spec.js';
 import type { CanonicalState } from '../core/canonical-state.js';
 import { brainstormSpec } from '../requested-brainstorm.js';

@@ -1,9 +1,9 @@
-import type { ServiceAddress } from '#libs/http';
+import type { Processes } from '#libs/durable';
+import type { ServiceAddress } from '#libs/http-server';
 import type { Job, JobHandler, Jobs } from '#libs/jobs';
-import type { Processes } from '#libs/process';
 import { A2AError } from '#libs/protocol';
 import type { TaskStore } from '#libs/tasks';
-import { WAKE, type WakePayload } from '../wake-job.js';
+import { WAKE, type WakePayload } from '../conversation-command.js';
 import { ConversationWaking } from './conversation-waking.js';
 
 const CALL = { scope: { tenant: 't', owner: 'o' }, baseUrl: 'http://here' };

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { type ProcessCall, Processes } from '#libs/durable';
 import { isTaskBusy } from '#libs/executor';
-import { ServiceAddress } from '#libs/http';
+import { ServiceAddress } from '#libs/http-server';
 import { Jobs } from '#libs/jobs';
-import { type ProcessCall, Processes } from '#libs/process';
 import { isWaitingState, userMessage } from '#libs/protocol';
 import { TaskStore } from '#libs/tasks';
-import { ConversationCommands } from '../conversation-command.js';
+import { ConversationCommands, readWakePayload, WAKE, wakeJob, type WakePayload } from '../conversation-command.js';
 import { WAKE_KEY } from '../conversation-state.js';
-import { readWakePayload, WAKE, wakeJob, type WakePayload } from '../wake-job.js';
 
 /**
  * Resumes conversations that wait. A command may arrive after a conversation has checked for commands and before it

@@ -1,4 +1,4 @@
-import { ProblemError, readBody } from '#libs/http';
+import { ProblemError, readBody } from '#libs/http-server';
 import { disagreements } from '../../../../test/support/documented-body.js';
 import { ConversationBody, TurnBody } from './conversation.dto.js';
 

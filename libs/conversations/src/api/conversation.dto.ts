@@ -1,12 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ApiClosed, PageQuery, ProblemError, QueryWord } from '#libs/http';
-import type { JsonObject } from '#libs/protocol';
 import { Matches, NotContains } from 'class-validator';
-import type { TalkOrigin as Origin, ConversationOutcome, SpokenTurn, TurnFailure } from '../conversation.js';
-import type { Announcement } from '../conversation-metadata.js';
-import type { ConversationStatus, ConversationOverview as Summary, ConversationView } from '../conversation-view.js';
-import { GIVEN } from '../conversation-rules.js';
-import { ConversationRequest, settingsOf, wholeRequestProblems } from '../conversation-request.js';
+import { ApiClosed, PageQuery, ProblemError, QueryWord } from '#libs/http-server';
+import type { JsonObject } from '#libs/protocol';
+import { ConversationRequest, GIVEN, settingsOf, wholeRequestProblems } from '../conversation-request.js';
+import type { Announcement } from '../conversation-state.js';
+import type { ConversationOverview as Summary, ConversationStatus, ConversationView } from '../conversation-view.js';
+import type { ConversationOutcome, SpokenTurn, TalkOrigin as Origin, TurnFailure } from '../conversation.js';
 
 const STATUSES: ConversationStatus[] = ['active', 'complete'];
 const OUTCOMES = ['done', 'skipped', 'max_turns', 'error', 'canceled', 'timeout'];

@@ -1,9 +1,16 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type ApiCall, Call } from '#libs/access';
-import { ApiEventStream, ApiIdempotent, ApiLargeAnswer, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
-import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { FastifyReply } from 'fastify';
+import { type ApiCall, Call } from '#libs/access';
+import { IdempotencyKey, ProcessStreams } from '#libs/durable';
+import {
+  ApiEventStream,
+  ApiIdempotent,
+  ApiLargeAnswer,
+  ApiProblem,
+  Cursor,
+  type StreamCursor,
+} from '#libs/http-server';
 import type { CommandKind } from '../conversation-command.js';
 import {
   CONVERSATION_EXAMPLES,

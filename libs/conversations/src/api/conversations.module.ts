@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
+import { AgentReferences, AgentTalks, Processes, ProcessStreams } from '#libs/durable';
 import {
   BuiltInAgents,
   BuiltInAgentsModule,
@@ -8,20 +9,17 @@ import {
   CallChains,
   type ServedAgent,
 } from '#libs/executor';
-import { AgentReferences, AgentTalks, Processes, ProcessStreams } from '#libs/process';
 import { TaskFeed, TasksModule, TaskStore } from '#libs/tasks';
-import { conversationAgent } from '../conversation-agent.js';
-import { ConversationBudgets, refuseBeyond } from '../conversation-budget.js';
-import { ConversationCommands } from '../conversation-command.js';
+import { ConversationBudgets, PostgresConversationBudgets, refuseBeyond } from '../conversation-budget.js';
+import type { ConversationServices } from '../conversation-calls.js';
+import { ConversationCommands, PostgresConversationCommands } from '../conversation-command.js';
+import { conversationAgent } from '../conversation-executor.js';
 import { ConversationNode } from '../conversation-node.js';
-import type { ConversationServices } from '../conversation-services.js';
-import { PostgresConversationBudgets } from '../storage/postgres-conversation-budgets.js';
-import { PostgresConversationCommands } from '../storage/postgres-conversation-commands.js';
 import { TaskTalks } from '../task-talks.js';
 import { AgentMessagesController } from './agent-messages.controller.js';
 import { ConversationWaking } from './conversation-waking.js';
-import { Conversations } from './conversations.js';
 import { ConversationsController } from './conversations.controller.js';
+import { Conversations } from './conversations.js';
 
 /** Injection token of ConversationServices. */
 const SERVICES = Symbol('ConversationServices');

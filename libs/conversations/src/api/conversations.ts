@@ -1,20 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
-import { CONVERSATIONS_PATH } from '#libs/executor';
-import type { SseFrame } from '#libs/http';
 import {
   endedProcessError,
-  type ProcessEvents,
   Processes,
+  type ProcessEvents,
   type ProcessKind,
   type ProcessListing,
   unknownProcess,
-} from '#libs/process';
+} from '#libs/durable';
+import { CONVERSATIONS_PATH } from '#libs/executor';
+import type { SseFrame } from '#libs/http-server';
 import { type LogAdmission, type StoredTask, TaskFeed, type TaskScope } from '#libs/tasks';
 import { a2aEvent, type A2aEvent } from '../a2a-event.js';
 import { type CommandKind, ConversationCommands } from '../conversation-command.js';
-import { readSettings } from '../conversation-metadata.js';
-import { ConversationState } from '../conversation-state.js';
+import { ConversationState, readSettings } from '../conversation-state.js';
 import {
   type ConversationStatus,
   conversationSummary,
@@ -23,8 +22,8 @@ import {
   finalOutcome,
   statesOf,
 } from '../conversation-view.js';
-import type { ConversationBody, ConversationPage, ConversationQuery, ConversationSummary } from './conversation.dto.js';
 import { ConversationWaking } from './conversation-waking.js';
+import type { ConversationBody, ConversationPage, ConversationQuery, ConversationSummary } from './conversation.dto.js';
 
 /**
  * Kind of conversations. Only the Task shows that it is one, not its header: those of workflows belong to other agents.

@@ -1,8 +1,8 @@
 import {
   AgentCallError,
+  type AgentCallOptions,
   AgentClient,
   AgentDirectory,
-  type AgentCallOptions,
   type CancelOutcome,
 } from '#libs/a2a-client';
 import { CallChains } from '#libs/executor';
@@ -20,12 +20,11 @@ import {
   userMessage,
 } from '#libs/protocol';
 import { DrivenProcess } from '../../../../test/support/driven-process.js';
-import type { ConversationSettings } from '../conversation.js';
 import { type Budget, ConversationBudgets } from '../conversation-budget.js';
 import { type CommandKind, type ConversationCommand, ConversationCommands } from '../conversation-command.js';
 import { ConversationExecutor } from '../conversation-executor.js';
-import { settingsMetadata } from '../conversation-metadata.js';
-import { WAKE_KEY } from '../conversation-state.js';
+import { settingsMetadata, WAKE_KEY } from '../conversation-state.js';
+import type { ConversationSettings } from '../conversation.js';
 
 /** A question of an agent; that of a person, where the metadata of its Message or the state says so. */
 interface Asking {

@@ -1,22 +1,21 @@
+import { APP_PIPE } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { APP_PIPE } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
+import { WebSocket } from 'ws';
 import { type Authentication, type Caller, CallerLimits, OpenCalls } from '#libs/access';
-import { ApiValidationPipe } from '#libs/http';
+import { ApiValidationPipe } from '#libs/http-server';
 import { AppConfig, LoopShares, Metrics, WorkTurns } from '#libs/service';
 import type { CommitFeed } from '#libs/tasks';
-import { WebSocket } from 'ws';
 import { EventGateway } from '../event-gateway.js';
 import { GrowingLog } from '../testing/growing-log.js';
-import { EventsGateway } from './events.gateway.js';
+import { EventsGateway, type SubscriptionBody } from './events.gateway.js';
 import { GatewayAdapter } from './gateway-adapter.js';
 import { GatewayClient } from './gateway-client.js';
 import { GatewaySocket } from './gateway-socket.js';
-import type { SubscriptionBody } from './subscription-body.js';
 
 const CALLER: Caller = { tenant: '', owner: 'ann', permissions: new Set(['agents']) };
 

@@ -1,10 +1,45 @@
-import { RateMeter } from '#libs/access';
-import { type EnterFrame, LARGE_FRAME, type PassingText, ResponseBudgetExceeded, resolveText } from '#libs/http';
-import type { TaskScope } from '#libs/tasks';
 import { WebSocket } from 'ws';
+import { RateMeter } from '#libs/access';
+import { type EnterFrame, LARGE_FRAME, type PassingText, resolveText, ResponseBudgetExceeded } from '#libs/http-server';
+import type { TaskScope } from '#libs/tasks';
 import type { Follow } from '../event-gateway.js';
-import { TRY_AGAIN_LATER } from './close-codes.js';
-import type { Subscription } from './subscription.js';
+
+// Codes with which the service closes WebSockets (RFC 6455 section 7.4 and its registry).
+
+/** Close code of a shutdown. */
+export const GOING_AWAY = 1001;
+/** Close code of a client that violated a limit, or whose credentials have expired. */
+export const REFUSED = 1008;
+export const INTERNAL_ERROR = 1011;
+/** Close code of a slow client, or of an unreachable database. */
+export const TRY_AGAIN_LATER = 1013;
+
+/** Subscription on a WebSocket, from its message to its end. */
+export class Subscription {
+  private readonly controller = new AbortController();
+  private readonly end = Promise.withResolvers<void>();
+
+  /** Signal that aborts when the subscription is no longer wanted. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Resolves when all work for the subscription has ended. */
+  get ended(): Promise<void> {
+    return this.end.promise;
+  }
+
+  cancelSubscription(): void {
+    this.controller.abort(CANCELED);
+  }
+
+  /** Reports that all work for the subscription has ended. */
+  markEnded(): void {
+    this.end.resolve();
+  }
+}
+
+const CANCELED = new Error('The subscription is canceled');
 
 /** Caller of a socket, and the query of its address. */
 export interface SocketAdmission {

@@ -1,28 +1,56 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Injectable, Logger } from '@nestjs/common';
+import { type Server as SocketServer, type WebSocket, WebSocketServer } from 'ws';
 import {
   Authentication,
   BrowserGuard,
   type Caller,
   CallerLimits,
   EVENTS_PROTOCOL,
-  setCaller,
   limitName,
   OpenCalls,
   permissionDenied,
+  retryAfter,
+  setCaller,
   upgradeCredentials,
 } from '#libs/access';
-import { frameRoomOf, ProblemError, readQuery } from '#libs/http';
+import { frameRoomOf, type Problem, ProblemError, readQuery, requestTrace, toProblem } from '#libs/http-server';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
-import { type Server as SocketServer, type WebSocket, WebSocketServer } from 'ws';
 import { EventGateway } from '../event-gateway.js';
 import { EventsQuery } from '../gateway-query.js';
-import { GOING_AWAY, REFUSED } from './close-codes.js';
-import { type SocketAdmission, GatewayClient } from './gateway-client.js';
-import { CLOSE_TIMEOUT_MS, refuseUpgrade } from './refused-upgrade.js';
+import { GatewayClient, GOING_AWAY, REFUSED, type SocketAdmission } from './gateway-client.js';
+
+/** Maximum milliseconds in which a client must close its connection, or receive a refusal. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/**
+ * Answers a WebSocket request with the problem that any request to `/api` would get, and closes the connection.
+ * @returns the problem sent to the caller
+ */
+function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown): Problem {
+  const [instance = ''] = (request.url ?? '').split('?', 1);
+  const refusal = { ...toProblem(error), instance, requestId: randomUUID(), ...requestTrace(request) };
+  const { status, title } = refusal;
+  const body = JSON.stringify(refusal);
+  const retrySeconds = retryAfter(error) ?? (isDatabaseAway(error) ? '1' : undefined);
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'Connection: close',
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(retrySeconds === undefined ? [] : [`Retry-After: ${retrySeconds}`]),
+    ...(status === 401 ? ['WWW-Authenticate: Bearer realm="parley"'] : []),
+  ];
+  // Sent data must be read, or the end of the connection would not be seen; a connection that stays open is cut.
+  socket.resume().end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
+  socket.once('close', () => clearTimeout(cut));
+  return refusal;
+}
 
 const PATH = '/events';
 const HEARTBEAT_MS = 15_000;

@@ -8,10 +8,9 @@ import {
   userMessage,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { type SpanKey, spanIdOf, type TurnTrace } from '#libs/tracing';
-import { keptTrace, inboundOf, turnBegin } from './kept-trace.js';
+import { spanIdOf, type SpanKey, type TurnTrace } from '#libs/tracing';
 import { agentSteps, type SpanStep } from './span-step.js';
-import { TurnSpans } from './turn-spans.js';
+import { inboundOf, keptTrace, turnBegin, TurnSpans } from './task-tracing.js';
 
 const TASK = { taskId: 'task-1', contextId: 'context-1' };
 const TRACE: TurnTrace = {

@@ -1,5 +1,4 @@
-import { NodeRoom, type NodeShare, type WorkPlace } from './node-room.js';
-import { workLimits, type WorkLimits } from './work-limits.js';
+import { NodeRoom, type NodeShare, workLimits, type WorkLimits, type WorkPlace } from './node-room.js';
 
 const LIMITS: WorkLimits = { ...workLimits(4), callerNodes: 8, callerShare: 1, processNodes: 12, turnStarts: Infinity };
 

@@ -1,5 +1,101 @@
-import { TurnStarts } from './turn-starts.js';
-import type { WorkLimits } from './work-limits.js';
+/** Milliseconds of processor time that starts in one turn of the event loop may take. */
+const LONGEST_TURN = 20;
+
+/** Limits the number of starts in one turn of the event loop, so that other events are served. */
+class TurnStarts {
+  private most: number;
+  private left: number;
+  private began = 0;
+  private isRefused = false;
+  private isUnderWay = false;
+
+  /**
+   * @param limit maximum number of starts per turn; fewer after a slow turn
+   * @param onTurn called in the next turn after a start was refused
+   */
+  constructor(
+    private readonly limit: number,
+    private readonly onTurn: () => void,
+  ) {
+    this.most = limit;
+    this.left = limit;
+  }
+
+  /** Counts a start. @returns false if no more may start in this turn */
+  takeStart(): boolean {
+    if (!this.isUnderWay) this.beginTurn();
+    if (this.left < 1) {
+      this.isRefused = true;
+      return false;
+    }
+    this.left -= 1;
+    return true;
+  }
+
+  private beginTurn(): void {
+    this.isUnderWay = true;
+    this.began = processorTime();
+    setImmediate(() => this.endTurn());
+  }
+
+  private endTurn(): void {
+    const took = processorTime() - this.began;
+    if (took > LONGEST_TURN) this.most = Math.max(1, Math.floor(this.most / 2));
+    else if (took < LONGEST_TURN / 2) this.most = Math.min(this.limit, this.most + 1);
+    const { isRefused } = this;
+    this.left = this.most;
+    this.isRefused = false;
+    this.isUnderWay = false;
+    if (isRefused) this.onTurn();
+  }
+}
+
+/** Returns the processor time of this thread in milliseconds, which does not grow while other threads run. */
+function processorTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Limits of what runs may use of one process at a time. Work beyond a limit waits. */
+export interface WorkLimits {
+  /** Maximum number of running nodes in one level of a run tree. */
+  readonly levelNodes: number;
+  /** Maximum number of running nodes of one caller, in all its run trees. */
+  readonly callerNodes: number;
+  /** Number of running nodes that a caller may always have, however many others run. */
+  readonly callerShare: number;
+  /** Maximum number of running nodes of all callers. */
+  readonly processNodes: number;
+  /** Maximum number of nodes that start in one turn of the event loop; fewer if turns take long. */
+  readonly turnStarts: number;
+  /** Evaluation steps per second of one caller, and the burst that it may use at once. */
+  readonly callerSteps: number;
+  /** Evaluation steps per second of all callers, and the burst that they may use at once. */
+  readonly processSteps: number;
+}
+
+const LEVELS_OF_CALLER = 4;
+const LEVELS_OF_PROCESS = 16;
+const SHARES_OF_LEVEL = 8;
+const TURN_STARTS = 16;
+/** About a tenth of a second of one processor. */
+const CALLER_STEPS = 1_000_000;
+
+/**
+ * Returns the limits of a process.
+ * @param levelNodes maximum number of running nodes in one level of a run tree, from 1 (NODES_AT_WORK_LIMIT)
+ */
+export function workLimits(levelNodes: number): WorkLimits {
+  return {
+    levelNodes,
+    callerNodes: LEVELS_OF_CALLER * levelNodes,
+    callerShare: Math.ceil(levelNodes / SHARES_OF_LEVEL),
+    processNodes: LEVELS_OF_PROCESS * levelNodes,
+    turnStarts: TURN_STARTS,
+    callerSteps: CALLER_STEPS,
+    processSteps: 2 * CALLER_STEPS,
+  };
+}
 
 /** Place of a run in the work of a process. */
 export interface WorkPlace {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { RunTurns } from './run-turns.js';
+import { RunTurns } from './work-budget.js';
 
 const NEVER = new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import { StepBudget, type StepClock, type StepShare } from './step-budget.js';
+import { StepBudget, type StepClock, type StepShare } from './work-budget.js';
 
 /** Time that passes when a test says so. */
 class ManualClock implements StepClock {

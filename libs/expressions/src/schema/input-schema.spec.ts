@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
+import { SharedUse } from '../evaluation.js';
 import { InputSchema, InvalidInputSchema } from './input-schema.js';
-import { SharedUse } from './shared-use.js';
 
 const DRAFT_7 = 'http://json-schema.org/draft-07/schema';
 

@@ -1,12 +1,12 @@
-import { describedNodeTypes } from '#libs/nodes';
 import type { NodeTypes } from '#libs/executor';
-import type { ModelStore, Models } from '#libs/models';
-import { WorkflowCheck, type WorkflowStore } from '#libs/orchestrator';
+import type { Models, ModelStore } from '#libs/models';
+import { describedNodeTypes } from '#libs/nodes';
 import type { JsonObject } from '#libs/protocol';
-import { DEFAULT_CONTENT_LIMITS, type AppConfig } from '#libs/service';
+import { type AppConfig, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { WorkflowCheck, type WorkflowStore } from '#libs/workflows';
 import { GenerationModels } from '../generation-models.js';
-import { WorkflowGenerator } from '../generation.js';
-import type { Nameable, NameableThings } from '../nameable.js';
+import type { Nameable, NameableThings } from '../generation-prompt.js';
+import { WorkflowGenerator } from '../workflow-generator.js';
 
 /** What the tenant of a test has. */
 export const NAMES: NameableThings = {

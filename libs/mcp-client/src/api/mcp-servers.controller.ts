@@ -1,18 +1,155 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Caller } from '#libs/access';
-import { ApiProblem, cutPage, malformedRequest, namedPage, ProblemError } from '#libs/http';
-import { OutboundHttp } from '#libs/outbound';
-import { MCP_SERVER_NAME } from '#libs/service';
+import { applyDecorators, Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, Matches, MaxLength, ValidateBy, ValidateIf } from 'class-validator';
 import type { FastifyReply } from 'fastify';
+import { Caller } from '#libs/access';
+import { OutboundHttp } from '#libs/http-client';
+import {
+  ApiClosed,
+  ApiProblem,
+  cutPage,
+  EachEntry,
+  malformedRequest,
+  namedPage,
+  ProblemError,
+  QueryText,
+  QueryWholePageSize,
+} from '#libs/http-server';
+import { hasUserinfo, isPlainText, LONGEST_URL, TOO_LONG_URL } from '#libs/protocol';
+import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 import { McpServerTools } from '../mcp-server-tools.js';
 import { ToolPins } from '../pins/tool-pins.js';
-import type { McpServer } from '../servers/mcp-server.js';
-import { McpServers } from '../servers/mcp-servers.js';
-import { McpAcceptBody } from './mcp-accept-body.js';
-import { McpReplacementBody, McpServerBody } from './mcp-server-body.js';
-import { McpServerQuery } from './mcp-server-query.js';
+import { type McpServer, McpServers, MOST_MCP_SERVERS, type OwnServer } from '../servers/mcp-servers.js';
 import { mcpServerDetail, McpServerDetailView, McpServerListView, McpServerView, mcpServerView } from './mcp-views.js';
+
+const HASH = /^[\w-]{1,100}$/;
+
+/** Body that accepts the tools of a server. */
+@ApiClosed()
+class McpAcceptBody {
+  static readonly unknown = 'is not known here';
+
+  @ApiProperty({
+    pattern: HASH.source,
+    description: 'The `hash` of the tools that were looked at: others are not accepted.',
+    example: 'qK3l0x7pS9n1',
+  })
+  @Matches(HASH, { message: 'must be the hash of what was seen' })
+  hash!: string;
+}
+
+const MOST_GLOBS = 100;
+const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
+
+/** Server as callers send it. */
+@ApiClosed()
+class McpServerBody {
+  static readonly unknown = 'is not a field of an MCP server';
+
+  @ApiProperty({ pattern: MCP_SERVER_NAME.source, example: 'github' })
+  @Matches(MCP_SERVER_NAME, { message: NAME_RULE })
+  name!: string;
+
+  @ApiProperty({
+    format: 'uri',
+    maxLength: LONGEST_URL,
+    example: 'https://mcp.example.com/v1',
+    description: 'Where it speaks Streamable HTTP.',
+  })
+  @MaxLength(LONGEST_URL, { message: TOO_LONG_URL })
+  @ValidateBy(
+    { name: 'endpoint', validator: { validate: isEndpoint } },
+    { message: 'must be an http or https URL without credentials or fragment' },
+  )
+  url!: string;
+
+  @ApiPropertyOptional({
+    pattern: MCP_SERVER_NAME.source,
+    description: 'The name of the credential that calls carry.',
+    example: 'partner',
+  })
+  @MayBeLeftOut()
+  @Matches(MCP_SERVER_NAME, { message: 'must be the name of a credential' })
+  auth?: string;
+
+  @ToolGlobs('The tools that may be called, with `*` and `?`; left out: all.', ['search_*'])
+  allow?: string[];
+
+  @ToolGlobs('The tools that somebody is asked about before an agent calls them.', ['delete_*'])
+  approve?: string[];
+
+  /** Reads a sent body. Programs are rejected: only the operator may start them. @throws ProblemError 422 */
+  static from(sent: object): McpServerBody {
+    return Object.assign(new this(), withoutProgram(sent));
+  }
+
+  get server(): OwnServer {
+    const { url, auth, allow, approve } = this;
+    return {
+      at: { url, ...(auth !== undefined && { auth }) },
+      ...(allow !== undefined && { allow }),
+      ...(approve !== undefined && { approve }),
+    };
+  }
+}
+
+/** Replacement of a server. Its name comes from the path; a name in the body is ignored. */
+@ApiClosed()
+class McpReplacementBody extends McpServerBody {
+  static override from(sent: object): McpServerBody {
+    return super.from({ ...sent, name: 'named-by-its-path' });
+  }
+}
+
+const OF_PROGRAMS = ['command', 'args', 'env', 'cwd'];
+const ONLY_BY_FILE = 'programs are started only from the file that the operator names with MCP_SERVERS_FILE';
+
+function withoutProgram(sent: object): object {
+  const found = OF_PROGRAMS.filter((it) => it in sent);
+  if (found.length === 0) return sent;
+  const entries = found.map((path) => ({ path, detail: ONLY_BY_FILE }));
+  throw new ProblemError(422, `${found[0]}: ${ONLY_BY_FILE}`, entries);
+}
+
+function ToolGlobs(description: string, example: string[]): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: [String], maxItems: MOST_GLOBS, description, example }),
+    MayBeLeftOut(),
+    IsArray({ message: 'must be an array' }),
+    ArrayMaxSize(MOST_GLOBS, { message: `must have at most ${MOST_GLOBS} entries` }),
+    EachEntry((it) => typeof it === 'string' && MCP_GLOB.test(it), 'must be a glob of tool names'),
+  );
+}
+
+function MayBeLeftOut(): PropertyDecorator {
+  return ValidateIf((_body, value) => value !== undefined);
+}
+
+function isEndpoint(value: unknown): boolean {
+  if (typeof value !== 'string' || !isPlainText(value) || !URL.canParse(value) || hasUserinfo(value)) return false;
+  const { protocol, hash } = new URL(value);
+  return /^https?:$/.test(protocol) && hash === '';
+}
+
+/** Page of the list of MCP servers. */
+class McpServerQuery {
+  @QueryWholePageSize(MOST_MCP_SERVERS)
+  pageSize = MOST_MCP_SERVERS;
+
+  @QueryText((token) => token === '' || MCP_SERVER_NAME.test(token), 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: 'search',
+  })
+  pageToken?: string;
+}
 
 const LONGEST_LOOK_MS = 15_000;
 

@@ -1,10 +1,10 @@
-import type { JsonObject } from '#libs/protocol';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { matchesAny } from '../glob.js';
+import type { JsonObject } from '#libs/protocol';
 import type { FoundServer } from '../mcp-server-tools.js';
-import type { ToolChange } from '../pins/tool-changes.js';
-import { toolHash } from '../pins/tool-definition.js';
-import type { McpServer } from '../servers/mcp-server.js';
+import { matchesAny } from '../mcp-tools.js';
+import { toolHash } from '../pins/tool-listing.js';
+import type { ToolChange } from '../pins/tool-pins.js';
+import type { McpServer } from '../servers/mcp-servers.js';
 
 const HASH = 'qK3l0x7pS9n1';
 

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { AgentCallError } from '#libs/a2a-client';
-import { boundedBody } from './bounded-body.js';
-import { AnswerAccount } from './received-bytes.js';
+import { AnswerAccount, boundedBody } from './bounded-body.js';
 
 const BOUNDS = { bytes: 16 * 1024 * 1024, members: 1_000 };
 const LINE = `data: ${'x'.repeat(60_000)}\n`;

@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 import { AgentCallError, networkFailure } from '#libs/a2a-client';
 import { briefText } from '#libs/protocol';
 import { ToolListRefused } from '../pins/tool-listing.js';
-import { refusalError } from './server-fetch.js';
+import { refusalError } from './http-transport.js';
 
 /** Returns why a server could not be called, for callers to read. The text has no internals of this service. */
 export function failureText(error: unknown): string {

@@ -1,7 +1,264 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
-import { AgentCallError } from '#libs/a2a-client';
-import { ReconnectPace } from './reconnect-pace.js';
-import type { ServerFetch } from './server-fetch.js';
+import {
+  AgentCallError,
+  applyProof,
+  networkFailure,
+  type RequestAuth,
+  RequestSigners,
+  type SigningRequest,
+} from '#libs/a2a-client';
+import type { OutboundFetch } from '#libs/http-client';
+import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
+import { type AnswerAccount, type BodyBounds, boundedBody } from './bounded-body.js';
+
+/** Minimum pause in milliseconds before an ended stream is opened again, whatever the server requests. */
+const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_GROWN_MS = 10_000;
+const LONGEST_ASKED_MS = 60_000;
+/** Milliseconds without an ended stream after which pauses are short again. */
+const QUIET_MS = 120_000;
+/** Milliseconds over which requests are counted. */
+const WINDOW_MS = 60_000;
+
+/**
+ * Pace at which the streams of one server are opened again.
+ * - A pause takes at least one second. It doubles with each ended stream, up to ten seconds.
+ * - Concurrent requests have many streams: the growth is divided by half the number of recent requests.
+ * - A server may request up to a minute.
+ */
+export class ReconnectPace {
+  private requests = 0;
+  private windowEnd = 0;
+  private reconnects = 0;
+  private last = 0;
+
+  /** @param now monotonic clock in milliseconds */
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** Counts a request, whose answer may come on a stream of its own. */
+  noteRequest(): void {
+    if (this.now() >= this.windowEnd) {
+      this.requests = 0;
+      this.windowEnd = this.now() + WINDOW_MS;
+    }
+    this.requests += 1;
+  }
+
+  /** @param asked milliseconds that the server requests @returns milliseconds to wait */
+  nextPause(asked: number): number {
+    const now = this.now();
+    if (now - this.last > QUIET_MS) this.reconnects = 0;
+    this.last = now;
+    const streams = now < this.windowEnd ? Math.max(1, this.requests / 2) : 1;
+    const grown = Math.min(SHORTEST_PAUSE_MS * 2 ** Math.floor(this.reconnects / streams), LONGEST_GROWN_MS);
+    this.reconnects += 1;
+    return Math.max(grown, Math.min(asked || 0, LONGEST_ASKED_MS));
+  }
+}
+
+/** Members of a message that some servers send as null for absent. */
+const NULL_MEMBER = /"(?:_meta|error|result|params)"\s*:\s*null/;
+const DATA = 'data:';
+
+/** Removes null members from the messages of a response, both in JSON and in events. */
+function withoutNullMembers(response: Response): Response {
+  const type = response.headers.get('content-type') ?? '';
+  if (/^text\/event-stream\b/i.test(type) && response.body) return withEvents(response, response.body);
+  if (!/^application\/json\b/i.test(type)) return response;
+  return Object.defineProperty(response, 'json', {
+    value: async () => {
+      const message = JSON.parse(await response.text()) as unknown;
+      return Array.isArray(message) ? message.map(repairMessage) : repairMessage(message);
+    },
+  });
+}
+
+function withEvents(response: Response, body: ReadableStream<Uint8Array<ArrayBuffer>>): Response {
+  const { status, statusText, headers, url } = response;
+  const repaired = body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(wholeLines())
+    .pipeThrough(new TextEncoderStream());
+  return Object.defineProperty(new Response(repaired, { status, statusText, headers }), 'url', { value: url });
+}
+
+/** Transforms whole lines, in time linear in their length. */
+function wholeLines(): TransformStream<string, string> {
+  let begun: string[] = [];
+  return new TransformStream({
+    transform(piece, controller) {
+      const end = Math.max(piece.lastIndexOf('\n'), piece.lastIndexOf('\r')) + 1;
+      if (end === 0) return void begun.push(piece);
+      begun.push(piece.slice(0, end));
+      controller.enqueue(repairedLines(begun.join('')));
+      begun = [piece.slice(end)];
+    },
+    flush: (controller) => controller.enqueue(repairedLines(begun.join(''))),
+  });
+}
+
+function repairedLines(text: string): string {
+  if (!NULL_MEMBER.test(text)) return text;
+  return text
+    .split(/(?<=[\r\n])/)
+    .map((line) => (line.startsWith(DATA) && NULL_MEMBER.test(line) ? repairedLine(line) : line))
+    .join('');
+}
+
+/** Repairs the data line of an event. A message that spans several lines stays unchanged. */
+function repairedLine(line: string): string {
+  try {
+    const ends = line.slice(line.trimEnd().length);
+    return `data: ${JSON.stringify(repairMessage(JSON.parse(line.slice(DATA.length))))}${ends}`;
+  } catch {
+    return line;
+  }
+}
+
+function repairMessage(message: unknown): unknown {
+  if (!isJsonObject(message)) return message;
+  const { error, result, params, ...rest } = message;
+  return {
+    ...rest,
+    ...(error !== null && error !== undefined && { error }),
+    ...(result !== null && result !== undefined && { result: withoutNullMeta(result) }),
+    ...(params !== null && params !== undefined && { params: withoutNullMeta(params) }),
+  };
+}
+
+function withoutNullMeta(value: unknown): unknown {
+  if (!isJsonObject(value) || value['_meta'] !== null) return value;
+  const { _meta, ...rest } = value as JsonObject;
+  return rest;
+}
+
+type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** Credentials for calls of a server. */
+export interface ServerProof {
+  signers: RequestSigners;
+  wanted: Omit<SigningRequest, 'signal'>;
+  /** Receives every secret that calls have carried, newest last; the oldest ones are evicted. */
+  secrets: Set<string>;
+}
+
+/** Limits for the bytes of an answer. */
+export interface AnswerBounds extends BodyBounds {
+  /** Maximum bytes of one page of a list of tools. */
+  page: number;
+  /** Opens the account of an answer. */
+  account: () => AnswerAccount;
+}
+
+/**
+ * Creates the `fetch` of the SDK's transport. It uses the outbound client, signs requests with a stored credential, and
+ * bounds bodies. Network errors become an AgentCallError, and so does HTTP 202 to a request, which expects an answer.
+ */
+export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: ServerProof): ServerFetch {
+  return async (input, init) => {
+    const callServer = (auth?: RequestAuth): Promise<Response> => sendSignedRequest(send, new URL(input), init, auth);
+    const response = proof ? await withProof(proof, init?.signal, callServer) : await callServer();
+    if (response.status === 202 && sentMessage(init, Infinity)?.['id'] !== undefined) {
+      await response.body?.cancel();
+      throw new AgentCallError('invalid-response', 'HTTP 202: it took a request and gave no answer', { code: 202 });
+    }
+    const method = sentMessage(init, LONGEST_KNOWN_REQUEST)?.['method'];
+    return withoutNullMembers(boundResponse(response, boundsOf(method, bounds)));
+  };
+}
+
+/** Maximum number of secrets of one connection; each answer is searched for all of them. */
+const MOST_SECRETS = 128;
+/** Maximum length of a request whose method matters here; the cursor of `tools/list` is limited too. */
+const LONGEST_KNOWN_REQUEST = 64 * 1024;
+/** Bounds of a server's introduction, which stays in memory for the whole session. */
+const INTRODUCTION = { bytes: 64 * 1024, members: 1_000 };
+
+function boundsOf(method: JsonValue | undefined, bounds: AnswerBounds): AnswerBounds {
+  if (method === 'tools/list') return { ...bounds, bytes: bounds.page };
+  if (method !== 'initialize' && method !== 'server/discover') return bounds;
+  return { ...bounds, bytes: INTRODUCTION.bytes, members: Math.min(bounds.members, INTRODUCTION.members) };
+}
+
+/**
+ * Returns the sent request or notification, unless it is longer than `longest`; `undefined` for an answer to the
+ * server.
+ */
+function sentMessage(init: RequestInit | undefined, longest: number): JsonObject | undefined {
+  if (typeof init?.body !== 'string' || init.body.length > longest) return undefined;
+  const message = tryParseJson(init.body);
+  return isJsonObject(message) && typeof message['method'] === 'string' ? message : undefined;
+}
+
+/**
+ * Sends a request with a credential. After 401, which means it was not executed, sends it once more if the credential
+ * can be renewed.
+ */
+async function withProof(
+  { signers, wanted, secrets }: ServerProof,
+  signal: AbortSignal | null | undefined,
+  call: (auth: RequestAuth) => Promise<Response>,
+): Promise<Response> {
+  const request = { ...wanted, signal: signal ?? new AbortController().signal };
+  const auth = await signers.createProof(request);
+  keepNewest(secrets, auth.secrets);
+  const response = await call(auth);
+  if (response.status !== 401) return noteRefusal(signers, auth, response);
+  const other = await signers.renewProof(request, auth);
+  if (other === undefined) return noteRefusal(signers, auth, response);
+  keepNewest(secrets, other.secrets);
+  await response.body?.cancel();
+  return noteRefusal(signers, other, await call(other));
+}
+
+function keepNewest(secrets: Set<string>, carried: readonly string[]): void {
+  for (const it of carried) {
+    secrets.delete(it);
+    secrets.add(it);
+  }
+  for (const it of secrets) {
+    if (secrets.size <= MOST_SECRETS) return;
+    secrets.delete(it);
+  }
+}
+
+function noteRefusal(signers: RequestSigners, auth: RequestAuth, response: Response): Response {
+  const { status } = response;
+  if (status === 401 || status === 403) signers.reportRefusal(auth, refusalError(status));
+  return response;
+}
+
+/** Returns the error for a server's 401 or 403. */
+export function refusalError(status: 401 | 403): AgentCallError {
+  const text = status === 401 ? 'the server does not accept who calls' : 'the server forbids the call';
+  return new AgentCallError('unauthorized', `HTTP ${status}: ${text}`, { code: status });
+}
+
+async function sendSignedRequest(
+  send: OutboundFetch,
+  url: URL,
+  init?: RequestInit,
+  auth?: RequestAuth,
+): Promise<Response> {
+  const headers = Object.fromEntries(new Headers(init?.headers));
+  const signed = auth ? applyProof(auth, url, headers) : { url, headers };
+  try {
+    // The transport follows redirects within the origin; each of them calls this function again.
+    return await send(signed.url, { ...init, headers: signed.headers, redirect: 'manual' });
+  } catch (error) {
+    init?.signal?.throwIfAborted();
+    throw networkFailure(error);
+  }
+}
+
+function boundResponse(response: Response, bounds: AnswerBounds): Response {
+  if (!response.body) return response;
+  const { status, statusText, headers } = response;
+  const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+  const body = response.body.pipeThrough(boundedBody(bounds, { account: bounds.account(), isStream }));
+  const passed = new Response(body, { status, statusText, headers });
+  return Object.defineProperty(passed, 'url', { value: response.url });
+}
 
 /** Marks an error that no server sent. JSON-RPC reserves the code for implementations. */
 const CUT = { code: -32_000, data: { cut: true } };

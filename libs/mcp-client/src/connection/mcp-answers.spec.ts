@@ -1,13 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { RequestSigners } from '#libs/a2a-client';
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { loadConfig, type Shutdown } from '#libs/service';
-import { Logger } from '@nestjs/common';
 import {
   type McpEra,
   type RawMcpAnswer,
@@ -16,9 +16,8 @@ import {
   sendMcp,
 } from '../../../../test/support/raw-mcp-server.js';
 import { until } from '../../../../test/support/until.js';
-import { callResult } from '../call-result.js';
-import type { McpToolResult } from '../mcp-tools.js';
-import type { McpServer } from '../servers/mcp-server.js';
+import { callResult, type McpToolResult } from '../mcp-tools.js';
+import type { McpServer } from '../servers/mcp-servers.js';
 import { failureText } from './failure-text.js';
 import type { McpConnection } from './mcp-connection.js';
 import { McpConnections } from './mcp-connections.js';

@@ -1,11 +1,152 @@
-import type { JsonObject } from '#libs/protocol';
-import type { McpToolDefinition } from '../pins/tool-definition.js';
-import { type ListedTools, ToolListing } from '../pins/tool-listing.js';
-import { FreshLists } from './fresh-lists.js';
-import { isAnswer, isLostSession } from './failure-text.js';
+import { LRUCache } from 'lru-cache';
+import { AgentCallError } from '#libs/a2a-client';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { type ListedTools, type McpToolDefinition, ToolListing } from '../pins/tool-listing.js';
+import { isAnswer, isLostSession, isTimeout } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
-import { awaitShared, SharedListing } from './shared-listing.js';
-import { withoutSecrets } from './without-secrets.js';
+
+/** Milliseconds during which a list of tools counts as current. */
+const FRESH_MS = 30_000;
+/** Approximate memory for the lists of all servers, in bytes. A list without room is read again. */
+const MOST_BYTES = 32 * 1024 * 1024;
+const BYTES_OF_A_CHARACTER = 2;
+
+/** Cache of the fresh lists of tools of all servers of this process. */
+export class FreshLists {
+  private readonly lists = new LRUCache<object, ListedTools>({
+    ttl: FRESH_MS,
+    ttlAutopurge: true,
+    maxSize: MOST_BYTES,
+    sizeCalculation: (list) => JSON.stringify(list).length * BYTES_OF_A_CHARACTER,
+  });
+
+  get(key: object): ListedTools | undefined {
+    return this.lists.get(key);
+  }
+
+  set(key: object, list: ListedTools): void {
+    this.lists.set(key, list);
+  }
+
+  delete(key: object): void {
+    this.lists.delete(key);
+  }
+}
+
+/** Running read of a list. */
+interface Listing {
+  list: Promise<ListedTools>;
+  readers: number;
+  /** Aborts the read. */
+  given: AbortController;
+  /** True if the tools may have changed since the read began. */
+  outdated: boolean;
+}
+
+/**
+ * Reads the list of one server for all callers.
+ * - At most one read runs at a time.
+ * - The read is aborted when its last reader leaves.
+ */
+class SharedListing {
+  private running: Listing | undefined;
+
+  /** @param list reads the whole list, until the signal aborts */
+  constructor(
+    private readonly list: (signal: AbortSignal) => Promise<ListedTools>,
+    private readonly fresh: FreshLists,
+  ) {}
+
+  /**
+   * Returns a fresh list; with `refresh`, one whose read begins after this call.
+   * @throws the signal's reason; the reason why the list cannot be read
+   */
+  async readShared(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
+    const fresh = refresh ? undefined : this.fresh.get(this);
+    if (fresh) return fresh;
+    if (refresh && this.running) await awaitShared(awaitListing(this.running), signal);
+    return this.joinListing(this.running ?? this.startListing(), signal);
+  }
+
+  /** Discards the cached list, as the server's tools may have changed. */
+  markOutdated(): void {
+    this.fresh.delete(this);
+    if (this.running) this.running.outdated = true;
+  }
+
+  private async joinListing(listing: Listing, signal: AbortSignal): Promise<ListedTools> {
+    listing.readers += 1;
+    try {
+      return await awaitShared(listing.list, signal);
+    } finally {
+      listing.readers -= 1;
+      if (listing.readers === 0) this.abandonListing(listing);
+    }
+  }
+
+  private startListing(): Listing {
+    const given = new AbortController();
+    const listing: Listing = { list: this.list(given.signal), readers: 0, given, outdated: false };
+    this.running = listing;
+    void listing.list.then(
+      (list) => {
+        this.forgetListing(listing);
+        if (!listing.outdated) this.fresh.set(this, list);
+      },
+      () => this.forgetListing(listing),
+    );
+    return listing;
+  }
+
+  private abandonListing(listing: Listing): void {
+    this.forgetListing(listing);
+    listing.given.abort(new Error('Nobody waits for the list of tools any more'));
+  }
+
+  private forgetListing(listing: Listing): void {
+    if (this.running === listing) this.running = undefined;
+  }
+}
+
+async function awaitListing({ list }: Listing): Promise<void> {
+  await list.catch(() => undefined);
+}
+
+/** Awaits a shared promise. Rejects with the signal's reason if the signal aborts first; the shared work continues. */
+async function awaitShared<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return shared;
+  // Avoids an unhandled rejection after all callers have left.
+  shared.catch(() => undefined);
+  signal.throwIfAborted();
+  const gone = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true, signal: gone.signal });
+  });
+  return Promise.race([shared, aborted]).finally(() => gone.abort());
+}
+
+/** Removes the secrets of the request from an answer or error, as a server may quote what it received. */
+async function withoutSecrets<T extends JsonValue>(answer: Promise<T>, secrets: ReadonlySet<string>): Promise<T> {
+  try {
+    const result = await answer;
+    if (secrets.size === 0) return result;
+    const text = JSON.stringify(result);
+    const cleaned = cleanedOf(
+      text,
+      [...secrets].map((it) => JSON.stringify(it).slice(1, -1)),
+    );
+    return cleaned === text ? result : (JSON.parse(cleaned) as T);
+  } catch (error) {
+    const { message, code } = error as { message?: unknown; code?: unknown };
+    if (!isAnswer(error) || isTimeout(error) || typeof message !== 'string') throw error;
+    const cleaned = cleanedOf(message, [...secrets]);
+    throw cleaned === message ? error : new AgentCallError('rpc-error', `mcp error ${String(code)}: ${cleaned}`);
+  }
+}
+
+function cleanedOf(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((cleaned, secret) => cleaned.replaceAll(secret, '[secret]'), text);
+}
 
 /** Callbacks for the events of a session. */
 export interface SessionEvents {

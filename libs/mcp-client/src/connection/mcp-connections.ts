@@ -1,19 +1,16 @@
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
-import { AgentCallError, RequestSigners } from '#libs/a2a-client';
-import { OutboundHttp } from '#libs/outbound';
-import { AppConfig, type McpCommand, type McpEndpoint, Shutdown } from '#libs/service';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { AgentCallError, RequestSigners } from '#libs/a2a-client';
+import { OutboundHttp } from '#libs/http-client';
+import { AppConfig, type McpCommand, type McpEndpoint, Shutdown } from '#libs/service';
 import { MAX_LISTING } from '../pins/tool-listing.js';
-import type { McpServer } from '../servers/mcp-server.js';
-import type { BodyBounds } from './bounded-body.js';
-import { ReceivedBytes } from './received-bytes.js';
+import type { McpServer } from '../servers/mcp-servers.js';
+import { type BodyBounds, ReceivedBytes } from './bounded-body.js';
 import { isEnd } from './failure-text.js';
-import { FreshLists } from './fresh-lists.js';
-import { httpTransport } from './http-transport.js';
-import { McpConnection, type SessionOpener, type SessionEvents } from './mcp-connection.js';
+import { type AnswerBounds, httpTransport, serverFetch, type ServerProof } from './http-transport.js';
+import { FreshLists, McpConnection, type SessionEvents, type SessionOpener } from './mcp-connection.js';
 import { McpSession, SESSION_TIMES, type SessionTimes } from './mcp-session.js';
-import { type AnswerBounds, serverFetch, type ServerProof } from './server-fetch.js';
 import { StdioTransport } from './stdio-transport.js';
 
 /** Maximum bytes of one message, or of one answer over HTTP. */

@@ -1,4 +1,4 @@
-import { MOST_RECEIVED, ReceivedBytes } from './received-bytes.js';
+import { MOST_RECEIVED, ReceivedBytes } from './bounded-body.js';
 
 const MIB = 1024 * 1024;
 const REFUSED = 'too many long answers of MCP servers are being read at the same time';

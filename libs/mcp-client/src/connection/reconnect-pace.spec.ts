@@ -1,4 +1,4 @@
-import { ReconnectPace } from './reconnect-pace.js';
+import { ReconnectPace } from './http-transport.js';
 
 /** Milliseconds after which each stream is opened that ends as soon as it is. */
 function openings({ asked, requests, until }: { asked: number; requests: number; until: number }): number[] {

@@ -1,6 +1,6 @@
 import type { RequestAuth, RequestSigners } from '#libs/a2a-client';
-import { AnswerAccount } from './received-bytes.js';
-import { serverFetch } from './server-fetch.js';
+import { AnswerAccount } from './bounded-body.js';
+import { serverFetch } from './http-transport.js';
 
 const BOUNDS = { bytes: 1_000, page: 1_000, members: 100, account: () => new AnswerAccount(() => true) };
 

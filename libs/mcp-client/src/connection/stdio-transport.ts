@@ -1,14 +1,51 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { AgentCallError } from '#libs/a2a-client';
-import { hasMoreMembers, tooManyMembers } from '#libs/http';
-import type { McpCommand } from '#libs/service';
+import { hasMoreMembers, tooManyMembers } from '#libs/http-server';
 import { nestsDeeper, textStart } from '#libs/protocol';
+import type { McpCommand } from '#libs/service';
 import { type BodyBounds, DEEPEST_MESSAGE, TOO_DEEP } from './bounded-body.js';
-import { LineReader } from './line-reader.js';
+
+const NEWLINE = 0x0a;
+
+/** Splits incoming bytes into lines, in time linear in their length. Blank lines are skipped. */
+export class LineReader {
+  private pieces: Buffer[] = [];
+  private length = 0;
+
+  /** @param longest maximum length of a line in bytes */
+  constructor(
+    private readonly longest: number,
+    private readonly line: (text: string) => void,
+  ) {}
+
+  /** @returns `false` if a line is too long; the reader must not be used afterwards */
+  feedBytes(piece: Buffer): boolean {
+    let start = 0;
+    for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
+      if (!this.keepPart(piece.subarray(start, end))) return false;
+      this.emitLine();
+      start = end + 1;
+    }
+    return this.keepPart(piece.subarray(start));
+  }
+
+  private keepPart(part: Buffer): boolean {
+    this.length += part.byteLength;
+    if (part.byteLength > 0) this.pieces.push(part);
+    return this.length <= this.longest;
+  }
+
+  private emitLine(): void {
+    const text = Buffer.concat(this.pieces, this.length).toString();
+    this.pieces = [];
+    this.length = 0;
+    if (text.trim() !== '') this.line(text);
+  }
+}
 
 /** Environment variables of this service that a program inherits; none of them is confidential. */
 const HARMLESS = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];

@@ -1,6 +1,69 @@
-import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
-import { listOf, type McpToolDefinition, type ToolList } from './tool-definition.js';
-import { cleanedNames, LONGEST_NAME } from './tool-names.js';
+import { Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { createHash } from 'node:crypto';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
+
+/** Compared parts of a tool: all that a model reads, and all that Parley acts on. */
+export interface McpToolDefinition {
+  name: string;
+  /** Server's own name of the tool, if that cannot be offered. */
+  calledAs?: string;
+  title?: string;
+  description: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  /** Hints of MCP, such as `readOnlyHint` and `idempotentHint`. */
+  annotations: JsonObject;
+}
+
+/** Known tools of a server, by name. */
+export interface ToolList {
+  /** Hash over all tools. */
+  hash: string;
+  tools: McpToolDefinition[];
+}
+
+/** Returns a list of tools with its hash. */
+export function listOf(tools: McpToolDefinition[]): ToolList {
+  return { hash: jsonDigest(tools.map((it) => [it.name, toolHash(it)])), tools };
+}
+
+export function toolHash(tool: McpToolDefinition): string {
+  return jsonDigest(tool as unknown as JsonValue);
+}
+
+function jsonDigest(value: JsonValue): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
+}
+
+/** Maximum length of a tool's name. */
+const LONGEST_NAME = 128;
+/** Characters that MCP advises against in names, and that neither globs nor models support. */
+const OTHERS = /[^\w./-]/gu;
+const DIGEST_DIGITS = 8;
+
+/**
+ * Returns the name by which each tool is offered.
+ * - A name of letters, digits, `_`, `-`, `.` and `/` stays.
+ * - Any other character becomes `_`.
+ * - A digest of the original name is appended if two tools would share a name, or if no letter or digit is left.
+ * - The order of the tools has no effect.
+ */
+function cleanedNames(names: readonly string[]): Map<string, string> {
+  const cleaned = names.map((name) => [name, name.replaceAll(OTHERS, '_')] as const);
+  const uses = Map.groupBy(cleaned, ([, it]) => it);
+  return new Map(
+    cleaned.map(([name, it]) => {
+      if (name === it) return [name, name];
+      const isPlain = uses.get(it)!.length === 1 && /[A-Za-z0-9]/.test(it);
+      return [name, isPlain ? it : `${textStart(it, LONGEST_NAME - 1 - DIGEST_DIGITS)}_${nameDigest(name)}`];
+    }),
+  );
+}
+
+function nameDigest(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, DIGEST_DIGITS);
+}
 
 /** Listed tool that cannot be offered. */
 export interface SkippedTool {
@@ -118,4 +181,25 @@ function schemaProblem({ type, properties, required }: JsonObject): string | und
 
 function isTexts(value: JsonValue): boolean {
   return Array.isArray(value) && value.every((it) => typeof it === 'string');
+}
+
+const MOST_SERVERS = 1_000;
+const SHOWN_TOOLS = 20;
+
+/** Logs the tools that cannot be offered, once for each distinct list of a server. */
+export class SkippedLog {
+  private readonly logger = new Logger('McpTools');
+  /** Last logged text, by tenant and server. */
+  private readonly logged = new LRUCache<string, string>({ max: MOST_SERVERS });
+
+  reportSkipped(tenant: string, server: string, skipped: readonly SkippedTool[]): void {
+    const tools = skipped.slice(0, SHOWN_TOOLS).map(({ name, reason }) => `"${name}" ${reason}`);
+    const key = JSON.stringify([tenant, server]);
+    const text = JSON.stringify([skipped.length, tools]);
+    if (skipped.length === 0) this.logged.delete(key);
+    else if (this.logged.get(key) !== text) {
+      this.logged.set(key, text);
+      this.logger.warn({ tenant, server, tools, count: skipped.length }, 'Tools of an MCP server cannot be offered');
+    }
+  }
 }

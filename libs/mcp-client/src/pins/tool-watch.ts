@@ -1,8 +1,7 @@
-import { AppConfig } from '#libs/service';
 import { Injectable, Logger } from '@nestjs/common';
-import { type KnownTool, knownTools, type ToolChange, toolChanges } from './tool-changes.js';
-import type { ToolList } from './tool-definition.js';
-import { type ToolPin, ToolPins } from './tool-pins.js';
+import { AppConfig } from '#libs/service';
+import type { ToolList } from './tool-listing.js';
+import { type KnownTool, knownTools, type ToolChange, toolChanges, type ToolPin, ToolPins } from './tool-pins.js';
 
 /** Known state of a server's tools. */
 export interface KnownServer {

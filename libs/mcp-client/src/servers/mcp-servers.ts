@@ -1,11 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type NamedPage, refuseMoreThan } from '#libs/http';
-import { retryWhileDatabaseDown } from '#libs/postgres';
-import { AppConfig, type McpEndpoint } from '#libs/service';
 import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
-import type { McpServer } from './mcp-server.js';
-import { McpServerRow } from './mcp-server-row.js';
+import { type NamedPage, refuseMoreThan } from '#libs/http-server';
+import { retryWhileDatabaseDown } from '#libs/postgres';
+import { AppConfig, type McpEndpoint, type McpServerEntry } from '#libs/service';
+import { McpServerRow } from './mcp-server-table.js';
+
+/** Server that may be called: from the operator's file, or named by a tenant. */
+export interface McpServer extends McpServerEntry {
+  source: 'file' | 'api';
+  /** Time of creation; absent for servers of the file, as is `updatedAt`. */
+  createdAt?: Date;
+  updatedAt?: Date;
+}
+
+export function isProgram({ at }: Pick<McpServer, 'at'>): boolean {
+  return 'command' in at;
+}
 
 /** Maximum number of MCP servers of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_MCP_SERVERS = 200;

@@ -1,10 +1,10 @@
-import { OutboundHttp } from '#libs/outbound';
+import { OutboundHttp } from '#libs/http-client';
 import type { JsonObject } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { FakeLlm } from '../../../../test/support/fake-llm.js';
 import type { Model, ModelCall } from '../model.js';
-import { KeySigner } from '../model-signer.js';
-import { ProviderModel, type ProviderModelOptions } from '../provider-model.js';
+import { KeySigner } from '../provider/model-signer.js';
+import { ProviderModel, type ProviderModelOptions } from '../provider/provider-model.js';
 
 export const KEY = 'sk-a-key-of-this-test';
 

@@ -4,7 +4,7 @@ import { dataPart, firstText, type JsonObject, type Message, userMessage } from 
 import { type Answering, FakeModels, says } from '../testing/fake-models.js';
 import { NotedTools } from '../testing/noted-agent.js';
 import { TaskDriver } from '../testing/task-driver.js';
-import { ModelExecutor } from './agent-executor.js';
+import { ModelExecutor } from './model-executor.js';
 
 const brainstorms = new BrainstormEntries(new CallChains(Buffer.from('a secret')));
 const OWNER = { tenant: '', owner: '' };

@@ -4,7 +4,7 @@ import { type JsonObject, type Message, userMessage } from '#libs/protocol';
 import { asks, FakeModels, says } from '../testing/fake-models.js';
 import { NotedTools } from '../testing/noted-agent.js';
 import { TaskDriver } from '../testing/task-driver.js';
-import { type AgentNodeServices, ModelExecutor } from './agent-executor.js';
+import { type AgentNodeServices, ModelExecutor } from './model-executor.js';
 
 const entries = new ConversationEntries(new CallChains(Buffer.from('a secret')));
 const OWNER = { tenant: '', owner: '' };

@@ -1,4 +1,4 @@
-import { CALL_QUESTION, questionMessage } from '#libs/agent-calls';
+import { CALL_QUESTION, questionMessage } from '#libs/durable';
 import type { ModelUsage } from '#libs/models';
 import {
   artifactUpdate,

@@ -4,8 +4,7 @@ import { retryWhileUnreachable } from '#libs/postgres';
 import { contentLength, describedPart, isFilePart, type Part, textBefore, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import type { AgentNodeSettings } from './agent-settings.js';
-import { brainstormRequest } from './brainstorm-request.js';
-import { type SaidMessage, saidMessages, TOKEN } from './said-texts.js';
+import { brainstormRequest, type SaidMessage, saidMessages, TOKEN } from './message-entries.js';
 
 /** Number of Tasks that are read at once. */
 const PAGE = 10;

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { AgentNode } from '../agent-node.js';
 import { FakeCalledAgents } from '../testing/fake-called-agents.js';
 import { FakeModels } from '../testing/fake-models.js';
 import { NotedTools } from '../testing/noted-agent.js';
+import { AgentNode } from './agent-node.js';
 import { agentToolConfigs } from './agent-tool-config.js';
 
 const services = { models: new FakeModels(), tools: new NotedTools() };

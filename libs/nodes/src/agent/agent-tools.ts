@@ -1,11 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { AgentReferences, AgentTalks, CalledAgent, ProcessCalls, ProcessServices } from '#libs/durable';
+import { AGENT_TOOL, type CallBudgets, type ChainLink, type RequestContext } from '#libs/executor';
+import { InputSchema, InvalidInputSchema } from '#libs/expressions';
+import { McpServerError, type McpTool, type McpTools } from '#libs/mcp-client';
 import type { ModelTool } from '#libs/models';
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import type { NodeEvent } from '../node-executor.js';
-import { NodeFailure } from '../node-failure.js';
+import type { TaskStore } from '#libs/tasks';
+import { type NodeEvent, NodeFailure } from '../node-executor.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { ToolOutcome } from './agent-events.js';
-import type { LoggedToolCall } from './agent-log.js';
-import type { WireNames } from './wire-names.js';
+import type { AgentLog, LoggedToolCall } from './agent-log.js';
+import type { AgentToolConfig } from './agent-tool-config.js';
+
+const LONGEST = 64;
+/** Length of the digest that distinguishes names. */
+const DIGEST = 8;
+/** Maximum number of digests that fit in a name. */
+const ROUNDS = Math.ceil(LONGEST / (DIGEST + 1));
+
+/**
+ * Maps the tools of a turn to names for a model: `server__tool` or `agent__name`, with letters, digits, `_` and `-`, at
+ * most 64 characters.
+ * - A name that already has this form stays.
+ * - A name that is too long, or that several tools would share, ends in a digest of the tool's own name.
+ * - The names depend on the set of tools alone, not on their order or the process.
+ */
+export class WireNames {
+  private readonly names: ReadonlyMap<string, string>;
+
+  constructor(tools: readonly string[]) {
+    this.names = disambiguateNames(new Map(tools.map((tool) => [tool, sanitizeToolName(tool)])));
+  }
+
+  /** Returns a tool's name on the wire, also for a tool that the turn does not have. */
+  toWireName(tool: string): string {
+    return this.names.get(tool) ?? sanitizeToolName(tool);
+  }
+
+  /** Returns the tool that a model means by a name; `undefined` if the name is ambiguous. */
+  findByWireName(name: string): string | undefined {
+    const meant = [...this.names].flatMap(([tool, its]) => (its === name ? [tool] : []));
+    if (meant.length > 0) return meant.length === 1 ? meant[0] : undefined;
+    return this.names.has(name) && sanitizeToolName(name) !== name ? name : undefined;
+  }
+}
+
+function sanitizeToolName(tool: string): string {
+  const separated = tool.startsWith(AGENT_TOOL) ? tool.replace(':', '__') : tool.replace('/', '__');
+  const name = separated.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+  return name.length <= LONGEST ? name : withDigest(name, tool);
+}
+
+/** Makes names unique. A name with a digest may still collide, so the step repeats. */
+function disambiguateNames(names: Map<string, string>): Map<string, string> {
+  for (let round = 0; round < ROUNDS && new Set(names.values()).size < names.size; round += 1) {
+    const counts = Map.groupBy(names.values(), (name) => name);
+    for (const [tool, name] of names) if (counts.get(name)!.length > 1) names.set(tool, withDigest(name, tool));
+  }
+  return names;
+}
+
+function withDigest(name: string, tool: string): string {
+  const digest = createHash('sha256').update(tool).digest('hex').slice(0, DIGEST);
+  return `${name.slice(0, LONGEST - DIGEST - 1)}_${digest}`;
+}
 
 /** Caller of tools, and the signal that ends the calls. */
 export interface ToolCaller {
@@ -118,4 +176,90 @@ export function truncateResult(result: JsonValue): ToolOutcome {
 /** True if the byte continues a UTF-8 character. */
 function isWithinCharacter(bytes: Buffer, index: number): boolean {
   return ((bytes[index] ?? 0) & 0xc0) === 0x80;
+}
+
+/** Returns the first fault of a tool's arguments. An invalid schema accepts all arguments. */
+export function argumentFault(schema: JsonObject, args: JsonObject): string | undefined {
+  try {
+    const [found] = InputSchema.fromJson(schema).faults(args);
+    return found && `arguments${found.path} ${found.detail}`;
+  } catch (error) {
+    if (error instanceof InvalidInputSchema) return undefined;
+    throw error;
+  }
+}
+
+/** Tools of this process and of MCP servers. */
+export class ToolsWithServers extends AgentTools {
+  constructor(
+    private readonly own: AgentTools,
+    private readonly mcp: McpTools,
+  ) {
+    super();
+  }
+
+  override get builtIn(): readonly string[] {
+    return this.own.builtIn;
+  }
+
+  override async findTools(patterns: readonly string[], caller: ToolCaller): Promise<AgentTool[]> {
+    const own = await this.own.findTools(
+      patterns.filter((it) => !it.includes('/')),
+      caller,
+    );
+    const globs = patterns.filter((it) => it.includes('/'));
+    return globs.length === 0 ? own : [...own, ...(await this.findServerTools(globs, caller))];
+  }
+
+  private async findServerTools(globs: readonly string[], caller: ToolCaller): Promise<AgentTool[]> {
+    try {
+      return (await this.mcp.findMcpTools(globs, caller)).map((tool) => this.toAgentTool(tool));
+    } catch (error) {
+      throw error instanceof McpServerError ? new NodeFailure(error.message, { cause: error }) : error;
+    }
+  }
+
+  private toAgentTool({ name, description, inputSchema, readOnly, idempotent, needsApproval }: McpTool): AgentTool {
+    const callOnServer: AgentTool['invokeTool'] = (args, caller) => this.mcp.callMcpTool(name, args, caller);
+    return {
+      name,
+      description,
+      inputSchema,
+      repeatable: readOnly || idempotent,
+      needsApproval,
+      invokeTool: callOnServer,
+    };
+  }
+}
+
+/** Services for calling agents as tools. */
+export interface AgentToolServices extends ProcessServices {
+  tasks: ProcessServices['tasks'] & Pick<TaskStore, 'readEvents'>;
+  references: Pick<AgentReferences, 'callTarget' | 'findServedAgent'>;
+  /** Budgets of calls; absent: calls are not counted. */
+  budgets?: Pick<CallBudgets, 'spendCall'>;
+  /** Conversations between agents; absent: no call is a conversation. */
+  talks?: AgentTalks;
+}
+
+/** Execution of an `agent` node that calls agents. */
+export interface CallingExecution {
+  context: RequestContext;
+  /** Chain of calls that led to the Task. */
+  links: readonly ChainLink[];
+  log: AgentLog;
+}
+
+/** Access of an agent's tool to the calls of its execution. */
+export interface AgentToolCalls {
+  readonly services: AgentToolServices;
+  readonly execution: CallingExecution;
+  readonly calls: ProcessCalls;
+  /** Returns the agent to call, with the call's id as its reference. */
+  resolveCalledAgent(config: AgentToolConfig, id: string): CalledAgent;
+  /**
+   * Counts one call in the budget of the Task's root.
+   * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
+   */
+  spendCall(): Promise<void>;
 }

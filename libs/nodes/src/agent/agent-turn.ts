@@ -1,13 +1,45 @@
-import type { ConversationEntry, RequestContext } from '#libs/executor';
-import { ECHO_MODEL, type ModelMessage, type Models, type StructuredAnswer } from '#libs/models';
-import type { Message } from '#libs/protocol';
-import type { AgentLog } from './agent-log.js';
+import { AGENT_TOOL, type ConversationEntry, type RequestContext } from '#libs/executor';
+import { matchesGlob } from '#libs/mcp-client';
+import {
+  coalesceText,
+  ECHO_MODEL,
+  type Model,
+  type ModelEnd,
+  ModelError,
+  type ModelEvent,
+  type ModelMessage,
+  type Models,
+  type ModelToolCall,
+  type StructuredAnswer,
+  type WantedModel,
+} from '#libs/models';
+import {
+  briefText,
+  dataPart,
+  type JsonObject,
+  type Message,
+  parseJson,
+  type Part,
+  textPart,
+  UnfitJson,
+} from '#libs/protocol';
+import { type NodeEvent, NodeFailure, typedParts } from '../node-executor.js';
+import {
+  answerPiece,
+  type AskedCall,
+  type CallQuestion,
+  callQuestion,
+  modelError,
+  modelRequest,
+  modelResponse,
+  toolCall,
+  toolResult,
+} from './agent-events.js';
+import type { AgentLog, LoggedToolCall } from './agent-log.js';
 import type { Remembered } from './agent-memory.js';
 import type { AgentNodeSettings } from './agent-settings.js';
-import type { BrainstormRequest } from './brainstorm-request.js';
-import { type SaidMessage, saidMessages } from './said-texts.js';
-import type { OfferedTool, ToolCaller } from './agent-tools.js';
-import type { WireNames } from './wire-names.js';
+import { modelTools, type OfferedTool, type ToolCaller, type WireNames } from './agent-tools.js';
+import { answerReport, type BrainstormRequest, type SaidMessage, saidMessages } from './message-entries.js';
 
 /** State and services of one execution of an agent. */
 export interface AgentNodeTurn {
@@ -37,7 +69,7 @@ export function callerOf({ call, signal }: RequestContext): ToolCaller {
 /**
  * Builds the conversation for a model: system prompts, memory, and this Task's Messages. The echo model gets no memory.
  */
-export async function buildConversation(turn: AgentNodeTurn, model: string): Promise<ModelMessage[]> {
+async function buildConversation(turn: AgentNodeTurn, model: string): Promise<ModelMessage[]> {
   const { settings, log, context, brainstorm } = turn;
   const prompts = [settings.systemPrompt, brainstorm?.systemPrompt, instructionsOf(turn)];
   const system = prompts.filter((text) => text !== undefined);
@@ -83,4 +115,271 @@ function onWire(said: ModelMessage, wire: WireNames): ModelMessage {
   const withWireName = <T extends { name: string }>(it: T): T => ({ ...it, name: wire.toWireName(it.name) });
   if (said.role === 'tool') return { ...said, results: said.results.map(withWireName) };
   return said.role === 'assistant' && said.toolCalls ? { ...said, toolCalls: said.toolCalls.map(withWireName) } : said;
+}
+
+/** Model's answer while it arrives. It is reported as pieces of one Artifact. */
+class AnswerInPieces {
+  readonly calls: ModelToolCall[] = [];
+  /** Parts that arrived and were not reported. */
+  private parts: Part[] = [];
+  private text: string | undefined;
+  private isReported = false;
+
+  constructor(private readonly turn: Pick<AgentNodeTurn, 'node' | 'context' | 'structure'>) {}
+
+  /** True if the model has sent neither text nor calls so far. */
+  get isEmpty(): boolean {
+    return this.calls.length === 0 && this.parts.length === 0 && this.text === undefined && !this.isReported;
+  }
+
+  appendText(text: string): void {
+    if (text !== '') this.text = (this.text ?? '') + text;
+  }
+
+  addPart(part: Part): void {
+    this.closeText();
+    this.parts.push(part);
+  }
+
+  /** Yields the Parts that arrived. A structured answer is reported only as a whole. */
+  *reportPieces(): Generator<NodeEvent> {
+    if (!this.turn.structure) yield* this.emitPiece({});
+  }
+
+  /**
+   * Yields the remaining Parts. Call it before the answer is recorded, so that the log then has the whole answer.
+   * @param report metadata of the Artifact whose data is the answer
+   */
+  *reportRest(report?: JsonObject): Generator<NodeEvent> {
+    const isAnswer = this.calls.length === 0;
+    this.closeText();
+    if (isAnswer && this.parts.length === 0) this.parts.push(textPart(''));
+    const read = isAnswer ? this.turn.structure?.readValue(this.parts) : undefined;
+    const isData = read !== undefined && 'value' in read;
+    if (isData) this.parts = [dataPart(read.value)];
+    const metadata = isData && report ? { metadata: report } : {};
+    yield* this.emitPiece(isAnswer && !(read && 'fault' in read) ? { lastChunk: true, ...metadata } : {});
+  }
+
+  private *emitPiece(how: { lastChunk?: true; metadata?: JsonObject }): Generator<NodeEvent> {
+    this.closeText();
+    if (this.parts.length === 0) return;
+    const { context, node } = this.turn;
+    yield answerPiece(context, node, typedParts(this.parts), { ...(this.isReported && { append: true }), ...how });
+    this.parts = [];
+    this.isReported = true;
+  }
+
+  private closeText(): void {
+    if (this.text !== undefined) this.parts.push(textPart(this.text));
+    this.text = undefined;
+  }
+}
+
+const EMPTY = 'gave an empty answer';
+
+type ModelStepEvents = AsyncGenerator<NodeEvent, void, void>;
+
+/**
+ * Asks for the next answer of a model, and reports it as it arrives.
+ * - An interrupted step is made again; its Artifact replaces what was reported.
+ * - If a model fails for a reason of its own, the next model is asked.
+ *
+ * @throws NodeFailure if no model answers, or the limit of steps or tokens is reached
+ */
+export async function* modelStep(turn: AgentNodeTurn): ModelStepEvents {
+  const { context, log, models } = turn;
+  refuseMore(turn);
+  const step = log.open?.step ?? log.step + 1;
+  const names = turn.settings.models;
+  const modelNameAt = (at: number): string => names[at] ?? models.defaultModel.name;
+  const first = names.findIndex((_, at) => modelNameAt(at) === log.open?.model);
+  for (let at = Math.max(first, 0); ; at += 1) {
+    try {
+      const model = await models.findModel(names[at], wantedModel(turn));
+      return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length });
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      const { message, status, outage, retryAfter } = error;
+      const next = error.fallback && at + 1 < names.length ? modelNameAt(at + 1) : undefined;
+      const failure = { model: modelNameAt(at), step, ...(status !== undefined && { status }), message };
+      const note = outage && { kind: outage, ...(retryAfter !== undefined && { retryAfter }) };
+      yield modelError(context, { ...failure, ...(next !== undefined && { next }) }, note);
+      if (next === undefined) throw new NodeFailure(message, { cause: error, note });
+    }
+  }
+}
+
+function wantedModel({ context, brainstorm }: AgentNodeTurn): WantedModel {
+  const { call, signal } = context;
+  const credentials = brainstorm?.entry.credentials;
+  return { tenant: call.scope.tenant, signal, ...(credentials && { credentials }) };
+}
+
+function refuseMore({ log, settings: { maxSteps, budget } }: AgentNodeTurn): void {
+  if (budget !== undefined && log.tokens >= budget)
+    throw new NodeFailure(`${log.tokens} tokens are used of the ${budget} in budget.tokens`);
+  const isNew = log.open === undefined && log.answer === undefined;
+  if (isNew && log.step - log.mended.length >= maxSteps)
+    throw new NodeFailure(`the model was called ${maxSteps} times (maxSteps) and has no answer yet`);
+}
+
+/** @throws ModelError if the answer is empty and another model may be asked */
+async function* askedFor(
+  turn: AgentNodeTurn,
+  model: Model,
+  { step, isLast }: { step: number; isLast: boolean },
+): ModelStepEvents {
+  const { context, log, settings, structure } = turn;
+  // Decided once and recorded, so that a replica that adopts the Task gives the model the same memory.
+  const isDecided = log.remembered !== undefined || model.name === ECHO_MODEL;
+  yield modelRequest(
+    context,
+    { model: model.name, step },
+    isDecided ? undefined : (await turn.recallEarlier()).taskIds,
+  );
+  const tools = modelTools(turn.tools, turn.wire);
+  const { signal } = context;
+  const answer = new AnswerInPieces(turn);
+  const events = model.streamAnswer({
+    messages: await buildConversation(turn, model.name),
+    ...(tools.length > 0 && { tools }),
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
+    ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),
+    ...(context.trace && { headers: context.trace.headersBelow('chat', step, model.name) }),
+    reader: context.call.scope,
+    signal,
+  });
+  let end: ModelEnd | undefined;
+  for await (const { text, event } of coalesceText<Exclude<ModelEvent, { text: string }>>(events)) {
+    answer.appendText(text);
+    if (event === undefined) yield* answer.reportPieces();
+    else if ('part' in event) answer.addPart(event.part);
+    else if ('toolCall' in event) answer.calls.push(event.toolCall);
+    else end = event.end;
+  }
+  signal.throwIfAborted();
+  if (end === undefined) throw new ModelError(`model "${model.name}" broke off`, { fallback: true });
+  if (answer.isEmpty && !isLast) throw new ModelError(`model "${model.name}" ${EMPTY}`, { fallback: true });
+  const note = answer.isEmpty ? EMPTY : end.note;
+  yield* answer.reportRest(turn.brainstorm && answerReport(turn, end.usage));
+  const toolCalls = askedCalls(turn, answer.calls, step);
+  const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
+  const calls = toolCalls.length > 0 && { toolCalls };
+  const response = { model: model.name, step, usage, ...calls, ...(note !== undefined && { note }) };
+  yield modelResponse(context, response, end.kept);
+}
+
+/** True if the prompt of a brainstorm already describes the schema. */
+function isDescribed({ brainstorm, structure }: AgentNodeTurn): boolean {
+  return brainstorm !== undefined && brainstorm.entry.output === structure?.schema;
+}
+
+/** Names the calls as the log does. An empty or repeated id is replaced. */
+function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: number): AskedCall[] {
+  const ids = new Set<string>();
+  return calls.map(({ id: said, name, args, malformed }, index) => {
+    const id = said === '' || ids.has(said) || turn.log.hasCallId(said) ? `call-${step}-${index + 1}` : said;
+    ids.add(id);
+    const tool = turn.wire.findByWireName(name) ?? name;
+    return { tool, id, args, ...(malformed !== undefined && { malformed }) };
+  });
+}
+
+/** Number of times that a repeatable call is made without a question. */
+const TWICE = 2;
+/** Maximum characters of arguments in a question's text. */
+const SHOWN = 2_000;
+
+/**
+ * Handles one call requested by a model: asks for approval if needed, records the call, makes it, and records its
+ * result.
+ * - A call that may have been made by an earlier execution is repeated only if its tool or a person permits it.
+ * - A question is the last event; the Task then waits.
+ *
+ * @throws NodeFailure if the config says to fail for a call with an unknown outcome
+ */
+export async function* callStep(turn: AgentNodeTurn, call: LoggedToolCall): AsyncGenerator<NodeEvent, void, void> {
+  const { context } = turn;
+  const tool = turn.tools.find(({ name }) => name === call.tool);
+  const refusal = refusalOf(call, tool);
+  if (refusal !== undefined) return yield toolResult(context, call, { error: refusal });
+  const question = call.made > 0 ? repetitionQuestion(turn, call, tool) : approvalQuestion(turn, call, tool);
+  if (question) return yield callQuestion(context, question, callQuestionParts(turn, question.about, call, tool));
+  if (tool === undefined) return;
+  if ('runCall' in tool) return yield* tool.runCall(call);
+  yield toolCall(context, call, call.step);
+  await context.flush();
+  const trace = context.trace?.headersBelow('tool', call.id);
+  yield toolResult(context, call, await tool.invokeTool(call.args, { ...callerOf(context), ...(trace && { trace }) }));
+}
+
+/** Returns why a call is not made, for the model to read. */
+function refusalOf(call: LoggedToolCall, tool: OfferedTool | undefined): string | undefined {
+  if (call.approved === 'no') return 'the call was refused by whoever was asked about it';
+  if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
+  if (tool === undefined) return `${call.made > 0 ? `${CUT_OFF}, and ` : ''}there is no tool "${call.tool}"`;
+  if (call.malformed !== undefined) return faultIn(call.malformed);
+  return 'explainCallRefusal' in tool && call.made === 0 ? tool.explainCallRefusal(call) : undefined;
+}
+
+const CUT_OFF = 'the call was cut off: it is not known whether it was made';
+
+function approvalQuestion(
+  { settings }: AgentNodeTurn,
+  call: LoggedToolCall,
+  tool: OfferedTool | undefined,
+): CallQuestion | undefined {
+  if (call.approved === 'yes' || tool === undefined) return undefined;
+  // `approve` may name an agent as `tools` does, or by the possibly shorter name of its tool.
+  const names = 'reference' in tool ? [tool.name, `${AGENT_TOOL}${tool.reference}`] : [tool.name];
+  const isNamed = settings.approve.some((pattern) => names.some((name) => matchesGlob(pattern, name)));
+  const isAsked = tool.needsApproval || isNamed;
+  return isAsked ? { about: 'approval', call: call.id } : undefined;
+}
+
+/** @throws NodeFailure if the config says to fail */
+function repetitionQuestion(
+  { settings }: AgentNodeTurn,
+  call: LoggedToolCall,
+  tool: OfferedTool | undefined,
+): CallQuestion | undefined {
+  if (tool && (isRepeatable(tool) ? call.made < TWICE : 'resumesCall' in tool && tool.resumesCall(call)))
+    return undefined;
+  if (settings.onUncertain === 'repeat' || call.repeated === 'yes') return undefined;
+  if (settings.onUncertain === 'fail')
+    throw new NodeFailure(`the call of the tool "${call.tool}" was cut off: it is not known whether it was made`);
+  return { about: 'repetition', call: call.id };
+}
+
+function isRepeatable(tool: OfferedTool): boolean {
+  return 'repeatable' in tool && tool.repeatable;
+}
+
+function callQuestionParts(
+  { log }: AgentNodeTurn,
+  about: CallQuestion['about'],
+  call: LoggedToolCall,
+  tool: OfferedTool | undefined,
+): Part[] {
+  const { args } = call;
+  const shown = briefText(JSON.stringify(args), SHOWN);
+  const named = tool && 'runCall' in tool ? `agent "${tool.name}" (${tool.reference})` : `tool "${call.tool}"`;
+  const question =
+    about === 'approval'
+      ? `May the ${named} be called with ${shown}?`
+      : `The call of the ${named} with ${shown} was cut off: it is not known whether it was made. Shall it be made again?`;
+  const text = `${log.isUnanswered ? 'The answer has to be yes or no. ' : ''}${question} Answer yes or no.`;
+  return [textPart(text), dataPart({ tool: call.tool, args })];
+}
+
+/** Returns the error for arguments that could not be parsed, for the model to read. */
+function faultIn(malformed: string): string {
+  try {
+    parseJson(malformed);
+  } catch (error) {
+    if (error instanceof UnfitJson) return `the arguments are refused: ${error.message}`;
+  }
+  return 'the arguments are no JSON object';
 }

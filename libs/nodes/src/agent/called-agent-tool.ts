@@ -1,38 +1,142 @@
-import { AgentCallError, withoutCredentialName } from '#libs/a2a-client';
-import { type AgentCall, type CallFailure, type CallOutcome, needsPerson, questionParts } from '#libs/agent-calls';
+import { AgentCallError, type CalledTask, withoutCredentialName } from '#libs/a2a-client';
+import {
+  type AgentCall,
+  type CallFailure,
+  type CallOutcome,
+  type CallProgress,
+  needsPerson,
+  NodeProgress,
+  type PlannedCall,
+  questionParts,
+  questionText,
+} from '#libs/durable';
 import { retryWhileUnreachable } from '#libs/postgres';
-import type { PlannedCall } from '#libs/process';
 import {
   A2A_ERRORS,
   dataPart,
   derivedId,
+  isFilePart,
   isJsonObject,
   isWaitingState,
   type JsonObject,
+  type JsonValue,
   type Part,
+  runEventNote,
+  type RunEventNote,
   textPart,
+  textRows,
   userMessage,
 } from '#libs/protocol';
+import type { TaskStore } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 import {
   agentCalled,
   agentProgress,
   agentQuestion,
-  type CalledNote,
   type AgentTask,
+  type CalledNote,
   toolCall,
   type ToolOutcome,
   toolResult,
 } from './agent-events.js';
 import type { LoggedToolCall } from './agent-log.js';
 import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
-import { truncateResult, type SelfRecordingTool } from './agent-tools.js';
-import { argumentFault } from './argument-fault.js';
-import type { AgentToolCalls } from './called-agent-services.js';
-import { loggedTokens, tokensIn } from './called-agent-tokens.js';
-import { questionResult, calledAgentResult } from './called-agent-result.js';
+import { type AgentToolCalls, argumentFault, type SelfRecordingTool, truncateResult } from './agent-tools.js';
 import { MESSAGE_SCHEMA, type OfferedAgent } from './offered-agent.js';
-import { reportedCall } from './reported-call.js';
+
+/** Number of events that are read at once. */
+const PAGE = 100;
+
+/** Returns the tokens recorded in the log of a local Task; 0 if there is no such Task. */
+async function loggedTokens(store: Pick<TaskStore, 'readEvents'>, taskId: string): Promise<number> {
+  let tokens = 0;
+  for (let after = 0; ;) {
+    const events = await store.readEvents(taskId, after, PAGE);
+    for (const { event } of events)
+      if ('statusUpdate' in event) tokens += tokensIn(runEventNote(event.statusUpdate.metadata));
+    if (events.length < PAGE) return tokens;
+    after += events.length;
+  }
+}
+
+/** Returns the tokens that a step reports: those of a model's answer, or of the agents that the called agent called. */
+function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
+  const usage = payload?.['usage'];
+  if (type === 'tool.result') return numberOf(payload?.['tokens']);
+  if (type !== 'model.response' || !isJsonObject(usage)) return 0;
+  return numberOf(usage.inputTokens) + numberOf(usage.outputTokens);
+}
+
+function numberOf(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+/** Returns a called agent's answer as a model reads it. */
+function calledAgentResult({ reply, artifacts, status }: CalledTask): JsonObject {
+  const said = reply ?? status?.message;
+  const made = reply || artifacts.length === 0 ? (said ? [said] : []) : artifacts;
+  const parts = made.flatMap((it) => it.parts);
+  const text = made.flatMap((it) => textRows(it.parts)).filter((row) => row !== '');
+  const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
+  const files = parts.filter(isFilePart).map(describeFile);
+  return {
+    status: 'completed',
+    ...(text.length > 0 && { text: text.join('\n\n') }),
+    ...(data.length > 0 && { data: data.length === 1 ? (data[0] as JsonValue) : data }),
+    ...(files.length > 0 && { files }),
+  };
+}
+
+/** Returns a called agent's question as a model reads it, if the model may answer. */
+function questionResult(answer: CalledTask): JsonObject {
+  return { status: 'input-required', text: questionText(answer) };
+}
+
+function describeFile({ filename, mediaType, url }: Part): JsonObject {
+  return { ...(filename !== undefined && { name: filename }), ...(mediaType && { mediaType }), ...(url && { url }) };
+}
+
+/** Event of a running call: a received response, or a progress step, at most one in 250 ms. */
+export type CallReport = { received: CallProgress } | { progress: RunEventNote };
+
+/**
+ * Runs a call, and reports the agent's progress meanwhile.
+ * @throws the reason why the call was given up
+ */
+async function* reportedCall(call: Pick<AgentCall, 'runCall' | 'abort'>): AsyncGenerator<CallReport, void, undefined> {
+  const notes: RunEventNote[] = [];
+  let noted = Promise.withResolvers<undefined>();
+  using progress = new NodeProgress((note) => {
+    notes.push(note);
+    noted.resolve(undefined);
+  });
+  const responses = call.runCall();
+  let isOver = false;
+  const nextResponse = async (): Promise<IteratorResult<CallProgress, void>> => {
+    const next = await responses.next();
+    isOver = next.done === true;
+    return next;
+  };
+  let next = nextResponse();
+  try {
+    for (;;) {
+      // Avoids an unhandled rejection if the reader leaves.
+      next.catch(() => undefined);
+      const first = await Promise.race([next, noted.promise]);
+      if (first === undefined) {
+        noted = Promise.withResolvers<undefined>();
+        for (const note of notes.splice(0)) yield { progress: note };
+        continue;
+      }
+      if (first.done) return;
+      progress.takeResponse(first.value.response);
+      yield { received: first.value };
+      next = nextResponse();
+    }
+  } finally {
+    if (!isOver) call.abort();
+  }
+}
 
 /** Tokens that an agent reported in one call. */
 interface ReportedTokens {

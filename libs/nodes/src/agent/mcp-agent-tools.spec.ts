@@ -4,8 +4,7 @@ import { asks, says } from '../testing/fake-models.js';
 import { agentWith, lastWord, payloads } from '../testing/noted-agent.js';
 import { Calculator } from '../tools/calculator.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
-import { BuiltInTools } from './agent-tools.js';
-import { ToolsWithServers } from './mcp-agent-tools.js';
+import { BuiltInTools, ToolsWithServers } from './agent-tools.js';
 
 const TOOL: McpTool = {
   name: 'notes/write.line',

@@ -1,11 +1,10 @@
 import { AgentCallError, type AgentDirectory } from '#libs/a2a-client';
+import type { AgentReferences } from '#libs/durable';
 import { argumentSchema, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { retryWhileUnreachable } from '#libs/postgres';
-import type { AgentReferences } from '#libs/process';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
-import { type AgentToolConfig, reachOf } from './agent-tool-config.js';
+import { type AgentToolConfig, reachOf, type TalkConfig } from './agent-tool-config.js';
 import type { ToolCaller } from './agent-tools.js';
-import type { TalkConfig } from './talk-config.js';
 
 /** Maximum number of a card's skills, and of characters in all, in a description. */
 const MOST_SKILLS = 20;

@@ -1,5 +1,5 @@
+import type { TalkOutcome } from '#libs/durable';
 import { CALL_CHAIN, ConversationEntries, REVISION_KEY } from '#libs/executor';
-import type { TalkOutcome } from '#libs/process';
 import {
   agentMessage,
   dataPart,
@@ -14,7 +14,7 @@ import { type Answering, asks, FakeModels, says } from '../testing/fake-models.j
 import { FakeTalks } from '../testing/fake-talks.js';
 import { lastWord, NotedTools, payloads } from '../testing/noted-agent.js';
 import { TaskDriver } from '../testing/task-driver.js';
-import { ModelExecutor } from './agent-executor.js';
+import { ModelExecutor } from './model-executor.js';
 
 const conversations: FakeCalledAgent = { answer: () => answers() };
 const TASK = { taskId: 'conversation', contextId: 'context' };

@@ -1,4 +1,4 @@
-import { WireNames } from './wire-names.js';
+import { WireNames } from './agent-tools.js';
 
 /** The names of tools, each of which is meant by its own. */
 function named(...tools: string[]): string[] {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Failure, StepError, type Work, type WorkContext } from '#libs/authoring';
+import { Failure, StepError, type Work, type WorkContext } from '#libs/agent-sdk';
 import type { HeldParts } from '#libs/executor';
 import { firstData, joinedText, type Part, userMessage, withBytes, withKeptFile } from '#libs/protocol';
 import { ContentRooms, InFlight, Metrics } from '#libs/service';
@@ -7,8 +7,8 @@ import type { NodeEvent } from '../node-executor.js';
 import { TaskDriver } from '../testing/task-driver.js';
 import { outline } from '../testing/turn.js';
 import { DefinedExecutor } from './defined-executor.js';
-import type { Sealer } from './work-event.js';
 import type { DefinedWork } from './work-execution.js';
+import type { Sealer } from './work-log.js';
 
 /** Nobody reads what is sealed, and nobody opens it in another place. */
 const sealer: Sealer = {

@@ -1,12 +1,74 @@
 import { type AgentDeclaration, AgentExecutor, endsTurn, type RequestContext } from '#libs/executor';
 import { coalesceText } from '#libs/models';
-import { artifactUpdate, statusUpdate } from '#libs/protocol';
+import {
+  artifactUpdate,
+  canonicalJson,
+  dataPart,
+  type JsonValue,
+  type Part,
+  statusUpdate,
+  textPart,
+} from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
-import { AnswerInTurn, type AnswerPiece } from './answer-in-turn.js';
-import { Outbox } from './outbox.js';
-import type { Sealer } from './work-event.js';
-import { type DefinedWork, WorkExecution, type WorkItem } from './work-execution.js';
-import { WorkLog } from './work-log.js';
+import { type DefinedWork, Outbox, WorkExecution, type WorkItem } from './work-execution.js';
+import { type ReportedAnswer, type Sealer, WorkLog } from './work-log.js';
+
+/** Piece of an answer to report. Without `append` it replaces what was reported. */
+interface AnswerPiece {
+  parts: Part[];
+  append: boolean;
+}
+
+/**
+ * Answer of work that may be executed again. Text that was reported before is not reported again. If the work gives
+ * another text than before, that text replaces it.
+ */
+class AnswerInTurn {
+  /** Text of this execution, until it exceeds what was reported. */
+  private said = '';
+  private isBeyond: boolean;
+  private exists: boolean;
+
+  /** @param reported answer reported by earlier executions */
+  constructor(private readonly reported: ReportedAnswer | undefined) {
+    this.isBeyond = reported === undefined;
+    this.exists = reported !== undefined;
+  }
+
+  /** Adds text. @returns the piece to report now, if any */
+  appendText(text: string): AnswerPiece | undefined {
+    if (text === '') return undefined;
+    if (this.isBeyond) return this.createPiece([textPart(text)]);
+    const place = this.said.length;
+    this.said += text;
+    const before = this.reported!.text;
+    if (before.startsWith(text, place)) return undefined;
+    this.isBeyond = true;
+    const goesOn = this.said.length > before.length && this.said.startsWith(before);
+    return goesOn ? this.createPiece([textPart(this.said.slice(before.length))]) : this.replaceAnswer();
+  }
+
+  /** Ends the answer. @param value result of the work beside its text */
+  endAnswer(value?: JsonValue): AnswerPiece | undefined {
+    const isShorter = !this.isBeyond && this.said.length < this.reported!.text.length;
+    if (value === undefined) return isShorter ? this.replaceAnswer() : undefined;
+    const known = this.isBeyond ? undefined : this.reported?.value;
+    if (!isShorter && known === canonicalJson(value)) return undefined;
+    return isShorter || known !== undefined ? this.replaceAnswer(dataPart(value)) : this.createPiece([dataPart(value)]);
+  }
+
+  private replaceAnswer(...more: Part[]): AnswerPiece {
+    this.exists = false;
+    const parts = this.said === '' && more.length > 0 ? more : [textPart(this.said), ...more];
+    return this.createPiece(parts);
+  }
+
+  private createPiece(parts: Part[]): AnswerPiece {
+    const append = this.exists;
+    this.exists = true;
+    return { parts, append };
+  }
+}
 
 /**
  * Executes work of another author, each time from its beginning: after a crash, and with each answer to a question.

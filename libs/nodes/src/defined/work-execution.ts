@@ -8,7 +8,7 @@ import {
   type ReceivedMessage,
   type Work,
   type WorkContext,
-} from '#libs/authoring';
+} from '#libs/agent-sdk';
 import type { RequestContext } from '#libs/executor';
 import {
   artifactUpdate,
@@ -22,12 +22,44 @@ import {
   textPart,
 } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
-import { partsProblem } from '../script/step-problem.js';
-import type { Outbox } from './outbox.js';
-import { RunFault, WorkEnd } from './run-fault.js';
-import type { Sealer } from './work-event.js';
-import type { WorkLog } from './work-log.js';
-import { WorkPoints } from './work-points.js';
+import { partsProblem } from '../script/parse-script.js';
+import type { Sealer, WorkLog } from './work-log.js';
+import { RunFault, WorkEnd, WorkPoints } from './work-points.js';
+
+/** Hands items to one reader, one after the other. `putItem` resolves once its item is taken. */
+export class Outbox<T> implements AsyncIterable<T> {
+  private readonly waiting: { item: T; onTaken(): void }[] = [];
+  private ended: { error?: unknown } | undefined;
+  private wakeReader: () => void = () => undefined;
+
+  putItem(item: T): Promise<void> {
+    return new Promise((taken) => {
+      this.waiting.push({ item, onTaken: taken });
+      this.wakeReader();
+    });
+  }
+
+  /** Ends the reader, with an error if given. Items that were put before are still read. */
+  endItems(failure: { error?: unknown } = {}): void {
+    this.ended ??= failure;
+    this.wakeReader();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+    for (;;) {
+      const next = this.waiting.shift();
+      if (next) {
+        next.onTaken();
+        yield next.item;
+      } else if (this.ended) {
+        if ('error' in this.ended) throw this.ended.error;
+        return;
+      } else {
+        await new Promise<void>((resolve) => (this.wakeReader = resolve));
+      }
+    }
+  }
+}
 
 /** Output of running work, or its end. */
 export type WorkItem =

@@ -1,6 +1,5 @@
 import { statusUpdate } from '#libs/protocol';
-import { stepDone } from './work-event.js';
-import { WorkLog } from './work-log.js';
+import { stepDone, WorkLog } from './work-log.js';
 import { WorkPoints } from './work-points.js';
 
 const TASK = { taskId: 'task', contextId: 'context' };

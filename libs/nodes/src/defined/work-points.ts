@@ -1,12 +1,27 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Failure, isFailure, type Json, type JsonMembers, type Step, StepError } from '#libs/authoring';
+import { Failure, isFailure, type Json, type JsonMembers, type Step, StepError } from '#libs/agent-sdk';
 import type { RequestContext } from '#libs/executor';
 import { InputSchema, InvalidInputSchema, readAnswer } from '#libs/expressions';
 import { derivedId, type FieldViolation, textPart } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
-import { RunFault, WorkEnd } from './run-fault.js';
-import { questionAsked, type Sealer, stepDone } from './work-event.js';
-import type { LoggedPoint, WorkLog } from './work-log.js';
+import { type LoggedPoint, questionAsked, type Sealer, stepDone, type WorkLog } from './work-log.js';
+
+/** Error of work that cannot continue as written. The message becomes the failure of its Task. */
+export class RunFault extends Error {
+  override readonly name = 'RunFault';
+}
+
+/** Thrown where the work ends its own Task. */
+export class WorkEnd extends Error {
+  override readonly name = 'WorkEnd';
+
+  constructor(
+    readonly state: 'TASK_STATE_REJECTED' | 'TASK_STATE_FAILED',
+    reason: string,
+  ) {
+    super(reason);
+  }
+}
 
 /** Outcome of a step. */
 interface StepOutcome {

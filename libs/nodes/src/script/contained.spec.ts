@@ -1,5 +1,5 @@
 import type { JsonValue } from '#libs/protocol';
-import { isContained } from './contained.js';
+import { isContained } from './script-node.js';
 
 describe('isContained', () => {
   it.each<[JsonValue, JsonValue | undefined, boolean]>([

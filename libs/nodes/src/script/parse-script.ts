@@ -1,10 +1,150 @@
+import type { AgentDeclaration } from '#libs/executor';
 import { SharedUse } from '#libs/expressions';
-import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { A2A_ERRORS, type AgentExtension, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { declarationOf, declarationProblems } from './declaration.js';
-import { ScriptExpression } from './expression.js';
-import type { Script, ScriptCondition, ScriptRule, ScriptStep } from './script.js';
-import { stepProblem } from './step-problem.js';
+import { type Script, type ScriptCondition, ScriptExpression, type ScriptRule, type ScriptStep } from './script.js';
+
+export const MEDIA_TYPE = /^(\*|[\w!#$&^.+-]{1,127})\/(\*|[\w!#$&^.+-]{1,127})$/;
+/** Maximum number of entries in one list. */
+export const MOST_ENTRIES = 100;
+
+type DeclarationRule = (value: JsonValue) => string | undefined;
+
+const KEYS: Readonly<Record<string, DeclarationRule>> = {
+  inputModes: modesProblem,
+  outputModes: modesProblem,
+  streaming: flagProblem,
+  pushNotifications: flagProblem,
+  extensions: (value) => listProblem(value, isExtension, 'extensions, each with a uri'),
+};
+const EXTENSION_KEYS = ['uri', 'description', 'required', 'params'];
+
+/** Returns the problems of a script's `agent`, as sentences without their path. */
+function declarationProblems(json: JsonValue | undefined): string[] {
+  if (json === undefined) return [];
+  if (!isJsonObject(json)) return ['must be an object'];
+  const unknown = Object.keys(json).filter((key) => !Object.hasOwn(KEYS, key));
+  const problems = unknown.length > 0 ? [`has unknown members: ${unknown.join(', ')}`] : [];
+  for (const [key, rule] of Object.entries(KEYS)) {
+    const problem = json[key] === undefined ? undefined : rule(json[key]);
+    if (problem !== undefined) problems.push(`${key} ${problem}`);
+  }
+  return problems;
+}
+
+/** Converts the valid `agent` of a script to a declaration. */
+function declarationOf(json: JsonValue | undefined): AgentDeclaration | undefined {
+  if (!isJsonObject(json)) return undefined;
+  const { inputModes, outputModes, streaming, pushNotifications, extensions } = json;
+  const capabilities = {
+    ...(streaming !== undefined && { streaming: streaming === true }),
+    ...(pushNotifications !== undefined && { pushNotifications: pushNotifications === true }),
+    ...(extensions !== undefined && { extensions: extensions as unknown as AgentExtension[] }),
+  };
+  return {
+    ...(inputModes !== undefined && { inputModes: inputModes as string[] }),
+    ...(outputModes !== undefined && { outputModes: outputModes as string[] }),
+    capabilities,
+  };
+}
+
+function modesProblem(value: JsonValue): string | undefined {
+  return listProblem(value, (it) => typeof it === 'string' && MEDIA_TYPE.test(it), 'media types such as text/plain');
+}
+
+function flagProblem(value: JsonValue): string | undefined {
+  return typeof value === 'boolean' ? undefined : 'must be true or false';
+}
+
+function listProblem(value: JsonValue, fits: (entry: JsonValue) => boolean, what: string): string | undefined {
+  const isList = Array.isArray(value) && value.length > 0 && value.length <= MOST_ENTRIES;
+  return isList && value.every(fits) ? undefined : `must be a list of 1 to ${MOST_ENTRIES} ${what}`;
+}
+
+function isExtension(value: JsonValue): boolean {
+  if (!isJsonObject(value) || Object.keys(value).some((key) => !EXTENSION_KEYS.includes(key))) return false;
+  const { uri, description, required, params } = value;
+  // The header with extensions separates them by commas.
+  if (typeof uri !== 'string' || !/^[^\s,]{1,500}$/.test(uri)) return false;
+  return (
+    hasType(description, 'string') && hasType(required, 'boolean') && (params === undefined || isJsonObject(params))
+  );
+}
+
+function hasType(value: JsonObject[string] | undefined, type: 'string' | 'boolean'): boolean {
+  return value === undefined || typeof value === type;
+}
+
+export const MAX_SLEEP_MS = 24 * 60 * 60 * 1000;
+const CONTENT_KEYS = ['text', 'raw', 'url', 'data'];
+const EXTRA_KEYS: Readonly<Record<string, readonly string[]>> = { status: ['text'], throw: ['text'] };
+
+type StepRule = (value: JsonValue, step: JsonObject) => string | undefined;
+
+const RULES: Readonly<Record<string, StepRule>> = {
+  status: (value, { text }) =>
+    value === 'working' && (text === undefined || typeof text === 'string')
+      ? undefined
+      : 'must be "working", with a text or without',
+  artifact: artifactProblem,
+  echo: (value) => (value === true ? undefined : 'must be true'),
+  sleep: (value) =>
+    typeof value === 'number' && value >= 0 && value <= MAX_SLEEP_MS
+      ? undefined
+      : `must be 0 to ${MAX_SLEEP_MS} milliseconds`,
+  reply: partsProblem,
+  ask: textProblem,
+  authorize: textProblem,
+  complete: (value) =>
+    typeof value === 'string' || value === true || value === null ? undefined : 'must be a text, or true for none',
+  fail: textProblem,
+  reject: textProblem,
+  throw: (value, { text }) =>
+    typeof value === 'string' && Object.hasOwn(A2A_ERRORS, value) && (text === undefined || typeof text === 'string')
+      ? undefined
+      : `must be one of ${Object.keys(A2A_ERRORS).join(', ')}, with a text or without`,
+};
+
+/** Returns the problem of a step, as a sentence without its path; `undefined` if it is valid. */
+function stepProblem(step: JsonValue): string | undefined {
+  if (!isJsonObject(step)) return 'must be an object';
+  const [key, ...others] = Object.keys(step).filter((it) => it in RULES);
+  const extra = key === undefined ? [] : (EXTRA_KEYS[key] ?? []);
+  const unknown = Object.keys(step).filter((it) => it !== key && !extra.includes(it) && !others.includes(it));
+  if (key === undefined || others.length > 0 || unknown.length > 0) {
+    return `must have exactly one of ${Object.keys(RULES).join(', ')}`;
+  }
+  const problem = RULES[key]?.(step[key] ?? null, step);
+  return problem && `${key} ${problem}`;
+}
+
+function textProblem(value: JsonValue): string | undefined {
+  return typeof value === 'string' ? undefined : 'must be a text';
+}
+
+function artifactProblem(value: JsonValue): string | undefined {
+  if (!isJsonObject(value)) return 'must be an object';
+  for (const key of ['artifactId', 'name', 'description']) {
+    if (value[key] !== undefined && typeof value[key] !== 'string') return `${key} must be a text`;
+  }
+  for (const key of ['append', 'lastChunk']) {
+    if (value[key] !== undefined && typeof value[key] !== 'boolean') return `${key} must be true or false`;
+  }
+  return partsProblem(value.parts ?? null);
+}
+
+/** Returns why a value is no list of Parts for an Artifact or a Message. */
+export function partsProblem(value: JsonValue): string | undefined {
+  if (!Array.isArray(value) || value.length === 0) return 'must have at least one part';
+  return value.every(isPart) ? undefined : `parts must each have exactly one of ${CONTENT_KEYS.join(', ')}`;
+}
+
+function isPart(part: JsonValue): boolean {
+  if (!isJsonObject(part)) return false;
+  const contents = CONTENT_KEYS.filter((key) => part[key] !== undefined);
+  const [content = ''] = contents;
+  return contents.length === 1 && (content === 'data' || typeof part[content] === 'string');
+}
 
 export const MAX_PATTERN = 1_000;
 /** Maximum number of reported problems of a script. */

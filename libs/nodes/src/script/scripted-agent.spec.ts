@@ -1,8 +1,8 @@
+import { SharedUse } from '#libs/expressions';
 import { type JsonObject, type JsonValue, userMessage } from '#libs/protocol';
 import { outline, played, taskWith, turn } from '../testing/turn.js';
-import { SharedUse } from '#libs/expressions';
 import { InvalidScript, scriptProblems } from './parse-script.js';
-import { ScriptedAgent } from './scripted-agent.js';
+import { ScriptedAgent } from './script-node.js';
 
 describe('ScriptedAgent', () => {
   it('does what its steps say and stops at an ending', async () => {

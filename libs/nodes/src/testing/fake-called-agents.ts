@@ -1,10 +1,11 @@
 import {
   AgentCallError,
+  type AgentCallOptions,
   AgentClient,
   AgentDirectory,
-  type AgentCallOptions,
   type CancelOutcome,
 } from '#libs/a2a-client';
+import type { AgentTalks } from '#libs/durable';
 import { CallChains, type ServedAgent, UnknownAgent } from '#libs/executor';
 import {
   A2AError,
@@ -22,9 +23,8 @@ import {
   type TaskState,
   textPart,
 } from '#libs/protocol';
-import type { AgentTalks } from '#libs/process';
 import type { RecordedEvent, TaskHeader } from '#libs/tasks';
-import type { AgentToolServices } from '../agent/called-agent-services.js';
+import type { AgentToolServices } from '../agent/agent-tools.js';
 
 /** What a called agent does with its nth Message, from 0. */
 export interface CalledAgentAnswer {

@@ -1,4 +1,4 @@
-import { AgentTalks, type TalkOutcome, type TalkRequest, type TalkSource, type TalkWait } from '#libs/process';
+import { AgentTalks, type TalkOutcome, type TalkRequest, type TalkSource, type TalkWait } from '#libs/durable';
 import { dataPart, type JsonObject, type Message, userMessage } from '#libs/protocol';
 
 /** Conversations of which a test says what comes of them. The agent `conversations` is asked for each. */

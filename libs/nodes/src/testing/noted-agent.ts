@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { type AgentNodeServices, ModelExecutor } from '../agent/agent-executor.js';
-import { type AgentTool, AgentTools, type ToolCaller } from '../agent/agent-tools.js';
 import type { ToolOutcome } from '../agent/agent-events.js';
+import { type AgentTool, AgentTools, type ToolCaller } from '../agent/agent-tools.js';
+import { type AgentNodeServices, ModelExecutor } from '../agent/model-executor.js';
 import { type Answering, FakeModels } from './fake-models.js';
 import { TaskDriver } from './task-driver.js';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/protocol';
-import { NodeFailure } from '../node-failure.js';
-import type { Tool } from './tool.js';
+import { NodeFailure } from '../node-executor.js';
+import type { Tool } from './tool-registry.js';
 
 /** Returns the time: ISO 8601 in UTC, or the local time of a requested zone. */
 export class CurrentTime implements Tool {

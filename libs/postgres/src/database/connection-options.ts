@@ -1,8 +1,129 @@
 import pg from 'pg';
-import { requiredAuth } from '#libs/service';
-import { ScramClient } from './scram-client.js';
-import { withIsoTimes } from './session-settings.js';
+import { ConfigError, requiredAuth } from '#libs/service';
 import { SESSIONS_OF_PROCESS, watchedClient } from './watched-client.js';
+
+/** Messages that the server may send before it has proved itself. */
+const BEFORE_PROOF: ReadonlySet<string | symbol> = new Set([
+  'newListener',
+  'removeListener',
+  'connect',
+  'sslconnect',
+  'message',
+  'authenticationSASL',
+  'authenticationSASLContinue',
+  'authenticationSASLFinal',
+  'errorMessage',
+  'notice',
+  'error',
+  'end',
+]);
+
+/**
+ * Messages that pg always answers: a server that has proved itself may not send them again, since an attacker may
+ * relay.
+ */
+const QUESTIONS: ReadonlySet<string | symbol> = new Set([
+  'authenticationCleartextPassword',
+  'authenticationMD5Password',
+  'authenticationSASL',
+  'authenticationSASLContinue',
+  'authenticationSASLFinal',
+]);
+
+/** Connection of pg that emits the server's messages. */
+interface ServerConnection {
+  emit: (event: string | symbol, ...values: unknown[]) => boolean;
+  stream: { destroy(): unknown };
+}
+
+/**
+ * Session that authenticates with SCRAM-SHA-256 or not at all. By default pg answers any method that the server
+ * requests: an impostor could request the password in clear text, or skip authentication. Here both sides prove that
+ * they know the password. A server that requests another method, or cannot prove itself, receives nothing, and
+ * `connect` rejects.
+ */
+export class ScramClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    demandProof(this.connection as unknown as ServerConnection);
+  }
+}
+
+/**
+ * Filters the server's messages until the session has begun; afterwards there is no cost. Until then, an attacker in
+ * between could relay the proof of the real server and request the password after it.
+ */
+function demandProof(connection: ServerConnection): void {
+  const { emit } = connection;
+  const emitOriginal = (event: string | symbol, ...values: unknown[]): boolean =>
+    emit.call(connection, event, ...values);
+  let [over, proved] = [false, false];
+  const mayBeSaid = (event: string | symbol): boolean => (proved ? !QUESTIONS.has(event) : BEFORE_PROOF.has(event));
+  connection.emit = (event, ...values) => {
+    if (over && event !== 'end') return false;
+    if (event === 'error' || !mayBeSaid(event)) {
+      over = true;
+      connection.stream.destroy();
+      return emitOriginal('error', event === 'error' ? values[0] : new Error(UNPROVEN));
+    }
+    if (proved && event === 'readyForQuery') connection.emit = emit;
+    const received = emitOriginal(event, ...values);
+    // A wrong proof has been reported as an `error` by now.
+    if (event === 'authenticationSASLFinal' && !over) proved = true;
+    return received;
+  };
+}
+
+const UNPROVEN = 'The server at the database address does not prove with SCRAM-SHA-256 that it knows the password';
+
+/** Date style that pg parses. Most servers use it by default, so a pooler has nothing to set. */
+const DATE_STYLE = 'ISO, MDY';
+
+/**
+ * Derives a client class whose sessions write times in the style that pg parses, whatever the role or the database
+ * sets. The setting is a startup parameter: poolers track it for each client.
+ */
+function withIsoTimes(Client: typeof pg.Client): typeof pg.Client {
+  return class IsoTimesClient extends (Client as typeof StartingClient) {
+    override getStartupConf(): Record<string, string> {
+      return { ...super.getStartupConf(), DateStyle: DATE_STYLE };
+    }
+  };
+}
+
+/** Hook of pg that returns the startup parameters of a session. */
+declare class StartingClient extends pg.Client {
+  getStartupConf(): Record<string, string>;
+}
+
+/** Server limits on idle sessions and on transactions. They are lifted, since all code here sets its own limits. */
+const LIMITS = ['idle_session_timeout', 'transaction_timeout'];
+
+/**
+ * Settings against vanished hosts, which send no FIN: the server drops an unanswered session, and its locks, after
+ * about ten seconds. Sessions over a local socket ignore them.
+ */
+const VANISHED_CLIENTS = [
+  'tcp_keepalives_idle = 4',
+  'tcp_keepalives_interval = 2',
+  'tcp_keepalives_count = 3',
+  'tcp_user_timeout = 10000',
+].map((setting) => `SET ${setting}`);
+
+/**
+ * Settings of direct sessions. They override limits of a role or a database on idle sessions, such as LISTEN, and on
+ * long transactions, such as a batch of the journal. They also fix the isolation level.
+ */
+export const SESSION_SETTINGS = [
+  ...LIMITS.map(liftLimit),
+  `SET default_transaction_isolation = 'read committed'`,
+  ...VANISHED_CLIENTS,
+].join('; ');
+
+/** Returns the statement that lifts a limit; it has no effect on a server that does not know the limit. */
+export function liftLimit(limit: string): string {
+  return `SELECT set_config('${limit}', '0', false) WHERE current_setting('${limit}', true) IS NOT NULL`;
+}
 
 export const CONNECT_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_DELAY_MS = 5_000;
@@ -50,4 +171,20 @@ function withoutName(config: unknown): unknown {
 /** True for named statements. Objects that submit themselves are left unchanged. */
 function isNamed(config: unknown): config is pg.QueryConfig {
   return typeof config === 'object' && config !== null && 'name' in config && !('submit' in config);
+}
+
+/** Returns one sentence that states why a database of this encoding is unusable; `undefined` for UTF8. */
+export function encodingProblem(encoding: string): string | undefined {
+  if (encoding === 'UTF8') return undefined;
+  return (
+    `DATABASE_URL: the database has the encoding ${encoding}, which cannot keep every text: ` +
+    `create one with ENCODING 'UTF8' TEMPLATE template0`
+  );
+}
+
+/** @throws ConfigError if the encoding of the session's database is not UTF8 */
+export async function assertUtf8(session: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  const { rows } = await session.query<{ encoding: string }>(`SELECT current_setting('server_encoding') AS encoding`);
+  const problem = encodingProblem(rows[0]!.encoding);
+  if (problem !== undefined) throw new ConfigError([problem]);
 }

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { ConfigError } from '#libs/service';
-import { clientOf, connectionOptions } from './connection-options.js';
-import { assertUtf8 } from './database-encoding.js';
+import { assertUtf8, clientOf, connectionOptions } from './connection-options.js';
 
 /** Maximum milliseconds of a reachable database for one answer. */
 const ANSWER_MS = 10_000;

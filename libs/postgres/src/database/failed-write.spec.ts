@@ -1,4 +1,4 @@
-import { classifyWriteFailure, mayBeCommitted, mayBreakSession, StatementNotSent } from './failed-write.js';
+import { classifyWriteFailure, mayBeCommitted, mayBreakSession, StatementNotSent } from './outage.js';
 
 const failure = (code: string, severity = 'ERROR'): Error => Object.assign(new Error(code), { code, severity });
 

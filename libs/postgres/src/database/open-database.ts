@@ -1,11 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { Logger as PinoLogger } from 'nestjs-pino';
 import type { AppConfig, Readiness, Shutdown } from '#libs/service';
-import { probeDatabase } from './database-probe.js';
-import { Database } from './database.js';
-import type { MigrationClass } from './migrate.js';
-import { recognizeInstallation } from '../installation/recognize-installation.js';
 import { EmbeddedPostgres } from '../embedded/embedded-postgres.js';
+import { recognizeInstallation } from '../installation/installation.js';
+import { probeDatabase } from './database-probe.js';
+import { Database, type MigrationClass } from './database.js';
 
 /** Content and pending work of a database. */
 export interface DatabaseContent {

@@ -1,8 +1,56 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from '#libs/service';
-import { clientGone, ReadEnded } from './client-presence.js';
 import { sqlState } from './outage.js';
+
+/** Registers a callback for the departure of a request's client; returns false if the client has left already. */
+export type WhenGone = (done: () => void) => boolean;
+
+/** Reports a read that may be repeated: it took too long, had no turn in time, or its client left. */
+export class ReadEnded extends Error {
+  override readonly name: string = 'ReadEnded';
+}
+
+/** Reports that the client left before its response was complete. */
+export class ClientLeft extends ReadEnded {
+  override readonly name = 'ClientLeft';
+
+  constructor() {
+    super('The client left before it had its answer');
+  }
+}
+
+interface Client {
+  whenGone: WhenGone;
+  /** Created for the first query that needs it. */
+  gone?: AbortSignal;
+}
+
+const clients = new AsyncLocalStorage<Client>();
+
+/** Executes work for a client: lists and searches within it end when the client leaves (SharedReads). */
+export function forClient<T>(whenGone: WhenGone | undefined, work: () => T): T {
+  return whenGone ? clients.run({ whenGone }, work) : work();
+}
+
+/**
+ * Returns a signal that aborts with ClientLeft when the client of the current work leaves; `undefined` outside
+ * `forClient`.
+ */
+export function clientGone(): AbortSignal | undefined {
+  const client = clients.getStore();
+  if (!client) return undefined;
+  client.gone ??= goneSignal(client.whenGone);
+  return client.gone;
+}
+
+/** Returns a signal that aborts with ClientLeft when a client leaves. */
+export function goneSignal(whenGone: WhenGone): AbortSignal {
+  const gone = new AbortController();
+  if (!whenGone(() => gone.abort(new ClientLeft()))) gone.abort(new ClientLeft());
+  return gone.signal;
+}
 
 /** Number of sessions for lists and searches, separate from those for Messages, cancels and claims. */
 export const SHARED_READS = 4;
@@ -92,3 +140,48 @@ export class SharedReads {
 }
 
 const QUERY_CANCELED = '57014';
+
+/**
+ * Answers concurrent questions with one query. Each question is answered by a query that began after it was asked, so
+ * an answer is as fresh as that of a separate query. Under load all askers share the cost of a query.
+ */
+export class BatchLoader<K, V> {
+  private waiting: { key: K; resolve(value: V | undefined): void; reject(error: unknown): void }[] = [];
+  /** Number of queries under way. */
+  private reading = 0;
+
+  /**
+   * @param read returns the found values of the keys; each key is passed once
+   * @param most maximum number of questions of one query
+   * @param atOnce maximum number of concurrent queries: a slow query delays only its own questions
+   */
+  constructor(
+    private readonly read: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
+    private readonly most = Infinity,
+    private readonly atOnce = 1,
+  ) {}
+
+  /** Returns the value of a key; `undefined` if there is none. Rejects like the query. */
+  get(key: K): Promise<V | undefined> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ key, resolve, reject });
+      if (this.reading >= this.atOnce) return;
+      this.reading += 1;
+      // Questions of the same turn of the event loop share a query.
+      setImmediate(() => void this.readAll());
+    });
+  }
+
+  private async readAll(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const asked = this.waiting.splice(0, this.most);
+      try {
+        const found = await this.read([...new Set(asked.map(({ key }) => key))]);
+        for (const question of asked) question.resolve(found.get(question.key));
+      } catch (error) {
+        for (const question of asked) question.reject(error);
+      }
+    }
+    this.reading -= 1;
+  }
+}

@@ -1,4 +1,4 @@
-import type { Database } from '#libs/postgres';
+import type { Database } from './database.js';
 import { inTransaction } from './transaction.js';
 
 /** A database whose sessions remember what they were asked. */

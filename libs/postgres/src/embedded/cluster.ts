@@ -12,12 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ClusterHome } from './cluster-home.js';
+import { type ClusterHome, writePrivate } from './cluster-home.js';
 import type { PostgresPrograms } from './postgres-programs.js';
-import { PostgresRefusal } from './postgres-refusal.js';
-import { writePrivate } from './private-file.js';
+import { PostgresRefusal, type ServerAccount } from './server-account.js';
 import { serverEnvironment } from './server-process.js';
-import type { ServerAccount } from './server-account.js';
 
 export const SUPERUSER = 'parley';
 

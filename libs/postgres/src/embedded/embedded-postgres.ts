@@ -1,10 +1,12 @@
+import { readFileSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { SESSIONS_OF_PROCESS } from '../database/watched-client.js';
-import { prepareCluster } from './cluster-home.js';
+import { ensurePrivate, prepareCluster } from './cluster-home.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
-import { withHomeLock } from './home-lock.js';
 import { installedMajorVersion, postgresPrograms } from './postgres-programs.js';
+import { runningServer, type ServerSetup, stopServer, SUPERVISOR } from './running-server.js';
 import { accountWarning } from './server-account.js';
 import {
   databaseUrl,
@@ -12,11 +14,61 @@ import {
   type Listening,
   newAddress,
   reclaimAddress,
+  removeShortFolder,
   type ServerAddress,
   usualListening,
 } from './server-address.js';
-import { runningServer, type ServerSetup, stopServer, SUPERVISOR } from './running-server.js';
-import { removeShortFolder } from './socket-folder.js';
+
+const RETRY_MS = 40;
+const SQLITE_BUSY = 5;
+
+/**
+ * Executes `work` while no other process, and no other caller in this one, holds the same lock file. The lock is that
+ * of a writer to an empty SQLite file, since Node has no flock.
+ * - It is a lock of the kernel, so it falls when its holder dies and can never be stale.
+ * - Readers of the file, such as a backup, do not block the lock.
+ * - It rejects after `waitMs` without the lock, and names the holder if the system reports it.
+ */
+export async function withHomeLock<T>(lockFile: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+  // The file is never opened otherwise: closing any descriptor of it would release this process's lock.
+  ensurePrivate(lockFile);
+  const lock = new DatabaseSync(lockFile);
+  try {
+    const deadline = Date.now() + waitMs;
+    while (!tryLock(lock)) {
+      if (Date.now() > deadline)
+        throw new Error(`${describeHolders(lockFile)} held ${lockFile} for more than ${waitMs} ms`);
+      await delay(RETRY_MS);
+    }
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
+function tryLock(lock: DatabaseSync): boolean {
+  try {
+    lock.exec('BEGIN IMMEDIATE');
+    return true;
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return false;
+    throw error;
+  }
+}
+
+/** Reads the holders from Linux's list of locks, such as `1: POSIX  ADVISORY  WRITE 4711 08:01:131 0 EOF`. */
+function describeHolders(lockFile: string): string {
+  try {
+    const { ino } = statSync(lockFile);
+    const lines = readFileSync('/proc/locks', 'utf8').split('\n');
+    const held = lines.map((line) => line.trim().split(/\s+/)).filter((words) => words[5]?.endsWith(`:${ino}`));
+    const pids = [...new Set(held.map((words) => words[4]))];
+    if (pids.length > 0) return `Another process (pid ${pids.join(', ')}) has`;
+  } catch {
+    // Other systems have no such list.
+  }
+  return 'Another process has';
+}
 
 export interface EmbeddedPostgresOptions {
   /** Data directory of the service; PostgreSQL's files lie in `postgres/` below it. */

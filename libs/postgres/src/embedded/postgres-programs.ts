@@ -17,8 +17,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { canPass, ROOT_STATE_DIRECTORY } from './cluster-home.js';
-import { PostgresRefusal } from './postgres-refusal.js';
-import { accountMay, type ServerAccount } from './server-account.js';
+import { accountMay, PostgresRefusal, type ServerAccount } from './server-account.js';
 
 /** Programs of one PostgreSQL version. */
 export interface PostgresPrograms {

@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { PostgresRefusal } from './postgres-refusal.js';
+
+/** Reports that the embedded PostgreSQL cannot be used; the message tells the operator what to change. */
+export class PostgresRefusal extends Error {
+  override readonly name = 'PostgresRefusal';
+}
 
 /** Account of the operating system. */
 export interface ServerAccount {

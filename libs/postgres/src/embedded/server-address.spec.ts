@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { ScramClient } from '../database/scram-client.js';
-import { clientOf } from '../database/connection-options.js';
+import { clientOf, ScramClient } from '../database/connection-options.js';
 import { databaseUrl } from './server-address.js';
 
 describe('databaseUrl', () => {

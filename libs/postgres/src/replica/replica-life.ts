@@ -1,10 +1,10 @@
+import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
 import type pg from 'pg';
+import { SESSION_SETTINGS } from '../database/connection-options.js';
 import { Database } from '../database/database.js';
 import { isReadOnly, sqlState } from '../database/outage.js';
-import { SESSION_SETTINGS } from '../database/session-settings.js';
 import { DEAD_REPLICAS, FORGET_REPLICA, HEARTBEAT, LIVING_PEERS, UNKNOWN_REPLICAS } from './replica-liveness.js';
 
 const HEARTBEAT_MS = 2_000;

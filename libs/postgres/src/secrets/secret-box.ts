@@ -1,4 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import type { AppConfig } from '#libs/service';
+import type { Database } from '../database/database.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -74,4 +76,55 @@ function idOf(key: Buffer): string {
 /** Encodes a place injectively. */
 function placeBytes(place: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(place));
+}
+
+/**
+ * Payload of a job that reseals secrets: the key to use. While keys are replaced, replicas seal with different keys.
+ */
+export interface Sealing {
+  /** Mark of the key. Absent in jobs of earlier versions: the executing replica uses its own key. */
+  mark?: string;
+}
+
+export function sealingWith({ mark }: Pick<SecretBox, 'mark'>): { mark: string } {
+  return { mark };
+}
+
+export function readSealing(payload: unknown): Sealing {
+  const { mark } = (payload ?? {}) as Record<string, unknown>;
+  return typeof mark === 'string' ? { mark } : {};
+}
+
+/**
+ * Asserts that this replica seals with the job's key. @throws Error otherwise: the job is retried until a replica with
+ * that key gets it
+ */
+export function expectKey({ mark }: Sealing, box: Pick<SecretBox, 'mark'>): void {
+  if (mark !== undefined && mark !== box.mark) throw new Error('Another replica seals with the key that is meant');
+}
+
+const BYTES = 32;
+/** Name of the service's own key among its secrets. */
+const OWN_KEY = 'secrets';
+
+/** Returns a secret that all replicas on one database share; the first caller creates it. */
+export async function serviceSecret(database: Database, name: string): Promise<Buffer> {
+  await database.pool.query('INSERT INTO service_secret (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
+    name,
+    randomBytes(BYTES),
+  ]);
+  const { rows } = await database.pool.query<{ value: Buffer }>('SELECT value FROM service_secret WHERE name = $1', [
+    name,
+  ]);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`The secret ${name} is missing`);
+  return row.value;
+}
+
+/**
+ * Opens the secret box of this service: the keys of `CREDENTIALS_KEY`, then the key stored in the database. The stored
+ * key seals if the operator configured none, and keeps opening what it sealed before.
+ */
+export async function openSecretBox(config: AppConfig, database: Database): Promise<SecretBox> {
+  return new SecretBox([...config.credentialsKeys, await serviceSecret(database, OWN_KEY)]);
 }

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Metrics } from '#libs/service';
 import type { ReplicaLife } from '../replica/replica-life.js';
 import {
@@ -9,10 +10,259 @@ import {
   type SignalSubscription,
   type SignalTopic,
 } from './replica-signals.js';
-import { channelOf, readPayload } from './signal-channel.js';
-import { SignalListener } from './signal-listener.js';
-import { SignalSender } from './signal-sender.js';
-import type { SignalWire } from './signal-wire.js';
+import type { SignalWire, WireEvents, WireSession } from './signal-wire.js';
+
+/** Maximum bytes of a payload: PostgreSQL accepts fewer than 8,000. */
+const MAX_BYTES = 7_900;
+
+/** Returns the channel of a key: the same one of the topic's channels at every replica. */
+export function channelOf(topic: SignalTopic, key: string): string {
+  return topic.shards === 1 ? `parley_${topic.name}` : `parley_${topic.name}_${hashKey(key) % topic.shards}`;
+}
+
+/** Encodes the keys in as few payloads as possible; each names its sender, which ignores its own signals. */
+export function payloadsOf(sender: string, keys: Iterable<string>): string[] {
+  const head = JSON.stringify(sender);
+  const payloads: string[] = [];
+  let body = head;
+  let bytes = Buffer.byteLength(head) + 2;
+  for (const key of keys) {
+    const json = `,${JSON.stringify(key)}`;
+    const size = Buffer.byteLength(json);
+    if (bytes + size > MAX_BYTES && body !== head) {
+      payloads.push(`[${body}]`);
+      body = head;
+      bytes = Buffer.byteLength(head) + 2;
+    }
+    body += json;
+    bytes += size;
+  }
+  if (body !== head) payloads.push(`[${body}]`);
+  return payloads;
+}
+
+/** Parses a payload; returns `undefined` if it has another form. */
+export function readPayload(payload: string | undefined): { sender: string; keys: string[] } | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(payload ?? '');
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(parsed) || !parsed.every((entry) => typeof entry === 'string')) return undefined;
+  const [sender, ...keys] = parsed as string[];
+  return sender === undefined ? undefined : { sender, keys };
+}
+
+/** Computes FNV-1a, which spreads well and is cheap. */
+function hashKey(text: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  }
+  return value >>> 0;
+}
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 5_000;
+
+export interface ListenerEvents {
+  onNotified(channel: string, payload: string | undefined): void;
+  /** Reports subscribed channels; earlier signals on them may have been missed. */
+  onListening(channels: readonly string[]): void;
+  /** Reports a lost or failed session, once; the listener retries until a session exists. */
+  onLost(error: unknown): void;
+}
+
+/** Receives signals on a separate session, which it replaces when it breaks. */
+class SignalListener {
+  private readonly wanted = new Set<string>();
+  private readonly listened = new Set<string>();
+  private session: WireSession | undefined;
+  private syncing = false;
+  private isTroubled = false;
+  private ended = false;
+
+  constructor(
+    private readonly open: (events: WireEvents) => Promise<WireSession>,
+    private readonly events: ListenerEvents,
+  ) {}
+
+  /** True if the session was lost, or could not be opened, and there is none yet. */
+  get troubled(): boolean {
+    return this.isTroubled;
+  }
+
+  listenTo(channel: string): void {
+    this.wanted.add(channel);
+    void this.syncChannels();
+  }
+
+  stopListening(channel: string): void {
+    this.wanted.delete(channel);
+    void this.syncChannels();
+  }
+
+  /** Replaces the session: it may lead to a replaced server. */
+  renewSession(): void {
+    if (this.session) this.discardSession(new Error('The session is replaced: its server only reads'));
+  }
+
+  async endListening(): Promise<void> {
+    this.ended = true;
+    const { session } = this;
+    this.forgetSession();
+    await session?.endSession();
+  }
+
+  /** Subscribes the session to all wanted channels at once. Never rejects. */
+  private async syncChannels(): Promise<void> {
+    if (this.syncing) return;
+    this.syncing = true;
+    // Channels wanted in the same turn are requested together.
+    await Promise.resolve();
+    for (let pause = FIRST_RETRY_MS; !this.ended && this.isBehind();) {
+      try {
+        await this.listenToWanted();
+        pause = FIRST_RETRY_MS;
+      } catch (error) {
+        this.discardSession(error);
+        await delay(pause, undefined, { ref: false });
+        pause = Math.min(pause * 2, LAST_RETRY_MS);
+      }
+    }
+    this.syncing = false;
+  }
+
+  private isBehind(): boolean {
+    return this.wanted.symmetricDifference(this.listened).size > 0;
+  }
+
+  private async listenToWanted(): Promise<void> {
+    const session = (this.session ??= await this.openWireSession());
+    const fresh = [...this.wanted.difference(this.listened)];
+    const stale = [...this.listened.difference(this.wanted)];
+    await session.changeChannels(fresh, stale);
+    // The session may have been lost since.
+    if (this.session !== session) return;
+    this.isTroubled = false;
+    for (const channel of fresh) this.listened.add(channel);
+    for (const channel of stale) this.listened.delete(channel);
+    if (fresh.length > 0) this.events.onListening(fresh);
+  }
+
+  private async openWireSession(): Promise<WireSession> {
+    // The session may end before it is assigned.
+    const own: { session?: WireSession } = {};
+    const session = await this.open({
+      notified: (channel, payload) => this.events.onNotified(channel, payload),
+      ended: (error) => {
+        if (own.session !== undefined && this.session === own.session) this.discardSession(error);
+      },
+    });
+    own.session = session;
+    if (this.ended) await session.endSession();
+    return session;
+  }
+
+  private discardSession(error: unknown): void {
+    const { session } = this;
+    this.forgetSession();
+    void session?.endSession();
+    if (this.ended) return;
+    if (!this.isTroubled) this.events.onLost(error);
+    this.isTroubled = true;
+    void this.syncChannels();
+  }
+
+  private forgetSession(): void {
+    this.session = undefined;
+    this.listened.clear();
+  }
+}
+
+/** Minimum milliseconds between two statements: at most a hundred per second. */
+const PAUSE_MS = 10;
+/** Maximum number of waiting keys while the database does not answer; further keys are dropped. */
+const MAX_WAITING = 10_000;
+
+/** Sends one NOTIFY per channel, with a payload for each, in one transaction. */
+export type Notify = (channels: readonly string[], payloads: readonly string[]) => Promise<unknown>;
+
+/**
+ * Sends signals: the first one at once, later ones within ten milliseconds together. Signals that cannot be sent are
+ * dropped, since receivers also poll.
+ */
+export class SignalSender {
+  private waiting = new Map<string, Set<string>>();
+  private count = 0;
+  private begun = Number.NEGATIVE_INFINITY;
+  private sending: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param onFailure called with the error of each failed statement */
+  constructor(
+    private readonly sender: string,
+    private readonly notify: Notify,
+    private readonly onFailure: (error: unknown) => void = () => undefined,
+  ) {}
+
+  queueSignal(channel: string, key: string): void {
+    const keys = this.waiting.get(channel);
+    if (keys?.has(key) || this.count >= MAX_WAITING) return;
+    if (keys) keys.add(key);
+    else this.waiting.set(channel, new Set([key]));
+    this.count += 1;
+    this.scheduleSend();
+  }
+
+  /** Sends the waiting signals; resolves when none is left. */
+  async sendRemaining(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    do {
+      this.sending ??= this.sendWaiting();
+      await this.sending;
+    } while (this.count > 0);
+  }
+
+  private scheduleSend(): void {
+    if (this.sending || this.timer) return;
+    const pause = this.begun + PAUSE_MS - performance.now();
+    if (pause <= 0) {
+      // Signals of the same turn share the statement.
+      this.sending = Promise.resolve().then(() => this.sendWaiting());
+      return;
+    }
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.sending ??= this.sendWaiting();
+    }, pause).unref();
+  }
+
+  /** Sends all waiting signals. Never rejects. */
+  private async sendWaiting(): Promise<void> {
+    const { waiting } = this;
+    this.waiting = new Map();
+    this.count = 0;
+    this.begun = performance.now();
+    const channels: string[] = [];
+    const payloads: string[] = [];
+    for (const [channel, keys] of waiting) {
+      for (const payload of payloadsOf(this.sender, keys)) {
+        channels.push(channel);
+        payloads.push(payload);
+      }
+    }
+    try {
+      if (channels.length > 0) await this.notify(channels, payloads);
+    } catch (error) {
+      this.onFailure(error);
+    }
+    this.sending = undefined;
+    if (this.count > 0) this.scheduleSend();
+  }
+}
 
 /** Milliseconds for which an unwatched channel stays subscribed, so that its next watcher needs no new subscription. */
 const LINGER_MS = 30_000;

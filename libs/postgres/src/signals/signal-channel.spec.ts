@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { channelOf, payloadsOf, readPayload } from './signal-channel.js';
+import { channelOf, payloadsOf, readPayload } from './channel-signals.js';
 
 const TOPIC = { name: 'thing', shards: 16 };
 

@@ -1,5 +1,4 @@
-import { readPayload } from './signal-channel.js';
-import { SignalSender } from './signal-sender.js';
+import { readPayload, SignalSender } from './channel-signals.js';
 
 type Sent = Record<string, string[]>;
 

@@ -1,11 +1,14 @@
 import type { JsonObject } from '../json.js';
-import { withKeptFile } from '../kept-file.js';
-import type { Message } from '../message.js';
+import { type Message, withKeptFile } from '../message.js';
 import type { Task } from '../task.js';
-import { InvalidProtocolValue } from './invalid-protocol-value.js';
-import { readPre10SendParams, writePre10SendParams } from './pre-1-0-requests.js';
-import { isPre10Task, readPre10SendResult, writePre10Task } from './pre-1-0-values.js';
-import { readStreamResponse } from './proto-json.js';
+import {
+  isPre10Task,
+  readPre10SendParams,
+  readPre10SendResult,
+  writePre10SendParams,
+  writePre10Task,
+} from './pre-1-0.js';
+import { InvalidProtocolValue, readStreamResponse } from './proto-json.js';
 
 const newId = (): string => 'new';
 const said: Message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] };

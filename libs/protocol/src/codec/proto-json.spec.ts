@@ -1,6 +1,5 @@
 import * as sdk from '@a2a-js/sdk';
-import { InvalidProtocolValue } from './invalid-protocol-value.js';
-import { readStreamResponse, readTask } from './proto-json.js';
+import { InvalidProtocolValue, readStreamResponse, readTask } from './proto-json.js';
 import { decodeTask } from './sdk-codec.js';
 
 describe('ProtoJSON from the wire', () => {

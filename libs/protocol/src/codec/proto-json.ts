@@ -1,15 +1,20 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import type { Message, Part } from '../message.js';
-import type {
-  Artifact,
-  StreamResponse,
-  Task,
-  TaskArtifactUpdateEvent,
-  TaskStatus,
-  TaskStatusUpdateEvent,
+import {
+  type Artifact,
+  type StreamResponse,
+  type Task,
+  TASK_STATES,
+  type TaskArtifactUpdateEvent,
+  type TaskState,
+  type TaskStatus,
+  type TaskStatusUpdateEvent,
 } from '../task.js';
-import { TASK_STATES, type TaskState } from '../task-state.js';
-import { InvalidProtocolValue } from './invalid-protocol-value.js';
+
+/** A value from the wire that is not valid in A2A 1.0. The message names the invalid member and nothing else. */
+export class InvalidProtocolValue extends Error {
+  override readonly name = 'InvalidProtocolValue';
+}
 
 /**
  * Reads ProtoJSON of A2A 1.0 as an agent wrote it.

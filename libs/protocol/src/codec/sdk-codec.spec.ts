@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { webUrls } from '../../../../test/support/web-urls.js';
 import type { JsonObject, JsonValue } from '../json.js';
 import type { Message, Part } from '../message.js';
-import type { StreamResponse } from '../task.js';
-import { TASK_STATES } from '../task-state.js';
+import { type StreamResponse, TASK_STATES } from '../task.js';
+import { InvalidProtocolValue } from './proto-json.js';
 import {
   decodeAgentCard,
   decodeStreamResponse,
@@ -15,7 +15,6 @@ import {
   encodeStreamResponse,
   encodeTask,
 } from './sdk-codec.js';
-import { InvalidProtocolValue } from './invalid-protocol-value.js';
 
 const text = fc.string({ minLength: 1, maxLength: 12 });
 const json = fc.jsonValue({ maxDepth: 2 }).map((it) => JSON.parse(JSON.stringify(it)) as JsonValue);

@@ -4,8 +4,16 @@ import type { Message, Part } from '../message.js';
 import type { TaskPushNotificationConfig } from '../requests.js';
 import type { Artifact, StreamResponse, Task, TaskStatus } from '../task.js';
 import { protoNames } from './proto-names.js';
-import { configurationOf, withJsonNames, pushConfigOf, type ReadV03 } from './v0-3-requests.js';
-import { endsV03Stream, unwrappedData, wrappedData, writeV03PushConfig } from './v0-3-values.js';
+import {
+  configurationOf,
+  endsV03Stream,
+  pushConfigOf,
+  type ReadV03,
+  unwrappedData,
+  withJsonNames,
+  wrappedData,
+  writeV03PushConfig,
+} from './v0-3.js';
 
 /**
  * Writes a Task for HTTP+JSON of A2A 0.3. Its ProtoJSON (`a2a.v1`) differs from both JSON-RPC of 0.3 and 1.0: Parts of

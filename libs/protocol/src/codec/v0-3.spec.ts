@@ -1,8 +1,15 @@
 import type { JsonObject, JsonValue } from '../json.js';
 import type { Part } from '../message.js';
-import { readV03OnePushParams, readV03PushConfig, readV03PushParams, readV03SendParams } from './v0-3-requests.js';
 import { readV03RestPushConfig, readV03RestSend, writeV03RestItem, writeV03RestPushConfig } from './v0-3-rest.js';
-import { writeV03PushConfig, writeV03StreamItem, writeV03Task } from './v0-3-values.js';
+import {
+  readV03OnePushParams,
+  readV03PushConfig,
+  readV03PushParams,
+  readV03SendParams,
+  writeV03PushConfig,
+  writeV03StreamItem,
+  writeV03Task,
+} from './v0-3.js';
 
 const PARTS: [string, Part, JsonValue, JsonValue][] = [
   ['text', { text: '' }, { kind: 'text', text: '' }, { text: '' }],

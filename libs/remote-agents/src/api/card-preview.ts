@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import {
   AgentCallError,
   CARD_PATH,
@@ -7,17 +8,17 @@ import {
   pre10CardUrl,
   readAgentCard,
 } from '#libs/a2a-client';
-import { malformedRequest, ServiceAddress } from '#libs/http';
 import {
   type OutboundAnswer,
-  OutboundConnectError,
   type OutboundClient,
+  OutboundConnectError,
   OutboundHttp,
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLongError,
-} from '#libs/outbound';
+} from '#libs/http-client';
+import { malformedRequest, ServiceAddress } from '#libs/http-server';
 import {
   type AgentCard,
   decodeAgentCard,
@@ -26,11 +27,10 @@ import {
   tryParseJson,
   urlProblem,
 } from '#libs/protocol';
-import { Injectable } from '@nestjs/common';
-import { agentPlace } from '../agent-place.js';
-import { type RemoteAgentCardStatus, RemoteAgentCards } from '../remote-agent-cards.js';
-import { cardContent } from '../card-content.js';
-import { CardSignatures, type CardSignatureReport } from '../card-signatures.js';
+import { cardContent } from '../card-changes.js';
+import { agentPlace } from '../card-pins.js';
+import { type CardSignatureReport, CardSignatures } from '../card-signatures.js';
+import { RemoteAgentCards, type RemoteAgentCardStatus } from '../remote-agent-cards.js';
 import { type CardProblem, cardProblems, type CardVersion, cardVersion } from './card-problems.js';
 
 /** Current card of an agent, and its assessment. */

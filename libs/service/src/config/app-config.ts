@@ -1,7 +1,6 @@
-import type { AuthConfig } from './auth-config.js';
+import type { AuthConfig, LimitsConfig } from './auth-config.js';
 import type { ContentLimits } from './content-limits.js';
 import type { FilesConfig } from './files-config.js';
-import type { LimitsConfig } from './limits-config.js';
 import type { McpServerEntry } from './mcp-config.js';
 import type { MemoryConfig } from './memory-config.js';
 import type { TracingConfig } from './tracing-config.js';

@@ -1,5 +1,4 @@
-import { ConfigError } from './config-error.js';
-import { loadConfig } from './load-config.js';
+import { ConfigError, loadConfig } from './load-config.js';
 
 const DIRECT = 'postgres://parley@db.example:5432/parley';
 const POOLER = 'postgres://parley@pooler.example:6432/parley';

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from './config-error.js';
-import { type Environment, loadConfig } from './load-config.js';
+import { ConfigError, type Environment, loadConfig } from './load-config.js';
 
 let folder: string;
 let s3: Record<string, string>;

@@ -1,5 +1,4 @@
-import { ConfigError } from './config-error.js';
-import { loadConfig } from './load-config.js';
+import { ConfigError, loadConfig } from './load-config.js';
 
 describe('ALLOWED_HOSTS', () => {
   it('is a list of hosts, in lower case', () => {

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
 import fc from 'fast-check';
+import { resolve } from 'node:path';
 import { DEFAULT_CONTENT_LIMITS } from './content-limits.js';
-import { ConfigError } from './config-error.js';
-import { type Environment, loadConfig } from './load-config.js';
+import { ConfigError, type Environment, loadConfig } from './load-config.js';
 
 describe('loadConfig', () => {
   it('has a default for everything', () => {

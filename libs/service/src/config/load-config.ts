@@ -1,19 +1,27 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { DATABASE_VARIABLES, databaseProblems, HOST_VARIABLES, SIGNALS_VARIABLES } from './addresses-config.js';
 import { AppConfig, type LlmConfig } from './app-config.js';
-import { type AuthConfig, readAuth } from './auth-config.js';
-import { ConfigError } from './config-error.js';
-import { DATABASE_VARIABLES, databaseProblems } from './database-config.js';
-import { FILES_VARIABLES, filesOf, readS3Keys, type S3Keys } from './files-config.js';
-import { HOST_VARIABLES } from './hosts-config.js';
+import { type AuthConfig, LIMIT_VARIABLES, limitsOf, readAuth } from './auth-config.js';
 import { CONTENT_VARIABLES, contentLimitsOf } from './content-limits.js';
-import { LIMIT_VARIABLES, limitsOf } from './limits-config.js';
+import { FILES_VARIABLES, filesOf, readS3Keys, type S3Keys } from './files-config.js';
 import { type McpServerEntry, readMcpServers } from './mcp-config.js';
 import { MEMORY_VARIABLES, memoryOf } from './memory-config.js';
 import { parseBytes, parseDuration } from './quantities.js';
-import { SIGNALS_VARIABLES } from './signals-config.js';
 import { TRACING_VARIABLES, tracingOf } from './tracing-config.js';
+
+/**
+ * Reports an unusable configuration. `lines` has one line per bad key; a line names keys only and never contains a
+ * value.
+ */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(readonly lines: readonly string[]) {
+    super(`Bad configuration:\n${lines.join('\n')}`);
+  }
+}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

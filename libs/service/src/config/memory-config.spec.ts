@@ -1,5 +1,4 @@
-import { ConfigError } from './config-error.js';
-import { loadConfig } from './load-config.js';
+import { ConfigError, loadConfig } from './load-config.js';
 import { memoryOf } from './memory-config.js';
 
 const GIVEN = { EVENT_LIMIT: 1, JOURNAL_BATCH_LIMIT: 2, JOURNAL_STALL_LIMIT: 3, NODES_AT_WORK_LIMIT: 4 };

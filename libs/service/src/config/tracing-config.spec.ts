@@ -1,5 +1,4 @@
-import { ConfigError } from './config-error.js';
-import { loadConfig } from './load-config.js';
+import { ConfigError, loadConfig } from './load-config.js';
 
 describe('the configuration of traces', () => {
   it('makes no spans unless it says where they go', () => {

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../metrics.js';
 import { LoopShares } from './loop-shares.js';
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['queueMicrotask'] }));

@@ -1,6 +1,6 @@
-import { AsyncResource } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '../metrics/metrics.js';
+import { AsyncResource } from 'node:async_hooks';
+import { Metrics } from '../metrics.js';
 import { watchLoopLoad } from './loop-load.js';
 
 /** Minimum bytes of a body that is costly to read. */

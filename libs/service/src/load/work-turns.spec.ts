@@ -1,4 +1,4 @@
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../metrics.js';
 import { LoopShares } from './loop-shares.js';
 import { WorkTurns } from './work-turns.js';
 

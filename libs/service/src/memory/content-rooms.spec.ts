@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
-import { Metrics } from '../metrics/metrics.js';
-import { ContentRoom, type ContentPlace, TooManyContents } from './content-rooms.js';
+import { Metrics } from '../metrics.js';
+import { type ContentPlace, ContentRoom, TooManyContents } from './content-rooms.js';
 import { InFlight } from './in-flight.js';
 
 const MEGABYTE = 1024 ** 2;

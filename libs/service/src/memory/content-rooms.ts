@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/app-config.js';
 import type { CallerIdentity } from '../load/caller-turns.js';
-import { AnswerStep, type StepMember } from './answer-step.js';
+import { AnswerStep, type StepMember, untilGranted } from './answer-step.js';
 import { InFlight, SMALL_REQUEST } from './in-flight.js';
-import { untilGranted } from './room-wait.js';
 
 /** Granularity of granted room, in bytes. */
 const UNIT = 64 * 1024;

@@ -1,5 +1,5 @@
+import { Metrics } from '../metrics.js';
 import { InFlight } from './in-flight.js';
-import { Metrics } from '../metrics/metrics.js';
 
 const KIB = 1024;
 

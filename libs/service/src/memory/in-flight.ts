@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/app-config.js';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../metrics.js';
 
 /** Caller whose bytes are counted. */
 export interface InFlightOwner {

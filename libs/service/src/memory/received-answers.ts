@@ -2,8 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { CallerIdentity } from '../load/caller-turns.js';
 import { COSTLY_BODY } from '../load/loop-shares.js';
 import { FREE, type WorkTurn } from '../load/work-turns.js';
-import { AnswerStep, type StepMember } from './answer-step.js';
-import { untilGranted } from './room-wait.js';
+import { AnswerStep, type StepMember, untilGranted } from './answer-step.js';
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;

@@ -1,4 +1,4 @@
-import type { JournalEntry, JournalOutcome } from '../task-store.js';
+import type { JournalEntry, JournalOutcome } from '../store/task-store.js';
 
 /** Refuses a batch with the error that it gives; `undefined` lets the batch be written. */
 export type Fault = (batch: readonly JournalEntry[]) => Error | undefined;

@@ -1,6 +1,5 @@
-import type { JournalSource, WaitingEvent } from '../journal-queue.js';
-import type { TaskJournal } from '../task-journal.js';
-import type { JournalEntry, JournalOutcome } from '../task-store.js';
+import type { JournalSource, TaskJournal, WaitingEvent } from '../journal/task-journal.js';
+import type { JournalEntry, JournalOutcome } from '../store/task-store.js';
 
 /** A store whose statements the test lets through one by one. */
 export class HeldStore {

@@ -45,7 +45,7 @@ interface ParleyClient {
 /** Parley's own client as its service puts it together, from the build. */
 async function parleyDirectory(): Promise<{ resolveClient(url: string): Promise<ParleyClient> }> {
   const { HttpAgentDirectory } = await import(join(ROOT, 'dist/libs/a2a-client/src/index.js'));
-  const { OutboundHttp } = await import(join(ROOT, 'dist/libs/outbound/src/index.js'));
+  const { OutboundHttp } = await import(join(ROOT, 'dist/libs/http-client/src/index.js'));
   const { loadConfig } = await import(join(ROOT, 'dist/libs/service/src/index.js'));
   return new HttpAgentDirectory({ http: new OutboundHttp(loadConfig({ OUTBOUND_ALLOW: '127.0.0.1' })) });
 }

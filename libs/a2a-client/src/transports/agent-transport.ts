@@ -1,0 +1,76 @@
+import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
+import { type AnswerPlace, type TraceContext, type TraceHeaders, traceHeaders } from '#libs/service';
+import type { AgentCallOptions, CallTimeouts } from '../agent-client.js';
+import type { RequestAuth } from '../request-signers.js';
+
+/** Options of a call, and what ties its transport to the attempt. */
+export interface TransportOptions extends AgentCallOptions {
+  /** Signal that ends the attempt: the transport stops and closes its connection. */
+  signal: AbortSignal;
+  /** Called for every sign of life, even a heartbeat. */
+  alive: () => void;
+  /** Account for the bytes of the call's answer. */
+  place?: AnswerPlace;
+  /** Proof that the call carries if it names a credential. */
+  auth?: RequestAuth;
+}
+
+/** Transport to one agent. Each method is a single exchange: no limits, no retry, no resumption. */
+export interface AgentTransport {
+  /** True if SubscribeToTask may be called. */
+  readonly streaming: boolean;
+  /** Limits that replace the defaults for this transport. */
+  readonly timeouts: Partial<CallTimeouts>;
+  sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse>;
+  /**
+   * Sends a Message and returns the agent's first answer: its Task, which may still be active, or a direct Message.
+   * Absent if every Message is streamed.
+   */
+  postMessage?(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse>;
+  subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse>;
+  getTask(taskId: string, options: TransportOptions): Promise<Task>;
+  cancelTask(taskId: string, options: TransportOptions): Promise<Task>;
+}
+
+/** Returns the headers that identify the caller to an agent; called for each call. */
+export type CallCredentials = (options: AgentCallOptions) => Readonly<Record<string, string>> | undefined;
+
+/**
+ * Returns the credentials for an agent by the URL that its caller named, whatever its card says; `undefined` for an
+ * agent that gets none.
+ */
+export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
+
+/** Default accepted output modes: texts and JSON. */
+const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
+
+/**
+ * Completes a request as every transport sends it.
+ * @param returnImmediately requests an answer as soon as there is a Task instead of at the end of the turn
+ */
+export function completedRequest(request: SendMessageRequest, returnImmediately: boolean): SendMessageRequest {
+  const configuration = {
+    acceptedOutputModes: ACCEPTED_OUTPUT_MODES,
+    ...(returnImmediately && { returnImmediately }),
+    ...request.configuration,
+  };
+  return { ...request, configuration };
+}
+
+/**
+ * True if an agent that does not stream shall answer as soon as there is a Task: only a Task with a known id can be
+ * canceled, or followed after a crash. The id of a follow-up's Task is already known.
+ */
+export function isAnsweredAtOnce(request: SendMessageRequest, streaming: boolean): boolean {
+  return !streaming && request.message.taskId === undefined;
+}
+
+/** Returns the trace headers of a call. */
+export function callTraceHeaders({ trace }: { trace?: TraceContext }): TraceHeaders | undefined {
+  return trace && traceHeaders(trace);
+}
+
+/** Returns the idempotency header, under which a repeated Message counts as the same. */
+export function keyHeader({ idempotencyKey }: { idempotencyKey?: string }): Record<string, string> | undefined {
+  return idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey };
+}

@@ -1,0 +1,74 @@
+import type { Part, SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
+import type { AgentTransport, TransportOptions } from './agent-transport.js';
+
+/** Tenant and owner of a call. */
+export interface FileReader {
+  readonly tenant: string;
+  readonly owner: string;
+}
+
+/** Opens files of this service to remote agents, which have no key for them. */
+export abstract class OutgoingFiles {
+  /**
+   * Replaces the URLs of the reader's own files with signed addresses. Other Parts stay unchanged: callers cannot open
+   * files of others. Waits for an unreachable database.
+   * @param forMs milliseconds for which the addresses are valid
+   */
+  abstract openFiles(parts: readonly Part[], reader: FileReader, forMs: number, signal: AbortSignal): Promise<Part[]>;
+}
+
+const QUARTER_HOUR_MS = 15 * 60_000;
+/** Validity of addresses for a call without a limit. */
+const LONGEST_MS = 24 * 60 * 60_000;
+
+/**
+ * Transport that sends Messages with signed addresses of the files that they name. Only the wire has those: the
+ * caller's log keeps the permanent URLs.
+ */
+export class FileOpeningTransport implements AgentTransport {
+  constructor(
+    private readonly inner: AgentTransport,
+    private readonly files: OutgoingFiles,
+  ) {}
+
+  get streaming(): boolean {
+    return this.inner.streaming;
+  }
+
+  get timeouts(): AgentTransport['timeouts'] {
+    return this.inner.timeouts;
+  }
+
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    yield* this.inner.sendMessage(await this.#withOpenFiles(request, options), options);
+  }
+
+  get postMessage(): AgentTransport['postMessage'] {
+    const { inner } = this;
+    if (inner.postMessage === undefined) return undefined;
+    return async (request, options) => inner.postMessage!(await this.#withOpenFiles(request, options), options);
+  }
+
+  subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.inner.subscribeToTask(taskId, options);
+  }
+
+  getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return this.inner.getTask(taskId, options);
+  }
+
+  cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return this.inner.cancelTask(taskId, options);
+  }
+
+  async #withOpenFiles(request: SendMessageRequest, options: TransportOptions): Promise<SendMessageRequest> {
+    const { message } = request;
+    const { scope, timeouts, signal } = options;
+    if (scope === undefined || message.parts.every(({ url }) => url === undefined)) return request;
+    const forMs = Math.min(timeouts?.total ?? LONGEST_MS, LONGEST_MS) + QUARTER_HOUR_MS;
+    return {
+      ...request,
+      message: { ...message, parts: await this.files.openFiles(message.parts, scope, forMs, signal) },
+    };
+  }
+}

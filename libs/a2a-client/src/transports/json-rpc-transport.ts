@@ -1,0 +1,139 @@
+import {
+  InvalidProtocolValue,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readStreamItem,
+  readStreamResponse,
+  readTask,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
+import { type AgentAnswer, type AgentRequest, eventsOf, jsonObjectOf } from '../agent-request.js';
+import { errorOf } from '../call-failure.js';
+import {
+  type AgentTransport,
+  type CallCredentials,
+  callTraceHeaders,
+  completedRequest,
+  isAnsweredAtOnce,
+  keyHeader,
+  type TransportOptions,
+} from './agent-transport.js';
+
+/** Dialect that converts requests from A2A 1.0 and results to it. */
+export interface JsonRpcDialect {
+  /** Method in place of SendMessage; absent: SendMessage of A2A 1.0. */
+  readonly sendMethod?: string;
+  writeParams(params: JsonObject): JsonObject;
+  /** Converts a result to A2A 1.0. @throws InvalidProtocolValue, AgentCallError */
+  readResult(method: string, result: JsonObject): JsonObject;
+}
+
+export interface JsonRpcEndpoint {
+  url: string;
+  /** Tenant of this endpoint in the card. */
+  tenant?: string;
+  /** Returns the next request id of this endpoint, unique over all its clients. */
+  nextId: () => number;
+  credentials?: CallCredentials;
+}
+
+/** Transport to an agent of A2A 1.x over JSON-RPC (section 9). */
+export class JsonRpcTransport implements AgentTransport {
+  readonly timeouts = {};
+  readonly #url: URL;
+
+  constructor(
+    private readonly request: AgentRequest,
+    private readonly endpoint: JsonRpcEndpoint,
+    readonly streaming: boolean,
+    private readonly dialect?: JsonRpcDialect,
+  ) {
+    this.#url = new URL(endpoint.url);
+  }
+
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    const params = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
+    if (this.streaming) yield* this.#requestStream('SendStreamingMessage', params, options);
+    else yield await this.#sendUnary(params, options);
+  }
+
+  postMessage(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return this.#sendUnary(completedRequest(request, true), options);
+  }
+
+  subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.#requestStream('SubscribeToTask', { id: taskId }, options);
+  }
+
+  async getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return readTask(await this.#requestResult('GetTask', { id: taskId }, options));
+  }
+
+  async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return readTask(await this.#requestResult('CancelTask', { id: taskId }, options));
+  }
+
+  async #sendUnary(params: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return readStreamResponse(await this.#requestResult('SendMessage', params, options));
+  }
+
+  async #requestResult(method: string, params: object, options: TransportOptions): Promise<JsonValue | undefined> {
+    const id = this.endpoint.nextId();
+    const answer = await this.#postRequest({ method, params, id }, ASKING, options);
+    const result = readRpcResult(await answer.readText(), id);
+    return this.dialect && isJsonObject(result) ? this.dialect.readResult(method, result) : result;
+  }
+
+  async *#requestStream(method: string, params: object, options: TransportOptions): AsyncIterable<StreamResponse> {
+    const id = this.endpoint.nextId();
+    const answer = await this.#postRequest({ method, params, id }, STREAMING, options);
+    const events = eventsOf(answer, (body) => readRpcResult(body, id));
+    for await (const { data } of events) {
+      const result = readRpcResult(data, id);
+      const item = isJsonObject(result) ? readStreamItem(result) : readStreamResponse(result);
+      if (item) yield item;
+    }
+  }
+
+  #postRequest(
+    { method, params, id }: { method: string; params: object; id: number },
+    headers: Record<string, string>,
+    options: TransportOptions,
+  ): Promise<AgentAnswer> {
+    const { tenant } = this.endpoint;
+    const { signal, alive, auth, place } = options;
+    const fence = SENDING.test(method) ? options.fence : undefined;
+    const { sendMethod } = this.dialect ?? {};
+    const all = {
+      ...(sendMethod === undefined ? headers : UNVERSIONED),
+      ...this.endpoint.credentials?.(options),
+      ...callTraceHeaders(options),
+      ...(SENDING.test(method) && keyHeader(options)),
+    };
+    const given = tenant && !('tenant' in params) ? { ...params, tenant } : params;
+    const spoken = this.dialect?.writeParams(given as JsonObject) ?? given;
+    const body = JSON.stringify({ jsonrpc: '2.0', method: sendMethod ?? method, params: spoken, id });
+    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, auth, fence, place });
+  }
+}
+
+const SENDING = /^Send/;
+const UNVERSIONED = { 'content-type': 'application/json', accept: 'application/json' };
+const ASKING = { ...UNVERSIONED, 'a2a-version': '1.0' };
+const STREAMING = { ...ASKING, accept: 'text/event-stream' };
+
+/**
+ * Reads the result of a response. @throws AgentCallError if it is an error, InvalidProtocolValue if it does not answer
+ * this request
+ */
+function readRpcResult(body: string, id: number): JsonValue | undefined {
+  const response = jsonObjectOf(body);
+  if (response.jsonrpc !== '2.0') throw new InvalidProtocolValue('it is not a JSON-RPC 2.0 response');
+  const error = errorOf(response);
+  if (error !== undefined) throw error;
+  if (response.id !== id && response.id !== String(id)) throw new InvalidProtocolValue('it answers another request');
+  return response.result;
+}

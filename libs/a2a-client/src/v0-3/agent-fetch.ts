@@ -1,0 +1,151 @@
+import { A2A_ERRORS } from '#libs/protocol';
+import { type AnswerPlace, type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { AgentCallError } from '../agent-call-error.js';
+import { type AgentFetch, errorBody, FetchedAnswer, MAX_ANSWER_BYTES, requireParsable } from '../agent-request.js';
+import { errorOf, errorText, networkFailure, rpcFailure, statusFailure } from '../call-failure.js';
+import { applyProof } from '../request-signers.js';
+import { sseEvents } from '../sse-events.js';
+import { callTraceHeaders, type TransportOptions } from '../transports/agent-transport.js';
+import { objectOf, readableAnswer, readableFrame } from './legacy-frames.js';
+
+/** Maximum declared length of an answer that is passed on unwatched, in bytes. */
+const UNWATCHED_BYTES = 64 * 1024;
+/** Disabled limits of the outbound client: those of the CallAttempt apply. */
+const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
+
+/** Watchers of the pieces of an answer as they are read. */
+type ResponseWatch = Partial<Pick<TransportOptions, 'alive' | 'place' | 'signal'>>;
+
+/** Options of calls, by signal: the SDK passes only the signal to `fetch`. */
+const CALLS = new WeakMap<
+  AbortSignal,
+  Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'place' | 'signal' | 'trace'>
+>();
+
+/** Binds options to every call with this signal: its proof, and `alive` for every piece of its answer. */
+export function bindCall({ signal, alive, auth, fence, place, trace }: TransportOptions): void {
+  CALLS.set(signal, { signal, alive, auth, fence, ...(place && { place }), ...(trace && { trace }) });
+}
+
+/**
+ * Returns a `fetch` for the SDK that resolves only for successful responses. Anything else is an AgentCallError: 5xx,
+ * 4xx with the agent's error, and network failures before the headers or in the middle of a body.
+ */
+export function agentFetch(
+  send: AgentFetch,
+  { jsonMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
+): typeof fetch {
+  return async (input, given) => {
+    const call: Partial<TransportOptions> = (given?.signal && CALLS.get(given.signal)) || {};
+    const { auth, fence, trace } = call;
+    const init = trace ? { ...given, headers: { ...headersOf(given), ...callTraceHeaders({ trace }) } } : given;
+    const { url = input, ...signed } = (auth && applyProof(auth, urlOf(input), headersOf(init))) || {};
+    await fence?.();
+    const response = await send(url, { ...init, ...signed, ...NO_LIMITS }).catch((error: unknown) => {
+      throw networkFailure(error);
+    });
+    if (!response.ok) throw await readResponseFailure(response, jsonMembers, given?.body);
+    return parsableResponse(watchResponse(response, call), jsonMembers, call.place);
+  };
+}
+
+function urlOf(input: string | URL | Request): URL {
+  return new URL(input instanceof Request ? input.url : input);
+}
+
+function headersOf(init: RequestInit | undefined): Record<string, string> {
+  return Object.fromEntries(new Headers(init?.headers));
+}
+
+async function readResponseFailure(
+  response: Response,
+  mostMembers: number,
+  sent: RequestInit['body'],
+): Promise<AgentCallError> {
+  const retryAfter = response.headers.get('retry-after') ?? undefined;
+  const refused = { retryAfter, sentBytes: typeof sent === 'string' ? Buffer.byteLength(sent) : undefined };
+  return statusFailure(response.status, await errorBody(new FetchedAnswer(response), mostMembers), refused);
+}
+
+function watchResponse(response: Response, call: ResponseWatch): Response {
+  if (!response.body || isShort(response)) return response;
+  const body = watchedBody(response.body.getReader(), isStream(response) ? Infinity : MAX_ANSWER_BYTES, call);
+  return new Response(body, responseInit(response));
+}
+
+/** Checks that the JSON of a response can be parsed. Events of a stream are checked and passed on one by one. */
+async function parsableResponse(response: Response, mostMembers: number, place?: AnswerPlace): Promise<Response> {
+  if (!response.body) return response;
+  if (!isStream(response)) {
+    const text = requireParsable(await response.text(), mostMembers);
+    return new Response(readableAnswer(text), responseInit(response));
+  }
+  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers, place);
+  return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));
+}
+
+async function* framesOf(
+  pieces: AsyncIterable<Uint8Array>,
+  mostMembers: number,
+  place: AnswerPlace | undefined,
+): AsyncIterable<Uint8Array> {
+  const encoder = new TextEncoder();
+  const reportPending = (characters: number): void => place?.setPending(characters);
+  for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES, reportPending)) {
+    const frame = requireParsable(data, mostMembers);
+    const failure = restFailure(type, frame);
+    if (failure) throw failure;
+    const lines = readableFrame(frame)?.split('\n');
+    if (lines === undefined) continue;
+    yield encoder.encode(`event: ${type}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`);
+  }
+}
+
+/** Reads the error in an event of a stream over REST; the SDK reads only one of its forms. */
+function restFailure(type: string, frame: string): AgentCallError | undefined {
+  const body = objectOf(frame);
+  if (body === undefined || 'jsonrpc' in body) return undefined;
+  return errorOf(body) ?? (type === 'error' ? rpcFailure(A2A_ERRORS.INTERNAL.code, errorText(body)) : undefined);
+}
+
+function isShort({ headers }: Response): boolean {
+  const length = headers.get('content-length');
+  return length !== null && Number(length) <= UNWATCHED_BYTES;
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+/** Returns the head of a replaced response, without its `content-length`. */
+function responseInit({ status, statusText, headers }: Response): ResponseInit {
+  const kept = new Headers(headers);
+  kept.delete('content-length');
+  return { status, statusText, headers: kept };
+}
+
+function watchedBody(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  limit: number,
+  { alive, place, signal }: ResponseWatch,
+): ReadableStream<Uint8Array> {
+  let received = 0;
+  place?.setPending(0);
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const chunk = await reader.read();
+        if (chunk.done) return controller.close();
+        alive?.();
+        await place?.countRead(chunk.value.byteLength, signal);
+        received += chunk.value.byteLength;
+        if (received > limit) throw new AgentCallError('invalid-response', `the answer is longer than ${limit} bytes`);
+        controller.enqueue(chunk.value);
+      } catch (error) {
+        controller.error(networkFailure(error));
+        await reader.cancel().catch(() => undefined);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}

@@ -1,0 +1,112 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { setRetryAfter } from '#libs/access';
+import { A2AError, textStart } from '#libs/protocol';
+import {
+  type AgentBase,
+  atTenant,
+  callContext,
+  isLegacyVersion,
+  type PublicAddress,
+  requestedVersion,
+  requireSupportedVersion,
+  setActivatedExtensions,
+} from './http/call-context.js';
+import { type EventStreams, resumeCursor } from './http/event-stream.js';
+import {
+  errorResponse,
+  readId,
+  readRequest,
+  resultResponse,
+  RpcFraming,
+  type RpcId,
+  type RpcRequest,
+} from './http/json-rpc-envelope.js';
+import { type A2aOperation, OPERATIONS } from './operations.js';
+import { isPre10Call, Pre10Dialect, pre10Text } from './pre-1-0/pre-1-0-dialect.js';
+import { publicError } from './public-error.js';
+import type { RequestHandler } from './request-handler.js';
+import { isLegacyMethod, LegacyJsonRpc } from './v0-3/legacy-json-rpc.js';
+
+/** HTTP statuses that JSON-RPC errors keep, because clients and balancers act on them. */
+const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 421, 429, 503]);
+
+/**
+ * JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP 200, except for HTTP_STATUSES, which have the same
+ * body. Checks come in this order: JSON, envelope, version, method, agent, parameters.
+ */
+export class JsonRpcBinding {
+  private readonly pre10: Pre10Dialect;
+  private readonly legacy: LegacyJsonRpc;
+
+  constructor(
+    private readonly handler: RequestHandler,
+    private readonly address: PublicAddress,
+    private readonly streams: EventStreams,
+  ) {
+    this.pre10 = new Pre10Dialect(handler);
+    this.legacy = new LegacyJsonRpc(handler, address, streams);
+  }
+
+  async handleRequest(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const id = readId(request.body);
+    const version = requestedVersion(request);
+    try {
+      const rpc = readRequest(request.body);
+      if (isPre10Call(base, rpc.method, version)) {
+        const context = callContext(base, request, reply, this.address);
+        sendJson(reply, resultResponse(id, await this.pre10.sendMessage(base, rpc.params, context)));
+      } else if (isLegacyVersion(version) && isLegacyMethod(rpc.method)) {
+        await this.legacy.handleMethod(base, id, rpc, request, reply);
+      } else {
+        await this.answerMethod(base, id, rpc, operationOf(rpc.method, version), request, reply);
+      }
+    } catch (error) {
+      this.refuseRequest(base, id, version, error, reply);
+    }
+  }
+
+  /** Answers with an error, also for a request whose body could not be read. */
+  refuseRequest(base: AgentBase, id: RpcId, version: string, error: unknown, reply: FastifyReply): void {
+    const shown = publicError(error);
+    const text = base === 'alias' && version === '' ? pre10Text(shown) : shown.message;
+    if (HTTP_STATUSES.has(shown.status)) reply.code(shown.status);
+    setRetryAfter(shown, reply);
+    sendJson(reply, errorResponse(id, shown, text));
+  }
+
+  private async answerMethod(
+    base: AgentBase,
+    id: RpcId,
+    rpc: RpcRequest,
+    operation: A2aOperation,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const call = atTenant(callContext(base, request, reply, this.address), rpc.params);
+    await operation.at(this.handler, call, async (agent) => {
+      setActivatedExtensions(call, agent, reply);
+      if (operation.kind === 'unary') {
+        sendJson(reply, resultResponse(id, await operation.answerJson(this.handler, agent, rpc.params, call)));
+        return;
+      }
+      const cursor = operation.resumable ? resumeCursor(request) : {};
+      const readStream = () => operation.openStream(this.handler, agent, rpc.params, call, cursor);
+      await this.streams.sendStream(reply, readStream, new RpcFraming(id));
+    });
+  }
+}
+
+/**
+ * Returns the operation of a method. Operations of 1.0 need its version; methods of neither version are unknown.
+ * @throws A2AError
+ */
+function operationOf(method: string, version: string): A2aOperation {
+  const known = Object.hasOwn(OPERATIONS, method);
+  if (known || !isLegacyVersion(version)) requireSupportedVersion(version);
+  if (!known) throw new A2AError('METHOD_NOT_FOUND', { metadata: { method: textStart(method, 64) } });
+  return OPERATIONS[method as keyof typeof OPERATIONS];
+}
+
+function sendJson(reply: FastifyReply, json: string): void {
+  reply.header('content-type', 'application/json').send(json);
+}

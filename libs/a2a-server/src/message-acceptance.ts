@@ -1,0 +1,352 @@
+import { createHash } from 'node:crypto';
+import {
+  acceptedRevision,
+  AgentCatalog,
+  agentOrGone,
+  type CallContext,
+  checkMediaTypes,
+  type Execution,
+  ExecutionRegistry,
+  readsText,
+  type ServedAgent,
+} from '#libs/executor';
+import {
+  A2AError,
+  invalidParams,
+  isTerminalState,
+  type Message,
+  type SendMessageRequest,
+  type TaskPushNotificationConfig,
+  textPart,
+} from '#libs/protocol';
+import type { CheckedPushConfig, PushConfigs, PushRegistration, ShownPushConfig } from '#libs/push';
+import { newTaskId, PreconditionFailed, type TaskHeader, type TaskStore } from '#libs/tasks';
+import { idempotencyKeyOf, requireExtensions } from './extensions.js';
+import { tenantAgent } from './http/call-context.js';
+
+/** Result of accepting a Message: a direct answer, or the execution of a Task. */
+export type AcceptedMessage = { reply: Message } | { execution: Execution };
+
+/** Finds a Task for a caller. @throws A2AError TASK_NOT_FOUND */
+type FindTask = (agent: ServedAgent, taskId: string, call: CallContext) => Promise<TaskHeader>;
+
+/** Operations on push notification configs (A2A 1.0, sections 3.1.7 to 3.1.10), and configs in Messages. */
+export class PushNotifications {
+  constructor(
+    private readonly find: FindTask,
+    private readonly configs: PushConfigs | undefined,
+  ) {}
+
+  get supported(): boolean {
+    return this.configs !== undefined;
+  }
+
+  async createConfig(
+    agent: ServedAgent,
+    request: TaskPushNotificationConfig & { taskId: string },
+    call: CallContext,
+  ): Promise<ShownPushConfig> {
+    const configs = this.requireOffered(agent);
+    const { taskId } = await this.find(agent, request.taskId, call);
+    const config = configs.checkConfig({ ...request, id: request.id ?? legacyId(call, taskId) });
+    return configs.registerConfig({ taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) });
+  }
+
+  async getConfig(
+    agent: ServedAgent,
+    { taskId, id }: { taskId: string; id: string },
+    call: CallContext,
+  ): Promise<ShownPushConfig> {
+    const configs = this.requireOffered(agent);
+    await this.find(agent, taskId, call);
+    const config = await configs.get(taskId, id);
+    if (config) return config;
+    const message = 'The task has no such push notification config';
+    throw new A2AError('TASK_NOT_FOUND', { message, metadata: { taskId, id } });
+  }
+
+  /**
+   * Lists the configs of a Task. Since they are few, pages are cut from all of them, and a token is the id of the last
+   * one.
+   */
+  async listConfigs(
+    agent: ServedAgent,
+    { taskId, pageSize, pageToken }: { taskId: string; pageSize?: number; pageToken?: string },
+    call: CallContext,
+  ): Promise<{ configs: ShownPushConfig[]; nextPageToken: string }> {
+    const configs = this.requireOffered(agent);
+    await this.find(agent, taskId, call);
+    const all = await configs.listConfigs(taskId);
+    const last = pageToken === undefined ? undefined : Buffer.from(pageToken, 'base64url').toString();
+    const begin = all.findIndex(({ id }) => id === last) + 1;
+    if (last !== undefined && begin === 0) {
+      throw invalidParams({ field: 'pageToken', description: 'is not a token of this list' });
+    }
+    const page = all.slice(begin, pageSize ? begin + pageSize : undefined);
+    const more = begin + page.length < all.length;
+    return { configs: page, nextPageToken: more ? Buffer.from(page.at(-1)?.id ?? '').toString('base64url') : '' };
+  }
+
+  /** Deletes a config. Deleting one that does not exist has the same result (section 3.1.10). */
+  async deleteConfig(
+    agent: ServedAgent,
+    { taskId, id }: { taskId: string; id: string },
+    call: CallContext,
+  ): Promise<Record<string, never>> {
+    const configs = this.requireOffered(agent);
+    await this.find(agent, taskId, call);
+    await configs.delete(taskId, id);
+    return {};
+  }
+
+  /**
+   * Accepts a Message with the config that it contains (section 3.2.2). Notifications begin with the event of the
+   * Message. An invalid config is rejected before anything is written.
+   */
+  async withConfig(
+    agent: ServedAgent,
+    { message, configuration }: SendMessageRequest,
+    call: CallContext,
+    take: (call: CallContext) => Promise<AcceptedMessage>,
+  ): Promise<AcceptedMessage> {
+    const configs = this.requireOffered(agent);
+    const taskId = message.taskId ?? call.newTaskId?.() ?? newTaskId();
+    const given = configuration?.taskPushNotificationConfig ?? { url: '' };
+    // A repeated Message has the same config id.
+    const named = { ...given, id: given.id ?? legacyId(call, taskId) ?? derivedId(message.messageId) };
+    const config = configs.checkConfig(named, 'configuration.taskPushNotificationConfig');
+    if (message.taskId !== undefined) await this.checkRoom(agent, message.taskId, config, call);
+    const registration = { taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) };
+    const jobs = message.taskId === undefined ? [configs.registrationJob({ ...registration, after: 0 })] : [];
+    const accepted = await take({ ...call, newTaskId: () => taskId, jobs });
+    if ('execution' in accepted) await this.registerFor(accepted.execution, registration, configs);
+    return accepted;
+  }
+
+  private async checkRoom(
+    agent: ServedAgent,
+    taskId: string,
+    config: CheckedPushConfig,
+    call: CallContext,
+  ): Promise<void> {
+    await this.find(agent, taskId, call);
+    await this.requireOffered(agent).checkRoom(taskId, config);
+  }
+
+  /**
+   * Registers the config of an accepted Message. A repeated Message registers only if the process that accepted it
+   * first died before it had registered.
+   */
+  private async registerFor(
+    { taskId, accepted, repeated }: Extract<AcceptedMessage, { execution: unknown }>['execution'],
+    registration: Omit<PushRegistration, 'after'>,
+    configs: PushConfigs,
+  ): Promise<void> {
+    const { sequence } = await accepted;
+    if (taskId !== registration.taskId) return;
+    const brought = { ...registration, after: sequence - 1 };
+    await (repeated ? configs.registerOnce(brought) : configs.registerConfig(brought));
+  }
+
+  private requireOffered({ capabilities }: ServedAgent): PushConfigs {
+    if (this.configs && capabilities?.pushNotifications !== false) return this.configs;
+    throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+  }
+}
+
+/** Returns the version of notifications, that of the request with the config. */
+function wireVersionOf({ protocolVersion }: CallContext): string {
+  return protocolVersion ?? '1.0';
+}
+
+/**
+ * Returns the default id of a config. In 0.3 it is that of the Task, as in the official SDK's server, so the config can
+ * be read without an id.
+ */
+function legacyId({ protocolVersion }: CallContext, taskId: string): string | undefined {
+  return protocolVersion === '0.3' ? taskId : undefined;
+}
+
+function derivedId(messageId: string): string {
+  return createHash('sha256').update(messageId).digest('base64url').slice(0, 22);
+}
+
+/** Accepts Messages. All checks of sections 3.1.1, 3.3.4 and 3.4 precede any write. */
+export class MessageAcceptance {
+  constructor(
+    private readonly catalog: AgentCatalog,
+    private readonly executions: ExecutionRegistry,
+    private readonly tasks: TaskStore,
+    private readonly push: PushNotifications,
+  ) {}
+
+  /**
+   * Accepts a Message.
+   * @throws A2AError if the Message is rejected; nothing was written then
+   * @throws UnknownAgent
+   * @throws PreconditionFailed if the agent has a premise and the result would be anything but a new Task
+   */
+  async acceptMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
+    if (agent.gone && request.message.taskId === undefined) throw agent.gone;
+    if (agent.premise) return this.beginOnPremise(agent, request, call);
+    const takeMessage = (taken: CallContext): Promise<AcceptedMessage> => this.beginOrContinue(agent, request, taken);
+    return request.configuration?.taskPushNotificationConfig
+      ? this.push.withConfig(agent, request, call, takeMessage)
+      : takeMessage(call);
+  }
+
+  private async beginOnPremise(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+  ): Promise<AcceptedMessage> {
+    const { message, configuration } = request;
+    if (message.taskId !== undefined || configuration?.taskPushNotificationConfig) throw new PreconditionFailed();
+    const begun = await this.beginTask(agent, request, call).catch(() => undefined);
+    if (begun && 'execution' in begun) return begun;
+    throw new PreconditionFailed();
+  }
+
+  private beginOrContinue(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+  ): Promise<AcceptedMessage> {
+    const { taskId } = request.message;
+    return taskId === undefined
+      ? this.beginTask(agent, request, call)
+      : this.continueTask(agent, taskId, request, call);
+  }
+
+  private async beginTask(agent: ServedAgent, sent: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
+    const target = await this.resolveTarget(agent, sent, call);
+    const request = withNodeOrder(call.agent, target, sent);
+    const key = idempotencyKeyOf(sent, call);
+    const checked = await this.checkMessage(target, request, call, key, sent);
+    if (checked) return checked;
+    if (key === undefined) {
+      const kept = await this.executions.files.keepFiles(request, call);
+      return { execution: this.executions.beginExecution(target, kept, call) };
+    }
+    return { execution: await this.executions.beginOnce(target, request, call, key, sent) };
+  }
+
+  /**
+   * Checks a Message against the agent's current state. A Message already accepted under its key is not checked again:
+   * the agent may have changed since.
+   * @returns the answer, if it is already known
+   */
+  private async checkMessage(
+    target: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string | undefined,
+    sent = request,
+  ): Promise<AcceptedMessage | undefined> {
+    try {
+      requireExtensions(target, call);
+      if (!target.gone) checkMediaTypes(target, request);
+      const reply = request.message.taskId === undefined && target.executor.replyDirectly?.(request.message, call);
+      if (reply) return { reply };
+      await target.executor.checkRequest?.(request, call);
+      return undefined;
+    } catch (error) {
+      const known = key !== undefined && (await this.executions.findRepeated(target, sent, call, key));
+      if (known) return { execution: known };
+      throw error;
+    }
+  }
+
+  /** Returns the agent for a Message: the service routes it to the workflow that it names. */
+  private async resolveTarget(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    { scope }: CallContext,
+  ): Promise<ServedAgent> {
+    if (agent.path !== '') return agent;
+    return this.catalog.inTenant(scope.tenant).routeMessage(agent, ...skillOf(request));
+  }
+
+  private async continueTask(
+    agent: ServedAgent,
+    taskId: string,
+    request: SendMessageRequest,
+    call: CallContext,
+  ): Promise<AcceptedMessage> {
+    const at = await tenantAgent(this.catalog, agent, request, call);
+    const header = await this.tasks.readHeader(taskId, call.scope);
+    if (!header || !isAddressableAt(at, header)) throw notFoundAt(at, taskId);
+    const { contextId } = request.message;
+    if (contextId !== undefined && contextId !== header.contextId) {
+      throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
+    }
+    const key = idempotencyKeyOf(request, call);
+    // Under a key this may be the very Message that ended the Task.
+    if (key === undefined && isTerminalState(header.state)) {
+      throw new A2AError('UNSUPPORTED_OPERATION', {
+        message: `The task has ended (${header.state}) and takes no further messages`,
+        metadata: { taskId, state: header.state },
+      });
+    }
+    const target = await ownerOf(this.catalog, this.tasks, agent, header);
+    const checked = await this.checkMessage(target, request, call, key);
+    if (checked) return checked;
+    if (key === undefined) return { execution: await this.executions.resumeExecution(target, taskId, request, call) };
+    return { execution: await this.executions.resumeOnce(target, taskId, request, call, key) };
+  }
+}
+
+/** True if a Task is addressable at an agent's base URL: that of its own agent, or the service's. */
+export function isAddressableAt(agent: ServedAgent, header: TaskHeader): boolean {
+  return agent.path === '' || agent.path === header.agent;
+}
+
+/**
+ * Returns the agent that a Task belongs to, in the revision that accepted it, which the log records. A deleted agent is
+ * represented by a placeholder.
+ */
+export async function ownerOf(
+  catalog: AgentCatalog,
+  tasks: Pick<TaskStore, 'readEvents'>,
+  agent: ServedAgent,
+  header: TaskHeader,
+): Promise<ServedAgent> {
+  const revision = await acceptedRevision(tasks, header.taskId);
+  if (header.agent === agent.path && (revision === undefined || revision === agent.version)) return agent;
+  const resolveOwner = (): Promise<ServedAgent> => catalog.inTenant(header.tenant).resolveAgent(header.agent, revision);
+  return agentOrGone(resolveOwner, header.agent, revision);
+}
+
+/** Returns the error for a missing Task; a missing agent takes precedence. */
+export function notFoundAt({ gone }: ServedAgent, taskId: string): Error {
+  return gone ?? taskNotFound(taskId);
+}
+
+function taskNotFound(taskId: string): A2AError {
+  return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+}
+
+/**
+ * Returns the workflow that a Message to the service names, and the field that names it: `message.metadata.skillId`,
+ * else the request's `tenant`.
+ */
+function skillOf({ message, tenant }: SendMessageRequest): [skill: string | undefined, field?: string] {
+  const skill = message.metadata?.skillId;
+  if (skill === undefined || skill === null) return tenant ? [tenant, 'tenant'] : [undefined];
+  if (typeof skill !== 'string')
+    throw invalidParams({ field: 'message.metadata.skillId', description: 'must be a string' });
+  return [skill];
+}
+
+/**
+ * Replaces an empty Message at the alias of a node by the order to execute the node. Messages to other bases, with data
+ * or files, or to agents that read no text, stay unchanged.
+ * @param addressed agent path that the Message was sent to
+ */
+function withNodeOrder(addressed: string, agent: ServedAgent, request: SendMessageRequest): SendMessageRequest {
+  if (!addressed.startsWith('nodes/') || !readsText(agent)) return request;
+  const { message } = request;
+  if (message.parts.some(({ text }) => text !== '')) return request;
+  const order = agent.executor.order ?? `Execute node ${addressed.slice('nodes/'.length)}`;
+  return { ...request, message: { ...message, parts: [textPart(order)] } };
+}

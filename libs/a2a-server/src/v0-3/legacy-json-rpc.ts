@@ -1,0 +1,166 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { setRetryAfter } from '#libs/access';
+import {
+  type AgentCard,
+  type JsonObject,
+  type JsonValue,
+  type ReadV03,
+  readV03OnePushParams,
+  readV03PushConfig,
+  readV03PushParams,
+  readV03SendParams,
+  readV03TaskParams,
+  type SendMessageResponse,
+  type Task,
+  type TaskPushNotificationConfig,
+  writeV03PushConfig,
+  writeV03StreamItem,
+  writeV03Task,
+} from '#libs/protocol';
+import type { AgentBase, PublicAddress } from '../http/call-context.js';
+import { type EventStreams, resumeCursor } from '../http/event-stream.js';
+import { errorResponse, resultResponse, RpcFraming, type RpcId, type RpcRequest } from '../http/json-rpc-envelope.js';
+import { type A2aOperation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
+import type { RequestHandler } from '../request-handler.js';
+import {
+  inLegacyWords,
+  legacyCall,
+  legacyError,
+  legacyFraming,
+  type LegacyWords,
+  PUSH_CONFIG_WORDS,
+  PUSH_PARAMS_WORDS,
+  SEND_WORDS,
+  setLegacyExtensions,
+} from './legacy-call.js';
+
+/** Method of 0.3: its operation of 1.0, its readers and writers, and its names for members of 1.0. */
+type LegacyMethod = { read: ReadV03; words?: LegacyWords } & (
+  | { operation: UnaryOperation; write: (result: never) => JsonValue }
+  | { operation: StreamOperation }
+);
+
+const writeTask = (result: Task): JsonObject => writeV03Task(result);
+const writeAnswer = (result: SendMessageResponse): JsonObject => writeV03StreamItem(result);
+const writeConfig = (result: TaskPushNotificationConfig): JsonObject => writeV03PushConfig(result);
+const writeConfigs = (result: { configs?: TaskPushNotificationConfig[] }): JsonObject[] =>
+  (result.configs ?? []).map(writeV03PushConfig);
+const writeNothing = (): null => null;
+const writeCard = (result: AgentCard): JsonValue => result as unknown as JsonObject;
+
+/** Methods of A2A 0.3 (its section 7). */
+const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>([
+  [
+    'message/send',
+    { operation: OPERATIONS.SendMessage, read: readV03SendParams, words: SEND_WORDS, write: writeAnswer },
+  ],
+  ['message/stream', { operation: OPERATIONS.SendStreamingMessage, read: readV03SendParams, words: SEND_WORDS }],
+  ['tasks/get', { operation: OPERATIONS.GetTask, read: readV03TaskParams, write: writeTask }],
+  ['tasks/cancel', { operation: OPERATIONS.CancelTask, read: readV03TaskParams, write: writeTask }],
+  ['tasks/resubscribe', { operation: OPERATIONS.SubscribeToTask, read: readV03TaskParams }],
+  [
+    'tasks/pushNotificationConfig/set',
+    {
+      operation: OPERATIONS.CreateTaskPushNotificationConfig,
+      read: readV03PushConfig,
+      words: PUSH_CONFIG_WORDS,
+      write: writeConfig,
+    },
+  ],
+  [
+    'tasks/pushNotificationConfig/get',
+    {
+      operation: OPERATIONS.GetTaskPushNotificationConfig,
+      read: readV03OnePushParams,
+      words: PUSH_PARAMS_WORDS,
+      write: writeConfig,
+    },
+  ],
+  [
+    'tasks/pushNotificationConfig/list',
+    {
+      operation: OPERATIONS.ListTaskPushNotificationConfigs,
+      read: readV03PushParams,
+      words: PUSH_PARAMS_WORDS,
+      write: writeConfigs,
+    },
+  ],
+  [
+    'tasks/pushNotificationConfig/delete',
+    {
+      operation: OPERATIONS.DeleteTaskPushNotificationConfig,
+      read: readV03PushParams,
+      words: PUSH_PARAMS_WORDS,
+      write: writeNothing,
+    },
+  ],
+  [
+    'agent/getAuthenticatedExtendedCard',
+    { operation: OPERATIONS.GetExtendedAgentCard, read: readV03TaskParams, write: writeCard },
+  ],
+]);
+
+/** True for a method of A2A 0.3. */
+export function isLegacyMethod(method: string): boolean {
+  return METHODS.has(method);
+}
+
+/**
+ * Adapter from JSON-RPC of A2A 0.3 to the operations of 1.0. Errors keep their codes, with the details of 1.0 as
+ * `data`.
+ */
+export class LegacyJsonRpc {
+  constructor(
+    private readonly handler: RequestHandler,
+    private readonly address: PublicAddress,
+    private readonly streams: EventStreams,
+  ) {}
+
+  /** Answers a call of a legacy method; never rejects. */
+  async handleMethod(
+    base: AgentBase,
+    id: RpcId,
+    rpc: RpcRequest,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const method = METHODS.get(rpc.method) as LegacyMethod;
+    try {
+      await this.answerMethod(base, id, method, rpc.params as JsonValue, request, reply);
+    } catch (error) {
+      const shown = inLegacyWords(legacyError(error, isExtendedCard(method.operation)), method.words);
+      // Balancers and retries act on these statuses.
+      if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
+      setRetryAfter(shown, reply);
+      reply.header('content-type', 'application/json').send(errorResponse(id, shown));
+    }
+  }
+
+  private async answerMethod(
+    base: AgentBase,
+    id: RpcId,
+    method: LegacyMethod,
+    params: JsonValue,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const { handler } = this;
+    const call = legacyCall(base, request, reply, this.address);
+    const agent = await handler.agentOfTasks(call);
+    setLegacyExtensions(call, agent, reply);
+    if ('write' in method) {
+      const result = await method.operation.runOperation(handler, agent, method.read(params), call);
+      const json = JSON.stringify(method.write(result as never));
+      reply.header('content-type', 'application/json').send(resultResponse(id, json));
+      return;
+    }
+    const { operation, read } = method;
+    const cursor = operation.resumable ? resumeCursor(request) : {};
+    const openItems = () => operation.openStream(handler, agent, read(params), call, cursor);
+    await this.streams.sendStream(reply, openItems, legacyFraming(new RpcFraming(id), writeV03StreamItem));
+  }
+}
+
+function isExtendedCard(operation: A2aOperation): boolean {
+  return operation === OPERATIONS.GetExtendedAgentCard;
+}

@@ -1,0 +1,50 @@
+export {
+  type AgentDefinition,
+  defineAgent,
+  type DefinedAgent,
+  isDefinedAgent,
+  type Serve,
+  type ServeOptions,
+  type Serving,
+  type Skill,
+} from './agent.js';
+export type {
+  ArtifactContent,
+  ArtifactOutput,
+  ContentPart,
+  Json,
+  JsonMembers,
+  Output,
+  ReceivedMessage,
+  Step,
+  Work,
+  WorkContext,
+} from './work-context.js';
+export {
+  type CardChanged,
+  type DefinedHandler,
+  type Fact,
+  type FactHandler,
+  type FactName,
+  type FactPayloads,
+  type KeyRevoked,
+  onFact,
+  type QuestionAsked,
+  type ReplicaLeft,
+  type RunFailed,
+  type TaskSettled,
+} from './facts.js';
+export { Failure, isFailure, StepError } from './failure.js';
+export {
+  type DefinedNode,
+  type DefinedTool,
+  defineNode,
+  defineTool,
+  type NodeContext,
+  type NodeDefinition,
+  type ObjectSchema,
+  type Plugin,
+  pluginKind,
+  type ToolCall,
+  type ToolDefinition,
+} from './plugin-definitions.js';

@@ -1,0 +1,118 @@
+import { type DefinedHandler, type FactName, PLUGIN } from './facts.js';
+import type { Json, JsonMembers, Work, WorkContext } from './work-context.js';
+
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+
+/** JSON Schema of an object. */
+export interface ObjectSchema {
+  type?: 'object';
+  properties?: { [member: string]: JsonMembers };
+  required?: string[];
+  [keyword: string]: Json | undefined;
+}
+
+/** Context of the function of a node. */
+export interface NodeContext<Config extends JsonMembers = JsonMembers> extends WorkContext {
+  /** Config of the node in its workflow; it fits `configSchema`. */
+  readonly config: Config;
+  /** Id of the node. */
+  readonly node: string;
+}
+
+/** Definition of a node type for workflows. */
+export interface NodeDefinition<Config extends JsonMembers = JsonMembers> {
+  /** Name: 1 to 64 letters, digits, underscores or hyphens, unlike any existing type. */
+  type: string;
+  /** Sentence for the cards of such nodes, and for the console. */
+  description?: string;
+  /** JSON Schema (2020-12) of a node's config. It is checked when a workflow is saved, and described in the console. */
+  configSchema: ObjectSchema;
+  /** Behavior after a crash: `restart` runs `run` again, without the recorded steps; `fail` ends the Task FAILED. */
+  recovery: 'restart' | 'fail';
+  /** Works on one Message to such a node. */
+  run(ctx: NodeContext<Config>): Work;
+}
+
+/** Context of a tool call, beside its arguments. */
+export interface ToolCall {
+  /** Signal that aborts when the call's Task is canceled or the process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Definition of a tool that `tool` nodes and agents may name. */
+export interface ToolDefinition<Args extends JsonMembers = JsonMembers> {
+  /** Name: 1 to 64 letters, digits, underscores or hyphens, unlike any existing tool. */
+  name: string;
+  /** Description by which a model decides to call it. */
+  description: string;
+  /** JSON Schema (2020-12) of its arguments, which are validated before `run`. */
+  inputSchema: ObjectSchema;
+  /** True if the tool changes nothing. A call that a crash interrupted is then repeated. */
+  readOnly?: boolean;
+  /** True if two calls have the effect of one. A call that a crash interrupted is then repeated. */
+  idempotent?: boolean;
+  /** Runs the tool. @throws Failure with a sentence for callers and models */
+  run(args: Args, call: ToolCall): Json | Promise<Json>;
+}
+
+/** Node type, tool or fact handler that a plugin module exports as its default, alone or in a list. */
+export type Plugin = DefinedNode | DefinedTool | { [Name in FactName]: DefinedHandler<Name> }[FactName];
+
+export interface DefinedNode extends NodeDefinition {
+  readonly [PLUGIN]: 'node';
+}
+
+export interface DefinedTool extends ToolDefinition {
+  readonly [PLUGIN]: 'tool';
+}
+
+/** Defines a node type. @throws TypeError naming the invalid member */
+export function defineNode<Config extends JsonMembers = JsonMembers>(definition: NodeDefinition<Config>): DefinedNode {
+  const { type, configSchema, recovery } = definition;
+  refuseUnless(isName(type), 'defineNode: type must be 1 to 64 letters, digits, underscores or hyphens');
+  refuseUnless(isObjectSchema(configSchema), `defineNode ${type}: configSchema must be ${OBJECT_SCHEMA}`);
+  refuseUnless(recovery === 'restart' || recovery === 'fail', `defineNode ${type}: recovery must be restart or fail`);
+  refuseUnless(typeof definition.run === 'function', `defineNode ${type}: run must be a function`);
+  const whole = definition as unknown as NodeDefinition;
+  return { ...whole, run: (ctx) => whole.run(ctx), [PLUGIN]: 'node' };
+}
+
+/** Defines a tool. @throws TypeError naming the invalid member */
+export function defineTool<Args extends JsonMembers = JsonMembers>(definition: ToolDefinition<Args>): DefinedTool {
+  const { name, description, inputSchema } = definition;
+  refuseUnless(isName(name), 'defineTool: name must be 1 to 64 letters, digits, underscores or hyphens');
+  refuseUnless(typeof description === 'string' && description !== '', `defineTool ${name}: description must be a text`);
+  refuseUnless(isObjectSchema(inputSchema), `defineTool ${name}: inputSchema must be ${OBJECT_SCHEMA}`);
+  refuseUnless(typeof definition.run === 'function', `defineTool ${name}: run must be a function`);
+  const whole = definition as unknown as ToolDefinition;
+  return { ...whole, run: (args, call) => whole.run(args, call), [PLUGIN]: 'tool' };
+}
+
+/** Returns the kind of a definition, or `undefined` if the value is not a plugin. */
+export function pluginKind(value: unknown): PluginKind | undefined {
+  if (typeof value !== 'object' || value === null || !(PLUGIN in value)) return undefined;
+  return PLUGIN_KINDS.find((kind) => kind === value[PLUGIN]);
+}
+
+const PLUGIN_KINDS = ['node', 'tool', 'fact'] as const;
+type PluginKind = (typeof PLUGIN_KINDS)[number];
+
+const OBJECT_SCHEMA = 'the JSON Schema of an object';
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && NAME.test(value);
+}
+
+function isObjectSchema(value: unknown): boolean {
+  if (!isObjectValue(value)) return false;
+  const { type = 'object', properties = {} } = value as { type?: unknown; properties?: unknown };
+  return type === 'object' && isObjectValue(properties);
+}
+
+function isObjectValue(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuseUnless(holds: boolean, sentence: string): void {
+  if (!holds) throw new TypeError(sentence);
+}

@@ -1,0 +1,106 @@
+import { AgentCallError, type CalledTask } from '#libs/a2a-client';
+import { type CallFailure, type CallFailureKind, type CallOutcome, withStatusText } from '#libs/durable';
+import { UnknownAgent } from '#libs/executor';
+import { A2AError, type Artifact, type Part, spokenParts } from '#libs/protocol';
+import { TIMEOUT, type TurnFailure, type TurnReply } from './conversation.js';
+
+/** Answer of an agent that ends the loop. */
+export const REPLY_SKIP = 'REPLY_SKIP';
+/** Answer of an announcer that says nothing. */
+export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
+
+/** True if a text is the token alone; a text that contains the token is an ordinary text. */
+export function isToken(text: string, token: string): boolean {
+  return text.trim() === token;
+}
+
+/**
+ * Returns the text of an agent's answer: of the direct Message, else of its Artifacts, else of its status Message, and
+ * of the question if it waits. The Parts of one source form one text. Without a text, it is the data as JSON.
+ */
+export function replyText({ reply, artifacts, status }: Pick<CalledTask, 'reply' | 'artifacts' | 'status'>): string {
+  const waiting = status?.state === 'TASK_STATE_INPUT_REQUIRED';
+  const said = status?.message?.parts ?? [];
+  const sources = reply ? [[reply.parts]] : waiting ? [[said]] : [artifacts.map(artifactParts), [said]];
+  for (const kind of [spokenText, dataText]) {
+    for (const source of sources) {
+      const text = source.map(kind).filter(Boolean).join('\n\n');
+      if (text.trim() !== '') return text;
+    }
+  }
+  return '';
+}
+
+function artifactParts({ parts }: Artifact): Part[] {
+  return parts;
+}
+
+function spokenText(parts: readonly Part[]): string {
+  return spokenParts(parts)
+    .map(({ text }) => text ?? '')
+    .join('');
+}
+
+function dataText(parts: readonly Part[]): string {
+  const data = parts.find((part) => part.data !== undefined)?.data;
+  return data === undefined ? '' : JSON.stringify(data);
+}
+
+/** Code of a failure whose message names a credential. */
+export const CREDENTIAL_UNUSABLE = 'CREDENTIAL_UNUSABLE';
+
+const CODES: Record<CallFailureKind, string> = {
+  connect: 'AGENT_UNREACHABLE',
+  timeout: TIMEOUT,
+  'server-error': 'AGENT_ERROR',
+  'client-error': 'AGENT_ERROR',
+  'rpc-error': 'AGENT_ERROR',
+  unauthorized: 'AGENT_REFUSED_CALLER',
+  credential: CREDENTIAL_UNUSABLE,
+  'not-found': 'AGENT_ERROR',
+  'invalid-response': 'INVALID_RESPONSE',
+  refused: 'ADDRESS_REFUSED',
+  'untrusted-card': 'CARD_UNTRUSTED',
+  'changed-card': 'CARD_CHANGED',
+  overloaded: 'OVERLOADED',
+  aborted: 'AGENT_ERROR',
+  failed: 'AGENT_FAILED',
+  rejected: 'AGENT_REJECTED',
+  internal: 'INTERNAL',
+};
+
+/**
+ * Returns the reply of an agent, which may be its question, or the failure of the turn for callers.
+ * @param timeoutMs time limit of the turn
+ * @throws the cause of an internal fault
+ */
+export function replyOf(outcome: CallOutcome, timeoutMs: number): TurnReply {
+  if (outcome.kind === 'failed') return { failure: toTurnFailure(outcome.failure, timeoutMs) };
+  const { answer } = outcome;
+  if (answer.reply === undefined && answer.state === 'TASK_STATE_AUTH_REQUIRED') return { failure: wantsAuth(answer) };
+  return { text: replyText(answer) };
+}
+
+function toTurnFailure(
+  { kind, message, retryable, state, timedOut, cause }: CallFailure,
+  timeoutMs: number,
+): TurnFailure {
+  if (kind === 'internal') throw cause;
+  if (timedOut) return { code: TIMEOUT, message: `not finished within ${timeoutMs} ms`, retryable };
+  if (cause instanceof AgentCallError && cause.ofCredential) return { code: CREDENTIAL_UNUSABLE, message, retryable };
+  if (cause instanceof UnknownAgent) return { code: 'AGENT_NOT_FOUND', message, retryable };
+  const refusal = refusalOf(cause);
+  if (refusal) return { code: refusal.detailReason ?? 'AGENT_ERROR', message: refusal.message, retryable: false };
+  return { code: state === 'TASK_STATE_CANCELED' ? 'AGENT_CANCELED' : CODES[kind], message, retryable };
+}
+
+function wantsAuth(answer: CalledTask): TurnFailure {
+  const message = withStatusText(answer, 'the agent wants somebody to authenticate');
+  return { code: 'AUTH_REQUIRED', message, retryable: false };
+}
+
+/** Returns the refusal by an agent of this process, which has its own reason. */
+function refusalOf(error: unknown): A2AError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof A2AError) return cause;
+  return undefined;
+}

@@ -1,0 +1,410 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  AgentCallError,
+  type AgentCallOptions,
+  type AgentClient,
+  type AgentDirectory,
+  CalledTask,
+  type CancelOutcome,
+} from '#libs/a2a-client';
+import { fittedParts, TaskCanceled } from '#libs/executor';
+import {
+  A2A_ERRORS,
+  isWaitingState,
+  type Message,
+  type Part,
+  type RunEventNote,
+  type SendMessageRequest,
+  type StreamResponse,
+} from '#libs/protocol';
+import {
+  type AgentCallSpec,
+  AgentContext,
+  callOptions,
+  type CanceledCall,
+  cancelOptions,
+  cancelTask,
+  extendCallChain,
+} from './agent-call-spec.js';
+import { CallEnd, type CallFailure, type CallOutcome, timedOut, toCallFailure, toCallOutcome } from './call-outcome.js';
+
+/** Update of a running call. */
+export interface CallProgress {
+  response: StreamResponse;
+  /** Step that the agent reports. */
+  step?: RunEventNote;
+  /** The agent's Task, in the first response of this call that names it. */
+  seen?: SeenTask;
+}
+
+export interface SeenTask {
+  taskId: string;
+  contextId: string;
+  /** True if the Task was unknown before. */
+  first: boolean;
+}
+
+/**
+ * Milliseconds that a cancel waits for the Task id of an agent that was just called: a local agent, which always
+ * creates a Task, and any other agent.
+ */
+const OWN_SIGHT_MS = 2_000;
+const SIGHT_MS = 500;
+
+/** Retries after a lost connection: about 13 s with their delays, enough for another replica to take over. */
+const MAX_REPEATS = 7;
+const FIRST_PAUSE_MS = 100;
+
+/**
+ * Durable call of one agent, from the request to the end of the answer.
+ * - Nothing leaves this process before the decision to send it is durable.
+ * - A Task that the agent is known to have is followed. The Message is sent again, with the same id, only if there is
+ *   no such Task.
+ */
+export class AgentCall {
+  /** Answer of the agent so far. */
+  readonly answer = new CalledTask();
+  private readonly end: CallEnd;
+  private readonly sight = Promise.withResolvers<void>();
+  private readonly over = Promise.withResolvers<void>();
+  private client: AgentClient | undefined;
+  /** True if the agent may have received the Message. */
+  private sent = false;
+  /** True if this call has received the agent's Task. */
+  private met = false;
+  private unsent: AgentCallError | undefined;
+  private leaving: Promise<void> | undefined;
+  private canceling: Promise<CancelOutcome> | undefined;
+  private ended: CallOutcome | undefined;
+  private readonly context: AgentContext;
+  /** Parts of the Message, adapted to the agent. */
+  private adapted: { parts: Part[] } | undefined;
+
+  constructor(
+    private readonly directory: AgentDirectory,
+    private readonly spec: AgentCallSpec,
+  ) {
+    this.answer.taskId = spec.known ?? spec.request.message.taskId;
+    this.context = new AgentContext(spec.context);
+    this.end = new CallEnd(spec.signal, (reason) => this.onCallerEnd(reason));
+  }
+
+  /** Id of the agent's Task, if known. */
+  get taskId(): string | undefined {
+    return this.answer.taskId;
+  }
+
+  /** True if the call was canceled or aborted, or its caller's execution has ended. The run of the call throws then. */
+  get givenUp(): boolean {
+    return this.end.givenUp;
+  }
+
+  /** Why nothing has reached the agent so far, while it is unreachable. */
+  get refusal(): CallFailure | undefined {
+    return this.unsent && toCallFailure(this.unsent);
+  }
+
+  /** Outcome of the call. @throws Error before the call has ended, and if it was given up */
+  get outcome(): CallOutcome {
+    if (this.ended === undefined) throw new Error('The call has not ended');
+    return this.ended;
+  }
+
+  /**
+   * Makes the call and yields its updates. It reads the next response after the consumer took the previous one. Run it
+   * once. If a durable caller stops reading early without giving the call up, the Task of an agent elsewhere is
+   * canceled.
+   * @throws only the reason for which the call was given up
+   */
+  async *runCall(): AsyncGenerator<CallProgress, void, undefined> {
+    const { by } = this.spec;
+    using end = this.end;
+    try {
+      end.heedCaller();
+      if (this.wasNeverSent) this.spec.onRestart?.();
+      if (by && !by.staysHere) await by.context.flush();
+      end.throwIfGivenUp();
+      if (this.wasNeverSent) this.restartLimit();
+      else end.startLimit(this.spec.limit, this.spec.since);
+      for await (const response of this.streamResponses()) {
+        this.context.keepFrom(response);
+        yield this.applyResponse(response);
+      }
+      await this.context.waitUntilKept();
+      end.throwIfGivenUp();
+      this.ended = toCallOutcome(this.answer);
+    } catch (error) {
+      this.ended = this.toFailedOutcome(error);
+    } finally {
+      if (by && this.ended === undefined && !end.givenUp && this.isAtWork) void this.cancelSeen();
+      this.sight.resolve();
+      this.over.resolve();
+    }
+  }
+
+  /** Closes the connection; the agent continues. */
+  abort(): void {
+    this.end.closeConnection(new AgentCallError('aborted', 'the call was aborted'));
+  }
+
+  /**
+   * Closes the connection and cancels the agent's Task; waits a moment for a Task that is being created. Never throws.
+   */
+  async cancelCall(): Promise<CanceledCall> {
+    await this.leaveCall(new TaskCanceled());
+    const { taskId } = this;
+    if (taskId === undefined) return { outcome: this.sent ? 'unknown' : 'not-started' };
+    return { taskId, outcome: await this.cancelSeen() };
+  }
+
+  /** Cancels the agent's Task. Repeated cancels reach the agent only if it was unreachable. Never rejects. */
+  private cancelSeen(): Promise<CancelOutcome> {
+    this.canceling ??= this.cancelTask(this.taskId ?? '').then((outcome) => {
+      if (outcome === 'unreachable') this.canceling = undefined;
+      return outcome;
+    });
+    return this.canceling;
+  }
+
+  private async cancelTask(taskId: string): Promise<CancelOutcome> {
+    const { client, spec } = this;
+    try {
+      if (client) return await client.cancelTask(taskId, cancelOptions(spec.identity));
+      return await cancelTask(this.directory, (await spec.findTarget()).url, taskId, spec.identity);
+    } catch {
+      return 'unreachable';
+    }
+  }
+
+  /** True if an earlier execution announced the call of a local agent, which has no Task for it, and so no Message. */
+  private get wasNeverSent(): boolean {
+    const { own, known, since } = this.spec;
+    return own === true && known === undefined && since !== undefined;
+  }
+
+  /** Restarts the limit, since no earlier execution has sent the Message. */
+  private restartLimit(): void {
+    this.spec.onRestart?.();
+    this.end.startLimit(this.spec.limit);
+  }
+
+  private onCallerEnd(reason: unknown): void {
+    if (reason instanceof TaskCanceled) void this.leaveCall(reason);
+    else this.end.closeConnection(reason);
+  }
+
+  private leaveCall(reason: TaskCanceled): Promise<void> {
+    this.end.giveUp(reason);
+    this.leaving ??= this.letGo(reason);
+    return this.leaving;
+  }
+
+  private async letGo(reason: TaskCanceled): Promise<void> {
+    const patience = this.spec.own ? OWN_SIGHT_MS : SIGHT_MS;
+    if (this.taskId === undefined && this.sent) await waitAtMost(patience, this.sight.promise);
+    this.end.closeConnection(reason);
+    if (this.taskId === undefined && this.sent) await waitAtMost(patience, this.over.promise);
+  }
+
+  /** Returns the outcome of a call that failed. The failure to send is more specific than a timeout, so it wins. */
+  private toFailedOutcome(error: unknown): CallOutcome {
+    const { answer, end, spec } = this;
+    end.throwIfGivenUp();
+    const isUnsent = error instanceof AgentCallError && error.unsent;
+    const isTimedOut = end.timedOut && !isUnsent;
+    if (this.taskId !== undefined && (isTimedOut || this.isLeftAtWork(error))) void this.cancelSeen();
+    return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : toCallFailure(error) };
+  }
+
+  /** True if an agent elsewhere is still working while its caller stops reading, whatever the failure. */
+  private isLeftAtWork(error: unknown): boolean {
+    const isGone = error instanceof AgentCallError && (error.kind === 'aborted' || error.kind === 'not-found');
+    return !isGone && this.isAtWork;
+  }
+
+  /** True if an agent elsewhere has a Task of this very call that was active in its last response. */
+  private get isAtWork(): boolean {
+    const { own, known, request } = this.spec;
+    // If the answer never reaches the Task, the Task keeps waiting.
+    const isSeen = this.met || (known !== undefined && known !== request.message.taskId);
+    return !own && isSeen && this.answer.active;
+  }
+
+  /** Yields the responses. A call that creates one Task however often it is sent is retried after a lost connection. */
+  private async *streamResponses(): AsyncGenerator<StreamResponse, void, undefined> {
+    const { spec, end } = this;
+    const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
+    const onPause = (isPaused: boolean): void => {
+      end.pauseLimit(isPaused);
+      if (isPaused) spec.onPause?.();
+    };
+    const options = { ...callOptions(spec, end.signal), onUnsent, onPause };
+    const target = await spec.findTarget();
+    const request = extendCallChain(spec, target);
+    await spec.admit?.();
+    for (let lost = 0; ; lost += 1) {
+      try {
+        this.client = await this.directory.resolveClient(target.url, options);
+        return yield* this.exchangeMessage(this.client, request, options, lost === 0 ? spec.known : this.taskId);
+      } catch (error) {
+        if (lost === MAX_REPEATS || !this.mayRepeat(error)) throw error;
+      }
+      await delay(FIRST_PAUSE_MS * 2 ** lost, undefined, { signal: end.signal }).catch(() => undefined);
+    }
+  }
+
+  /** True if a local agent lost the connection, or failed internally, as it does while its database is unreachable. */
+  private mayRepeat(error: unknown): boolean {
+    if (!this.spec.own || !(error instanceof AgentCallError) || error.unsent) return false;
+    const isLost = error.kind === 'not-found' && this.isUnrecorded;
+    return isLost || ['connect', 'server-error'].includes(error.kind) || error.code === A2A_ERRORS.INTERNAL.code;
+  }
+
+  /**
+   * True if a local agent reported its Task in this very call and nothing else proves that the Task is durable. An
+   * agent of this process reports its Task before the commit.
+   */
+  private get isUnrecorded(): boolean {
+    const { own, known, request } = this.spec;
+    return own === true && this.met && known === undefined && request.message.taskId === undefined;
+  }
+
+  /** Follows the known Task, if any, and sends the Message unless the Task already has the answer. */
+  private async *exchangeMessage(
+    client: AgentClient,
+    request: SendMessageRequest,
+    options: AgentCallOptions,
+    known: string | undefined,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    if (known !== undefined) {
+      try {
+        yield* client.followTask(known, options);
+        if (!this.undelivered) return;
+        if (!this.sent && this.spec.since !== undefined) this.restartLimit();
+      } catch (error) {
+        this.forgetTask(error);
+      }
+    }
+    this.end.signal.throwIfAborted();
+    const before = this.sent;
+    this.sent = true;
+    try {
+      yield* this.sendInContext(
+        client,
+        this.completeRequest(client, await this.adaptedRequest(client, request, options)),
+        options,
+      );
+    } catch (error) {
+      if (error instanceof AgentCallError && error.unsent) this.sent = before;
+      const { taskId } = request.message;
+      if (taskId === undefined || !(await this.isLate(client, taskId, options, error))) throw error;
+      yield* client.followTask(taskId, options);
+    }
+  }
+
+  /** Sends the Message in the agent's context of earlier calls, and once without it if the agent has forgotten it. */
+  private async *sendInContext(
+    client: AgentClient,
+    request: SendMessageRequest,
+    options: AgentCallOptions,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const inContext = await this.context.withKeptContext(request);
+    try {
+      yield* client.sendMessage(inContext, options);
+    } catch (error) {
+      if (this.met || !this.context.noteRefusal(inContext, error)) throw error;
+      yield* client.sendMessage(request, options);
+    }
+  }
+
+  /** Returns the request adapted to the agent; the same for every attempt of this call. */
+  private async adaptedRequest(
+    client: AgentClient,
+    request: SendMessageRequest,
+    options: AgentCallOptions,
+  ): Promise<SendMessageRequest> {
+    if (this.spec.adapt === undefined) return request;
+    if (this.adapted === undefined) {
+      const { parts } = request.message;
+      const modes = parts.every(({ text }) => text !== undefined) ? undefined : await client.inputModes(options);
+      const { unread, ...fitted } = fittedParts({ inputModes: modes ?? [] }, parts);
+      this.spec.adapt(unread);
+      this.adapted = fitted;
+    }
+    return { ...request, message: { ...request.message, ...this.adapted } };
+  }
+
+  private completeRequest(client: AgentClient, request: SendMessageRequest): SendMessageRequest {
+    const message = this.spec.complete?.(request.message, client);
+    return message ? { ...request, message } : request;
+  }
+
+  /**
+   * True if the Message was rejected because the Task no longer waits. A Task elsewhere may have resumed by itself, as
+   * after a login (section 7.6.2), or with this very Message if the answer to its first sending was lost.
+   */
+  private async isLate(
+    client: AgentClient,
+    taskId: string,
+    options: AgentCallOptions,
+    error: unknown,
+  ): Promise<boolean> {
+    if (this.spec.own || !(error instanceof AgentCallError)) return false;
+    if (error.kind !== 'rpc-error' && error.kind !== 'client-error') return false;
+    const task = await client.getTask(taskId, options).catch(() => undefined);
+    return task !== undefined && !isWaitingState(task.status.state);
+  }
+
+  /** True if the followed Task still waits for the Message of this call. */
+  private get undelivered(): boolean {
+    const { request, delivered } = this.spec;
+    const { messageId, taskId } = request.message;
+    const { state, history } = this.answer;
+    if (delivered || taskId === undefined || state === undefined || !isWaitingState(state)) return false;
+    return !history.some((message) => message.messageId === messageId);
+  }
+
+  /**
+   * Forgets the Task so that the Message may be sent again.
+   * @throws the given error unless the agent has forgotten the Task, or cannot say whether the Task has this answer
+   */
+  private forgetTask(error: unknown): void {
+    if (this.isUntold(error)) return;
+    const isForgotten = error instanceof AgentCallError && error.kind === 'not-found';
+    if (!isForgotten || (this.spec.forgotten !== 'send' && !this.isUnrecorded)) throw error;
+    this.answer.taskId = undefined;
+    this.met = false;
+  }
+
+  /** True if the Message answers the known Task, and its agent elsewhere has no method to get that Task. */
+  private isUntold(error: unknown): boolean {
+    const { own, known, delivered, request } = this.spec;
+    const isFor = known !== undefined && known === request.message.taskId;
+    if (own || delivered || !isFor || !(error instanceof AgentCallError)) return false;
+    return error.code === A2A_ERRORS.METHOD_NOT_FOUND.code;
+  }
+
+  private applyResponse(response: StreamResponse): CallProgress {
+    const known = this.taskId !== undefined;
+    const step = this.answer.applyResponse(response);
+    this.sight.resolve();
+    const seen = this.met || 'message' in response ? undefined : { ...toSeenTask(response), first: !known };
+    this.met ||= seen !== undefined;
+    return { response, ...(step && { step }), ...(seen && { seen }) };
+  }
+}
+
+function toSeenTask(response: Exclude<StreamResponse, { message: Message }>): Omit<SeenTask, 'first'> {
+  if ('task' in response) return { taskId: response.task.id, contextId: response.task.contextId };
+  const { taskId, contextId } = 'statusUpdate' in response ? response.statusUpdate : response.artifactUpdate;
+  return { taskId, contextId };
+}
+
+/** Waits for a promise, at most the given time. */
+async function waitAtMost(milliseconds: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,247 @@
+import { Injectable } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { AgentCatalog, calledAgentOf, type SaidText, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { ServiceAddress } from '#libs/http-server';
+import { retryWhileUnreachable } from '#libs/postgres';
+import {
+  A2AError,
+  type JsonObject,
+  type Message,
+  redactedUrl,
+  type TaskState,
+  textStart,
+  urlProblem,
+  withoutTrailing,
+} from '#libs/protocol';
+import type { TaskScope } from '#libs/tasks';
+import type { CalledAgent } from './process-calls.js';
+
+/**
+ * Field of a request that holds an agent reference, with the reference, if any, and the revision, if not the newest.
+ */
+type NamedReference = readonly [field: string, reference: string | undefined, revision?: string | undefined];
+
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+
+/** Resolves references to agents: a URL, a path below `/a2a`, or the name of a workflow or a node. */
+@Injectable()
+export class AgentReferences {
+  private catalog: AgentCatalog | undefined;
+
+  constructor(
+    private readonly modules: ModuleRef,
+    private readonly address: ServiceAddress,
+  ) {}
+
+  /**
+   * Returns an agent's URL without a trailing slash, or the path of a local agent, as callers of the tenant see them.
+   * @param revision revision in which an agent is looked up by its path; the newest unless set
+   * @throws UnknownAgent
+   */
+  async resolveReference(reference: string, tenant: string, revision?: string): Promise<string> {
+    if (isUrl(reference)) {
+      if (!URL.canParse(reference)) throw new UnknownAgent('the URL is not valid', 'AGENT_NOT_FOUND');
+      const problem = urlProblem(reference);
+      if (problem !== undefined) throw new UnknownAgent(`the URL ${problem}`, 'AGENT_NOT_FOUND');
+      return withoutTrailing(reference, '/');
+    }
+    const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
+    if (path === '') throw unknownReference(reference);
+    if (path.includes('/')) return (await this.tenantCatalog(tenant).resolveAgent(path, revision)).path;
+    return this.resolveName(path, tenant);
+  }
+
+  /**
+   * Returns an agent of this service by its name or its path.
+   * @throws UnknownAgent if there is none, and for every URL
+   */
+  async findServedAgent(reference: string, tenant: string): Promise<ServedAgent> {
+    if (isUrl(reference)) throw unknownReference(reference);
+    return this.tenantCatalog(tenant).resolveAgent(await this.resolveReference(reference, tenant));
+  }
+
+  /** True if a reference names an agent of this service, by its name, its path or its URL. */
+  isOwn(reference: string): boolean {
+    if (!isUrl(reference)) return true;
+    return URL.canParse(reference) && this.address.ownPath(calledAgentOf(new URL(reference).href)) !== undefined;
+  }
+
+  /** True if two references name the same agent: by its name, path, URL or card URL, local agents included. */
+  async areSame(one: string, other: string, tenant: string): Promise<boolean> {
+    if (one === other) return true;
+    const [first, second] = await Promise.all([this.findIdentity(one, tenant), this.findIdentity(other, tenant)]);
+    return first === second;
+  }
+
+  /**
+   * Returns the target of calls to a reference. The agent is looked up for each call, with retries during outages.
+   * @param signal signal of the calling execution
+   * @param revision revision in which an agent is looked up by its path; the newest unless set
+   */
+  callTarget(
+    reference: string,
+    tenant: string,
+    signal: AbortSignal,
+    revision?: string,
+  ): Pick<CalledAgent, 'own' | 'findTarget'> {
+    const findTarget = async (): Promise<{ url: string; calledAgent: string }> => {
+      const calledAgent = await retryWhileUnreachable(() => this.resolveReference(reference, tenant, revision), signal);
+      const url = isUrl(calledAgent) ? calledAgent : `${this.address.internalUrl}/a2a/${calledAgent}`;
+      return { url, calledAgent };
+    };
+    return { own: !isUrl(reference), findTarget };
+  }
+
+  /** Returns the target of calls to an agent that is part of the service itself. */
+  builtIn(path: string): Pick<CalledAgent, 'own' | 'findTarget'> {
+    return { own: true, findTarget: () => ({ url: `${this.address.internalUrl}/a2a/${path}`, calledAgent: path }) };
+  }
+
+  /**
+   * Refuses references that cannot be called.
+   * @param named fields that hold references, with their values
+   * @throws A2AError INVALID_PARAMS with status 422, naming each field at fault
+   */
+  async refuseUnknown(named: readonly NamedReference[], tenant: string): Promise<void> {
+    const problems = await Promise.all(
+      named.map(async ([field, reference, revision]) => {
+        const description = reference === undefined ? undefined : await this.problemOf(reference, tenant, revision);
+        return description === undefined ? [] : [{ field, description }];
+      }),
+    );
+    const violations = problems.flat();
+    if (violations.length === 0) return;
+    const message = violations.map(({ field, description }) => `${field}: ${description}`).join('; ');
+    throw new A2AError('INVALID_PARAMS', { message, violations, status: 422 });
+  }
+
+  /** Returns why a reference names no callable agent, or `undefined` if it names one. */
+  async problemOf(reference: string, tenant: string, revision?: string): Promise<string | undefined> {
+    try {
+      await this.resolveReference(reference, tenant, revision);
+      return undefined;
+    } catch (error) {
+      if (error instanceof UnknownAgent) return error.message;
+      throw error;
+    }
+  }
+
+  /**
+   * Returns a key of an existing agent that is equal for all references to it; for an unknown agent the reference
+   * itself.
+   */
+  private async findIdentity(reference: string, tenant: string): Promise<string> {
+    try {
+      const found = await this.resolveReference(reference, tenant);
+      if (!isUrl(found)) return found;
+      const url = calledAgentOf(new URL(found).href);
+      const path = this.address.ownPath(url);
+      return path === undefined ? url : (await this.tenantCatalog(tenant).resolveAgent(path)).path;
+    } catch (error) {
+      if (error instanceof UnknownAgent) return reference;
+      throw error;
+    }
+  }
+
+  /** Resolves a name. A workflow takes precedence over a node. */
+  private async resolveName(name: string, tenant: string): Promise<string> {
+    if (!NAME.test(name)) throw unknownReference(name);
+    try {
+      return (await this.tenantCatalog(tenant).resolveAgent(`workflows/${name}`)).path;
+    } catch (error) {
+      if (!(error instanceof UnknownAgent)) throw error;
+    }
+    try {
+      return (await this.tenantCatalog(tenant).resolveAgent(`nodes/${name}`)).path;
+    } catch (error) {
+      if (error instanceof UnknownAgent && error.reason === 'NODE_NOT_FOUND') throw unknownReference(name);
+      throw error;
+    }
+  }
+
+  /** Returns the tenant's catalog, looked up lazily: the catalog depends on node types, and those on this class. */
+  private tenantCatalog(tenant: string): AgentCatalog {
+    this.catalog ??= this.modules.get<AgentCatalog>(AgentCatalog, { strict: false });
+    return this.catalog.inTenant(tenant);
+  }
+}
+
+function isUrl(reference: string): boolean {
+  return /^https?:/i.test(reference);
+}
+
+function unknownReference(reference: string): UnknownAgent {
+  return new UnknownAgent(`there is no agent "${textStart(redactedUrl(reference), 200)}"`, 'AGENT_NOT_FOUND');
+}
+
+/** Conversation that an agent starts by a tool. */
+export interface TalkRequest {
+  /** Path of the agent that starts it, which is the requester. */
+  requester: string;
+  /** Reference of the other side. */
+  target: string;
+  /** First text of the requester. */
+  message: string;
+  /** Number of turns after the first answer; 0 to 20. */
+  maxTurns: number;
+  /** Milliseconds for one turn of an agent. */
+  timeoutMs: number;
+  /** Reference of the agent that announces the end. */
+  announce?: string;
+  /** Name of the stored credential for the target. */
+  credential?: string;
+}
+
+/** Facts about a conversation that only this service may state. */
+export interface TalkSource {
+  /** Tool call that starts the conversation, and the Task whose model makes it. */
+  origin: { taskId: string; call: string };
+  /** Texts of that Task up to the call, oldest first. */
+  before: readonly SaidText[];
+  /** Revision of the agent for which the Task was accepted; the requester keeps it. */
+  revision?: string;
+}
+
+/** Input that a conversation waits for. */
+export interface TalkQuestion {
+  state: TaskState;
+  /** Message that passes on an agent's question; absent if the conversation is paused. */
+  asked?: Message;
+}
+
+/** Result of a conversation, as far as its requester waits for it. */
+export type TalkOutcome =
+  /** `{conversationId, outcome, turns, error?}` at the end, or `{conversationId, reply}` after the first answer. */
+  | { result: JsonObject }
+  /** The conversation waits; a Message to it resumes it. */
+  | { question: TalkQuestion }
+  /** Why there is no result. */
+  | { error: string };
+
+/** Extent to which a requester waits for a conversation: until its end (`wait`), or until the first answer. */
+export interface TalkWait {
+  wait: boolean;
+  /** Signal of the waiting execution. */
+  signal: AbortSignal;
+}
+
+/** Lets an agent start a conversation with another one. Its Task belongs to an agent of this service. */
+export abstract class AgentTalks {
+  /** Returns the target of calls that start conversations. */
+  abstract conversationTarget(): Pick<CalledAgent, 'own' | 'findTarget'>;
+
+  /** Returns the Message that starts a conversation, without its source. */
+  abstract requestMessage(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message;
+
+  /**
+   * Returns the Message with its source, signed for its owner. The conversation shows the origin. The requester
+   * receives the newest earlier texts before turn 0, up to a size limit.
+   */
+  abstract withSource(message: Message, source: TalkSource, scope: TaskScope): Message;
+
+  /**
+   * Waits for a conversation, whichever replica executes it. The same log gives the same result.
+   * @throws the signal's reason
+   */
+  abstract awaitOutcome(conversationId: string, wait: TalkWait): Promise<TalkOutcome>;
+}

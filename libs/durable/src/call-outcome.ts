@@ -1,0 +1,384 @@
+import { AgentCallError, type AgentCallFailure, type CalledTask, StoppableTimer } from '#libs/a2a-client';
+import { UnknownAgent } from '#libs/executor';
+import {
+  A2AError,
+  agentMessage,
+  type Artifact,
+  briefText,
+  contentLength,
+  ContentTooLarge,
+  firstData,
+  firstText,
+  formMessage,
+  formQuestion,
+  isJsonObject,
+  isWaitingState,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Part,
+  type RunEventNote,
+  type StreamResponse,
+  type TaskArtifactUpdateEvent,
+  type TaskReference,
+  type TaskState,
+  type TaskStatus,
+  textPart,
+  textRows,
+  textStart,
+  withoutHalf,
+} from '#libs/protocol';
+
+/** Reason of a call that ended by its time limit. */
+const OUT_OF_TIME = new Error('The call is out of time');
+
+/** Minimum time for a call that resumes after its limit, in milliseconds. It reads an answer that is already there. */
+export const LAST_LOOK_MS = 2_000;
+
+/** Ends a call before its answer: by its time limit, the end of the calling execution, or because it is given up. */
+export class CallEnd implements Disposable {
+  private readonly connection = new AbortController();
+  private timer: StoppableTimer | undefined;
+  private reason: unknown;
+
+  /** @param onCallerEnd called when the calling execution ends */
+  constructor(
+    private readonly caller: AbortSignal,
+    private readonly onCallerEnd: (reason: unknown) => void,
+  ) {}
+
+  /** Signal that aborts when the connection must close. */
+  get signal(): AbortSignal {
+    return this.connection.signal;
+  }
+
+  get timedOut(): boolean {
+    return this.reason === OUT_OF_TIME;
+  }
+
+  /** True if the caller no longer waits for the answer. */
+  get givenUp(): boolean {
+    return this.reason !== undefined && !this.timedOut;
+  }
+
+  /** Starts to observe the end of the calling execution. */
+  heedCaller(): void {
+    if (this.caller.aborted) this.notifyCallerEnd();
+    else this.caller.addEventListener('abort', this.notifyCallerEnd, { once: true });
+  }
+
+  /**
+   * Starts the time limit, or restarts it. With an earlier `since` only the rest of the limit is left, but at least two
+   * seconds, unless the limit itself is shorter.
+   * @param limit in milliseconds; unlimited if absent
+   * @param since in epoch milliseconds
+   */
+  startLimit(limit: number | undefined, since = Date.now()): void {
+    if (limit === undefined) return;
+    this.timer?.stopForGood();
+    const left = Math.max(limit - (Date.now() - since), LAST_LOOK_MS);
+    this.timer = new StoppableTimer(Math.min(left, limit), () => this.closeConnection(OUT_OF_TIME));
+  }
+
+  /** Suspends the limit while the answer is not being read, and resumes it. */
+  pauseLimit(isPaused: boolean): void {
+    if (isPaused) this.timer?.stop();
+    else this.timer?.start();
+  }
+
+  /** Gives the call up; the connection may stay open for a moment. The first reason counts. */
+  giveUp(reason: unknown): void {
+    this.reason ??= reason;
+  }
+
+  /** Closes the connection. */
+  closeConnection(reason: unknown): void {
+    this.giveUp(reason);
+    this.connection.abort(this.reason);
+  }
+
+  /** @throws the reason for which the call was given up, if it was */
+  throwIfGivenUp(): void {
+    if (this.givenUp) throw this.reason;
+  }
+
+  [Symbol.dispose](): void {
+    this.timer?.stopForGood();
+    this.caller.removeEventListener('abort', this.notifyCallerEnd);
+  }
+
+  private readonly notifyCallerEnd = (): void => this.onCallerEnd(this.caller.reason);
+}
+
+/** Kinds of failed calls. A retry is decided by the kind, never by a text. */
+export type CallFailureKind =
+  | AgentCallFailure // `aborted` also if the agent canceled its Task
+  | 'failed' // the agent's Task failed
+  | 'rejected' // the agent's Task was rejected
+  | 'internal'; // an internal fault
+
+export interface CallFailure {
+  kind: CallFailureKind;
+  /** Message for callers. It may quote the agent and never contains internals. */
+  message: string;
+  /** True if the same call may succeed later. */
+  retryable: boolean;
+  /** Final state of the agent's Task, if the agent failed and not the call. */
+  state?: TaskState;
+  /** True if the agent asks to be called less often. */
+  rateLimited?: true;
+  /** Milliseconds that the agent asks to wait before the next call. */
+  retryAfter?: number;
+  /** True if the limit of the whole call has expired. */
+  timedOut?: true;
+  /** Underlying error, for the log and for analysis. */
+  cause?: unknown;
+}
+
+/** Outcome of a call. `completed` includes a direct Message; `waiting` needs input or authentication. */
+export type CallOutcome =
+  | { kind: 'completed'; answer: CalledTask }
+  | { kind: 'waiting'; answer: CalledTask }
+  | { kind: 'failed'; answer: CalledTask; failure: CallFailure };
+
+const RETRYABLE: ReadonlySet<CallFailureKind> = new Set<CallFailureKind>([
+  'connect',
+  'timeout',
+  'server-error',
+  'overloaded',
+]);
+
+/** Returns the outcome that a final answer stands for. */
+export function toCallOutcome(answer: CalledTask): CallOutcome {
+  if (answer.reply) return { kind: 'completed', answer };
+  const { state } = answer;
+  const failedWith = (kind: CallFailureKind, what: string): CallOutcome => {
+    const failure: CallFailure = {
+      kind,
+      message: withStatusText(answer, what),
+      retryable: false,
+      ...(state && { state }),
+    };
+    return { kind: 'failed', answer, failure };
+  };
+  switch (state) {
+    case 'TASK_STATE_COMPLETED':
+      return { kind: 'completed', answer };
+    case 'TASK_STATE_INPUT_REQUIRED':
+    case 'TASK_STATE_AUTH_REQUIRED':
+      return { kind: 'waiting', answer };
+    case 'TASK_STATE_FAILED':
+      return failedWith('failed', 'the agent failed');
+    case 'TASK_STATE_REJECTED':
+      return failedWith('rejected', 'the agent rejected the message');
+    case 'TASK_STATE_CANCELED':
+      return failedWith('aborted', 'the agent canceled its task');
+    default:
+      return { kind: 'failed', answer, failure: UNFINISHED };
+  }
+}
+
+const UNFINISHED: CallFailure = {
+  kind: 'invalid-response',
+  message: 'the agent did not finish its answer',
+  retryable: false,
+};
+
+/** Returns the failure that an error of a call stands for. */
+export function toCallFailure(cause: unknown): CallFailure {
+  const createFailure = (kind: CallFailureKind, message: string): CallFailure => {
+    return { kind, message, retryable: RETRYABLE.has(kind), cause };
+  };
+  if (cause instanceof AgentCallError) {
+    const { kind, message, rateLimited, retryAfter } = cause;
+    return {
+      ...createFailure(kind, message),
+      ...(rateLimited && { rateLimited }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    };
+  }
+  if (cause instanceof A2AError) return createFailure('rpc-error', cause.message);
+  if (cause instanceof UnknownAgent) return createFailure('not-found', cause.message);
+  if (cause instanceof ContentTooLarge) return createFailure('refused', cause.message);
+  return createFailure('internal', 'internal error');
+}
+
+/** True if the call that answers a Task has failed without an update of that Task, which may wait forever. */
+export function isLeftWaiting(outcome: CallOutcome): boolean {
+  const { state, taskId } = outcome.answer;
+  if (outcome.kind !== 'failed' || outcome.failure.timedOut || taskId === undefined) return false;
+  return state === undefined || isWaitingState(state);
+}
+
+/** Returns the failure of an agent that exceeded its time limit. */
+export function timedOut(milliseconds: number): CallFailure {
+  const message = `timeout: not finished within ${milliseconds / 1_000} s`;
+  return { kind: 'timeout', message, retryable: true, timedOut: true };
+}
+
+/** Returns the text of an agent's last status, shortened; `''` if there is none. */
+export function statusTextOf({ status }: Pick<CalledTask, 'status'>): string {
+  return briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
+}
+
+/** Returns a sentence followed by the text of the agent's last status, if any. */
+export function withStatusText(answer: Pick<CalledTask, 'status'>, what: string): string {
+  const said = statusTextOf(answer);
+  return said ? `${what}: ${said}` : what;
+}
+
+/** Metadata key of a Message whose question is about a call, or comes from a called agent. */
+export const CALL_QUESTION = 'parley/question';
+
+/** Metadata keys of a run's nodes that ask a question. */
+const WAITING_KEY = 'parley/waiting';
+const OPEN_KEY = 'parley/open-questions';
+
+/** Maximum characters of a question for a model or a caller. */
+const LONGEST_QUESTION = 32_768;
+
+/**
+ * True if a person has to answer: a login, the question of a `human` node, an approval, a question about a call with
+ * unknown fate, or one of several questions. The Message says so in its metadata, or by the call that it is about.
+ */
+export function needsPerson({ status }: Pick<CalledTask, 'status'>): boolean {
+  if (status?.state === 'TASK_STATE_AUTH_REQUIRED') return true;
+  const { metadata, parts = [] } = status?.message ?? {};
+  if (formQuestion(status?.message) || metadata?.[CALL_QUESTION] !== undefined) return true;
+  const waiting = metadata?.[WAITING_KEY];
+  const isOneOfSeveral = Array.isArray(waiting) && waiting.length > 1;
+  return isOneOfSeveral || metadata?.[OPEN_KEY] !== undefined || parts.some(isToolCall);
+}
+
+/** Returns the text of a question. */
+export function questionText({ status }: Pick<CalledTask, 'status'>): string {
+  const parts = status?.message?.parts ?? [];
+  const rows = textRows(parts).filter((row) => row !== '');
+  const data = firstData(parts);
+  const asked = rows.length > 0 ? rows.join('\n\n') : JSON.stringify(data ?? null);
+  return rows.length === 0 && data === undefined ? 'An answer is needed' : textStart(asked, LONGEST_QUESTION);
+}
+
+/** Returns the Parts that pass an agent's question on to the caller of its caller. @param name of the agent */
+export function questionParts(name: string, answer: Pick<CalledTask, 'status'>): Part[] {
+  const parts = answer.status?.message?.parts ?? [];
+  const text = textPart(`The agent "${name}" asks: ${questionText(answer)}`);
+  return [text, ...parts.filter((part) => part.text === undefined)];
+}
+
+/**
+ * Returns the Message by which a Task passes on the question of an agent that it calls. A person has to answer it.
+ * @param about the call, for the metadata
+ * @param asked the agent's own Message, whose form is kept
+ */
+export function questionMessage(
+  reference: TaskReference,
+  words: Part[],
+  about: JsonObject,
+  asked: Message | undefined,
+): Message {
+  const form = formQuestion(asked);
+  const message = form ? formMessage(reference, words, form) : agentMessage(reference, words);
+  return { ...message, metadata: { ...message.metadata, [CALL_QUESTION]: about } };
+}
+
+/** True for the data Part with which an agent asks about the call of a tool. */
+function isToolCall({ data }: Part): boolean {
+  return isJsonObject(data) && typeof data.tool === 'string' && isJsonObject(data.args);
+}
+
+/** Milliseconds for which updates of an agent are held, so that a run reports them together. */
+const HELD_MS = 250;
+/** Maximum characters of Artifacts that a run's log has of one call before its end. The Task has the rest. */
+const MOST_CONTENT = 64 * 1024;
+
+/** Pieces of one Artifact that arrived within the hold time. */
+interface Pieces {
+  taskId: string;
+  artifact: Artifact;
+  append: boolean;
+}
+
+/**
+ * Reports what an agent says and produces while it works, for viewers of a run. A call that ends soon reports nothing.
+ */
+export class NodeProgress implements Disposable {
+  private text: string | undefined;
+  private readonly pieces = new Map<string, Pieces>();
+  private content = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param report called at most once per Artifact, and once for the status text, every quarter of a second */
+  constructor(private readonly report: (step: RunEventNote) => void) {}
+
+  takeResponse(response: StreamResponse): void {
+    if ('artifactUpdate' in response) this.takeArtifact(response.artifactUpdate);
+    else if ('statusUpdate' in response) this.takeStatus(response.statusUpdate.status);
+    // Some agents report all progress with the whole Task each time.
+    else if ('task' in response) this.takeStatus(response.task.status);
+  }
+
+  /** Drops held updates: the agent is done. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.timer);
+  }
+
+  private takeStatus({ state, message }: TaskStatus): void {
+    const said = firstText(message?.parts ?? []);
+    if (state !== 'TASK_STATE_WORKING' || said === undefined || said === '') return;
+    this.text = briefText(said);
+    this.scheduleReport();
+  }
+
+  private takeArtifact({ taskId, artifact, append = false }: TaskArtifactUpdateEvent): void {
+    const { artifactId, parts } = artifact;
+    if (this.content > MOST_CONTENT) return;
+    this.content += contentLength(parts);
+    const held = this.pieces.get(artifactId);
+    if (held && append) held.artifact.parts = joinParts(held.artifact.parts, parts);
+    else this.pieces.set(artifactId, { taskId, artifact: { ...artifact, parts: [...parts] }, append });
+    this.scheduleReport();
+  }
+
+  private scheduleReport(): void {
+    this.timer ??= setTimeout(() => this.reportHeld(), HELD_MS).unref();
+  }
+
+  private reportHeld(): void {
+    this.timer = undefined;
+    if (this.text !== undefined) this.report(progressNote({ text: this.text }));
+    this.text = undefined;
+    const held = [...this.pieces.values()];
+    this.pieces.clear();
+    for (const { taskId, artifact, append } of held) {
+      const { artifactId, name } = artifact;
+      const parts = this.wholeParts(taskId, artifact);
+      const content: JsonObject = this.content > MOST_CONTENT ? { taskId } : { parts: parts as unknown as JsonValue };
+      const shown = { artifactId, ...(name !== undefined && { name }), ...content, ...(append && { append }) };
+      if (parts.length > 0 || artifact.parts.length === 0) this.report(progressNote({ artifact: shown }));
+    }
+  }
+
+  /** Returns the Parts without half a surrogate pair at their end, which stays held until its other half arrives. */
+  private wholeParts(taskId: string, { parts, ...artifact }: Artifact): Part[] {
+    const last = parts.at(-1);
+    const whole = last?.text === undefined ? undefined : withoutHalf(last.text);
+    if (last?.text === undefined || whole === undefined || whole === last.text) return parts;
+    const half = { ...last, text: last.text.slice(whole.length) };
+    this.pieces.set(artifact.artifactId, { taskId, artifact: { ...artifact, parts: [half] }, append: true });
+    return [...parts.slice(0, -1), ...(whole === '' ? [] : [{ ...last, text: whole }])];
+  }
+}
+
+function progressNote(payload: JsonObject): RunEventNote {
+  return { type: 'node.progress', payload };
+}
+
+/** Joins Parts. Adjacent texts of the same media type become one. */
+function joinParts(before: readonly Part[], after: readonly Part[]): Part[] {
+  const [first, ...others] = after;
+  const last = before.at(-1);
+  const isText = first?.text !== undefined && last?.text !== undefined && first.mediaType === last.mediaType;
+  if (!isText) return [...before, ...after];
+  return [...before.slice(0, -1), { ...last, text: `${last.text}${first.text}` }, ...others];
+}

@@ -1,0 +1,140 @@
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { ServiceAddress } from '#libs/http-server';
+import { Jobs } from '#libs/jobs';
+import { NO_KEY, ReplicaSignals } from '#libs/postgres';
+import { A2AError, isTerminalState } from '#libs/protocol';
+import { Shutdown } from '#libs/service';
+import { type TaskHeader, TaskStore } from '#libs/tasks';
+import { AgentCatalog, agentOrGone } from './agent-catalog.js';
+import { END_CHILDREN, readEndChildren } from './agent-executor.js';
+import { ExecutionRegistry } from './execution-registry.js';
+import { acceptedRevision } from './execution.js';
+import { CANCEL_REQUESTED } from './task-cancels.js';
+
+/** Injection token: milliseconds between lookups without a signal, 500 by default. */
+export const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
+
+/**
+ * Looks for cancels that other replicas accepted for executions of this one: on their signal, and twice a second
+ * because signals may be lost.
+ */
+@Injectable()
+export class CancelPoller {
+  private readonly logger = new Logger(CancelPoller.name);
+  private timer: NodeJS.Timeout | undefined;
+  private looking = false;
+  private again = false;
+  private stopped = false;
+
+  constructor(
+    private readonly registry: ExecutionRegistry,
+    shutdown: Shutdown,
+    @Optional() private readonly signals?: ReplicaSignals,
+    @Optional() @Inject(CANCEL_LOOK_MS) private readonly lookMs = 500,
+  ) {
+    // Cancels are handled until the executions have ended.
+    shutdown.registerStep('connections', () => this.stop());
+  }
+
+  start(): void {
+    const lookNow = (): void => void this.lookForCancels();
+    this.timer = setInterval(lookNow, this.lookMs);
+    this.signals?.subscribeTopic(CANCEL_REQUESTED, { wakeFor: lookNow, catchUp: lookNow }).watchKey(NO_KEY);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearInterval(this.timer);
+  }
+
+  /** Looks once at a time. A request during a lookup causes another one right after it. */
+  private async lookForCancels(): Promise<void> {
+    this.again = true;
+    if (this.looking) return;
+    this.looking = true;
+    while (this.again && !this.stopped) {
+      this.again = false;
+      try {
+        await this.registry.cancelRequested();
+      } catch (error) {
+        this.logger.warn({ err: error }, 'Looking for cancels failed; it is tried again');
+      }
+    }
+    this.looking = false;
+  }
+}
+
+/** Cancels the Tasks that a Task started elsewhere. It may be called again for the same Task. */
+export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
+
+/** Number of cancels that start at the same time. */
+const AT_ONCE = 16;
+/** Milliseconds that a job waits for children to end. Its next attempt sees the rest. */
+const SOON_MS = 250;
+
+/** Error that makes the job retry because some children have not ended yet. */
+class ChildrenAtWork extends Error {
+  override readonly name = 'ChildrenAtWork';
+}
+
+/**
+ * Ends the children of Tasks that ended without their executor, because of a limit, an error or a missing definition.
+ * The job is enqueued in the commit of that end.
+ * - A child that has ended stays as it is.
+ * - A child that cannot be canceled yet is retried.
+ * - The first attempt stores and starts the cancel of every child. No attempt waits for slow children.
+ */
+@Injectable()
+export class ChildEndings {
+  private readonly remote: RemoteEnding[] = [];
+
+  constructor(
+    private readonly store: TaskStore,
+    private readonly registry: ExecutionRegistry,
+    private readonly catalog: AgentCatalog,
+    private readonly address: ServiceAddress,
+    jobs: Jobs,
+  ) {
+    jobs.registerHandler(END_CHILDREN, {
+      read: readEndChildren,
+      run: ({ taskId }, { signal }) => this.endAll(taskId, signal),
+    });
+  }
+
+  /** Adds a function that cancels Tasks started elsewhere. */
+  addRemoteEnding(ending: RemoteEnding): void {
+    this.remote.push(ending);
+  }
+
+  private async endAll(taskId: string, signal: AbortSignal): Promise<void> {
+    const parent = await this.store.readHeader(taskId);
+    if (!parent || !isTerminalState(parent.state)) return;
+    for (const ending of this.remote) await ending(parent);
+    const open = (await this.store.listChildren(taskId)).filter(({ state }) => !isTerminalState(state));
+    const patience = AbortSignal.timeout(SOON_MS);
+    let atWork = 0;
+    for (let next = 0; next < open.length; next += AT_ONCE) {
+      signal.throwIfAborted();
+      const ended = await Promise.all(open.slice(next, next + AT_ONCE).map((child) => this.endChild(child, patience)));
+      atWork += ended.filter((hasEnded) => !hasEnded).length;
+    }
+    if (atWork > 0) throw new ChildrenAtWork(`Children of task ${taskId} are still at work: ${atWork}`);
+  }
+
+  /** Cancels a child. @returns false if it is still working when `patience` aborts: it ends later */
+  private async endChild({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
+    const revision = await acceptedRevision(this.store, taskId);
+    const agent = await agentOrGone(() => this.catalog.inTenant(tenant).resolveAgent(path, revision), path, revision);
+    const call = { scope: { tenant, owner }, agent: path, extensions: [], baseUrl: this.address.internalUrl };
+    try {
+      await this.registry.cancelAndWait(agent, taskId, call, patience);
+    } catch (error) {
+      if (patience.aborted && error === patience.reason) return false;
+      if (!(error instanceof A2AError) || !ENDED.has(error.reason)) throw error;
+    }
+    return true;
+  }
+}
+
+/** Reasons why a child needs no cancel: it has ended or was purged. */
+const ENDED = new Set(['TASK_NOT_CANCELABLE', 'TASK_NOT_FOUND']);

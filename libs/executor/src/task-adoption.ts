@@ -1,0 +1,345 @@
+import { Logger } from '@nestjs/common';
+import type { ServiceAddress } from '#libs/http-server';
+import type { ReplicaLife } from '#libs/postgres';
+import { isTerminalState, isWaitingState, type Message, statusUpdate } from '#libs/protocol';
+import {
+  foldEvents,
+  type RecordedEvent,
+  type StoredTask,
+  type TaskClaim,
+  type TaskHeader,
+  type TaskLog,
+  type TaskRecorder,
+  type TaskStore,
+} from '#libs/tasks';
+import { type AgentCatalog, agentOrGone, type ServedAgent } from './agent-catalog.js';
+import { type CallContext, endChildrenJob } from './agent-executor.js';
+import type { ExecutionRegistry } from './execution-registry.js';
+import { REVISION_KEY } from './execution.js';
+
+/** Bytes of logs that are read at once; a single log may be larger. */
+const BYTES_AT_ONCE = 8 * 1024 * 1024;
+
+/** Limits concurrent reads of long logs by their total bytes. Reads run in the order of their requests. */
+export class LogReads {
+  private bytes = 0;
+  private readonly waiting: { bytes: number; begin: () => void }[] = [];
+
+  /** Runs a read of `bytes` bytes once the earlier reads leave room for it. */
+  async runRead<T>(bytes: number, read: () => Promise<T>): Promise<T> {
+    if (this.waiting.length > 0 || !this.hasRoomFor(bytes))
+      await new Promise<void>((begin) => this.waiting.push({ bytes, begin }));
+    else this.bytes += bytes;
+    try {
+      return await read();
+    } finally {
+      this.bytes -= bytes;
+      this.beginNext();
+    }
+  }
+
+  private hasRoomFor(bytes: number): boolean {
+    return this.bytes === 0 || this.bytes + bytes <= BYTES_AT_ONCE;
+  }
+
+  private beginNext(): void {
+    for (let [next] = this.waiting; next && this.hasRoomFor(next.bytes); [next] = this.waiting) {
+      this.waiting.shift();
+      this.bytes += next.bytes;
+      next.begin();
+    }
+  }
+}
+
+/** Number of failed attempts to find an agent after which a Task with a cancel request is canceled without it. */
+const TRIES_BEFORE_CANCEL = 3;
+/** Approximate bytes and maximum number of events per page of a long log. A page is parsed without a break. */
+const PAGE_BYTES = 1024 * 1024;
+const PAGE_EVENTS = 1_000;
+
+export interface TakeUpServices {
+  store: TaskStore;
+  recorder: TaskRecorder;
+  registry: ExecutionRegistry;
+  catalog: AgentCatalog;
+  replica: ReplicaLife;
+  address: ServiceAddress;
+}
+
+/** Resumes Tasks that this replica claims and no process executes, or ends them with a reason. */
+export class TaskAdoption {
+  private readonly logger = new Logger('TaskRecovery');
+  private readonly reads = new LogReads();
+
+  constructor(private readonly services: TakeUpServices) {}
+
+  /**
+   * Adopts a Task. Resolves when the Task is executed, has ended or was released.
+   * @param failures number of failed attempts before
+   * @param read the Task's header and, if it is short, its log; `undefined` if the Task is gone
+   * @throws any error on the way: nothing is decided then, and the claim remains
+   */
+  async takeUp(claim: TaskClaim, failures: number, read: TaskLog | undefined): Promise<void> {
+    if (!read || !goesOn(read.header)) return this.services.store.releaseClaim(claim);
+    const events = read.events ?? (await this.readTaskLog(read.header));
+    await this.continueTask(claim, failures, { stored: toStored(read.header, events), events, due: false });
+  }
+
+  /**
+   * Adopts a Task that was claimed because it is due.
+   * @throws any error on the way: nothing is decided then, and the claim remains
+   */
+  async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {
+    await this.continueTask(claim, 0, { stored, events: await this.readInTurn(stored.header), due: true });
+  }
+
+  private async continueTask(claim: TaskClaim, failures: number, { stored, events, due }: ReadTask): Promise<void> {
+    // If this process was frozen after it took the claim, another one may have ended the Task before it was read.
+    if (isTerminalState(stored.task.status.state)) return this.services.store.releaseClaim(claim);
+    const agent = await this.agentOf(stored, failures);
+    // No executor was working on it, so there is nothing to resume.
+    const rested = due || isWaitingState(stored.header.state);
+    if (agent && rested && stored.header.cancelRequested) this.cancelResting(agent, stored, claim);
+    else if (agent?.executor.recovery === 'restart') this.restartTask(agent, stored, claim, events);
+    else await this.failTask(stored, claim);
+  }
+
+  /** Reads a log within the limit of concurrent bytes: any number of Tasks may be due at the same time. */
+  private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
+    return this.reads.runRead(header.size?.log ?? 0, () => this.readTaskLog(header));
+  }
+
+  private async readTaskLog({ taskId, lastSequence, size }: TaskHeader): Promise<RecordedEvent[]> {
+    const usual = (size?.log ?? 0) / Math.max(lastSequence, 1);
+    const limit = Math.min(PAGE_EVENTS, Math.max(1, Math.floor(PAGE_BYTES / Math.max(usual, 1))));
+    const log: RecordedEvent[] = [];
+    while (log.length < lastSequence) {
+      const events = await this.services.store.readEvents(
+        taskId,
+        log.length,
+        Math.min(limit, lastSequence - log.length),
+      );
+      if (events.length === 0) break;
+      for (const event of events) log.push(event);
+    }
+    return log;
+  }
+
+  /**
+   * Returns the agent, or a stand-in if it no longer exists; `undefined` if a cancel request has waited long enough for
+   * it.
+   * @throws the error of the lookup, unless a cancel request has waited long enough
+   */
+  private async agentOf({ header, task }: StoredTask, failures: number): Promise<ServedAgent | undefined> {
+    const { taskId, agent } = header;
+    const accepted = task.metadata?.[REVISION_KEY];
+    const revision = typeof accepted === 'string' ? accepted : undefined;
+    try {
+      const catalog = this.services.catalog.inTenant(header.tenant);
+      return await agentOrGone(() => catalog.resolveAgent(agent, revision), agent, revision);
+    } catch (error) {
+      if (failures < TRIES_BEFORE_CANCEL || !(await this.shallBeCanceled(taskId))) throw error;
+      this.logger.warn({ err: error, taskId, agent }, 'A task has to do without its agent');
+      return undefined;
+    }
+  }
+
+  private async shallBeCanceled(taskId: string): Promise<boolean> {
+    return (await this.services.store.cancelRequests(this.services.replica.replicaId)).includes(taskId);
+  }
+
+  private restartTask(
+    agent: ServedAgent,
+    stored: StoredTask,
+    claim: TaskClaim,
+    events: readonly RecordedEvent[],
+  ): void {
+    const turn = lastTurn(events);
+    const log = events.map(({ event }) => event);
+    this.services.registry.recoverTurn({ agent, stored, token: claim.token, call: this.callOf(stored), log, ...turn });
+  }
+
+  private cancelResting(agent: ServedAgent, stored: StoredTask, { token }: TaskClaim): void {
+    void this.services.registry.endCanceled({ agent, stored, token, call: this.callOf(stored) });
+  }
+
+  private async failTask(stored: StoredTask, claim: TaskClaim): Promise<void> {
+    const recording = this.services.recorder.continueRecording(stored, claim.token);
+    const canceled = await this.shallBeCanceled(claim.taskId);
+    const sentence = 'The process that worked on this task stopped, and its agent cannot go on from there.';
+    const end = canceled
+      ? statusUpdate(recording, 'TASK_STATE_CANCELED')
+      : statusUpdate(recording, 'TASK_STATE_FAILED', sentence);
+    recording.recordEvent({ ...end, jobs: [endChildrenJob(claim.taskId)] });
+    await recording.flushEvents();
+  }
+
+  private callOf({ header }: StoredTask): CallContext {
+    return {
+      scope: { tenant: header.tenant, owner: header.owner },
+      agent: header.agent,
+      extensions: [],
+      baseUrl: this.services.address.internalUrl,
+      ...(header.parentTaskId !== undefined && {
+        parent: { taskId: header.parentTaskId, reference: header.parentReference ?? '' },
+      }),
+    };
+  }
+}
+
+/** Task to resume, as it was read. */
+interface ReadTask {
+  stored: StoredTask;
+  events: readonly RecordedEvent[];
+  /** True if it was claimed because it is due. */
+  due: boolean;
+}
+
+function toStored(header: TaskHeader, events: readonly RecordedEvent[]): StoredTask {
+  const fold = foldEvents(events);
+  if (!fold) throw new TypeError('The log of a claimed task holds no event');
+  return { header, task: fold.toTask(), bytes: header.size?.log };
+}
+
+/**
+ * True if the Task is to be resumed. A Task that waits for its caller is released unless it is due or has a cancel
+ * request.
+ */
+export function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
+  if (isWaitingState(state)) return cancelRequested ?? (wakeAt !== undefined && wakeAt.getTime() <= Date.now());
+  return !isTerminalState(state);
+}
+
+/**
+ * Returns the unfinished turn: the last accepted Message, the Task before it, and the sequence where its own events
+ * begin.
+ */
+function lastTurn(events: readonly RecordedEvent[]): {
+  userMessage: Message;
+  task: StoredTask['task'] | null;
+  acceptedAt: number;
+} {
+  const start = events.findLastIndex(({ event }) => 'task' in event || ('statusUpdate' in event && event.received));
+  const opening = events[start];
+  const message = opening && openingMessage(opening);
+  if (!opening || !message) throw new Error('The log holds no message to work on');
+  const before = events.slice(0, start);
+  return { userMessage: message, task: foldEvents(before)?.toTask() ?? null, acceptedAt: opening.sequence };
+}
+
+function openingMessage({ event }: RecordedEvent): Message | undefined {
+  if ('task' in event) return event.task.history?.at(-1);
+  return 'statusUpdate' in event ? event.received : undefined;
+}
+
+/** Claims whose short logs are read at once; a few queries read them together. */
+const SHORT_AT_ONCE = 128;
+/** Longer logs that are read at once, and their total bytes; a single log may be larger. */
+const LONG_AT_ONCE = 8;
+const LONG_BYTES_AT_ONCE = 8 * 1024 * 1024;
+
+/** Claim to adopt, with the number of failed attempts. */
+export interface PendingClaim extends TaskClaim {
+  failures: number;
+}
+
+/** Adopts one claim. `read` is absent if the Task is gone, and has no events if the log is long. Never rejects. */
+export type TakeUpClaim = (claim: PendingClaim, read: TaskLog | undefined) => Promise<void>;
+
+/**
+ * Adopts the claims of a dead replica, however many they are.
+ * - Short logs come first, read together with their Tasks, many with one query. Longer ones wait for all short ones,
+ *   the shortest first.
+ * - Concurrent reads are bounded in number and bytes. The queue is not: its Tasks are claimed already.
+ */
+export class TakeUpQueue {
+  private readonly short: PendingClaim[] = [];
+  /** Claims with long logs, the longest first. */
+  private readonly long: { claim: PendingClaim; read: TaskLog; bytes: number }[] = [];
+  private shortUnderWay = 0;
+  private longUnderWay = 0;
+  private longBytes = 0;
+  private stopped = false;
+  private idleListeners: (() => void)[] = [];
+
+  /** @param failed called for a claim whose Task could not be read */
+  constructor(
+    private readonly store: Pick<TaskStore, 'readLog'>,
+    private readonly takeUp: TakeUpClaim,
+    private readonly failed: (claim: PendingClaim, error: unknown) => void,
+    private readonly goesOn: (header: TaskHeader) => boolean,
+  ) {}
+
+  add(claims: readonly PendingClaim[]): void {
+    if (this.stopped) return;
+    for (const claim of claims) this.short.push(claim);
+    this.startNext();
+  }
+
+  /** Starts no further claims. The rest is left to the replica that adopts them. */
+  stop(): void {
+    this.stopped = true;
+    this.short.length = 0;
+    this.long.length = 0;
+    this.startNext();
+  }
+
+  /** Resolves when no claim waits or is being adopted. */
+  async whenIdle(): Promise<void> {
+    if (!this.isIdle) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
+  }
+
+  private get isIdle(): boolean {
+    return this.short.length + this.long.length + this.shortUnderWay + this.longUnderWay === 0;
+  }
+
+  private startNext(): void {
+    while (!this.stopped && this.shortUnderWay < SHORT_AT_ONCE && this.short.length > 0)
+      this.startShort(this.short.shift()!);
+    if (this.short.length + this.shortUnderWay === 0) while (this.mayStartLong()) this.startLong();
+    if (this.isIdle) for (const resolve of this.idleListeners.splice(0)) resolve();
+  }
+
+  private startShort(claim: PendingClaim): void {
+    this.shortUnderWay += 1;
+    void this.lookAt(claim).finally(() => {
+      this.shortUnderWay -= 1;
+      this.startNext();
+    });
+  }
+
+  private async lookAt(claim: PendingClaim): Promise<void> {
+    let read: TaskLog | undefined;
+    try {
+      read = await this.store.readLog(claim.taskId);
+    } catch (error) {
+      return this.failed(claim, error);
+    }
+    if (read && !read.events && this.goesOn(read.header)) this.postponeClaim(claim, read);
+    else await this.takeUp(claim, read);
+  }
+
+  private postponeClaim(claim: PendingClaim, read: TaskLog): void {
+    if (this.stopped) return;
+    const bytes = read.header.size?.log ?? 0;
+    const before = this.long.findIndex((other) => other.bytes <= bytes);
+    this.long.splice(before < 0 ? this.long.length : before, 0, { claim, read, bytes });
+  }
+
+  private mayStartLong(): boolean {
+    const next = this.long.at(-1);
+    if (!next || this.longUnderWay >= LONG_AT_ONCE) return false;
+    return this.longUnderWay === 0 || this.longBytes + next.bytes <= LONG_BYTES_AT_ONCE;
+  }
+
+  private startLong(): void {
+    const { claim, read, bytes } = this.long.pop()!;
+    this.longUnderWay += 1;
+    this.longBytes += bytes;
+    void this.takeUp(claim, read).finally(() => {
+      this.longUnderWay -= 1;
+      this.longBytes -= bytes;
+      this.startNext();
+    });
+  }
+}

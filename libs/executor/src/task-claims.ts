@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  A2AError,
+  isTerminalState,
+  isWaitingState,
+  type Message,
+  type SendMessageRequest,
+  type Task,
+} from '#libs/protocol';
+import type { Idempotency, StoredTask, TaskClaim, TaskEvent, TaskStore } from '#libs/tasks';
+import type { ServedAgent } from './agent-catalog.js';
+import type { CallContext } from './agent-executor.js';
+
+/** Milliseconds within which another replica takes over, or a replica finds a claim that it does not execute. */
+const PATIENCE_MS = 15_000;
+const LOOK_MS = 100;
+const TASK_BUSY = 'TASK_BUSY';
+
+/**
+ * Claims a waiting Task. A Task that is claimed although it waits is about to be worked on, or its replica was just
+ * lost. Either a new event or the release of the claim shows which.
+ * @returns `undefined` if the Task does not wait for a Message, or has progressed meanwhile
+ * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 if neither happens in time, or this process stops
+ */
+export async function claimWaiting(
+  store: Pick<TaskStore, 'claimTask' | 'readHeader'>,
+  { taskId, token }: TaskClaim,
+  replicaId: string,
+  signal: AbortSignal,
+): Promise<StoredTask | undefined> {
+  const begun = performance.now();
+  let seen: number | undefined;
+  for (;;) {
+    const stored = await store.claimTask(taskId, replicaId, token, 'waiting');
+    if (stored) return stored;
+    const header = await store.readHeader(taskId);
+    if (!header || !isWaitingState(header.state)) return undefined;
+    seen ??= header.lastSequence;
+    if (header.lastSequence !== seen) return undefined;
+    if (performance.now() - begun > PATIENCE_MS || signal.aborted) throw taskBusy(taskId);
+    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Returns the error for a Task that could not be claimed and therefore takes no Message. */
+export async function explainClaimRefusal(store: Pick<TaskStore, 'readHeader'>, taskId: string): Promise<A2AError> {
+  const header = await store.readHeader(taskId);
+  if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+  const what = isTerminalState(header.state) ? `has ended (${header.state})` : 'is being worked on';
+  const message = `The task ${what} and takes no message`;
+  return new A2AError('UNSUPPORTED_OPERATION', { message, metadata: { taskId } });
+}
+
+/**
+ * True if the Message was not stored because another request holds its Task. That request may have stored the same
+ * Message.
+ */
+export function isTaskBusy(error: unknown): boolean {
+  return error instanceof A2AError && error.detailReason === TASK_BUSY;
+}
+
+function taskBusy(taskId: string): A2AError {
+  const message =
+    'Another request holds the task, and nothing of this message was kept; try again later, under the same Idempotency-Key if there was one';
+  return new A2AError('INTERNAL', { message, detailReason: TASK_BUSY, status: 503, metadata: { taskId } });
+}
+
+/** Milliseconds after which a claim counts as idle although its statement is still open: it may never be answered. */
+const LONGEST_MS = 60_000;
+
+/**
+ * Tokens of claims that this process is taking and has not given to an execution yet. For a minute such a claim is not
+ * idle, however slow the statement or the reading of the log is.
+ */
+export class BegunClaims {
+  /** Start of each claim, by `performance.now()`. */
+  private readonly begunAt = new Map<string, number>();
+
+  /** Runs `claim`, which claims a Task with the token and then starts its execution or returns the claim. */
+  async runClaiming<T>(token: string, claim: () => Promise<T>): Promise<T> {
+    this.begunAt.set(token, performance.now());
+    try {
+      return await claim();
+    } finally {
+      this.begunAt.delete(token);
+    }
+  }
+
+  has(token: string): boolean {
+    const begunAt = this.begunAt.get(token);
+    return begunAt !== undefined && performance.now() - begunAt < LONGEST_MS;
+  }
+}
+
+/** Task that this process has claimed. */
+export interface ClaimedTask {
+  agent: ServedAgent;
+  stored: StoredTask;
+  token: string;
+  call: CallContext;
+}
+
+/** Message to a waiting Task, and the claim with which it is written. */
+export interface Resumption {
+  agent: ServedAgent;
+  claim: TaskClaim;
+  request: SendMessageRequest;
+  call: CallContext;
+  once: Idempotency | undefined;
+  /** Last sequence of the log that the Message answers. */
+  after: number | undefined;
+}
+
+/** Task that was adopted or woken, with its unfinished turn. */
+export interface RecoveredTurn extends ClaimedTask {
+  userMessage: Message;
+  task: Task | null;
+  acceptedAt: number;
+  /** The complete log. */
+  log: readonly TaskEvent[];
+}

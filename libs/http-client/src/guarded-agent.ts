@@ -1,0 +1,224 @@
+import ipaddr from 'ipaddr.js';
+import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { OutboundConnectError, OutboundRefusedError, OutboundTimeoutError } from './outbound-errors.js';
+
+/** Addresses that an AddressGuard permits beside public ones. */
+export interface AddressPolicy {
+  /** Host names, IP addresses or CIDR ranges (`OUTBOUND_ALLOW`). */
+  allow: readonly string[];
+  /** True if this machine may be called: set if all callers are on this machine, too. */
+  loopback: boolean;
+}
+
+/**
+ * Decides by IP address, never by name alone, where outbound calls may go. Every address that is not public unicast is
+ * refused unless the operator allowed it. These are private, loopback, link-local (with the clouds' metadata services),
+ * carrier-grade NAT, multicast, unspecified and documentation addresses, and the IPv6 forms that embed one of them.
+ */
+export class AddressGuard {
+  private readonly hosts = new Set<string>();
+  private readonly ranges = new BlockList();
+  private readonly origins = new Set<string>();
+
+  constructor(private readonly policy: AddressPolicy) {
+    for (const entry of policy.allow) {
+      const [address = '', prefix] = entry.split('/');
+      const family = isIP(address);
+      if (family === 0) this.hosts.add(entry.toLowerCase());
+      else this.ranges.addSubnet(address, Number(prefix ?? (family === 4 ? 32 : 128)), family === 4 ? 'ipv4' : 'ipv6');
+    }
+  }
+
+  /** Permits calls to one host and port that the operator configured, whatever its address. */
+  allowOrigin(url: string): void {
+    const { hostname, port, protocol } = new URL(url);
+    this.origins.add(originKey(bareHost(hostname), Number(port || defaultPort(protocol))));
+  }
+
+  /** True if a connection for `host:port` may go to `address`, one of the addresses that the host resolves to. */
+  permitsAddress(host: string, port: number, address: string): boolean {
+    const name = bareHost(host);
+    if (this.hosts.has(name) || this.origins.has(originKey(name, port))) return true;
+    const plain = address.split('%', 1).join();
+    // The library also accepts octal numbers, short forms and single numbers as addresses.
+    if (isIP(address) === 0 || !ipaddr.isValid(plain)) return false;
+    const reached = packetDestination(ipaddr.parse(plain));
+    if (this.ranges.check(reached.toString(), reached.kind())) return true;
+    const range = reached.range();
+    if (range === 'loopback') return this.policy.loopback;
+    return reached.kind() === 'ipv4' ? REACHED_FROM_ANYWHERE.has(range) : range === 'unicast' && reached.match(GLOBAL);
+  }
+}
+
+/** Normalizes the host of a URL: lower case, without IPv6 brackets and root dot. */
+export function bareHost(host: string): string {
+  return host
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
+}
+
+/** Returns the default port of a protocol. */
+export function defaultPort(protocol: string): string {
+  return protocol === 'https:' ? '443' : '80';
+}
+
+function originKey(host: string, port: number): string {
+  return `${host}|${port}`;
+}
+
+type Address = ReturnType<typeof ipaddr.parse>;
+
+/** IPv4 ranges that are publicly reachable. */
+const REACHED_FROM_ANYWHERE: ReadonlySet<string> = new Set(['unicast', 'as112', 'amt']);
+
+/** IPv6 space allocated for the internet. */
+const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * IPv6 ranges whose addresses end in the IPv4 address that receives the packets: IPv4-mapped, IPv4-compatible, NAT64.
+ */
+const CARRIERS = ['::ffff:0:0/96', '::/96', '64:ff9b::/96'].map((it) => ipaddr.IPv6.parseCIDR(it));
+
+/** Returns the address that receives packets sent to an address. */
+function packetDestination(address: Address): Address {
+  if (!(address instanceof ipaddr.IPv6)) return address;
+  const range = address.range();
+  if (range === 'unspecified' || range === 'loopback') return address;
+  const bytes = address.toByteArray();
+  if (range === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
+  return CARRIERS.some((it) => address.match(it)) ? new ipaddr.IPv4(bytes.slice(12)) : address;
+}
+
+/**
+ * Time in milliseconds after which an idle connection is closed. A Message sent on a connection that the agent closes
+ * at that moment fails permanently: it is unknown whether it arrived. Some servers close connections silently after two
+ * idle seconds, so connections are reused for one second at most, and only until `CLOSING_MS` before the time that the
+ * server announces.
+ */
+const IDLE_MS = 1_000;
+const CLOSING_MS = 3_000;
+
+export interface GuardedAgentOptions {
+  /** Limit in milliseconds for name resolution, TCP and TLS together. */
+  connectTimeoutMs: number;
+  /** Maximum number of bytes of an answer's body, beyond which it is an error. Absent: no limit. */
+  maxResponseSize?: number;
+}
+
+/**
+ * Creates an undici Agent that connects only where the guard permits. The guard checks the very addresses used for the
+ * connection, so DNS rebinding has no effect.
+ */
+export function guardedAgent(guard: AddressGuard, options: GuardedAgentOptions): Agent {
+  return new Agent({
+    connect: guardedConnector(guard, options.connectTimeoutMs),
+    allowH2: false,
+    maxResponseSize: options.maxResponseSize ?? -1,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveTimeoutThreshold: CLOSING_MS,
+  });
+}
+
+function guardedConnector(guard: AddressGuard, timeout: number): buildConnector.connector {
+  const connectors = new Map<number, buildConnector.connector>();
+  return (target, callback) => {
+    const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
+    const host = bareHost(target.hostname);
+    if (isIP(host) !== 0 && !guard.permitsAddress(host, port, host)) return callback(addressRefusal(host), null);
+    let connect = connectors.get(port);
+    if (!connect)
+      connectors.set(port, (connect = buildConnector({ timeout, allowH2: false, lookup: guardedLookup(guard, port) })));
+    connect({ ...target, hostname: host }, (error, socket) => {
+      if (error) callback(connectFailure(error), null);
+      else callback(null, socket);
+    });
+  };
+}
+
+function guardedLookup(guard: AddressGuard, port: number): LookupFunction {
+  return (hostname, options, callback) => {
+    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      const permitted = addresses.filter(({ address }) => guard.permitsAddress(hostname, port, address));
+      if (permitted.length === 0) return callback(addressRefusal(hostname), '', 0);
+      if (options.all) (callback as (error: null, addresses: LookupAddress[]) => void)(null, permitted);
+      else callback(null, permitted[0]!.address, permitted[0]!.family);
+    });
+  };
+}
+
+function addressRefusal(host: string): OutboundRefusedError {
+  return new OutboundRefusedError(
+    `Calls to ${host} are not allowed: its address is not public (see OUTBOUND_ALLOW)`,
+    'address',
+  );
+}
+
+function connectFailure(error: Error): Error {
+  if (error instanceof OutboundRefusedError) return error;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return new OutboundTimeoutError('connect', { cause: error });
+  return new OutboundConnectError(`No connection could be made (${code ?? error.name})`, { cause: error });
+}
+
+const BEAT_MS = 250;
+/**
+ * Gap in milliseconds that counts as a standstill: longer than a busy process needs between two beats, and as long as
+ * an idle connection is kept.
+ */
+const STANDSTILL_MS = 1_000;
+
+/**
+ * Detects standstills of this process: frozen, or busy for long. The timers that close idle connections stand still
+ * then, too, and do not catch up.
+ */
+export class StandstillWatch {
+  private beatAt = performance.now();
+  private standstills = 0;
+  private isOver = false;
+  private readonly timer = setInterval(() => this.countStandstills(), BEAT_MS).unref();
+
+  /** Returns the number of standstills so far, even if no timer has run since the last. */
+  countStandstills(): number {
+    const now = performance.now();
+    if (!this.isOver && now - this.beatAt > STANDSTILL_MS) this.standstills += 1;
+    this.beatAt = now;
+    return this.standstills;
+  }
+
+  /** Stops counting. */
+  stop(): void {
+    this.isOver = true;
+    clearInterval(this.timer);
+  }
+}
+
+/**
+ * Returns a dispatcher that does not reuse connections from before a standstill: their peers may have closed them, and
+ * a Message sent on one fails permanently. Active calls on old connections continue.
+ * @param open agents to destroy at the end
+ */
+export function renewedConnections(watch: StandstillWatch, open: Set<Agent>, make: () => Agent): Dispatcher {
+  const first = make();
+  open.add(first);
+  let current = first;
+  let seen = watch.countStandstills();
+  return first.compose(() => (request, handler) => {
+    const standstills = watch.countStandstills();
+    if (standstills !== seen) {
+      seen = standstills;
+      const old = current;
+      current = make();
+      open.add(current);
+      void old
+        .close()
+        .catch(() => undefined)
+        .finally(() => open.delete(old));
+    }
+    return current.dispatch(request, handler);
+  });
+}

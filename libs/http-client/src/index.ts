@@ -1,0 +1,16 @@
+export type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
+export {
+  OutboundConnectError,
+  OutboundInterruptedError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLongError,
+  requestedPause,
+} from './outbound-errors.js';
+export {
+  type OutboundClient,
+  type OutboundFetch,
+  OutboundHttp,
+  OutboundModule,
+  type OutboundRequester,
+} from './outbound-http.js';

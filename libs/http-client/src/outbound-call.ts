@@ -1,0 +1,113 @@
+import { types } from 'node:util';
+import { cacheStores, type Dispatcher, interceptors } from 'undici';
+import { OutboundInterruptedError, OutboundTimeoutError, OutboundTooLongError } from './outbound-errors.js';
+
+/** HTTP call of the outbound client, without the objects of the Fetch API. */
+export interface OutboundCall extends OutboundTimes {
+  url: URL;
+  method: 'GET' | 'POST';
+  /** Headers, with names in lower case. */
+  headers: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+  /** Handling of redirects; `error` refuses them. */
+  redirect?: 'follow' | 'error';
+}
+
+/**
+ * Limits of one call, in milliseconds; 0 is no limit. The first two are checked by a coarse clock and may expire up to
+ * a second late.
+ */
+export interface OutboundTimes {
+  /** Time until the answer's head has arrived, default 300,000. */
+  firstByteMs?: number;
+  /** Time between two pieces of the answer's body, default 300,000. */
+  idleMs?: number;
+  /** Time until the answer's body has ended, default no limit. */
+  totalMs?: number;
+}
+
+/**
+ * Answer to an OutboundCall whose head has arrived.
+ *
+ * - Its body is read once, as text or in pieces, or discarded.
+ * - gzip, deflate and brotli are decoded.
+ * - A failure in the body has the error types of the outbound client.
+ */
+export interface OutboundAnswer {
+  readonly status: number;
+  /** Returns a header by its lower-case name; several values are joined by commas. */
+  getHeader(name: string): string | undefined;
+  /**
+   * Reads the whole body as UTF-8.
+   * @throws OutboundTooLongError beyond `maxBytes`, counted after decoding
+   */
+  readText(maxBytes: number): Promise<string>;
+  /** Yields the body piece by piece as it arrives. Stopping before its end closes the connection. */
+  readPieces(): AsyncIterable<Uint8Array>;
+  /** Discards the body unread. */
+  discardBody(): void;
+}
+
+const MAX_ENTRIES = 1_000;
+const MAX_BYTES = 32 * 1024 ** 2;
+/** Maximum number of bytes of one answer; a longer one is an error in the caching client. */
+export const MAX_CACHED_BODY = 2 * 1024 ** 2;
+
+/** HTTP cache in memory, for GET (RFC 9111). */
+export class CachedAnswers {
+  private readonly store = new cacheStores.MemoryCacheStore({
+    maxCount: MAX_ENTRIES,
+    maxSize: MAX_BYTES,
+    maxEntrySize: MAX_CACHED_BODY,
+  });
+
+  /** Dispatcher layer that adds the cache. */
+  readonly layer: Dispatcher.DispatcherComposeInterceptor = interceptors.cache({ store: this.store, methods: ['GET'] });
+
+  /**
+   * Returns until when (`Date.now()` milliseconds) the cached answer to a GET is fresh; values derived from it need no
+   * new request until then. Returns 0 if no successful answer is cached, or it must be revalidated at each use.
+   */
+  freshUntil(url: URL, headers: Record<string, string>): number {
+    const found = this.store.get({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers });
+    if (found === undefined || found instanceof Promise || found.statusCode !== 200) return 0;
+    if (found.cacheControlDirectives?.['no-cache'] || found.staleAt <= found.cachedAt) return 0;
+    return found.staleAt;
+  }
+}
+
+/** Options of a `fetch` of the outbound client. */
+export interface OutboundInit extends RequestInit, OutboundTimes {}
+
+/** Deadlines of one call, and the errors for missing them. */
+export class OutboundDeadlines {
+  readonly firstByteMs: number | undefined;
+  readonly idleMs: number | undefined;
+  /** Signal that aborts the call: the caller's, or that of the total time. */
+  readonly signal: AbortSignal | undefined;
+  private readonly total: AbortSignal | undefined;
+
+  constructor(
+    private readonly caller: AbortSignal | undefined,
+    { firstByteMs, idleMs, totalMs }: OutboundTimes,
+  ) {
+    this.firstByteMs = firstByteMs;
+    this.idleMs = idleMs;
+    this.total = totalMs ? AbortSignal.timeout(totalMs) : undefined;
+    this.signal = caller && this.total ? AbortSignal.any([caller, this.total]) : (caller ?? this.total);
+  }
+
+  /** Converts an error of undici to the one that callers see. */
+  translateError(error: unknown): unknown {
+    if (this.caller?.aborted) return this.caller.reason;
+    if (this.total?.aborted) return new OutboundTimeoutError('total', { cause: error });
+    if (!types.isNativeError(error) || error.name.startsWith('Outbound')) return error;
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'UND_ERR_HEADERS_TIMEOUT') return new OutboundTimeoutError('first-byte', { cause: error });
+    if (code === 'UND_ERR_BODY_TIMEOUT') return new OutboundTimeoutError('idle', { cause: error });
+    if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new OutboundTooLongError(MAX_CACHED_BODY);
+    if (code === 'UND_ERR_INVALID_ARG') return new TypeError(error.message, { cause: error });
+    return new OutboundInterruptedError(`The connection broke (${code ?? error.name})`, { cause: error });
+  }
+}

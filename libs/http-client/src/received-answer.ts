@@ -1,0 +1,234 @@
+import { pipeline, Readable } from 'node:stream';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import type { OutboundAnswer, OutboundDeadlines } from './outbound-call.js';
+import { OutboundTooLongError } from './outbound-errors.js';
+
+const DECODERS = { gzip: createUnzip, 'x-gzip': createUnzip, deflate: createUnzip, br: createBrotliDecompress };
+
+/** True if bodies with this content coding (RFC 9110, section 8.4.1) are decoded for their reader. */
+function isDecoded(coding: string): coding is keyof typeof DECODERS {
+  return Object.hasOwn(DECODERS, coding);
+}
+
+/** Decodes a body; returns it unchanged if the content coding is unknown. */
+function decodeBody(body: AsyncIterable<Uint8Array>, coding: string): Readable {
+  const source = Readable.from(body, { objectMode: false });
+  const name = coding.toLowerCase();
+  if (!isDecoded(name)) return source;
+  // An error in either stream ends both and reaches the reader of the second.
+  return pipeline(source, DECODERS[name](), () => undefined);
+}
+
+type ReceivedHeaders = Record<string, string | string[] | undefined>;
+
+/** Maximum number of bytes buffered before the body is read, and of a body drained unread. */
+const MAX_UNREAD_BYTES = 128 * 1024;
+
+/**
+ * Answer from undici's dispatcher. It replaces `undici.request` without a stream, at a quarter of the cost: a body that
+ * arrives in one piece is passed on as that piece.
+ */
+export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandler {
+  status = 0;
+  headers: ReceivedHeaders = {};
+  /** Resolves with this answer when its head has arrived; rejects with an error of the outbound client. */
+  readonly head: Promise<this>;
+  private readonly headCame = Promise.withResolvers<this>();
+  private controller: Dispatcher.DispatchController | undefined;
+  private unread: Buffer[] = [];
+  private bytes = 0;
+  private reading: 'not yet' | 'all' | 'in pieces' | 'drained' = 'not yet';
+  private ended = false;
+  private failure: Error | undefined;
+  private wake: (() => void) | undefined;
+
+  constructor(private readonly limits: OutboundDeadlines) {
+    this.head = this.headCame.promise;
+    limits.signal?.addEventListener('abort', this.abortCall, { once: true });
+  }
+
+  getHeader(name: string): string | undefined {
+    const value = this.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  async readText(maxBytes: number): Promise<string> {
+    return (await this.readContent(maxBytes)).toString();
+  }
+
+  /** Reads the whole body in one piece. */
+  async readContent(maxBytes: number): Promise<Buffer> {
+    if (this.getHeader('content-encoding') !== undefined) return this.decodedContent(maxBytes);
+    this.reading = 'all';
+    this.controller?.resume();
+    while (!this.ended && this.bytes <= maxBytes) await this.waitForChange();
+    if (this.failure !== undefined) throw this.failure;
+    if (this.bytes > maxBytes) throw this.tooLong(maxBytes);
+    return this.unread.length === 1 ? this.unread[0]! : Buffer.concat(this.unread, this.bytes);
+  }
+
+  readPieces(): AsyncIterable<Uint8Array> {
+    return this.getHeader('content-encoding') === undefined ? this.readRaw() : this.readDecoded();
+  }
+
+  discardBody(): void {
+    this.abortCall();
+  }
+
+  /** Drains a short body unread, so that its connection can be reused. */
+  drainUnread(): void {
+    this.reading = 'drained';
+    this.controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.limits.signal?.aborted) this.abortCall();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ReceivedHeaders): void {
+    if (status < 200) return;
+    this.status = status;
+    this.headers = headers;
+    this.headCame.resolve(this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    this.bytes += piece.byteLength;
+    if (this.reading !== 'drained') this.unread.push(piece);
+    if (this.bytes > MAX_UNREAD_BYTES) {
+      if (this.reading === 'drained') return this.abortCall();
+      if (this.reading !== 'all') controller.pause();
+    }
+    this.wake?.();
+  }
+
+  onResponseEnd(): void {
+    this.finishBody();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.failure = this.limits.translateError(error) as Error;
+    this.headCame.reject(this.failure);
+    this.finishBody();
+  }
+
+  private finishBody(): void {
+    this.ended = true;
+    this.limits.signal?.removeEventListener('abort', this.abortCall);
+    this.wake?.();
+  }
+
+  private readonly abortCall = (): void => {
+    if (!this.ended) this.controller?.abort(new Error('The call was given up', { cause: this.limits.signal?.reason }));
+  };
+
+  private tooLong(maxBytes: number): OutboundTooLongError {
+    this.abortCall();
+    return new OutboundTooLongError(maxBytes);
+  }
+
+  private waitForChange(): Promise<void> {
+    return new Promise((resolve) => (this.wake = resolve));
+  }
+
+  /** Yields the body as received; `bytes` counts what waits to be read. */
+  private async *readRaw(): AsyncGenerator<Buffer> {
+    this.reading = 'in pieces';
+    try {
+      for (;;) {
+        const pieces = this.unread;
+        this.unread = [];
+        this.bytes = 0;
+        this.controller?.resume();
+        yield* pieces;
+        if (this.unread.length > 0) continue;
+        if (this.failure !== undefined) throw this.failure;
+        if (this.ended) return;
+        await this.waitForChange();
+      }
+    } finally {
+      this.abortCall();
+    }
+  }
+
+  private async *readDecoded(): AsyncGenerator<Buffer> {
+    try {
+      yield* decodeBody(this.readRaw(), this.getHeader('content-encoding') ?? '') as AsyncIterable<Buffer>;
+    } catch (error) {
+      throw this.limits.translateError(error);
+    }
+  }
+
+  private async decodedContent(maxBytes: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of this.readDecoded()) {
+      bytes += piece.byteLength;
+      if (bytes > maxBytes) throw this.tooLong(maxBytes);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces, bytes);
+  }
+}
+
+/**
+ * Maximum number of bytes of a body that is read at once if it declares its length: a Response over bytes costs far
+ * less than one over a stream. Bodies of errors are left to the caller, who may not want to wait.
+ */
+const READ_AT_ONCE = 64 * 1024;
+const WITHOUT_BODY = new Set([101, 204, 205, 304]);
+
+export interface AnswerContext {
+  url: URL;
+  redirected: boolean;
+}
+
+type WebBody = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
+
+/**
+ * Converts an answer to a Response, with gzip, deflate and brotli decoded. An error in the middle of the body reaches
+ * its reader with the error types of the outbound client.
+ */
+export async function toResponse(answer: ReceivedAnswer, { url, redirected }: AnswerContext): Promise<Response> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (Array.isArray(value)) for (const each of value) headers.append(name, each);
+    else if (value !== undefined) headers.set(name, value);
+  }
+  const body = await bodyOf(answer);
+  if (isDecoded(headers.get('content-encoding')?.toLowerCase() ?? '')) {
+    headers.delete('content-encoding');
+    headers.delete('content-length');
+  }
+  const response = new Response(body, { status: answer.status, headers });
+  return Object.defineProperties(response, { url: { value: url.href }, redirected: { value: redirected } });
+}
+
+async function bodyOf(answer: ReceivedAnswer): Promise<WebBody> {
+  if (WITHOUT_BODY.has(answer.status)) {
+    answer.drainUnread();
+    return null;
+  }
+  const length = answer.getHeader('content-length');
+  const isShort = length !== undefined && Number(length) <= READ_AT_ONCE;
+  if (isShort && answer.status < 300 && answer.getHeader('content-encoding') === undefined)
+    return (await answer.readContent(READ_AT_ONCE)) as Uint8Array<ArrayBuffer>;
+  return streamOf(answer);
+}
+
+/** Converts an answer to a stream. Canceling it closes the connection at once, even during a read. */
+function streamOf(answer: ReceivedAnswer): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const pieces = answer.readPieces()[Symbol.asyncIterator]();
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> => {
+    const next = await pieces.next();
+    if (next.done) controller.close();
+    else controller.enqueue(next.value as Uint8Array<ArrayBuffer>);
+  };
+  const cancel = (): void => {
+    answer.discardBody();
+    pieces.return?.().catch(() => undefined);
+  };
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+}

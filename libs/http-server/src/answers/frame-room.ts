@@ -1,0 +1,70 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { IncomingMessage, Server } from 'node:http';
+import { AppConfig, InFlight, type InFlightOwner, Metrics, WorkTurns } from '#libs/service';
+import { ByteRoom, LONGEST_WAIT_MS, RESPONSE_WAIT_MS } from './response-budget.js';
+
+/** Number of characters from which a frame needs room. */
+export const LARGE_FRAME = 64 * 1024;
+/** Bytes of memory per character: the frame as it is built, and as the socket holds it. */
+const BYTES_PER_CHARACTER = 2;
+
+/**
+ * Enters the room with a frame of a number of characters. @returns the function that frees the room; call it once the
+ * reader has taken the frame
+ */
+export type EnterFrame = (characters: number) => Promise<() => void>;
+
+const NEVER = new AbortController().signal;
+const ROOMS = new WeakMap<object, (request: IncomingMessage) => EnterFrame>();
+
+/**
+ * Memory of this process for large frames of event streams, as much as large answers have (ANSWER_LIMIT).
+ *
+ * - A frame holds room from when it is built until its reader has taken it, so hundreds of streams of one large event
+ *   take turns.
+ * - ByteRoom shares the room among callers.
+ * - A frame with room is built and sent in its caller's turn on the event loop (WorkTurns).
+ */
+@Injectable()
+export class FrameRoom {
+  private readonly room: ByteRoom;
+
+  constructor(
+    { memory }: AppConfig,
+    metrics: Metrics,
+    private readonly turns: WorkTurns,
+    @Optional() @Inject(RESPONSE_WAIT_MS) waitMs = LONGEST_WAIT_MS,
+  ) {
+    this.room = new ByteRoom({ bytes: memory.answerBytes, waitMs, onRefused: () => undefined });
+    metrics.gauge('parley_frame_bytes', 'Bytes of large frames of streams under way', [], () => this.room.taken);
+    metrics.gauge('parley_frames_waiting', 'Large frames of streams that wait', [], () => this.room.waiting);
+  }
+
+  /** Number of bytes held. */
+  get taken(): number {
+    return this.room.taken;
+  }
+
+  /**
+   * Resolves when there is room for a frame, in its caller's turn. @returns the function that frees the room; call it
+   * once the reader has taken the frame
+   * @throws ResponseBudgetExceeded after 45 seconds
+   */
+  async enterFrame(characters: number, whose: InFlightOwner): Promise<() => void> {
+    const leave = await this.room.enterRoom(characters * BYTES_PER_CHARACTER, whose);
+    await this.turns.createTurn(whose.owner === '' ? undefined : InFlight.accountOf(whose)).awaitTurn(NEVER);
+    return leave;
+  }
+
+  /** Makes the streams of a server's responses enter this room. */
+  serveStreams(server: Server, whose: (request: IncomingMessage) => InFlightOwner): void {
+    ROOMS.set(server, (request) => (characters) => this.enterFrame(characters, whose(request)));
+  }
+}
+
+/** Returns the function by which the frames of a response enter their room; `undefined` if its server has none. */
+export function frameRoomOf(request: IncomingMessage | undefined): EnterFrame | undefined {
+  // Node stores the server of each socket on it.
+  const { server } = (request?.socket ?? {}) as { server?: object };
+  return request && server && ROOMS.get(server)?.(request);
+}

@@ -1,0 +1,71 @@
+export {
+  acceptStreamedBodies,
+  type BodyTurn,
+  drainBody,
+  endReadsOfGoneClients,
+  hasMoreMembers,
+  jsonBodyParser,
+  refuseUnfitJson,
+  STREAMED_BODY_BYTES,
+  StreamedBody,
+  streamsBody,
+  tooManyMembers,
+} from './requests/request-bodies.js';
+export { ServiceAddress } from './service-address.js';
+export { type PacedReader, PacedSocket, ReaderPace } from './answers/reader-pace.js';
+export { ResponseAdmission, ResponseBudget, ResponseBudgetExceeded } from './answers/response-budget.js';
+export { type EnterFrame, FrameRoom, frameRoomOf, LARGE_FRAME } from './answers/frame-room.js';
+export {
+  ApiClosed,
+  ApiEvents,
+  ApiEventStream,
+  ApiIdempotent,
+  ApiLargeAnswer,
+  ApiProblem,
+  PROBLEM_RESPONSE,
+} from './api-documentation.js';
+export { corsOptions, HttpModule, requestTimes } from './http.module.js';
+export {
+  createProblem,
+  malformedRequest,
+  Problem,
+  type ProblemEntry,
+  ProblemError,
+  ProblemFilter,
+  requestTrace,
+  toProblem,
+} from './problem.js';
+export {
+  ApiValidationPipe,
+  EachEntry,
+  readBody,
+  readQuery,
+  unknownMembers,
+  withMembers,
+} from './requests/api-validation-pipe.js';
+export {
+  Cursor,
+  PassingText,
+  resolveText,
+  sendEvents,
+  type SseFrame,
+  SseStream,
+  type StreamCursor,
+  type StreamEnd,
+} from './sse/sse-stream.js';
+export {
+  cutPage,
+  type NamedPage,
+  namedPage,
+  PageQuery,
+  pageTokenAfter,
+  QueryFlag,
+  QueryNumber,
+  QueryPageSize,
+  QueryText,
+  QueryTime,
+  QueryWholePageSize,
+  QueryWord,
+  refuseMoreThan,
+} from './requests/page-query.js';
+export { JWKS_PATH, SIGNATURE_TYPES, SIGNING_MIGRATIONS, SigningKeys } from './signing/signing-keys.js';

@@ -1,0 +1,318 @@
+import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import {
+  getMetadataStorage,
+  ValidateBy,
+  type ValidationArguments,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+import { textStart } from '#libs/protocol';
+import { malformedRequest, MOST_ENTRIES, type ProblemEntry } from '../problem.js';
+import { refuseUnfitJson } from './request-bodies.js';
+
+/** Context that lets `brokenRules` report the invalid entries of a list. */
+interface EachContext {
+  test: (entry: unknown) => boolean;
+}
+
+/**
+ * Requires each entry of a list to pass a test. Unlike class-validator's `each`, it reports the invalid entries, such
+ * as `hosts[2]`. Values that are not lists pass; another rule must reject them.
+ */
+export function EachEntry(test: (entry: unknown) => boolean, detail: string): PropertyDecorator {
+  const validate = (value: unknown): boolean => !Array.isArray(value) || value.every(test);
+  return ValidateBy({ name: 'eachEntry', validator: { validate } }, { message: detail, context: { test } });
+}
+
+/** Rule of class-validator for a member, collected once per class. */
+interface ClassRule {
+  readonly name: string;
+  readonly member: string;
+  /** Check of the rule. Absent: the member is an instance with its own rules, or a list of such. */
+  readonly check?: ValidatorConstraintInterface;
+  readonly constraints: unknown[];
+  readonly message: string | ((args: ValidationArguments) => string) | undefined;
+  readonly each: boolean;
+  readonly condition: ((object: unknown, value: unknown) => boolean) | undefined;
+  readonly context: Partial<EachContext> | undefined;
+}
+
+interface MemberRules {
+  readonly member: string;
+  /** Conditions that must all hold for the rules to apply. */
+  readonly conditions: ((object: unknown, value: unknown) => boolean)[];
+  readonly own: ClassRule[];
+  readonly nested: ClassRule[];
+}
+
+const rulesOfClass = new WeakMap<object, readonly MemberRules[]>();
+
+/**
+ * Finds the members of an instance that violate the rules of its class, with the entries and order of class-validator's
+ * `validateSync`. Reads the rules once per class and stops after `most` entries, so a list of ten thousand takes
+ * milliseconds.
+ */
+export function brokenRules(instance: object, most: number): ProblemEntry[] {
+  const search = new RuleSearch(most);
+  search.ofInstance(instance, '');
+  return search.found;
+}
+
+class RuleSearch {
+  readonly found: ProblemEntry[] = [];
+
+  constructor(private readonly most: number) {}
+
+  ofInstance(instance: object, path: string): void {
+    for (const rules of rulesOf(instance)) {
+      if (this.found.length >= this.most) return;
+      this.ofMember(instance as Record<string, unknown>, rules, path);
+    }
+  }
+
+  private ofMember(
+    instance: Record<string, unknown>,
+    { member, conditions, own, nested }: MemberRules,
+    at: string,
+  ): void {
+    const value = instance[member];
+    if (conditions.some((isMet) => !isMet(instance, value))) return;
+    const args = { object: instance, property: member, value, targetName: instance.constructor.name };
+    const isParent = value === undefined || isAnyObject(value);
+    const broken = [...own.filter((rule) => !isRuleKept(rule, args)), ...(isParent ? [] : nested)];
+    if (broken.length === 0 && (nested.length === 0 || value === undefined)) return;
+    const path = at === '' ? member : `${at}.${member}`;
+    // Of rules with the same name the last counts, in the position of the first.
+    if (broken.length > 0)
+      this.addEntries(
+        path,
+        value,
+        new Map(broken.map((rule) => [rule.name, { detail: ruleMessage(rule, args), rule }])),
+      );
+    if (isParent) for (const rule of nested) this.ofParts(value, rule, path);
+  }
+
+  /**
+   * Adds the entries of a value. For a value that is not a list, only that is reported. Equal entries are added once.
+   */
+  private addEntries(path: string, value: unknown, broken: Map<string, { detail: string; rule: ClassRule }>): void {
+    const isArray = broken.get('isArray');
+    const said = new Map<string, ProblemEntry>();
+    for (const { detail, rule } of isArray ? [isArray] : broken.values())
+      for (const it of pathsOf(value, rule, path)) said.set(`${it} ${detail}`, { path: it, detail });
+    this.found.push(...said.values());
+  }
+
+  private ofParts(value: unknown, rule: ClassRule, path: string): void {
+    if (!Array.isArray(value)) return isAnyObject(value) ? this.ofInstance(value, path) : undefined;
+    for (const [index, entry] of value.entries()) {
+      if (this.found.length >= this.most) return;
+      const at = `${path}[${index}]`;
+      if (isAnyObject(entry)) this.ofParts(entry, rule, at);
+      else if (entry !== undefined) {
+        const args = { object: value, property: rule.member, value: entry, targetName: 'Array' };
+        this.found.push({ path: at, detail: ruleMessage(rule, args) });
+      }
+    }
+  }
+}
+
+function rulesOf(instance: object): readonly MemberRules[] {
+  // Not `instance.constructor`: the sent value may have a member of that name.
+  const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: new () => object };
+  const known = rulesOfClass.get(type);
+  if (known) return known;
+  const rules = readRules(type);
+  rulesOfClass.set(type, rules);
+  return rules;
+}
+
+function readRules(type: new () => object): MemberRules[] {
+  const storage = getMetadataStorage();
+  const members = storage.groupByPropertyName(storage.getTargetValidationMetadatas(type, '', false, false));
+  return Object.entries(members).map(([member, declared]) => {
+    // In the order of class-validator, which checks `isDefined` first.
+    const all = declared.toSorted((a, b) => Number(b.type === 'isDefined') - Number(a.type === 'isDefined'));
+    const rules = all.flatMap((it): ClassRule[] => {
+      const { type: kind, message, each, validateIf: condition } = it;
+      const constraints = (it.constraints as unknown[] | undefined) ?? [];
+      const about = { member, constraints, message, each, condition, context: it.context as ClassRule['context'] };
+      if (kind === 'nestedValidation') return [{ ...about, name: kind }];
+      if (kind !== 'customValidation' && kind !== 'isDefined') return [];
+      const checks = storage.getTargetValidatorConstraints(it.constraintCls);
+      return checks.map(({ name, instance }) => ({ ...about, name, check: instance }));
+    });
+    const conditions = all.flatMap(({ type: kind, constraints }) =>
+      kind === 'conditionalValidation' ? [constraints[0] as MemberRules['conditions'][number]] : [],
+    );
+    return { member, conditions, own: rules.filter(({ check }) => check), nested: rules.filter(({ check }) => !check) };
+  });
+}
+
+type Checked = Omit<ValidationArguments, 'constraints'>;
+
+function isRuleKept({ check, constraints, each, condition }: ClassRule, args: Checked): boolean {
+  const { object, value } = args;
+  if (condition && !condition(object, value)) return true;
+  const passesCheck = (it: unknown): boolean => check?.validate(it, { ...args, constraints }) === true;
+  return each && Array.isArray(value) ? value.every(passesCheck) : passesCheck(value);
+}
+
+/** Returns the paths at fault: the member, or the invalid entries of a list. */
+function pathsOf(value: unknown, { context }: ClassRule, path: string): string[] {
+  const test = context?.test;
+  if (!test || !Array.isArray(value)) return [path];
+  return value.flatMap((entry, index) => (test(entry) ? [] : [`${path}[${index}]`]));
+}
+
+function ruleMessage({ message, check, constraints }: ClassRule, args: Checked): string {
+  const about = { ...args, constraints };
+  const given = message ?? check?.defaultMessage?.(about) ?? '';
+  const text = typeof given === 'function' ? given(about) : given;
+  if (!text.includes('$')) return text;
+  const { property, value, targetName } = args;
+  const isShown = ['string', 'boolean', 'number'].includes(typeof value);
+  const named = constraints.reduceRight<string>(
+    (said, it, index) => said.replaceAll(`$constraint${index + 1}`, () => shownConstraint(it)),
+    text,
+  );
+  const shown = isShown ? named.replaceAll('$value', () => String(value)) : named;
+  return shown.replaceAll('$property', property).replaceAll('$target', targetName);
+}
+
+function shownConstraint(it: unknown): string {
+  return Array.isArray(it) ? it.join(', ') : String(it);
+}
+
+function isAnyObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Class of request bodies, with class-validator's rules and these static members. */
+export interface BodyType<T extends object> {
+  new (): T;
+  /**
+   * Creates an instance of the sent value, if copying the members with rules is not enough. Each class declares the
+   * members it knows; their values may be any JSON.
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  from?(sent: any): T;
+  /** True to treat a missing body as an empty object. */
+  readonly optional?: boolean;
+  /** Error text for members without a rule; absent: such members are dropped. */
+  readonly unknown?: string;
+  /** Creates the error for the entries at fault; absent: a malformed request. */
+  readonly exceptionFactory?: (entries: ProblemEntry[]) => Error;
+}
+
+/**
+ * Reads a request's body as an instance of its class. Free-form members (`config`, `inputs`) keep the sent values: they
+ * are not walked, copied or converted as class-transformer would.
+ * @throws ProblemError 400 with one entry for each member at fault
+ */
+export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
+  const refuse = type.exceptionFactory ?? ((entries) => malformedRequest(...entries));
+  const sent = type.optional ? (body ?? {}) : body;
+  if (!isPlainObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
+  refuseUnfitJson(sent);
+  const instance = type.from ? type.from(sent) : withMembers(type, sent);
+  const entries = [...brokenRules(instance, MOST_ENTRIES), ...unknownMembers(instance, sent)];
+  if (entries.length > 0) throw refuse(entries);
+  return instance;
+}
+
+/** Creates an instance of a class with the sent members that have a rule. */
+export function withMembers<T extends object>(type: new () => T, sent: object): T {
+  const instance = new type() as Record<string, unknown>;
+  for (const name of ruledNames(type)) {
+    const value = (sent as Record<string, unknown>)[name];
+    if (value !== undefined) instance[name] = value;
+  }
+  return instance as T;
+}
+
+/** Returns the sent members for which a class has a rule. */
+function ruledMembers(type: new () => object, sent: Record<string, unknown>): Record<string, unknown> {
+  const given = [...ruledNames(type)].filter((name) => sent[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, sent[name]]));
+}
+
+/**
+ * Returns the sent members without a rule, of an instance and of nested instances whose class has a text for them. At
+ * most twenty are listed for each instance.
+ * @param path path of the instance
+ */
+export function unknownMembers(instance: unknown, sent: unknown, path = ''): ProblemEntry[] {
+  if (Array.isArray(instance) && Array.isArray(sent))
+    return instance.flatMap((entry, index) => unknownMembers(entry, sent[index], `${path}[${index}]`));
+  if (!isPlainObject(instance) || !isPlainObject(sent)) return [];
+  // Not `instance.constructor`: the sent value may have a member of that name.
+  const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: BodyType<object> };
+  if (type.unknown === undefined) return [];
+  const [known, detail] = [ruledNames(type), type.unknown];
+  const memberPath = (name: string): string => `${path === '' ? '' : `${path}.`}${textStart(name, 64)}`;
+  const [nested, strange] = [Object.keys(instance), Object.keys(sent).filter((name) => !known.has(name))];
+  return [
+    ...nested
+      .filter((name) => known.has(name))
+      .flatMap((name) => unknownMembers(instance[name], sent[name], memberPath(name))),
+    ...strange.slice(0, MOST_NAMED).map((name) => ({ path: memberPath(name), detail })),
+  ];
+}
+
+/** Maximum number of unknown members listed for an instance. */
+const MOST_NAMED = 20;
+
+/** Cache of the names with rules: rules never change, and a definition has thousands of edges. */
+const ruledNamesOf = new WeakMap<object, ReadonlySet<string>>();
+
+// oxlint-disable-next-line typescript/no-unsafe-function-type
+function ruledNames(type: Function): ReadonlySet<string> {
+  const known = ruledNamesOf.get(type);
+  if (known) return known;
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const names = new Set(rules.map(({ propertyName }) => propertyName));
+  ruledNamesOf.set(type, names);
+  return names;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Class of query parameters: class-transformer converts their texts, class-validator checks them. */
+interface QueryType<T extends object> {
+  new (): T;
+  /** Creates the error for the entries at fault; absent: a malformed request. */
+  readonly exceptionFactory?: (entries: ProblemEntry[]) => Error;
+}
+
+/**
+ * Reads a request's query as an instance of its class. Unknown parameters are ignored.
+ * @throws ProblemError 400 with one entry for each parameter at fault
+ */
+export function readQuery<T extends object>(type: QueryType<T>, query: unknown): T {
+  const instance = plainToInstance(type, ruledMembers(type, query as Record<string, unknown>));
+  const entries = brokenRules(instance, MOST_ENTRIES);
+  if (entries.length === 0) return instance;
+  throw type.exceptionFactory?.(entries) ?? malformedRequest(...entries);
+}
+
+/**
+ * Validates everything sent to `/api`: `@Body()` and `@Query()` parameters are instances of their declared classes,
+ * checked by class-validator. Unlike Nest's pipe it reports this API's problems, leaves free-form JSON unchanged, and
+ * is synchronous.
+ */
+@Injectable()
+export class ApiValidationPipe extends ValidationPipe {
+  /** Validates a parameter. @throws ProblemError 400 with one entry for each field at fault */
+  // Nest's own signature.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  override transform(value: unknown, metadata: ArgumentMetadata): any {
+    const { metatype, type } = metadata;
+    if ((type !== 'body' && type !== 'query') || !metatype || !this.toValidate(metadata)) return value;
+    return type === 'body'
+      ? readBody(metatype as BodyType<object>, value)
+      : readQuery(metatype as QueryType<object>, value);
+  }
+}

@@ -1,0 +1,343 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { once } from 'node:events';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Shutdown } from '#libs/service';
+import { type EnterFrame, frameRoomOf, LARGE_FRAME } from '../answers/frame-room.js';
+import { PacedSocket } from '../answers/reader-pace.js';
+import { ResponseBudgetExceeded } from '../answers/response-budget.js';
+import { malformedRequest } from '../problem.js';
+import { HeartbeatTimer } from './heartbeat-timer.js';
+
+/**
+ * A text that is built when it is sent, and freed then. V8 retains the last value of a suspended loop: a stream waiting
+ * for its next event would keep the previous text.
+ */
+export class PassingText {
+  private make: (() => string) | undefined;
+
+  /**
+   * @param length approximate number of characters of the text
+   * @param make builds the text; called once
+   */
+  constructor(
+    readonly length: number,
+    make: () => string,
+  ) {
+    this.make = make;
+  }
+
+  /** Builds the text. @throws Error if it was already taken */
+  takeText(): string {
+    const { make } = this;
+    if (!make) throw new Error('The text was sent already');
+    this.make = undefined;
+    return make();
+  }
+}
+
+/** Returns a text, building it if necessary. */
+export function resolveText(text: string | PassingText): string {
+  return typeof text === 'string' ? text : text.takeText();
+}
+
+/** Event of a stream (WHATWG HTML, section 9.2). */
+export interface SseFrame {
+  id?: string | number;
+  event?: string;
+  /** Data; each line becomes a `data:` line. */
+  data: string | PassingText;
+}
+
+/** Formats a frame for the wire. Line breaks in `id` and `event`, which could forge another field, are dropped. */
+export function formatSseFrame({ id, event, data: given }: SseFrame): string {
+  const data = resolveText(given);
+  let text = '';
+  if (id !== undefined) text += `id: ${oneLine(String(id))}\n`;
+  if (event !== undefined) text += `event: ${oneLine(event)}\n`;
+  if (!/[\r\n]/.test(data)) return `${text}data: ${data}\n\n`;
+  for (const line of data.split(/\r\n|\r|\n/)) text += `data: ${line}\n`;
+  return `${text}\n`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n\0]/g, '');
+}
+
+export interface SseStreamOptions {
+  /** Silence in milliseconds after which a comment is sent, default 15,000. */
+  heartbeatMs?: number;
+  /** Time in milliseconds after which a reader that takes nothing is cut, default 30,000. */
+  drainTimeoutMs?: number;
+  headers?: OutgoingHttpHeaders;
+  /** HTTP status, default 200. */
+  status?: number;
+  /** Called once when the reader has gone, was cut, or the stream has ended. */
+  owner?: { endReading(): void };
+}
+
+const HEADERS: OutgoingHttpHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  connection: 'keep-alive',
+  'x-accel-buffering': 'no',
+};
+const HEARTBEAT = ': keep-alive\n\n';
+/** Maximum number of frames waiting for a slow reader whose sender does not wait itself. */
+const MAX_WAITING = 1_000;
+/** Divisor of `drainTimeoutMs` for the initial time in which the kernel may still take bytes. */
+const FIRST_MOMENTS = 30;
+/** Number of characters from which text is written without waiting for more in the same turn of the event loop. */
+const WRITTEN_AT_ONCE = 64 * 1024;
+/** Abort reason shared by all streams: an abort without one creates an error with a stack trace each time. */
+const CLOSED = new Error('The stream is closed');
+
+/**
+ * Server-sent events over a response with no other writer (Fastify: `reply.hijack()`, `reply.raw`).
+ *
+ * - Everything sent in one turn of the event loop, headers included, goes out in one piece.
+ * - It buffers no more than the socket: `sendFrame` resolves once the reader may be sent more.
+ * - A reader that takes nothing for `drainTimeoutMs` is cut; ReaderPace sets the minimum rate of others.
+ * - A large frame is built when there is room for it (FrameRoom). Without room in time the stream ends, and its reader
+ *   reconnects.
+ * - Losing the reader is no error: sending on a closed stream does nothing.
+ */
+export class SseStream {
+  private readonly keepAlive: HeartbeatTimer;
+  private readonly drainTimeoutMs: number;
+  private readonly owner: SseStreamOptions['owner'];
+  private closing: AbortController | undefined;
+  private draining: Promise<void> | undefined;
+  private waiting = 0;
+  /** Formatted frames of this turn of the event loop. */
+  private text = '';
+  private flushing = false;
+  private headersWritten = false;
+  private ended = false;
+  private gone = false;
+
+  constructor(
+    private readonly raw: ServerResponse,
+    { heartbeatMs = 15_000, drainTimeoutMs = 30_000, headers, status = 200, owner }: SseStreamOptions = {},
+  ) {
+    this.drainTimeoutMs = drainTimeoutMs;
+    this.owner = owner;
+    const onClose = (): void => this.markClosed();
+    raw.on('close', onClose);
+    raw.on('error', onClose);
+    raw.writeHead(status, { ...HEADERS, ...headers });
+    this.keepAlive = new HeartbeatTimer(heartbeatMs, this);
+    this.flushSoon();
+    if (raw.destroyed) this.markClosed();
+  }
+
+  /** True if the reader has gone, was cut, or the stream has ended. */
+  get isClosed(): boolean {
+    return this.gone;
+  }
+
+  /** Signal that aborts when the stream is closed. */
+  get closed(): AbortSignal {
+    this.closing ??= new AbortController();
+    if (this.gone) this.closing.abort(CLOSED);
+    return this.closing.signal;
+  }
+
+  /**
+   * Sends a frame. Frames keep their order even if a caller does not wait; at more than a thousand waiting frames the
+   * reader is disconnected.
+   */
+  async sendFrame(frame: SseFrame): Promise<void> {
+    if (this.draining) await this.waitForTurn();
+    if (this.gone || this.ended) return;
+    const { length } = frame.data;
+    const enter = length < LARGE_FRAME ? undefined : frameRoomOf(this.raw.req);
+    if (enter) this.draining = this.sendLarge(frame, enter(length)).finally(() => (this.draining = undefined));
+    else this.sendSmall(frame);
+    if (this.draining) await this.draining;
+  }
+
+  private sendSmall(frame: SseFrame): void {
+    this.text += formatSseFrame(frame);
+    if (this.text.length < WRITTEN_AT_ONCE) this.flushSoon();
+    else this.flushText();
+  }
+
+  /** Sends a frame once it has room, and holds the room until the reader has taken it. */
+  private async sendLarge(frame: SseFrame, entering: ReturnType<EnterFrame>): Promise<void> {
+    const leave = await entering.catch((error: unknown) => {
+      if (!(error instanceof ResponseBudgetExceeded)) throw error;
+      this.endStream();
+    });
+    try {
+      if (this.gone || this.ended) return;
+      this.text += formatSseFrame(frame);
+      if (!this.writeText()) await this.waitForDrain();
+    } finally {
+      leave?.();
+    }
+  }
+
+  /** Sends pending text and closes the stream. Idempotent. */
+  endStream(): void {
+    if (this.ended || this.gone) return;
+    this.ended = true;
+    this.keepAlive.stop();
+    this.raw.once('close', this.watchReader());
+    const { text } = this;
+    this.text = '';
+    if (text === '') this.raw.end(() => this.markClosed());
+    else this.raw.end(text, () => this.markClosed());
+  }
+
+  /** Sends a heartbeat, unless the reader is slow. */
+  sendHeartbeat(): void {
+    if (this.draining || this.ended) return;
+    this.text += HEARTBEAT;
+    this.flushText();
+  }
+
+  private async waitForTurn(): Promise<void> {
+    this.waiting += 1;
+    if (this.waiting > MAX_WAITING) this.raw.destroy();
+    while (this.draining) await this.draining;
+    this.waiting -= 1;
+  }
+
+  /** Flushes after the promises settled now have run: their callbacks may send more. */
+  private flushSoon(): void {
+    if (this.flushing) return;
+    this.flushing = true;
+    process.nextTick(() => {
+      this.flushing = false;
+      if (!this.gone && !this.ended) this.flushText();
+    });
+  }
+
+  private flushText(): void {
+    const { text } = this;
+    if (text === '') {
+      if (!this.headersWritten) this.raw.flushHeaders();
+    } else if (!this.writeText()) this.draining ??= this.waitForDrain().finally(() => (this.draining = undefined));
+    this.headersWritten = true;
+  }
+
+  /** Writes the pending text. @returns true if the reader may be sent more at once */
+  private writeText(): boolean {
+    const { text } = this;
+    this.text = '';
+    this.keepAlive.noteActivity();
+    const taken = this.writeWithHeaders(text);
+    this.headersWritten = true;
+    return taken;
+  }
+
+  /**
+   * Writes text, with the headers first. Node retains the headers of an open response, as the tree of small strings
+   * they were built from unless they are flushed separately. Corking still sends them together with the text.
+   */
+  private writeWithHeaders(text: string): boolean {
+    const { raw } = this;
+    if (this.headersWritten) return raw.write(text);
+    const { socket } = raw;
+    socket?.cork();
+    raw.flushHeaders();
+    const taken = raw.write(text);
+    socket?.uncork();
+    return taken;
+  }
+
+  /** Waits until the reader has taken everything. Also resolves when the reader is lost. */
+  private async waitForDrain(): Promise<void> {
+    const unwatch = this.watchReader();
+    await once(this.raw, 'drain', { signal: this.closed }).catch(() => undefined);
+    unwatch();
+  }
+
+  /**
+   * Cuts a reader that takes nothing for `drainTimeoutMs`. That comes before ReaderPace, whose reset would discard
+   * received data that was not read. Bytes taken by the kernel in the first moment do not count as progress.
+   * @returns the function that ends the watch
+   */
+  private watchReader(): () => void {
+    const { socket } = this.raw;
+    const reader = socket ? new PacedSocket(socket) : undefined;
+    let taken = reader?.bytesTaken();
+    const checkProgress = (): void => {
+      const before = taken;
+      taken = reader?.bytesTaken();
+      if (taken === before) this.raw.destroy();
+    };
+    const settled = setTimeout(() => (taken = reader?.bytesTaken()), this.drainTimeoutMs / FIRST_MOMENTS).unref();
+    const looks = setInterval(checkProgress, this.drainTimeoutMs).unref();
+    return () => {
+      clearTimeout(settled);
+      clearInterval(looks);
+    };
+  }
+
+  private markClosed(): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.keepAlive.stop();
+    this.closing?.abort(CLOSED);
+    this.owner?.endReading();
+  }
+}
+
+/**
+ * End of a stream. `done`: everything was sent; `left`: the reader has gone; `shutdown`: this process is shutting down.
+ */
+export type StreamEnd = 'done' | 'left' | 'shutdown';
+
+/**
+ * Takes over the reply and sends frames as they come; resolves when the stream has ended. Ending a stream does not
+ * affect what it reports on.
+ * @param frames gets the signal that its reader has gone or this process is shutting down
+ */
+export async function sendEvents(
+  reply: FastifyReply,
+  shutdown: Pick<Shutdown, 'started'>,
+  frames: (signal: AbortSignal) => AsyncIterable<SseFrame>,
+): Promise<StreamEnd> {
+  reply.hijack();
+  const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders });
+  try {
+    for await (const frame of frames(AbortSignal.any([stream.closed, shutdown.started]))) await stream.sendFrame(frame);
+    if (stream.closed.aborted) return 'left';
+    return shutdown.started.aborted ? 'shutdown' : 'done';
+  } finally {
+    stream.endStream();
+  }
+}
+
+/** Position from which a reader resumes a stream. */
+export interface StreamCursor {
+  /** Number of the last event that the reader has seen; 0: none. */
+  after: number;
+  /** Name of the field it was sent in: `Last-Event-ID` or `since`. */
+  field: string;
+}
+
+/** Handler parameter with the cursor of its reader (`readCursor`). */
+export const Cursor = createParamDecorator((_: unknown, context: ExecutionContext): StreamCursor => {
+  const { headers, query } = context.switchToHttp().getRequest<FastifyRequest>();
+  return readCursor(headers, query as Record<string, unknown>);
+});
+
+/**
+ * Reads the cursor. `Last-Event-ID`, sent by a reconnecting reader, takes precedence over `?since=`, which stays in the
+ * URL; 0 without either.
+ * @throws ProblemError 400
+ */
+export function readCursor(headers: Record<string, unknown>, query: Record<string, unknown>): StreamCursor {
+  const seen = headers['last-event-id'];
+  if (seen !== undefined && seen !== '') return cursorOf('Last-Event-ID', seen);
+  const { since } = query;
+  return since === undefined ? { after: 0, field: 'since' } : cursorOf('since', since);
+}
+
+function cursorOf(field: string, value: unknown): StreamCursor {
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return { after: Number(value), field };
+  throw malformedRequest({ path: field, detail: 'must be the number of an event' });
+}

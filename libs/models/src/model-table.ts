@@ -1,0 +1,48 @@
+import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
+import type { ModelProvider } from './model-definition.js';
+
+@Entity('model')
+export class ModelRow {
+  @PrimaryColumn('text') tenant!: string;
+  @PrimaryColumn('text') name!: string;
+  @Column('text') provider!: ModelProvider;
+  /** Model's name at the provider. */
+  @Column('text') model!: string;
+  @Column('text', { nullable: true }) base_url!: string | null;
+  /** Name of a stored credential. */
+  @Column('text', { nullable: true }) auth!: string | null;
+  @Column('json') input!: string[];
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
+}
+
+/** The models that agents may answer with, by tenant and name. */
+export class CreateModel1700000000830 implements MigrationInterface {
+  readonly name = 'CreateModel1700000000830';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE model (
+        tenant text COLLATE "C" NOT NULL,
+        name text COLLATE "C" NOT NULL,
+        provider text NOT NULL,
+        -- Its name at the provider.
+        model text NOT NULL,
+        -- Where the provider is, if not where it always is.
+        base_url text,
+        -- The name of a credential.
+        auth text,
+        -- Media types that it takes beside text and data.
+        input json NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        updated_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (tenant, name)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE model');
+  }
+}
+
+export const MODEL_MIGRATIONS = [CreateModel1700000000830];

@@ -1,0 +1,109 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+} from '@ai-sdk/provider';
+import { isFilePart, isJsonObject, type JsonObject, type JsonValue, type Part, partAsText } from '#libs/protocol';
+import type { AssistantMessage, ModelMessage, ToolResult } from '../model.js';
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+type ToolContent = Extract<LanguageModelV4Message, { role: 'tool' }>['content'];
+
+/** Provider-specific content of an answer beside its texts and calls. */
+export interface KeptAnswer {
+  provider: string;
+  content: AssistantContent;
+}
+
+/** Converts a file for a model; `undefined` if the model does not accept it. */
+export type ReadFile = (part: Part) => Promise<LanguageModelV4FilePart | LanguageModelV4TextPart | undefined>;
+
+/** Converts a conversation to the format of the providers' packages. System messages are merged and come first. */
+export async function promptOf(
+  messages: readonly ModelMessage[],
+  provider: string,
+  read: ReadFile,
+): Promise<LanguageModelV4Prompt> {
+  const system = messages.flatMap((it) => (it.role === 'system' ? it.parts.map(partText) : []));
+  const prompt: LanguageModelV4Prompt = system.length > 0 ? [{ role: 'system', content: joinTexts(system) }] : [];
+  for (const message of messages)
+    if (message.role !== 'system') prompt.push(await toProviderMessage(message, provider, read));
+  return prompt;
+}
+
+type Said = Exclude<ModelMessage, { role: 'system' }>;
+
+async function toProviderMessage(message: Said, provider: string, read: ReadFile): Promise<LanguageModelV4Message> {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: await userContent(message.parts, read) };
+    case 'assistant':
+      return { role: 'assistant', content: keptBy(message, provider) ?? assistantContent(message) };
+    case 'tool':
+      return { role: 'tool', content: message.results.map(toToolContent) };
+  }
+}
+
+/** Merges consecutive texts, as the simplest endpoints accept only one. */
+async function userContent(
+  parts: readonly Part[],
+  read: ReadFile,
+): Promise<(LanguageModelV4TextPart | LanguageModelV4FilePart)[]> {
+  const content: (LanguageModelV4TextPart | LanguageModelV4FilePart)[] = [];
+  for (const part of parts) {
+    const said = (isFilePart(part) && (await read(part))) || toTextPart(part);
+    const last = content.at(-1);
+    if (said.type === 'text' && last?.type === 'text') last.text = joinTexts([last.text, said.text]);
+    else content.push(said);
+  }
+  return content.length > 0 ? content : [{ type: 'text', text: '' }];
+}
+
+function keptBy({ kept }: AssistantMessage, provider: string): AssistantContent | undefined {
+  const fits = isJsonObject(kept) && kept['provider'] === provider && Array.isArray(kept['content']);
+  return fits ? (kept as unknown as KeptAnswer).content : undefined;
+}
+
+function assistantContent({ parts, toolCalls = [] }: AssistantMessage): AssistantContent {
+  const text = joinTexts(parts.map(partText));
+  return [
+    ...(text === '' && toolCalls.length > 0 ? [] : [{ type: 'text' as const, text }]),
+    ...toolCalls.map(({ id, name, args }) => ({
+      type: 'tool-call' as const,
+      toolCallId: id,
+      toolName: name,
+      input: args,
+    })),
+  ];
+}
+
+function toToolContent({ id, name, result, error }: ToolResult): ToolContent[number] {
+  const output = error === undefined ? outputOf(result ?? null) : { type: 'error-text' as const, value: error };
+  return { type: 'tool-result', toolCallId: id, toolName: name, output };
+}
+
+function outputOf(result: JsonValue): { type: 'text'; value: string } | { type: 'json'; value: JsonValue } {
+  return typeof result === 'string' ? { type: 'text', value: result } : { type: 'json', value: result };
+}
+
+function toTextPart(part: Part): LanguageModelV4TextPart {
+  return { type: 'text', text: partText(part) };
+}
+
+/** Returns a Part as text: data as JSON, and one line about a file that the model does not accept. */
+function partText(part: Part): string {
+  return partAsText(part).text ?? '';
+}
+
+function joinTexts(texts: readonly string[]): string {
+  return texts.join('\n\n');
+}
+
+/** Returns a system message with the schema of the answer. Packages pass schemas on in ways that some models ignore. */
+export function asJson(schema: JsonObject): ModelMessage {
+  const text =
+    'Answer with one JSON document and nothing else. It must be valid against this JSON Schema:\n' +
+    JSON.stringify(schema);
+  return { role: 'system', parts: [{ text }] };
+}

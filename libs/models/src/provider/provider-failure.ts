@@ -1,0 +1,130 @@
+import type { APICallError } from '@ai-sdk/provider';
+import { AgentCallError } from '#libs/a2a-client';
+import {
+  OutboundConnectError,
+  OutboundInterruptedError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  requestedPause,
+} from '#libs/http-client';
+import { isJsonObject } from '#libs/protocol';
+import { TooManyAnswers, TooManyContents } from '#libs/service';
+import { ModelError, type ModelOutage } from '../model.js';
+import { UnfitAnswer } from './answer-streams.js';
+import { AnswerTooLong } from './provider-fetch.js';
+
+/** Data for the report of a failed call. */
+export interface FailedCall {
+  model: string;
+  /** Credentials that were sent; they are redacted. */
+  secrets: readonly string[];
+}
+
+/** Converts an error of a provider's model; `undefined` for an internal error. */
+export function modelFailure(error: unknown, call: FailedCall): ModelError | undefined {
+  if (error instanceof ModelError) return error;
+  const toModelError: Failed = (reason, options = {}) =>
+    new ModelError(`model "${call.model}" gave no answer: ${reason}`, { ...options, cause: error });
+  if (isNamed(error, 'AI_APICallError')) {
+    const { statusCode, cause } = error as APICallError;
+    const inner = cause === undefined ? undefined : ofConnection(cause, toModelError);
+    if (statusCode === undefined || statusCode < 400) return inner ?? toModelError('its answer cannot be understood');
+    return ofStatus(error as APICallError, statusCode, call.secrets, toModelError);
+  }
+  return ofConnection(error, toModelError) ?? ofAnswer(error, call.secrets, toModelError);
+}
+
+interface Known {
+  status?: number | undefined;
+  fallback?: boolean;
+  outage?: ModelOutage | undefined;
+  retryAfter?: number | undefined;
+}
+
+type Failed = (reason: string, options?: Known) => ModelError;
+
+/** Returns the provider's refusal, in its own words after redaction. */
+function ofStatus(
+  { message, data, responseHeaders }: APICallError,
+  status: number,
+  secrets: readonly string[],
+  failed: Failed,
+): ModelError {
+  // Without data, the message comes from the package.
+  const said =
+    data === undefined || message === ''
+      ? ''
+      : `: ${redactSecrets(message, secrets, status === 401 || status === 403)}`;
+  const outage = outageOf(status);
+  const retryAfter = requestedPause(responseHeaders?.['retry-after']);
+  const refusal = status === 401 ? 'the provider refused the key (HTTP 401)' : `HTTP ${status}`;
+  return failed(`${refusal}${said}`, { status, fallback: outage !== undefined, outage, retryAfter });
+}
+
+function outageOf(status: unknown): ModelOutage | undefined {
+  if (status === 429) return 'rate-limited';
+  return typeof status === 'number' && status >= 500 ? 'server-error' : undefined;
+}
+
+/** Converts an error of the connection, whichever error of a package wraps it. */
+function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
+  if (error instanceof AgentCallError) return ofCredential(error, failed);
+  if (error instanceof OutboundConnectError)
+    return failed('it cannot be reached', { fallback: true, outage: 'connect' });
+  if (error instanceof OutboundTimeoutError) return failed('it took too long', { fallback: true, outage: 'timeout' });
+  if (error instanceof OutboundInterruptedError)
+    return failed('the connection broke', { fallback: true, outage: 'connect' });
+  if (error instanceof OutboundRefusedError) {
+    const where = error.refusal === 'redirect' ? 'leads elsewhere' : 'may not be called';
+    return failed(`its address ${where}`);
+  }
+  if (error instanceof AnswerTooLong || error instanceof UnfitAnswer) return failed(error.message);
+  if (error instanceof TooManyAnswers || error instanceof TooManyContents)
+    return failed(error.message, { fallback: true, outage: 'overloaded' });
+  return undefined;
+}
+
+const PASSING: readonly ModelOutage[] = ['connect', 'timeout', 'server-error'];
+
+/** Converts an error of a credential. Another model is asked only if a token endpoint is unavailable. */
+function ofCredential(error: AgentCallError, failed: Failed): ModelError {
+  const outage = PASSING.find((it) => it === error.kind);
+  return failed(error.message, { fallback: outage !== undefined, outage });
+}
+
+/** Converts an error within the answer: an error event, a premature end, or an invalid answer. */
+function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): ModelError | undefined {
+  if (isNamed(error, 'AI_InvalidResponseDataError')) return cutShort(failed);
+  if (isNamed(error, 'AI_UnsupportedFunctionalityError')) return failed((error as Error).message);
+  if (error instanceof Error) return isNamed(error, 'AI_') ? failed('its answer cannot be understood') : undefined;
+  const said = isJsonObject(error) ? error : {};
+  const message = typeof said['message'] === 'string' ? `: ${redactSecrets(said['message'], secrets, false)}` : '';
+  const status = [said['statusCode'], said['code']].find((it) => typeof it === 'number' && it >= 400 && it < 600);
+  const refused = typeof status === 'number' && status < 500 && status !== 429;
+  return failed(`it broke off${message}`, {
+    status: status as number | undefined,
+    fallback: !refused,
+    outage: outageOf(status),
+  });
+}
+
+export function cutShort(failed: Failed): ModelError {
+  return failed('its answer ended in the middle', { fallback: true });
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name.startsWith(name);
+}
+
+const HIDDEN = '[…]';
+const KEY_LIKE = /\b(?:sk|pk|key|AIza)[-_]?[^\s'"`(),:;]{8,}|[^\s'"`(),:;]{40,}/gi;
+/** Long words in a message about a key may be the key or its prefix. */
+const MAY_BE_KEY = /[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi;
+
+function redactSecrets(message: string, secrets: readonly string[], ofKey: boolean): string {
+  const words = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
+  return words
+    .replaceAll(ofKey ? MAY_BE_KEY : KEY_LIKE, HIDDEN)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,99 @@
+import { applyProof, type RequestAuth } from '#libs/a2a-client';
+import type { OutboundFetch } from '#libs/http-client';
+import type { AnswerPlace } from '#libs/service';
+import type { ModelSigner } from './model-signer.js';
+
+/** Maximum bytes of an answer, as for the answers of agents. */
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** Error of an answer that exceeds its limit. */
+export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong';
+  constructor(maxBytes: number) {
+    super(`the answer is longer than ${maxBytes} bytes`);
+  }
+}
+
+/** Account for the bytes that are read, and the signal that ends the wait for memory. */
+export interface AnswerWatch {
+  readonly place: Pick<AnswerPlace, 'countRead'> | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Wraps a `fetch`. A body fails with AnswerTooLong beyond `maxBytes`, decoded, and is read no further. Reading waits
+ * until there is memory for the bytes.
+ */
+export function boundedFetch(send: typeof fetch, maxBytes: number, watch?: AnswerWatch): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (!response.body) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(countBytes(maxBytes, watch)), { status, statusText, headers });
+  };
+}
+
+function countBytes(
+  maxBytes: number,
+  watch?: AnswerWatch,
+): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let bytes = 0;
+  return new TransformStream({
+    async transform(piece, controller) {
+      bytes += piece.byteLength;
+      if (bytes > maxBytes) throw new AnswerTooLong(maxBytes);
+      const room = watch?.place?.countRead(piece.byteLength, watch.signal);
+      if (room) await room;
+      controller.enqueue(piece);
+    },
+  });
+}
+
+/** Headers set by the providers' packages that are removed: placeholder keys, and data about this machine. */
+const OTHERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'user-agent'];
+
+/** Time limits in milliseconds for the first byte, and between two bytes. */
+const TIMES = { firstByteMs: 120_000, idleMs: 120_000 };
+
+/**
+ * Sends the requests of one call with a credential. After 401 it renews the credential, if possible, and sends once
+ * more.
+ */
+export class SignedFetch {
+  /** Secrets to redact from errors. */
+  secrets: readonly string[] = [];
+  private used: RequestAuth | undefined;
+
+  constructor(
+    private readonly http: OutboundFetch,
+    private readonly signer: ModelSigner,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  readonly fetchSigned: typeof fetch = async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const auth = await this.signer.createAuth(url, this.signal);
+    const answer = await this.#sendSigned(url, init, auth);
+    if (answer.status !== 401 || auth === undefined) return answer;
+    const other = await this.signer.renewAuth(url, auth, this.signal);
+    if (other === undefined) return answer;
+    await answer.body?.cancel();
+    return this.#sendSigned(url, init, other);
+  };
+
+  /** Reports to the signer that the provider refused the credential. */
+  noteRefusal(message: string): void {
+    if (this.used !== undefined) this.signer.noteRefusal(this.used, message);
+  }
+
+  async #sendSigned(url: URL, init: RequestInit | undefined, auth: RequestAuth | undefined): Promise<Response> {
+    const headers = new Headers(init?.headers);
+    for (const name of OTHERS) headers.delete(name);
+    const plain = Object.fromEntries(headers);
+    this.used = auth;
+    this.secrets = [...this.secrets, ...(auth?.secrets ?? [])];
+    const call = auth === undefined ? { url, headers: plain } : applyProof(auth, url, plain);
+    const { url: target, ...rest } = call;
+    return this.http(target, { method: 'POST', ...init, ...rest, ...TIMES, signal: this.signal });
+  }
+}

@@ -1,0 +1,250 @@
+import {
+  type AgentDeclaration,
+  AgentExecutor,
+  type BrainstormEntries,
+  type CallContext,
+  type ChainLink,
+  chainMetadata,
+  chainOf,
+  type ConversationEntries,
+  type CurrentInput,
+  endsTurn,
+  keptChain,
+  type NodeSpec,
+  type RequestContext,
+  TaskCanceled,
+} from '#libs/executor';
+import { ECHO_MODEL, type Models, StructuredAnswer } from '#libs/models';
+import {
+  dataPart,
+  failedUpdate,
+  type JsonObject,
+  type Part,
+  type SendMessageRequest,
+  statusUpdate,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { type NodeEvent, NodeFailure } from '../node-executor.js';
+import { AgentLog } from './agent-log.js';
+import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';
+import { type AgentNodeSettings, agentSettings } from './agent-settings.js';
+import { type AgentTools, type AgentToolServices, WireNames } from './agent-tools.js';
+import { type AgentNodeTurn, callerOf, callStep, modelStep, openingOf, saidBefore } from './agent-turn.js';
+import { CalledAgents } from './called-agents.js';
+import { type BrainstormRequest, brainstormRequest, tokensOf } from './message-entries.js';
+
+/** Services of `agent` nodes. */
+export interface AgentNodeServices {
+  models: Models;
+  tools: AgentTools;
+  /** Memory of earlier turns; absent: agents remember nothing. */
+  memory?: Pick<AgentMemory, 'recallMessages'>;
+  /** Entries of conversations; absent: they are not read. */
+  entries?: Pick<ConversationEntries, 'readEntry'>;
+  /** Entries of brainstorms; absent: they are not read. */
+  brainstorms?: Pick<BrainstormEntries, 'readEntry'>;
+  /** Services for calling agents as tools; absent: agents cannot be tools. */
+  agents?: AgentToolServices;
+}
+
+/** Milliseconds granted for canceling called agents. */
+const CANCEL_MS = 10_000;
+
+/**
+ * Answers a Message with a model and tools.
+ * - Calls of the model and of tools run one after the other; each is recorded before the next.
+ * - The next step follows from the Task's log alone, so a crash repeats no step that was answered.
+ */
+export class ModelExecutor extends AgentExecutor {
+  override readonly recovery = 'restart';
+  override readonly declares: AgentDeclaration;
+  override readonly currentInput: AgentExecutor['currentInput'];
+  override readonly modelOrigins: NonNullable<AgentExecutor['modelOrigins']>;
+  override readonly callsAgents: boolean;
+  override readonly cancelGrace: number;
+  private readonly settings: AgentNodeSettings;
+  private readonly structure: StructuredAnswer | undefined;
+
+  constructor(
+    private readonly node: NodeSpec,
+    private readonly services: AgentNodeServices,
+  ) {
+    super();
+    this.settings = agentSettings(node);
+    const { models } = services;
+    const {
+      output,
+      models: [model],
+    } = this.settings;
+    this.declares = model === ECHO_MODEL ? {} : declareInput(models.defaultModel.inputModes);
+    this.currentInput = model === undefined || model === ECHO_MODEL ? undefined : inputOf(model, models);
+    this.modelOrigins = originsOf(this.settings, models);
+    this.structure = output && new StructuredAnswer(output);
+    this.callsAgents = this.settings.agents.length > 0 && services.agents !== undefined;
+    this.cancelGrace = this.callsAgents ? CANCEL_MS : 0;
+  }
+
+  /** Keeps the chain of calls that led to the Task, if the agent calls others. */
+  override taskMetadata(request: SendMessageRequest): JsonObject {
+    return this.callsAgents ? chainMetadata(chainOf(request)) : {};
+  }
+
+  /** Rejects a Message that this agent's own calls led to, if it calls others. */
+  override checkRequest(request: SendMessageRequest, { agent }: CallContext): void {
+    if (!this.callsAgents || request.message.taskId !== undefined) return;
+    this.services.agents?.chains.refuseReentry(agent, chainOf(request));
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
+    const events = await context.readTaskLog();
+    const brainstorm = this.brainstormOf(context, events);
+    const structure = this.structure ?? (brainstorm && stateStructure(brainstorm));
+    const log = AgentLog.fromEvents(events, (answer) => structure?.complaintAbout(answer) ?? '');
+    const calledAgents = this.calledAgentsOf(context, log);
+    const begun = { log, structure, ...(brainstorm && { brainstorm }) };
+    const isNew = context.task === null && context.recovered === 0;
+    if (isNew) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    let isOver = false;
+    try {
+      if (calledAgents) context.signal.throwIfAborted();
+      for await (const event of this.runSteps(context, begun, calledAgents)) {
+        // The event is applied before it is yielded, as the next step depends on the log alone.
+        log.applyEvent(event);
+        isOver = endsTurn(event);
+        yield event;
+      }
+    } catch (error) {
+      if (calledAgents && context.signal.reason instanceof TaskCanceled) return yield* calledAgents.cancelAndReport();
+      if (!(error instanceof NodeFailure)) throw error;
+      await calledAgents?.endAll();
+      isOver = true;
+      yield failedUpdate(context, `Error: ${error.message}`, error.note);
+    } finally {
+      // After a fault, or at a limit of the Task, only this execution knows the Tasks of remote agents.
+      if ((!isOver || context.isRefused?.()) && !context.signal.aborted) await calledAgents?.endAll();
+      calledAgents?.closeConnections();
+    }
+  }
+
+  private calledAgentsOf(context: RequestContext, log: AgentLog): CalledAgents | undefined {
+    const { agents } = this.services;
+    if (!agents || !this.callsAgents) return undefined;
+    return new CalledAgents(agents, { context, links: linksOf(context), log }, this.settings.agents);
+  }
+
+  private async *runSteps(
+    context: RequestContext,
+    begun: BegunTurn,
+    calledAgents: CalledAgents | undefined,
+  ): AsyncGenerator<NodeEvent, void, void> {
+    const { settings } = this;
+    const { models, memory } = this.services;
+    const { log } = begun;
+    const found =
+      settings.tools.length > 0 ? await this.services.tools.findTools(settings.tools, callerOf(context)) : [];
+    const entries = this.entriesOf(context, log);
+    const inConversation = entries.opening !== undefined || entries.current !== undefined;
+    const tools = calledAgents ? [...found, ...(await calledAgents.offerTools(inConversation))] : found;
+    const remembering = {
+      ...settings,
+      historyTokens: settings.historyTokens - tokensOf(saidBefore({ settings, entries })),
+    };
+    let remembered: Promise<Remembered> | undefined;
+    const recallOnce = (): Promise<Remembered> =>
+      (remembered ??=
+        memory?.recallMessages(context, remembering, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
+    const wire = new WireNames(tools.map(({ name }) => name));
+    const node = this.node.id;
+    const turn: AgentNodeTurn = {
+      node,
+      context,
+      settings,
+      models,
+      tools,
+      wire,
+      entries,
+      recallEarlier: recallOnce,
+      ...begun,
+    };
+    while (log.question === undefined) {
+      if (log.failure !== undefined) throw new NodeFailure(log.failure.message, log.failure);
+      const { call } = log;
+      const answer = call || log.open ? undefined : finalAnswer(turn);
+      if (answer) {
+        await calledAgents?.endWaiting();
+        return yield statusUpdate(context, 'TASK_STATE_COMPLETED', answer);
+      }
+      yield* call ? callStep(turn, call) : modelStep(turn);
+    }
+  }
+
+  private entriesOf(context: RequestContext, log: AgentLog): AgentNodeTurn['entries'] {
+    const { entries } = this.services;
+    const { userMessage, call } = context;
+    const [first] = openingOf(log, context);
+    const [current, opening] = [userMessage, first].map(
+      (message) => message && entries?.readEntry(message, call.scope),
+    );
+    return { ...(current && { current }), ...(opening && { opening }) };
+  }
+
+  /** Returns the request of a brainstorm in the Message that began the Task. */
+  private brainstormOf(context: RequestContext, events: readonly TaskEvent[]): BrainstormRequest | undefined {
+    const { task, userMessage, call } = context;
+    const recorded = events.flatMap((event) => ('task' in event ? (event.task.history ?? []) : []));
+    const [first = userMessage] = [...recorded, ...(task?.history ?? [])];
+    return brainstormRequest(first, { ...call.scope, agent: call.agent }, this.services.brainstorms);
+  }
+}
+
+/** State of a turn before its tools are resolved. */
+type BegunTurn = Pick<AgentNodeTurn, 'log' | 'structure' | 'brainstorm'>;
+
+function stateStructure({ entry: { output, accepts } }: BrainstormRequest): StructuredAnswer {
+  return new StructuredAnswer(output, { accepts });
+}
+
+/**
+ * Returns the final answer; `undefined` if the model must be asked, initially or for a corrected answer.
+ * @throws NodeFailure with the faults of all answers if the corrected one is invalid too
+ */
+function finalAnswer({ log: { answer, mended }, structure }: AgentNodeTurn): Part[] | undefined {
+  if (!answer || !structure) return answer;
+  const read = structure.readValue(answer);
+  if ('value' in read) return [dataPart(read.value)];
+  if (mended.length === 0) return undefined;
+  const faults = new Set([...structure.faultsOf(mended), read.fault]);
+  throw new NodeFailure(`the model's answer is not what it has to be: ${[...faults].join(NEXT_ANSWER)}`, {
+    note: { kind: 'invalid-output' },
+  });
+}
+
+const NEXT_ANSWER = '; nor is the answer after that: ';
+
+function originsOf(settings: Pick<AgentNodeSettings, 'models'>, models: Models): ModelExecutor['modelOrigins'] {
+  return async (tenant) => {
+    const origins = await Promise.all(settings.models.map((name) => models.findOrigin(name, { tenant })));
+    return [...new Set(origins.filter((origin) => origin !== undefined))];
+  };
+}
+
+/** Returns the chain of calls that led to a Task. */
+function linksOf({ task, userMessage, metadata }: RequestContext): ChainLink[] {
+  return task ? keptChain(task.metadata) : chainOf({ message: userMessage, ...(metadata && { metadata }) });
+}
+
+const TEXT = ['text/plain', 'application/json'];
+
+/** Returns a lookup of the agent's current input. Its model is named, and the name may get another model. */
+function inputOf(model: string, models: Models): (tenant: string) => Promise<CurrentInput> {
+  return async (tenant) => {
+    const { modes, changedAt } = await models.findInput(model, { tenant });
+    return { ...declareInput(modes), ...(changedAt && { changedAt }) };
+  };
+}
+
+/** Returns the input modes of an agent, which are those of its model. */
+function declareInput(modes: readonly string[]): Pick<AgentDeclaration, 'inputModes'> {
+  const more = modes.filter((mode) => !TEXT.includes(mode));
+  return more.length > 0 ? { inputModes: [...TEXT, ...more] } : {};
+}

@@ -1,0 +1,45 @@
+import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+
+/** Collects the problems of a node's config: one sentence each, with the member it concerns. */
+export class ConfigProblems {
+  readonly found: NodeProblem[] = [];
+
+  constructor(private readonly node: NodeSpec) {}
+
+  /** Adds a problem for each present member that is not a string. */
+  checkStrings(...keys: string[]): this {
+    for (const key of keys) this.checkMember(key, 'must be a string', (value) => typeof value === 'string');
+    return this;
+  }
+
+  /** Adds a problem if a present member violates a rule. */
+  checkMember(key: string, rule: string, holds: (value: JsonValue) => boolean): this {
+    const value = this.node.config[key];
+    return this.addUnless(value === undefined || holds(value), `${key} ${rule}`, key);
+  }
+
+  /** Adds a sentence unless the condition holds. @param key member; absent: the whole config */
+  addUnless(condition: boolean, sentence: string, key?: string): this {
+    const path = key === undefined ? 'config' : `config.${key}`;
+    if (!condition) this.found.push({ path, detail: `${this.node.type} node "${this.node.id}": ${sentence}` });
+    return this;
+  }
+}
+
+/** Text of the Message to a node. */
+export const PROMPT: JsonObject = {
+  type: 'string',
+  description: 'What is said to the node; absent: what the nodes before it answered. May have {{references}}.',
+};
+
+/** Data beside the text of the Message to a node. */
+export const DATA: JsonObject = {
+  description:
+    'JSON that is said beside the text. Texts in it may have {{references}}, and ${expressions} in language 2.',
+};
+
+/** Returns the JSON Schema of a config. @param required names of mandatory members */
+export function configSchema(properties: Record<string, JsonObject>, required: string[] = []): ConfigSchema {
+  return { type: 'object', properties, ...(required.length > 0 && { required }) };
+}

@@ -1,0 +1,374 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type AgentDeclaration,
+  AgentExecutor,
+  type NodeProblem,
+  type NodeSpec,
+  type NodeType,
+  type RequestContext,
+} from '#libs/executor';
+import type { SharedUse } from '#libs/expressions';
+import {
+  A2A_ERRORS,
+  A2AError,
+  agentMessage,
+  artifactUpdate,
+  ContentTooLarge,
+  firstData,
+  firstText,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Part,
+  type SendMessageRequest,
+  statusUpdate,
+  TextBudget,
+} from '#libs/protocol';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { withText } from '../config-texts.js';
+import { configSchema, DATA } from '../node-config.js';
+import { type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } from '../node-executor.js';
+import {
+  InvalidScript,
+  MAX_PATTERN,
+  MAX_SLEEP_MS,
+  MEDIA_TYPE,
+  MOST_ENTRIES,
+  parseScript,
+  scriptProblems,
+} from './parse-script.js';
+import type { Script, ScriptCondition, ScriptStep } from './script.js';
+
+const textSchema = (description: string): JsonObject => ({ type: 'string', description });
+const flagSchema = (description: string): JsonObject => ({ type: 'boolean', description });
+const objectSchema = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
+  type: 'object',
+  properties,
+  ...more,
+});
+const closedSchema = (properties: JsonObject, more: JsonObject = {}): JsonObject =>
+  objectSchema(properties, { ...more, additionalProperties: false });
+const listSchema = (items: JsonObject, description: string): JsonObject => ({
+  type: 'array',
+  minItems: 1,
+  maxItems: MOST_ENTRIES,
+  items,
+  description,
+});
+
+const PART = objectSchema(
+  {
+    text: textSchema('Text. {{text}} in it is the text of the incoming Message.'),
+    raw: textSchema("A file's bytes, in base64."),
+    url: textSchema('Where a file is.'),
+    data: { description: 'Any JSON value.' },
+  },
+  { oneOf: ['text', 'raw', 'url', 'data'].map((content) => ({ properties: { [content]: {} }, required: [content] })) },
+);
+const PARTS: JsonObject = { type: 'array', minItems: 1, items: PART, description: 'A2A Parts.' };
+
+const ARTIFACT = objectSchema(
+  {
+    artifactId: textSchema('Its id; chunks of one Artifact have the same.'),
+    name: textSchema('Its name.'),
+    description: textSchema('What it is.'),
+    parts: PARTS,
+    append: flagSchema('Whether the Parts continue the Artifact of this id.'),
+    lastChunk: flagSchema('Whether the Artifact is complete with them.'),
+  },
+  { required: ['parts'], description: 'Gives an Artifact, or a chunk of one.' },
+);
+
+/** Keys of steps; a step has exactly one of them. */
+const STEPS: Record<string, JsonObject> = {
+  status: { const: 'working', description: 'Says that the agent works, with a text or without.' },
+  artifact: ARTIFACT,
+  echo: { const: true, description: "Gives the Message's Parts as an Artifact." },
+  sleep: { type: 'number', minimum: 0, maximum: MAX_SLEEP_MS, description: 'Waits so many milliseconds.' },
+  reply: { ...PARTS, description: 'Answers with a Message of these Parts, and no Task.' },
+  ask: textSchema('Asks: INPUT_REQUIRED. Ends the turn.'),
+  authorize: textSchema('Asks for authentication: AUTH_REQUIRED. Ends the turn.'),
+  complete: { anyOf: [{ type: 'string' }, { const: true }, { type: 'null' }], description: 'Ends the Task COMPLETED.' },
+  fail: textSchema('Ends the Task FAILED.'),
+  reject: textSchema('Ends the Task REJECTED.'),
+  throw: { enum: Object.keys(A2A_ERRORS), description: 'Refuses the Message with this error of the protocol.' },
+};
+/** Steps that may have a text beside their key. */
+const WITH_TEXT = new Set(['status', 'throw']);
+
+const STEP: JsonObject = {
+  anyOf: Object.entries(STEPS).map(([key, schema]) =>
+    closedSchema(
+      { [key]: schema, ...(WITH_TEXT.has(key) && { text: textSchema('What is said.') }) },
+      { required: [key] },
+    ),
+  ),
+};
+
+const EXTENSION = closedSchema(
+  {
+    uri: { type: 'string', pattern: '^[^\\s,]{1,500}$', description: 'Its URI.' },
+    description: textSchema('What the agent does with it.'),
+    required: flagSchema('Whether callers have to know it.'),
+    params: { type: 'object', description: 'Its parameters.' },
+  },
+  { required: ['uri'] },
+);
+const MODE: JsonObject = { type: 'string', pattern: MEDIA_TYPE.source };
+
+const AGENT = closedSchema(
+  {
+    inputModes: listSchema(MODE, 'The media types that the agent reads.'),
+    outputModes: listSchema(MODE, 'The media types that it writes.'),
+    streaming: flagSchema('Whether it streams.'),
+    pushNotifications: flagSchema('Whether it sends push notifications.'),
+    extensions: listSchema(EXTENSION, 'The extensions of the protocol that it knows.'),
+  },
+  { description: "What the agent's card says where that is not the usual." },
+);
+
+const EXPRESSION: JsonObject = { type: 'string', maxLength: MAX_PATTERN };
+
+const CONDITION = closedSchema(
+  {
+    messageId: { ...EXPRESSION, description: "An expression (RE2) for the Message's id." },
+    text: { ...EXPRESSION, description: "An expression (RE2) for the Message's text." },
+    data: { description: 'What the first data Part has to contain.' },
+    turn: { type: 'integer', minimum: 1, description: 'Which Message of the Task it is, from 1.' },
+  },
+  { description: 'What has to hold; all of it.' },
+);
+
+const RULE = closedSchema({
+  when: CONDITION,
+  steps: { type: 'array', items: STEP, description: 'What the agent does then, in this order.' },
+});
+
+/** JSON Schema of a script. `scriptProblems` additionally checks rules that concern the whole script. */
+const SCRIPT_SCHEMA: JsonObject = closedSchema(
+  {
+    agent: AGENT,
+    rules: { type: 'array', items: RULE, description: 'The first rule that matches the Message runs.' },
+    otherwise: { type: 'array', items: STEP, description: 'What the agent does where no rule matches.' },
+  },
+  { description: 'A scripted agent.' },
+);
+
+/**
+ * True if a value contains a wanted one: objects need the wanted members, at any depth; all other values must be equal.
+ * Takes at most as many steps as `wanted` has values.
+ */
+export function isContained(wanted: JsonValue, value: JsonValue | undefined): boolean {
+  if (isJsonObject(wanted)) {
+    if (!isJsonObject(value)) return false;
+    for (const name in wanted) {
+      if (!Object.hasOwn(value, name) || !isContained(wanted[name]!, value[name])) return false;
+    }
+    return true;
+  }
+  if (!Array.isArray(wanted)) return wanted === value;
+  if (!Array.isArray(value) || value.length !== wanted.length) return false;
+  return wanted.every((it, index) => isContained(it, value[index]));
+}
+
+/** Maximum characters of a text that rules look at. */
+const MOST_LOOKED_AT = 65_536;
+/** Maximum cost of all rules together, in characters times instructions: RE2's bound in the worst case. */
+const MOST_STEPS = 2_000_000;
+
+/**
+ * Agent that follows a script (contract, "Scripted agent").
+ * - After a crash it continues after the last step whose event was recorded.
+ * - The same Message gives the same steps and the same Artifact ids.
+ * - An error as the first step for a new Message rejects it, and nothing is written. A later error fails the Task like
+ *   any other error.
+ */
+export class ScriptedAgent extends AgentExecutor {
+  override readonly recovery = 'restart';
+  override readonly declares: AgentDeclaration | undefined;
+  readonly #script: Script;
+  /** Number of a text's characters that the rules look at. */
+  readonly #window: number;
+
+  /** @throws InvalidScript */
+  constructor(
+    script: JsonValue | undefined,
+    private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS,
+  ) {
+    super();
+    this.#script = parseScript(script, limits);
+    this.declares = this.#script.agent;
+    this.#window = Math.floor(Math.min(MOST_LOOKED_AT, MOST_STEPS / Math.max(1, this.#script.size)));
+  }
+
+  override replyDirectly(message: Message): Message | undefined {
+    const [first] = this.#stepsFor(message, 1);
+    if (message.taskId !== undefined || first === undefined || !('reply' in first)) return undefined;
+    const parts = this.#directReply(first, message);
+    if (parts === undefined) return undefined;
+    const {
+      taskId: _taskId,
+      contextId,
+      ...direct
+    } = agentMessage({ taskId: '', contextId: message.contextId ?? '' }, parts);
+    return contextId === '' ? direct : { ...direct, contextId };
+  }
+
+  override checkRequest({ message }: SendMessageRequest): void {
+    const [first] = this.#stepsFor(message, 1);
+    if (message.taskId === undefined && first !== undefined && 'throw' in first)
+      throw this.#toProtocolError(first, message);
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
+    const { userMessage, recovered, signal } = context;
+    const turn = turnOf(context);
+    const steps = this.#stepsFor(userMessage, turn);
+    let position = 0;
+    for (const [index, step] of steps.entries()) {
+      if ('sleep' in step) {
+        if (position >= recovered) await delay(step.sleep, undefined, { signal });
+        continue;
+      }
+      if ('throw' in step) throw this.#toProtocolError(step, userMessage);
+      position += 1;
+      if (position > recovered) yield eventOf(context, this.#fillStep(step, userMessage), `step-${turn}-${index + 1}`);
+      if (endsTurn(step)) return;
+    }
+  }
+
+  /** Returns the protocol error of a step. A text that is too large is omitted. */
+  #toProtocolError(step: Extract<ScriptStep, { throw: unknown }>, message: Message): A2AError {
+    try {
+      return new A2AError(step.throw, { message: this.#fillStep(step, message).text });
+    } catch (error) {
+      if (error instanceof ContentTooLarge) return new A2AError(step.throw);
+      throw error;
+    }
+  }
+
+  /** Returns the Parts of a direct reply. If they are too large, a Task is created instead, and fails. */
+  #directReply(step: Extract<ScriptStep, { reply: unknown }>, message: Message): Part[] | undefined {
+    try {
+      return this.#fillStep(step, message).reply;
+    } catch (error) {
+      if (error instanceof ContentTooLarge) return undefined;
+      throw error;
+    }
+  }
+
+  /** Returns the step with the incoming text filled in. */
+  #fillStep<T extends ScriptStep>(step: T, { parts }: Message): T {
+    const budget = new TextBudget(this.limits.renderedText);
+    return withText(step as unknown as JsonValue, firstText(parts) ?? '', budget) as unknown as T;
+  }
+
+  #stepsFor(message: Message, turn: number): readonly ScriptStep[] {
+    const text = firstText(message.parts) ?? '';
+    const seen = text.length > this.#window ? text.slice(0, this.#window) : text;
+    const asked = { messageId: message.messageId, text: seen, data: firstData(message.parts), turn };
+    const rule = this.#script.rules.find(({ when }) => matchesCondition(when, asked));
+    return rule ? rule.steps : this.#script.otherwise;
+  }
+}
+
+/** Returns the number of the user's current Message in this Task, from 1. */
+function turnOf({ task }: RequestContext): number {
+  return 1 + (task?.history ?? []).filter(({ role }) => role === 'ROLE_USER').length;
+}
+
+/** Values that conditions are checked against. */
+interface ConditionSubject {
+  messageId: string;
+  text: string;
+  /** First data Part; `undefined` if the Message has none. */
+  data: JsonValue | undefined;
+  turn: number;
+}
+
+function matchesCondition(when: ScriptCondition, asked: ConditionSubject): boolean {
+  if (when.turn !== undefined && when.turn !== asked.turn) return false;
+  if (when.data !== undefined && !isContained(when.data, asked.data)) return false;
+  if (when.messageId && !when.messageId.matchesText(asked.messageId)) return false;
+  return !when.text || when.text.matchesText(asked.text);
+}
+
+function eventOf(context: RequestContext, step: EventStep, artifactId: string): NodeEvent {
+  if ('status' in step) return statusUpdate(context, 'TASK_STATE_WORKING', step.text);
+  if ('echo' in step) return artifactUpdate(context, { artifactId, parts: context.userMessage.parts });
+  if ('artifact' in step) {
+    const { append, lastChunk, ...artifact } = step.artifact;
+    const options = { ...(append !== undefined && { append }), ...(lastChunk !== undefined && { lastChunk }) };
+    return artifactUpdate(context, { artifactId, ...artifact }, options);
+  }
+  return endingOf(context, step);
+}
+
+type EventStep = Exclude<ScriptStep, { throw: unknown }>;
+
+type EndingStep = Exclude<
+  ScriptStep,
+  { status: unknown } | { echo: unknown } | { artifact: unknown } | { throw: unknown }
+>;
+
+function endingOf(context: RequestContext, step: EndingStep): NodeEvent {
+  if ('ask' in step) return statusUpdate(context, 'TASK_STATE_INPUT_REQUIRED', step.ask);
+  if ('authorize' in step) return statusUpdate(context, 'TASK_STATE_AUTH_REQUIRED', step.authorize);
+  if ('fail' in step) return statusUpdate(context, 'TASK_STATE_FAILED', step.fail);
+  if ('reject' in step) return statusUpdate(context, 'TASK_STATE_REJECTED', step.reject);
+  if ('reply' in step) return statusUpdate(context, 'TASK_STATE_COMPLETED', step.reply);
+  const words =
+    'complete' in step && typeof step.complete === 'string' && step.complete !== '' ? step.complete : undefined;
+  return statusUpdate(context, 'TASK_STATE_COMPLETED', words);
+}
+
+function endsTurn(step: ScriptStep): boolean {
+  return !('status' in step || 'artifact' in step || 'echo' in step || 'sleep' in step);
+}
+
+/** `script`: scripted agent. */
+export class ScriptNode implements NodeType {
+  readonly name = 'script';
+  readonly configSchema = configSchema(
+    {
+      script: SCRIPT_SCHEMA,
+      prompt: { description: 'What is said to the node. May have {{references}}.' },
+      data: DATA,
+    },
+    ['script'],
+  );
+
+  constructor(private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS) {}
+
+  findProblems(node: NodeSpec, use?: SharedUse): NodeProblem[] {
+    const problems = scriptProblems(node.config.script, this.limits, use);
+    return problems.map((problem) => ({ path: 'config.script', detail: `script node "${node.id}": ${problem}` }));
+  }
+
+  createExecutor(node: NodeSpec): AgentExecutor {
+    try {
+      return new ScriptedAgent(node.config.script, this.limits);
+    } catch (error) {
+      if (error instanceof InvalidScript) return new UnusableScript(node, error.message);
+      throw error;
+    }
+  }
+}
+
+/** Fails for a script that was saved under other rules and is invalid now. */
+class UnusableScript extends NodeExecutor {
+  override readonly recovery = 'restart';
+
+  constructor(
+    node: NodeSpec,
+    private readonly problem: string,
+  ) {
+    super(node);
+  }
+
+  // oxlint-disable-next-line require-yield -- there is nothing to do but to fail
+  protected override async *performWork(): NodeWork {
+    throw new NodeFailure(`the script cannot be used: ${this.problem}`);
+  }
+}

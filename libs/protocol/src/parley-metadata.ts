@@ -1,0 +1,129 @@
+import type { FieldViolation } from './errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
+import type { Message, Part } from './message.js';
+import { agentMessage, statusUpdate, type TaskReference } from './task.js';
+
+/** Metadata key under which a Task event names the step of an agent's work it represents. */
+export const RUN_EVENT_KEY = 'parley/event';
+
+/** A step of an agent's work (`model.request`, `node.started`, …), carried in the metadata of a Task event. */
+export interface RunEventNote {
+  type: string;
+  node_id?: string;
+  node_type?: string;
+  /** Instance of the node, if it has more than one: `draft@2`, `tr[17]`. */
+  instance?: string;
+  payload: JsonObject;
+  /** Time of the step (ISO 8601), on events without a time of their own: artifact updates. */
+  timestamp?: string;
+}
+
+/** Returns metadata that marks a Task event as a step. */
+export function runEventMetadata(note: RunEventNote): JsonObject {
+  return { [RUN_EVENT_KEY]: note as unknown as JsonObject };
+}
+
+/** Reads the step from a Task event's metadata, if any. */
+export function runEventNote(metadata: JsonObject | undefined): RunEventNote | undefined {
+  return metadata?.[RUN_EVENT_KEY] as unknown as RunEventNote | undefined;
+}
+
+/** Metadata key under which a Task event carries an event of a live stream (`a2a`, …), in that stream's format. */
+export const STREAM_EVENT_KEY = 'parley/stream';
+
+/** An event of a live stream. Code that shows streams needs to know nothing else about it. */
+export interface StreamEvent {
+  /** Name of the stream. */
+  stream: string;
+}
+
+/** Returns metadata that makes a Task event also an event of a live stream. */
+export function streamEventMetadata(event: StreamEvent): JsonObject {
+  return { [STREAM_EVENT_KEY]: event as unknown as JsonObject };
+}
+
+/** Reads the live stream event from a Task event's metadata, if any. */
+export function streamEvent(metadata: JsonObject | undefined): (StreamEvent & JsonObject) | undefined {
+  const event = metadata?.[STREAM_EVENT_KEY];
+  return isJsonObject(event) && typeof event['stream'] === 'string' ? (event as StreamEvent & JsonObject) : undefined;
+}
+
+/** Metadata key under which a local agent reports the kind of its failure. */
+const FAILURE_KEY = 'parley/failure';
+
+/** Machine-readable description of a failure. Retry decisions depend on it, never on a text. */
+export interface FailureNote {
+  /** Kind of the failure: `connect`, `timeout`, `server-error`, `rate-limited`, `invalid-output`, … */
+  kind: string;
+  /** Milliseconds to wait before the next attempt, if the failing side asked for that. */
+  retryAfter?: number;
+}
+
+/** Returns metadata that describes a failure. */
+export function failureMetadata(note: FailureNote): JsonObject {
+  return { [FAILURE_KEY]: { ...note } };
+}
+
+/** Reads the failure from the metadata of an event or a Message; `undefined` if it has none. */
+export function failureNote(metadata: JsonObject | undefined): FailureNote | undefined {
+  const said = metadata?.[FAILURE_KEY];
+  if (!isJsonObject(said) || typeof said['kind'] !== 'string') return undefined;
+  const { kind, retryAfter } = said;
+  return { kind, ...(typeof retryAfter === 'number' && { retryAfter }) };
+}
+
+/**
+ * Creates the final update of a failed Task. The failure is described in its Message, so later readers of the Task find
+ * it too.
+ */
+export function failedUpdate(
+  reference: TaskReference,
+  text: string,
+  note?: FailureNote,
+): ReturnType<typeof statusUpdate> {
+  const update = statusUpdate(reference, 'TASK_STATE_FAILED');
+  const message: Message = agentMessage(reference, text, note && failureMetadata(note));
+  update.statusUpdate.status.message = message;
+  return update;
+}
+
+/** URI of the extension, and metadata key, under which a question describes the expected answer. */
+export const FORM_EXTENSION = 'urn:parley:extension:form:v1';
+
+/** Description of the answer that a question expects. */
+export interface FormQuestion {
+  /** JSON Schema (draft 7) of the data Part that answers. Absent: any text is accepted. */
+  form?: JsonObject;
+  /** Label of the person or group who shall answer. */
+  assignee?: string;
+  /** Deadline of the answer (ISO 8601). */
+  deadline?: string;
+  /** Violations of the previous answer, for which the question is repeated. */
+  violations?: FieldViolation[];
+}
+
+/** Creates a Message that asks a question. */
+export function formMessage(reference: TaskReference, content: string | Part[], question: FormQuestion): Message {
+  const metadata = { [FORM_EXTENSION]: { ...question } as unknown as JsonObject };
+  return { ...agentMessage(reference, content, metadata), extensions: [FORM_EXTENSION] };
+}
+
+/**
+ * Reads the question in a Message from any sender; `undefined` if it has none. Members with invalid types are dropped.
+ */
+export function formQuestion(message: Pick<Message, 'metadata'> | undefined): FormQuestion | undefined {
+  const said = message?.metadata?.[FORM_EXTENSION];
+  if (!isJsonObject(said)) return undefined;
+  const { form, assignee, deadline, violations } = said;
+  const found = Array.isArray(violations) ? violations.filter(isViolation) : [];
+  return {
+    ...(isJsonObject(form) && { form }),
+    ...(typeof assignee === 'string' && { assignee }),
+    ...(typeof deadline === 'string' && { deadline }),
+    ...(found.length > 0 && { violations: found as unknown as FieldViolation[] }),
+  };
+}
+
+function isViolation(value: JsonValue): boolean {
+  return isJsonObject(value) && typeof value['field'] === 'string' && typeof value['description'] === 'string';
+}

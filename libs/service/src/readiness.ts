@@ -1,0 +1,129 @@
+import { Controller, Get, Injectable } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { HealthCheck, type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
+
+export type ReadinessCheck = () => unknown;
+
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** Decides whether a load balancer should send requests to this replica. */
+@Injectable()
+export class Readiness {
+  private readonly checks = new Map<string, ReadinessCheck>();
+  private readonly remarks = new Map<string, () => string | undefined>();
+  /** True once the shutdown has begun: new work is refused. */
+  draining = false;
+  /** True once the service listens. */
+  started = false;
+
+  /**
+   * Adds a readiness check. A check fails if it throws, rejects, takes longer than two seconds, returns `false`, or
+   * returns a public sentence that states the reason.
+   */
+  add(name: string, check: ReadinessCheck): void {
+    this.checks.set(name, check);
+  }
+
+  /**
+   * Adds a remark that does not affect readiness. Its public sentence is reported beside the outcomes of the checks.
+   */
+  addRemark(name: string, remark: () => string | undefined): void {
+    this.remarks.set(name, remark);
+  }
+
+  /** Returns the current remarks by name; `undefined` if nothing is wrong. */
+  collectRemarks(): [name: string, remark: string | undefined][] {
+    return [...this.remarks].map(([name, remark]) => [name, remark()]);
+  }
+
+  /**
+   * Runs the checks. Returns by name true, false, or the sentence that explains the failure. Error texts are not
+   * exposed.
+   */
+  async runChecks(): Promise<Record<string, boolean | string>> {
+    const entries = [...this.checks].map(async ([name, check]) => [name, await outcomeOf(check)] as const);
+    return { ...Object.fromEntries(await Promise.all(entries)), accepting: !this.draining };
+  }
+}
+
+async function outcomeOf(check: ReadinessCheck): Promise<boolean | string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
+  });
+  try {
+    const checked = Promise.resolve(check()).then((result) => (typeof result === 'string' ? result : result !== false));
+    return await Promise.race([checked, late]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const ALIVE = {
+  type: 'object',
+  required: ['status'],
+  properties: { status: { type: 'string', enum: ['ok'] } },
+  example: { status: 'ok', info: {}, error: {}, details: {} },
+};
+
+@ApiTags('operations')
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly indicators: HealthIndicatorService,
+    private readonly readiness: Readiness,
+  ) {}
+
+  /**
+   * Reports that the process responds: restart it if it does not. HealthCheckService is not used, since it reports a
+   * shutdown as a failure, and a draining service must be left to finish.
+   */
+  @Get('live')
+  @ApiOperation({ summary: 'Whether the process answers.' })
+  @ApiOkResponse({ schema: ALIVE })
+  getLiveness(): HealthCheckResult {
+    return { status: 'ok', info: {}, error: {}, details: {} };
+  }
+
+  /** Responds with 503 while the database is unreachable or not writable, and during the shutdown. */
+  @Get('ready')
+  @ApiOperation({ summary: 'Whether requests may be sent here.' })
+  @HealthCheck()
+  async getReadiness(): Promise<HealthCheckResult> {
+    const outcomes = Object.entries(await this.readiness.runChecks());
+    return this.health.check([
+      ...outcomes.map(
+        ([name, outcome]) =>
+          () =>
+            this.buildIndicator(name, outcome),
+      ),
+      ...this.readiness.collectRemarks().map(
+        ([name, remark]) =>
+          () =>
+            this.buildRemark(name, remark),
+      ),
+    ]);
+  }
+
+  @Get('startup')
+  @ApiOperation({ summary: 'Whether the service has started.' })
+  @HealthCheck()
+  getStartup(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.buildIndicator('started', this.readiness.started)]);
+  }
+
+  private buildIndicator(name: string, outcome: boolean | string) {
+    const indicator = this.indicators.check(name);
+    if (typeof outcome === 'string') return indicator.down(outcome);
+    return outcome ? indicator.up() : indicator.down();
+  }
+
+  /** Builds an indicator that stays up, since a remark keeps no request away. `degraded` marks a problem. */
+  private buildRemark(name: string, remark: string | undefined) {
+    const indicator = this.indicators.check(name);
+    return remark === undefined ? indicator.up() : indicator.up({ degraded: true, message: remark });
+  }
+}

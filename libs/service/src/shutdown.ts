@@ -1,0 +1,146 @@
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { AppConfig } from './config/app-config.js';
+import { Readiness } from './readiness.js';
+
+/**
+ * Phases of the shutdown, in order. The server still listens up to `connections`; the later phases run after it has
+ * closed.
+ */
+export const SHUTDOWN_PHASES = [
+  'readiness',
+  'intake',
+  'streams',
+  'executions',
+  'connections',
+  'sessions',
+  'database',
+  'server',
+] as const;
+export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
+
+export interface ShutdownContext {
+  /**
+   * Signal that aborts when the grace time (`SHUTDOWN_GRACE`) has passed: steps must release the rest of their work.
+   */
+  signal: AbortSignal;
+}
+
+export type ShutdownStep = (context: ShutdownContext) => unknown;
+
+/** Total milliseconds after the grace time in which all steps hand their work over to other replicas. */
+const LETTING_GO_MS = 3_000;
+/** Minimum milliseconds of a phase if earlier phases have used that time up. */
+const LEAST_MS = 400;
+/** Shutdowns by the configuration of the process that they end. */
+const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();
+const FIRST_AFTER_LISTENING = SHUTDOWN_PHASES.indexOf('sessions');
+
+/**
+ * Ends the service in order: readiness turns 503, new work is refused, streams end, executions get the grace time, and
+ * connections are closed. After the server has stopped listening, sessions, the database and its server end.
+ * - Steps of one phase run concurrently.
+ * - The failure of a step is logged and does not stop other steps.
+ */
+@Injectable()
+export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdown {
+  private readonly steps = new Map<ShutdownPhase, ShutdownStep[]>();
+  private readonly begun = new AbortController();
+  private readonly grace = new AbortController();
+  /** Time at which the grace time was over (`performance.now()`). */
+  private graceEndedAt = 0;
+  private readonly logger = new Logger(Shutdown.name);
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly readiness: Readiness,
+  ) {
+    SHUTDOWNS.set(config, this);
+  }
+
+  /**
+   * Ends the started parts of a service whose startup failed. No application exists that could be closed; only the
+   * registered steps run. Returns at once if no part has started.
+   * @param graceMs maximum duration of the steps, in milliseconds
+   */
+  static async afterFailedStart(config: AppConfig, graceMs = config.shutdownGraceMs): Promise<void> {
+    const shutdown = SHUTDOWNS.get(config);
+    await shutdown?.runFirst(graceMs);
+    await shutdown?.onApplicationShutdown();
+  }
+
+  /** Aborts as soon as the shutdown begins. */
+  get started(): AbortSignal {
+    return this.begun.signal;
+  }
+
+  registerStep(phase: ShutdownPhase, step: ShutdownStep): void {
+    this.steps.set(phase, [...(this.steps.get(phase) ?? []), step]);
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.runFirst(this.config.shutdownGraceMs);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.runPhases(SHUTDOWN_PHASES.slice(FIRST_AFTER_LISTENING));
+  }
+
+  private async runFirst(graceMs: number): Promise<void> {
+    this.readiness.draining = true;
+    this.begun.abort();
+    setTimeout(() => this.endGrace(), graceMs).unref();
+    await this.runPhases(SHUTDOWN_PHASES.slice(0, FIRST_AFTER_LISTENING));
+  }
+
+  private endGrace(): void {
+    this.graceEndedAt = performance.now();
+    this.grace.abort();
+  }
+
+  private async runPhases(phases: readonly ShutdownPhase[]): Promise<void> {
+    for (const phase of phases) {
+      await Promise.all((this.steps.get(phase) ?? []).map((step) => this.runStep(phase, step)));
+    }
+  }
+
+  private async runStep(phase: ShutdownPhase, step: ShutdownStep): Promise<void> {
+    const finished = new AbortController();
+    try {
+      await Promise.race([step({ signal: this.grace.signal }), this.lettingGoOver(phase, finished.signal)]);
+    } catch (error) {
+      this.logger.error({ err: error, phase }, 'A step of the shutdown failed');
+    } finally {
+      finished.abort();
+    }
+  }
+
+  /**
+   * Returns the milliseconds that a step gets after the grace time. The database server belongs to this process and
+   * must not be left behind.
+   */
+  private lettingGoMs(phase: ShutdownPhase): number {
+    if (phase === 'server') return LETTING_GO_MS;
+    return Math.max(this.graceEndedAt + LETTING_GO_MS - performance.now(), LEAST_MS);
+  }
+
+  /** Rejects once a step has outlived the grace time for too long. Never settles after `finished` aborts. */
+  private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
+    await untilAborted(this.grace.signal);
+    await delayUnless(finished, this.lettingGoMs(phase));
+    throw new Error(`The phase ${phase} was not finished in time`);
+  }
+}
+
+/** Resolves after the time. Never settles once the signal is aborted. */
+function delayUnless(signal: AbortSignal, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return;
+    const timer = setTimeout(resolve, milliseconds).unref();
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  });
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

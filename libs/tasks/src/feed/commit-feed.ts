@@ -1,0 +1,364 @@
+import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import { NO_KEY, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
+import { FREE, type WorkTurn } from '#libs/service';
+import { type Commit, CommitLog, type CommitPosition, TASKS_COMMITTED } from './commit-log.js';
+
+/** Maximum number of commits held for a slow follower; beyond it the follower reads the log itself. */
+const MOST_HELD = 256;
+const MOST_HELD_BYTES = 4 * 1024 * 1024;
+
+/** Follower of commits. Commits that it has not taken yet are held, up to a limit or as a single commit. */
+class CommitFollower {
+  private held: Commit[] = [];
+  private bytes = 0;
+  private live = false;
+  private rung = false;
+  private resolve: () => void = () => undefined;
+
+  constructor(signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.wakeReader(), { once: true });
+  }
+
+  /** True if live commits are held for it; otherwise it reads the log. */
+  get isLive(): boolean {
+    return this.live;
+  }
+
+  /** Holds live commits from now on. */
+  startHolding(): void {
+    this.live = true;
+  }
+
+  holdCommit(commit: Commit): void {
+    if (!this.live) return;
+    const isRoom = this.held.length < MOST_HELD && this.bytes + commit.bytes <= MOST_HELD_BYTES;
+    if (isRoom || this.held.length === 0) {
+      this.held.push(commit);
+      this.bytes += commit.bytes;
+    } else {
+      this.held = [];
+      this.bytes = 0;
+      this.live = false;
+    }
+    this.wakeReader();
+  }
+
+  /** Takes the oldest held commit. */
+  next(): Commit | undefined {
+    const commit = this.held.shift();
+    if (commit) this.bytes -= commit.bytes;
+    return commit;
+  }
+
+  /** Resolves when a commit has arrived since the last call, or the signal has aborted. */
+  async waitForCommit(): Promise<void> {
+    if (!this.rung) await new Promise<void>((done) => (this.resolve = done));
+    this.rung = false;
+  }
+
+  private wakeReader(): void {
+    this.rung = true;
+    this.resolve();
+  }
+}
+
+/** Maximum bytes of kept events and places. */
+const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_PAGES = 64;
+/** Milliseconds for which a page may be shared. */
+const FRESH_MS = 5_000;
+
+interface RecentPage {
+  commits: Promise<Commit[]>;
+  /** Bytes of the page; 0 until it has been read. */
+  bytes: number;
+  readAt: number;
+}
+
+/**
+ * Most recently read pages of the log. Followers that begin at the same place, as after a restart, share them. A page
+ * stays valid for followers at its place: at most it misses later commits. Pages without commits are not kept, since
+ * the end of the log must be read again, nor are failed reads.
+ */
+export class RecentPages {
+  /** Pages by the place where they begin, the oldest first. */
+  private readonly pages = new Map<string, RecentPage>();
+  private bytes = 0;
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /**
+   * Returns the page at a place: a recent or running read, or a new one.
+   * @param place text of a position
+   */
+  get(place: string, read: () => Promise<Commit[]>): Promise<Commit[]> {
+    this.forgetOld();
+    const known = this.pages.get(place);
+    if (known) return known.commits;
+    const page = { commits: read(), bytes: 0, readAt: this.now() };
+    this.pages.set(place, page);
+    page.commits.then(
+      (commits) => this.keepPage(place, page, commits),
+      () => this.forgetPage(place, page),
+    );
+    return page.commits;
+  }
+
+  private keepPage(place: string, page: RecentPage, commits: readonly Commit[]): void {
+    if (this.pages.get(place) !== page) return;
+    if (commits.length === 0) return this.forgetPage(place, page);
+    page.bytes = commits.reduce((sum, { bytes }) => sum + bytes, place.length);
+    this.bytes += page.bytes;
+    this.forgetOld();
+  }
+
+  private forgetOld(): void {
+    const oldest = this.now() - FRESH_MS;
+    for (const [place, page] of this.pages) {
+      if (page.readAt > oldest && this.pages.size <= MOST_PAGES && this.bytes <= MOST_BYTES) return;
+      this.forgetPage(place, page);
+    }
+  }
+
+  private forgetPage(place: string, page: RecentPage): void {
+    if (this.pages.get(place) !== page) return;
+    this.pages.delete(place);
+    this.bytes -= page.bytes;
+  }
+}
+
+/** Minimum bytes of events of a commit that is worth sharing. */
+const LARGE = 64 * 1024;
+
+/**
+ * Large commits that followers hold. Followers that read on their own, at any time, share one copy of each with
+ * everything derived from its events. A copy lives only as long as a follower holds it.
+ */
+export class SharedCommits {
+  private readonly held = new Map<string, WeakRef<Commit>>();
+  private readonly gone = new FinalizationRegistry((name: string) => this.forgetCommit(name));
+
+  /** Number of commits that may be held. */
+  get size(): number {
+    return this.held.size;
+  }
+
+  /** Returns the existing copy of a commit, or the commit itself. */
+  shareCommit(commit: Commit): Commit {
+    if (commit.bytes < LARGE) return commit;
+    const name = `${commit.writer} ${commit.position}`;
+    const known = this.held.get(name)?.deref();
+    if (known) return known;
+    this.held.set(name, new WeakRef(commit));
+    this.gone.register(commit, name);
+    return commit;
+  }
+
+  /** Forgets a collected commit, unless the same commit was read again since. */
+  private forgetCommit(name: string): void {
+    if (this.held.get(name)?.deref() === undefined) this.held.delete(name);
+  }
+}
+
+/** Signal that a replica has committed something. */
+const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
+
+/** Injection token: milliseconds between reads of the log without a signal, 1,000 by default. */
+export const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
+const PAGE = 64;
+/** Milliseconds of the event loop to read a commit, and each byte of its events. */
+const MS_PER_COMMIT = 0.05;
+const MS_PER_BYTE = 20e-6;
+
+/**
+ * Feed of the commits of all processes.
+ * - The log is read once for all followers.
+ * - A follower that falls behind reads on its own until it has caught up, and shares each page with followers that were
+ *   at the same place (RecentPages). It costs what CommitFollower holds, and the page that it reads: about a megabyte,
+ *   or a single commit. Readers of a large commit share one copy (SharedCommits).
+ * - A follower with a WorkTurn reads, and processes new commits, in its caller's turns on the event loop.
+ */
+@Injectable()
+export class CommitFeed implements OnModuleDestroy {
+  private readonly followers = new Set<CommitFollower>();
+  private readonly others: SignalSubscription | undefined;
+  /**
+   * Position up to which the log was read for the followers. Followers that start before the lookup is answered share
+   * it.
+   */
+  private reached: Promise<Map<string, bigint>> | undefined;
+  private poll: NodeJS.Timeout | undefined;
+  private readonly recent = new RecentPages();
+  private readonly shared = new SharedCommits();
+  private reading = false;
+  private behind = false;
+
+  /** @param signals absent if no other process uses the same store */
+  constructor(
+    private readonly log: CommitLog,
+    @Optional() private readonly signals?: ReplicaSignals,
+    @Optional() @Inject(COMMIT_POLL_MS) private readonly pollMs = 1000,
+  ) {
+    const readAgain = (): void => this.requestRead();
+    this.others = signals?.subscribeTopic(COMMITTED, { wakeFor: readAgain, catchUp: readAgain });
+  }
+
+  /** Signals a commit of this process and wakes the followers here. */
+  @OnEvent(TASKS_COMMITTED)
+  announceCommit(): void {
+    this.signals?.sendSignal(COMMITTED, NO_KEY);
+    if (this.followers.size > 0) this.requestRead();
+  }
+
+  /** Returns the position that everything committed so far lies before, and the database's time of it. */
+  readPosition(): Promise<{ position: CommitPosition; at: Date }> {
+    return this.log.readPosition();
+  }
+
+  /** Yields every commit after a position exactly once, those of one Task in order. Ends when the signal aborts. */
+  async *followCommits(after: CommitPosition, signal: AbortSignal, turn: WorkTurn = FREE): AsyncGenerator<Commit> {
+    const seen = new Map(after);
+    const follower = new CommitFollower(signal);
+    this.addFollower(follower);
+    try {
+      while (!signal.aborted) {
+        // Commits are held from now on, so that none is lost between the last page and the live commits.
+        follower.startHolding();
+        await this.ensureStartKnown();
+        for await (const page of this.readMissedPages(seen, turn, signal)) {
+          for (const commit of page) if (markSeen(seen, commit)) yield commit;
+          if (signal.aborted) return;
+        }
+        for (let ofTurn = 0; follower.isLive && !signal.aborted; ofTurn += 1) {
+          if (ofTurn % PAGE === 0) await turn.awaitTurn(signal);
+          const commit = follower.next();
+          if (commit) {
+            if (markSeen(seen, commit)) yield commit;
+          } else {
+            await follower.waitForCommit();
+            ofTurn = -1;
+          }
+        }
+      }
+    } finally {
+      this.removeFollower(follower);
+    }
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.poll);
+  }
+
+  /**
+   * Yields what a follower has missed, page by page in its caller's turns. The caller is charged for pages that no
+   * other follower has just read.
+   */
+  private readMissedPages(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
+    return this.readPages(seen, async (limit) => {
+      await turn.awaitTurn(signal);
+      let isOwn = false;
+      const page = await this.recent.get([...seen].join(), () => {
+        isOwn = true;
+        return this.readAndCharge(seen, limit, turn);
+      });
+      // A query from before this follower started may miss commits that came since.
+      return page.length > 0 || isOwn ? page : this.readAndCharge(seen, limit, turn);
+    });
+  }
+
+  private async readAndCharge(after: CommitPosition, limit: number, turn: WorkTurn): Promise<Commit[]> {
+    const page = await this.readLog(after, limit);
+    turn.chargeTime(costOf(page));
+    return page;
+  }
+
+  private async readLog(after: CommitPosition, limit: number): Promise<Commit[]> {
+    return (await this.log.readCommits(after, limit)).map((commit) => this.shared.shareCommit(commit));
+  }
+
+  private addFollower(follower: CommitFollower): void {
+    this.followers.add(follower);
+    if (this.followers.size > 1) return;
+    this.others?.watchKey(NO_KEY);
+    this.poll = setInterval(() => this.requestRead(), this.pollMs).unref();
+  }
+
+  /**
+   * Ensures that the start position is known, from which commits are held for followers. A failed lookup is not kept.
+   */
+  private async ensureStartKnown(): Promise<void> {
+    const reached = (this.reached ??= this.log.readPosition().then(({ position }) => new Map(position)));
+    try {
+      await reached;
+    } catch (error) {
+      if (this.reached === reached) this.reached = undefined;
+      throw error;
+    }
+  }
+
+  private removeFollower(follower: CommitFollower): void {
+    this.followers.delete(follower);
+    if (this.followers.size > 0) return;
+    this.others?.unwatchKey(NO_KEY);
+    clearInterval(this.poll);
+    this.reached = undefined;
+  }
+
+  private requestRead(): void {
+    this.behind = true;
+    if (!this.reading) void this.readOn();
+  }
+
+  /** Reads while there is more to read. Never rejects: a failed read is repeated at the next look. */
+  private async readOn(): Promise<void> {
+    this.reading = true;
+    try {
+      while (this.behind && this.followers.size > 0) {
+        this.behind = false;
+        await this.readToEnd();
+      }
+    } catch {
+      // The database is unreachable: the poll looks again.
+    } finally {
+      this.reading = false;
+    }
+  }
+
+  private async readToEnd(): Promise<void> {
+    const reached = await this.reached;
+    if (!reached) return;
+    for await (const page of this.readPages(reached)) {
+      for (const commit of page) {
+        reached.set(commit.writer, commit.position);
+        for (const follower of this.followers) follower.holdCommit(commit);
+      }
+    }
+  }
+
+  /** Yields the pages after a position until there are no more. The reader must advance the position. */
+  private async *readPages(
+    after: CommitPosition,
+    read = (limit: number) => this.readLog(after, limit),
+  ): AsyncGenerator<Commit[]> {
+    for (let limit = PAGE; ;) {
+      const page = await read(limit);
+      if (page.length === 0) return;
+      yield page;
+      // A page holds few large commits: request at most twice as many as the last page held.
+      limit = Math.min(2 * page.length, PAGE);
+    }
+  }
+}
+
+/** Returns the approximate milliseconds of the event loop to read and process a page. */
+function costOf(page: readonly Commit[]): number {
+  return page.reduce((sum, { bytes }) => sum + MS_PER_COMMIT + bytes * MS_PER_BYTE, 0);
+}
+
+/** Marks a commit as seen. @returns false if it was already */
+function markSeen(seen: Map<string, bigint>, { writer, position }: Commit): boolean {
+  if (position <= (seen.get(writer) ?? 0n)) return false;
+  seen.set(writer, position);
+  return true;
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { Task } from '#libs/protocol';
+import type { LogAdmission, TaskHeader, TaskScope, TaskStore } from '../store/task-store.js';
+import type { RecordedEvent } from './task-event.js';
+import { TaskFold } from './task-fold.js';
+
+/** Returns a Task as it began, with its metadata; `undefined` if it does not exist. Reads one event. */
+export async function begunTask(store: Pick<TaskStore, 'readEvents'>, taskId: string): Promise<Task | undefined> {
+  const [first] = await store.readEvents(taskId, 0, 1);
+  return first && 'task' in first.event ? first.event.task : undefined;
+}
+
+const PAGE = 500;
+
+/**
+ * Folds a Task up to a sequence of its log, page by page; `undefined` if the log ends before it.
+ * @param sequence from 1
+ * @param reader caller whose reads of many logs take turns with those of others
+ */
+export async function foldLog(
+  store: Pick<TaskStore, 'readEvents'>,
+  taskId: string,
+  sequence: number,
+  reader?: TaskScope,
+): Promise<TaskFold | undefined> {
+  let fold: TaskFold | undefined;
+  for (let folded = 0; folded < sequence;) {
+    const events = await store.readEvents(taskId, folded, Math.min(PAGE, sequence - folded), reader);
+    if (events.length === 0) return undefined;
+    fold = foldEvents(events, fold);
+    folded += events.length;
+  }
+  return fold;
+}
+
+/** Folds events into a Task, starting from the first event or from an earlier fold. */
+export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): TaskFold | undefined {
+  let folded = fold;
+  for (const { event } of events) {
+    if (folded) folded.applyEvent(event);
+    else folded = TaskFold.beginTask(event);
+  }
+  return folded;
+}
+
+/** Number of copies of a whole log in memory: as read, as values, and up to twice in the response. */
+const COPIES = 4;
+
+/**
+ * Reads the log of a Task up to its header's sequence. A long log is read in its caller's turn, after the admission of
+ * all its copies. Returns less if the Task is purged meanwhile.
+ */
+export async function wholeLog(
+  store: Pick<TaskStore, 'readLog' | 'readEvents'>,
+  { taskId, lastSequence, tenant, owner }: TaskHeader,
+  admission: LogAdmission,
+): Promise<readonly RecordedEvent[]> {
+  const reader = { tenant, owner };
+  const known = await store.readLog(taskId, reader);
+  if (known?.events) return known.events.slice(0, lastSequence);
+  if (known) await admission.admitBytes(COPIES * (known.header.size?.log ?? 0));
+  return store.readEvents(taskId, 0, lastSequence, reader);
+}
+
+/**
+ * Place in a log: the sequence of an event and a digest of its JSON. A server that took over from another one may have
+ * a different event at that sequence, so the sequence alone proves nothing.
+ */
+export interface LogPlace {
+  readonly sequence: number;
+  readonly digest: string;
+}
+
+/** Returns the place of an event. */
+export function placeOfEvent({ sequence, json }: Pick<RecordedEvent, 'sequence' | 'json'>): LogPlace {
+  return { sequence, digest: createHash('sha256').update(json).digest('base64') };
+}
+
+/** Reads at most `limit` events after a sequence. */
+type ReadLogEvents = (afterSequence: number, limit: number) => Promise<readonly RecordedEvent[]>;
+
+/**
+ * Reads the events after a place, up to `lastSequence`, and verifies the event at the place. Returns `undefined` if the
+ * log has a different event there, or ends before `lastSequence`, as the log of a purged Task does.
+ */
+export async function eventsAfter(
+  read: ReadLogEvents,
+  place: LogPlace,
+  lastSequence: number,
+): Promise<readonly RecordedEvent[] | undefined> {
+  const wanted = lastSequence - place.sequence + 1;
+  if (wanted < 1) return undefined;
+  const [at, ...later] = await read(place.sequence - 1, wanted);
+  if (at === undefined || later.length < wanted - 1) return undefined;
+  return placeOfEvent(at).digest === place.digest ? later : undefined;
+}

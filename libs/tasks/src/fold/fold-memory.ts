@@ -1,0 +1,351 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
+import { isWaitingState, type Task } from '#libs/protocol';
+import { InFlight, type InFlightOwner } from '#libs/service';
+import type { StoredTask, TaskHeader } from '../store/task-store.js';
+import { eventsAfter, type LogPlace, placeOfEvent } from './fold-log.js';
+import type { RecordedEvent } from './task-event.js';
+import { eventBytes, TaskFold } from './task-fold.js';
+
+/** Fold as the memory counts it. */
+interface HeldFold {
+  readonly account: string;
+  readonly weight: number;
+  /** Removes the fold from its cache, which releases its room. */
+  evict(): void;
+}
+
+/** Folds of one caller, the least recently kept first. */
+interface Holder {
+  readonly tenant: string;
+  readonly folds: Set<HeldFold>;
+  weight: number;
+}
+
+/** Bytes of a tenant, and of one caller in it. */
+interface Load {
+  readonly tenant: number;
+  readonly own: number;
+}
+
+/** Cache of folds, by Task id. */
+interface FoldCache {
+  takeFold(taskId: string): unknown;
+  clear(): void;
+}
+
+/** Share of the heap that all folds may use. */
+const SHARE = 1 / 8;
+/** Share of that for the folds of one tenant. */
+const TENANT_SHARE = 3 / 4;
+
+/**
+ * Memory of this replica for folds of waiting Tasks, over all caches.
+ * - All folds together use at most `most` bytes of the heap, those of one tenant three quarters of that.
+ * - When room is short, the tenant with the most folds loses some: the least recently kept fold of its largest caller.
+ *   A caller with less than its equal share loses nothing to others.
+ * - Nothing is kept while half of `IN_FLIGHT_LIMIT` is in use, nor for a caller that uses half of its
+ *   `CALLER_IN_FLIGHT_LIMIT`. Existing folds are evicted then.
+ */
+export class FoldMemory {
+  private readonly caches: FoldCache[] = [];
+  /** Holders by account, the least recently served first. */
+  private readonly holders = new Map<string, Holder>();
+  private readonly tenants = new Map<string, number>();
+  private total = 0;
+
+  /** @param most bytes of the heap */
+  constructor(
+    private readonly inFlight: Pick<InFlight, 'isFull'> = { isFull: () => false },
+    private readonly most = Math.floor(getHeapStatistics().heap_size_limit * SHARE),
+  ) {}
+
+  /** Estimated bytes of the heap that all folds use. */
+  get weight(): number {
+    return this.total;
+  }
+
+  /** Adds a cache, for as long as the process lives. */
+  attachCache(cache: FoldCache): void {
+    this.caches.push(cache);
+  }
+
+  /** Evicts all folds if the process needs its memory for work in flight. */
+  relieveMemory(): void {
+    if (this.total > 0 && this.inFlight.isFull()) for (const cache of this.caches) cache.clear();
+  }
+
+  /** Evicts the folds of Tasks that no longer exist. */
+  forgetTasks(taskIds: readonly string[]): void {
+    for (const cache of this.caches) for (const taskId of taskIds) cache.takeFold(taskId);
+  }
+
+  /** Makes room for a fold and counts it until it is released. Returns `undefined` if the fold must not be kept. */
+  holdFold(owner: InFlightOwner, weight: number, evict: () => void): HeldFold | undefined {
+    const account = InFlight.accountOf(owner);
+    this.relieveMemory();
+    if (this.inFlight.isFull(account)) {
+      for (const fold of this.holders.get(account)?.folds ?? []) fold.evict();
+      return undefined;
+    }
+    if (!this.makeRoom(account, owner.tenant, weight)) return undefined;
+    const held = { account, weight, evict };
+    const holder = this.holders.get(account) ?? { tenant: owner.tenant, folds: new Set(), weight: 0 };
+    this.holders.delete(account);
+    this.holders.set(account, holder);
+    holder.folds.add(held);
+    this.countWeight(account, holder, weight);
+    return held;
+  }
+
+  /** Releases the room of a fold. */
+  releaseFold(held: HeldFold): void {
+    const holder = this.holders.get(held.account);
+    if (holder?.folds.delete(held)) this.countWeight(held.account, holder, -held.weight);
+  }
+
+  private makeRoom(account: string, tenant: string, weight: number): boolean {
+    const room = this.most * TENANT_SHARE;
+    if (weight > room) return false;
+    for (;;) {
+      const isTenantFull = (this.tenants.get(tenant) ?? 0) + weight > room;
+      if (!isTenantFull && this.total + weight <= this.most) return true;
+      const [oldest] = this.findHeaviest(account, tenant, weight, isTenantFull)?.folds ?? [];
+      if (!oldest) return false;
+      oldest.evict();
+    }
+  }
+
+  /** Returns the caller with the most folds, including the one to be kept; among equals the least recently served. */
+  private findHeaviest(account: string, tenant: string, more: number, inTenant: boolean): Holder | undefined {
+    const loadOf = (name: string, own: number): Load => ({
+      tenant: (this.tenants.get(name) ?? 0) + (name === tenant ? more : 0),
+      own,
+    });
+    let found: Holder | undefined;
+    let most: Load = { tenant: -1, own: -1 };
+    for (const [name, holder] of this.holders) {
+      if (name === account || (inTenant && holder.tenant !== tenant)) continue;
+      const load = loadOf(holder.tenant, holder.weight);
+      if (isMore(load, most)) [found, most] = [holder, load];
+    }
+    const own = this.holders.get(account);
+    return isMore(loadOf(tenant, (own?.weight ?? 0) + more), most) ? own : found;
+  }
+
+  private countWeight(account: string, holder: Holder, weight: number): void {
+    this.total += weight;
+    holder.weight += weight;
+    if (holder.folds.size === 0) this.holders.delete(account);
+    const sum = (this.tenants.get(holder.tenant) ?? 0) + weight;
+    if (sum === 0) this.tenants.delete(holder.tenant);
+    else this.tenants.set(holder.tenant, sum);
+  }
+}
+
+function isMore(load: Load, than: Load): boolean {
+  return load.tenant > than.tenant || (load.tenant === than.tenant && load.own > than.own);
+}
+
+/** Result of folding a Task's log up to a place. */
+export interface KeptFold<State> {
+  readonly state: State;
+  readonly place: LogPlace;
+}
+
+/**
+ * Folds of waiting processes in the memory of this replica, so that a process that resumes need not fold its log again.
+ * - A fold is never a source of truth: its user verifies the place against the log, and folds the log otherwise.
+ * - A fold has one owner: an execution takes it out, and stores it again when its turn is durable.
+ * - `FoldMemory` bounds the folds of all caches, and evicts them.
+ */
+export class KeptFolds<State> {
+  private readonly folds = new Map<string, { fold: KeptFold<State>; held: HeldFold }>();
+
+  constructor(private readonly memory = new FoldMemory()) {
+    memory.attachCache(this);
+  }
+
+  get size(): number {
+    return this.folds.size;
+  }
+
+  /** Returns the fold of a Task without removing it. */
+  get(taskId: string): KeptFold<State> | undefined {
+    this.memory.relieveMemory();
+    return this.folds.get(taskId)?.fold;
+  }
+
+  /** Removes the fold of a Task and returns it. */
+  takeFold(taskId: string): KeptFold<State> | undefined {
+    const found = this.folds.get(taskId);
+    if (!found) return undefined;
+    this.folds.delete(taskId);
+    this.memory.releaseFold(found.held);
+    return found.fold;
+  }
+
+  /** Stores the fold of a Task, replacing the previous one, if there is room. */
+  keepFold(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, weight: number, fold: KeptFold<State>): void {
+    this.takeFold(of.taskId);
+    const held = this.memory.holdFold(of, weight, () => this.takeFold(of.taskId));
+    if (held) this.folds.set(of.taskId, { fold, held });
+  }
+
+  /** Drops all folds. */
+  clear(): void {
+    for (const taskId of this.folds.keys()) this.takeFold(taskId);
+  }
+}
+
+/**
+ * Upper bounds of the heap bytes of each kind of value in V8 of Node 24. Measured with `--expose-gc` on lists of 49,000
+ * values of each worst shape, which take up to 21 bytes per byte of their JSON.
+ */
+const STRING = 24;
+const CHARACTER = 2;
+const NUMBER = 16;
+const LIST = 64;
+const SLOT = 8;
+/** An object with the shape of an object beside it. */
+const OBJECT = 64;
+/** An object with a shape of its own: V8 describes each member, or stores the object as a table. */
+const OWN_SHAPE = 128;
+const OWN_MEMBER = 96;
+/** Maximum number of members of an object that shares a shape; larger objects are tables. */
+const MOST_SHARED_MEMBERS = 64;
+
+/**
+ * Returns an upper estimate of the heap bytes of a JSON value. Uses no recursion, and takes about a microsecond for
+ * thirty values.
+ */
+export function heapBytes(value: unknown): number {
+  const shapes = new Set<string>();
+  const left: unknown[] = [value];
+  let bytes = 0;
+  while (left.length > 0) {
+    const it = left.pop();
+    if (typeof it === 'string') bytes += STRING + CHARACTER * it.length;
+    else if (typeof it === 'number') bytes += NUMBER;
+    else if (Array.isArray(it)) {
+      bytes += LIST + SLOT * it.length;
+      for (const element of it) left.push(element);
+    } else if (typeof it === 'object' && it !== null) {
+      const names = Object.keys(it);
+      bytes += isShared(names, shapes) ? OBJECT + SLOT * names.length : ownShapeBytes(names);
+      for (const name of names) left.push((it as Record<string, unknown>)[name]);
+    }
+  }
+  return bytes;
+}
+
+/** True if another object of the value has the same members in the same order, so that V8 describes them once. */
+function isShared(names: readonly string[], shapes: Set<string>): boolean {
+  if (names.length > MOST_SHARED_MEMBERS || isIndex(names[0])) return false;
+  const shape = JSON.stringify(names);
+  if (shapes.has(shape)) return true;
+  shapes.add(shape);
+  return names.length === 0;
+}
+
+/** True if V8 stores the member as an element of a table. Such members come first. */
+function isIndex(name: string | undefined): boolean {
+  return name !== undefined && name >= '0' && name < ':';
+}
+
+function ownShapeBytes(names: readonly string[]): number {
+  return names.reduce((sum, { length }) => sum + OWN_MEMBER + CHARACTER * length, OWN_SHAPE);
+}
+
+/** Bytes of a log that folds as fast as a stored Task is looked up and verified. */
+const SHORT_LOG = 64 * 1024;
+/** Approximate bytes of new events per read, maximum number of events, and the number if their size is unknown. */
+const PAGE_BYTES = 1024 * 1024;
+const PAGE_EVENTS = 1000;
+const PAGE_OF_UNKNOWN = 100;
+/** Milliseconds for which a Task may be measured before other work gets a turn. */
+const LONGEST_STRETCH = 10;
+
+/** Task with the bytes of its log, and its own bytes of the heap. */
+export interface WeighedTask {
+  readonly task: Task;
+  readonly bytes: number;
+  readonly weight: number;
+}
+
+/** Reads at most `limit` events of a log after a sequence. */
+type ReadTaskEvents = (taskId: string, after: number, limit: number) => Promise<readonly RecordedEvent[]>;
+
+/**
+ * Waiting Tasks with long logs, as this replica folded them last, so that a claim folds only new events. Each use
+ * verifies that the log still has the event that the Task was folded up to.
+ */
+export class KeptTasks {
+  constructor(
+    private readonly events: ReadTaskEvents,
+    private readonly kept: KeptFolds<WeighedTask>,
+  ) {}
+
+  /**
+   * Returns the Task at `header.lastSequence`; `undefined` if the log has to be folded from the start. New events are
+   * read and folded page by page.
+   */
+  async foldForward(header: TaskHeader): Promise<StoredTask | undefined> {
+    const found = this.kept.get(header.taskId);
+    if (!found) return undefined;
+    const { state } = found;
+    const readOwnEvents = (after: number, limit: number) => this.events(header.taskId, after, limit);
+    const page = pageEvents(header, found.place, state.bytes);
+    const fold = TaskFold.fromTask(state.task);
+    let { place } = found;
+    let { bytes, weight } = state;
+    do {
+      const later = await eventsAfter(readOwnEvents, place, Math.min(place.sequence + page, header.lastSequence));
+      if (!later) return undefined;
+      for (const { event, json } of later) {
+        fold.applyEvent(event);
+        bytes += eventBytes(event, json);
+        weight += heapBytes(event);
+      }
+      place = later.length > 0 ? placeOfEvent(later.at(-1)!) : place;
+    } while (place.sequence < header.lastSequence);
+    const task = fold.toTask();
+    this.kept.keepFold(header, weight, { state: { task, bytes, weight }, place });
+    return { header, task, bytes: header.size?.log ?? bytes };
+  }
+
+  /** Stores a Task that was folded up to `header.lastSequence`, if it waits and its log is long. */
+  async keepTask({ header, task, bytes = 0 }: StoredTask): Promise<void> {
+    const { taskId, lastSequence, state } = header;
+    if (bytes < SHORT_LOG || !isWaitingState(state)) return;
+    const [last] = await this.events(taskId, lastSequence - 1, 1);
+    if (last?.sequence !== lastSequence) return;
+    const weight = await weightOf(task);
+    this.kept.keepFold(header, weight, { state: { task, bytes, weight }, place: placeOfEvent(last) });
+  }
+
+  /** Drops a Task that no longer waits. */
+  dropTask(taskId: string): void {
+    this.kept.takeFold(taskId);
+  }
+}
+
+/** Returns the number of new events to read at once. */
+function pageEvents({ size, lastSequence }: TaskHeader, { sequence }: LogPlace, bytes: number): number {
+  if (!size) return PAGE_OF_UNKNOWN;
+  const usual = (size.log - bytes) / Math.max(lastSequence - sequence, 1);
+  return Math.min(Math.max(Math.floor(PAGE_BYTES / Math.max(usual, 1)), 1), PAGE_EVENTS);
+}
+
+/** Resolves with the heap bytes of a Task, which must not change meanwhile. */
+async function weightOf({ history = [], artifacts = [], ...rest }: Task): Promise<number> {
+  let weight = heapBytes(rest);
+  let since = performance.now();
+  for (const it of [...history, ...artifacts]) {
+    weight += heapBytes(it);
+    if (performance.now() - since < LONGEST_STRETCH) continue;
+    await turn();
+    since = performance.now();
+  }
+  return weight;
+}

@@ -1,0 +1,164 @@
+import type { Job } from '#libs/jobs';
+import {
+  isTerminalState,
+  type JsonObject,
+  KEPT_FILE,
+  keptFileOf,
+  type Message,
+  type Part,
+  randomDigits,
+  type StreamResponse,
+  type Task,
+  type TaskArtifactUpdateEvent,
+  type TaskStatusUpdateEvent,
+} from '#libs/protocol';
+import type { Fact } from '#libs/service';
+
+/**
+ * Event of a Task. The first event is always `task` (SUBMITTED, with the accepted Message).
+ * - `received`: the caller's follow-up Message that the status update answers. It is part of the log.
+ * - `jobs`: enqueued in the commit of the event; not part of the log.
+ * - `parks`: time until which the Task is parked; not part of the log. The event releases the claim, and any replica
+ *   resumes the Task at that time, or earlier on a Message or a cancel.
+ * - `questions`: with a waiting state, the entries that an inbox shows until the Task resumes; not part of the log.
+ * - `facts`: emitted after the commit by the process that made the event.
+ */
+export type TaskEvent =
+  | { task: Task; jobs?: readonly Job[] }
+  | {
+      statusUpdate: TaskStatusUpdateEvent;
+      received?: Message;
+      jobs?: readonly Job[];
+      parks?: Date;
+      questions?: readonly TaskQuestion[];
+      facts?: readonly Fact[];
+    }
+  | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[] };
+
+/** Question of a waiting Task. */
+export interface TaskQuestion {
+  /** Key, unique within the Task. */
+  key: string;
+  /** Label of the person or group that should answer. */
+  assignee?: string;
+  since: Date;
+  /** Further content for an inbox. */
+  body: JsonObject;
+}
+
+/** TaskEvent with its position in the log. */
+export interface RecordedEvent {
+  taskId: string;
+  /** Position in the Task's log, from 1 without gaps. It is the SSE id and the replay cursor. */
+  sequence: number;
+  event: TaskEvent;
+  /** The event as a ProtoJSON StreamResponse, serialized once. Streams send it. */
+  json: string;
+  /** The event encoded as a log row; set if the row was built together with the JSON. */
+  row?: string | undefined;
+}
+
+/** Returns the time until which an event parks its Task. Known only for events that this process made. */
+export function parkedUntil(event: TaskEvent): Date | undefined {
+  if (!('statusUpdate' in event) || isTerminalState(event.statusUpdate.status.state)) return undefined;
+  return event.parks;
+}
+
+/** Returns the part of a TaskEvent that callers see. */
+export function toStreamResponse(event: TaskEvent): StreamResponse {
+  if ('statusUpdate' in event) return { statusUpdate: event.statusUpdate };
+  if ('task' in event) return { task: event.task };
+  return { artifactUpdate: event.artifactUpdate };
+}
+
+/** Maximum number of files that one write of a Task records as used. */
+const MOST_FILES = 1_000;
+/** Maximum number of files that hold the bytes of Parts. They come first, since only their Parts name them. */
+const MOST_KEPT_FILES = 10_000;
+const PATH = '/api/files/';
+/** A UUID of version 7. */
+const ID = '[\\da-f]{8}-[\\da-f]{4}-7[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}';
+/** URL path of a caller's file with its id, at any address of this service. */
+const FILE_PATH = new RegExp(`${PATH}(${ID})(?![\\da-f-])`, 'g');
+const FILE_ID = new RegExp(`^${ID}$`);
+
+/**
+ * Returns the ids of the files whose URLs occur in events, each once: the first thousand, and those of all Parts whose
+ * bytes are stored as files.
+ * @returns `undefined` if there are none, as for nearly all events
+ */
+export function filesNamedIn(events: readonly RecordedEvent[]): string[] | undefined {
+  let found: Set<string> | undefined;
+  for (const { json, event } of events) {
+    for (const id of keptFilesIn(json, event)) if ((found ??= new Set()).size < MOST_KEPT_FILES) found.add(id);
+  }
+  const most = (found?.size ?? 0) + MOST_FILES;
+  for (const recorded of events) {
+    for (const text of textsOf(recorded)) {
+      if (!text.includes(PATH)) continue;
+      for (const [, id = ''] of text.matchAll(FILE_PATH)) {
+        if ((found ??= new Set()).size < most) found.add(id);
+      }
+    }
+  }
+  return found && [...found];
+}
+
+/** Returns the ids of stored files of Parts. Texts are ignored, since any author may write such metadata there. */
+function keptFilesIn(json: string, event: TaskEvent): string[] {
+  const received = ('statusUpdate' in event && event.received?.parts) || [];
+  const parts = json.includes(KEPT_FILE) ? [...received, ...saidIn(event)] : received;
+  const ids = parts.flatMap((part) => keptFileOf(part)?.id ?? []);
+  return ids.filter((id) => FILE_ID.test(id));
+}
+
+function saidIn(event: TaskEvent): Part[] {
+  if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
+  if ('statusUpdate' in event) return event.statusUpdate.status.message?.parts ?? [];
+  return (event.task.history ?? []).flatMap(({ parts }) => parts);
+}
+
+/** Returns the texts of an event to search. Its received Message is not part of its JSON. */
+function textsOf({ json, event }: RecordedEvent): string[] {
+  const received = 'statusUpdate' in event ? event.received : undefined;
+  return received ? [json, ...received.parts.flatMap(({ url }) => url ?? [])] : [json];
+}
+
+const TWO_TO_16 = 65_536;
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+/** Upper 32 bits of the last time, and their text. */
+let [upper, beginning] = [Number.NaN, ''];
+
+/**
+ * Returns a lower bound for the ids of Tasks that Parley creates at that time or later. It is greater than the ids of
+ * earlier Tasks.
+ */
+export function firstTaskIdOf(time: Date): string {
+  const hex = time.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+/** Returns a UUIDv7 (RFC 9562). Ids that are created in sequence are adjacent in an index. */
+export function newTaskId(): string {
+  const now = Date.now();
+  const lower = now % TWO_TO_16;
+  if (now - lower !== upper) [upper, beginning] = [now - lower, firstTaskIdOf(new Date(now)).slice(0, 9)];
+  const random = randomDigits(19);
+  const variant = '89ab'.charAt(random.charCodeAt(18) & 3);
+  return `${beginning}${BYTES[lower >> 8]!}${BYTES[lower & 255]!}-7${random.slice(0, 3)}-${variant}${random.slice(3, 6)}-${random.slice(6, 18)}`;
+}
+
+/** Name of the job that resumes a parked Task at its time. */
+export const WAKE = 'tasks.wake';
+
+/** Returns the job that wakes a Task. A Task has at most one pending wake job, since it is parked until one time. */
+export function wakeJob(taskId: string, runAt: Date): Job {
+  return { name: WAKE, payload: { taskId }, key: `${WAKE}/${taskId}`, runAt };
+}
+
+/** Returns the Task of a wake job. @throws TypeError for a payload of another shape */
+export function readWakePayload(payload: unknown): { taskId: string } {
+  const { taskId } = (payload ?? {}) as Record<string, unknown>;
+  if (typeof taskId !== 'string') throw new TypeError('It names no task');
+  return { taskId };
+}

@@ -1,0 +1,202 @@
+import type { Logger } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { classifyWriteFailure, mayBeCommitted, mayBreakSession } from '#libs/postgres';
+import type { JournalEntry, TaskStore } from '../store/task-store.js';
+import {
+  DividedWrite,
+  NothingWritable,
+  RepeatedWrite,
+  type SetAsideEntries,
+  type WriteOutcome,
+} from './failed-entries.js';
+
+/** Outcome of an entry. An entry that is set aside is settled later than its batch. */
+export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 2000;
+/** Number of failures after which a batch is divided, if the database takes another write. */
+const MOST_TRIES_TOGETHER = 2;
+/** Number of further broken sessions after which a single entry is known to be the cause. */
+const MOST_TRIES_ALONE = 3;
+/**
+ * Number of statements of a divided batch that may fail in a row in the first round; four times as many in each further
+ * round.
+ */
+const MOST_IN_A_ROW = 32;
+
+/** Error of an event whose write breaks the session each time, while the database takes other writes. */
+class EventNotWritable extends Error {
+  override readonly name = 'EventNotWritable';
+
+  constructor(cause: unknown) {
+    super('The connection to the database breaks where this event is written', { cause });
+  }
+}
+
+/**
+ * Retries a failed batch.
+ * - While the server takes no writes, it waits.
+ * - A batch that fails again while the server takes another write is divided, whatever the error.
+ * - An entry with rejected content fails, and so does an entry that breaks the session of every statement that writes
+ *   it.
+ * - An entry that fails on its own for any other reason is set aside and settled later than its batch.
+ */
+export class BatchRecovery {
+  private readonly outcomes = new Map<JournalEntry, BatchOutcome>();
+  private readonly repeated: RepeatedWrite;
+  private readonly setAside: { taskIds: string[]; cause: unknown } = { taskIds: [], cause: undefined };
+  private pause = FIRST_RETRY_MS;
+  private rounds = 0;
+
+  /** @param cause the error of the batch; absent if its entries were only fenced */
+  constructor(
+    private readonly store: TaskStore,
+    private readonly logger: Logger,
+    private readonly aside: SetAsideEntries,
+    private readonly entries: readonly JournalEntry[],
+    private readonly cause?: unknown,
+  ) {
+    const recordOutcome = (entry: JournalEntry, outcome: WriteOutcome): void => void this.outcomes.set(entry, outcome);
+    this.repeated = new RepeatedWrite(store, recordOutcome, cause !== undefined && mayBeCommitted(cause));
+  }
+
+  /** Resolves with the outcomes of the entries, in their order. Never rejects. */
+  async recoverBatch(): Promise<BatchOutcome[]> {
+    const cause = this.cause ?? (await this.tryTogether());
+    if (cause !== undefined) await this.writeAgain(cause);
+    this.reportSetAside();
+    return this.entries.map((entry) => this.outcomes.get(entry) ?? 'fenced');
+  }
+
+  private get rest(): JournalEntry[] {
+    return this.entries.filter((entry) => !this.outcomes.has(entry));
+  }
+
+  private async writeAgain(cause: unknown): Promise<void> {
+    if (classifyWriteFailure(cause) !== 'refused') this.reportFailure(cause);
+    let [failure, failures] = [cause as unknown, 1];
+    for (;;) {
+      if (isOfBatch(failure, failures)) {
+        failure = await this.divideBatch(failure);
+        if (failure === undefined) return;
+        failures = 0;
+      }
+      await this.waitForServer();
+      const again = await this.tryTogether();
+      if (again === undefined) return;
+      if (!(again instanceof NothingWritable)) failures += 1;
+      failure = again;
+    }
+  }
+
+  /** @returns the error that left entries unsettled; `undefined` if all are settled */
+  private async tryTogether(): Promise<unknown> {
+    try {
+      await this.tryWrite(this.rest);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  private async tryWrite(entries: readonly JournalEntry[]): Promise<void> {
+    const ready: JournalEntry[] = [];
+    for (const entry of entries) {
+      if (this.outcomes.has(entry)) continue;
+      if (this.aside.isBlocked(entry)) this.addAside(entry);
+      else ready.push(entry);
+    }
+    if (ready.length > 0) await this.repeated.writeRepeated(ready);
+  }
+
+  /** @returns the error that left entries unsettled; `undefined` if all are settled */
+  private async divideBatch(cause: unknown): Promise<unknown> {
+    const divided = new DividedWrite(
+      (entries) => this.tryWrite(entries),
+      (entry, error) => this.failAlone(entry, error),
+      MOST_IN_A_ROW * 4 ** this.rounds++,
+    );
+    try {
+      await divided.writeDivided(this.rest, cause);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  private async failAlone(entry: JournalEntry, cause: unknown): Promise<void> {
+    if (classifyWriteFailure(cause) === 'refused') this.failEntry(entry, cause);
+    else if (mayBreakSession(cause)) await this.tryAlone(entry, cause);
+    else this.setAsideFor(entry, cause);
+  }
+
+  private async tryAlone(entry: JournalEntry, cause: unknown): Promise<void> {
+    let failure = cause;
+    for (let tries = 0; tries < MOST_TRIES_ALONE;) {
+      await this.waitForServer();
+      try {
+        return await this.tryWrite([entry]);
+      } catch (error) {
+        if (error instanceof NothingWritable) continue;
+        if (!mayBreakSession(error)) return this.failAlone(entry, error);
+        failure = error;
+        tries += 1;
+      }
+    }
+    this.failEntry(entry, new EventNotWritable(failure));
+  }
+
+  private failEntry(entry: JournalEntry, cause: unknown): void {
+    this.logger.error({ err: cause, taskId: entry.taskId }, 'A task event could not be written');
+    this.outcomes.set(entry, { failed: cause });
+  }
+
+  private setAsideFor(entry: JournalEntry, cause: unknown): void {
+    this.setAside.taskIds.push(entry.taskId);
+    this.setAside.cause ??= cause;
+    this.addAside(entry);
+  }
+
+  private addAside(entry: JournalEntry): void {
+    this.outcomes.set(entry, { later: this.aside.add(entry) });
+  }
+
+  /** Waits until the server takes a write, with growing pauses. */
+  private async waitForServer(): Promise<void> {
+    do {
+      await delay(this.pause);
+      this.pause = Math.min(this.pause * 2, LAST_RETRY_MS);
+    } while (!(await this.takesWrites()));
+  }
+
+  private takesWrites(): Promise<boolean> {
+    return this.store.probeWrite().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private reportFailure(cause: unknown): void {
+    this.logger.warn(
+      { err: cause, tasks: this.entries.length },
+      'The database cannot be written to at the moment; the journal tries again',
+    );
+  }
+
+  private reportSetAside(): void {
+    const { taskIds, cause } = this.setAside;
+    if (taskIds.length === 0) return;
+    this.logger.warn(
+      { err: cause, tasks: taskIds.length, taskIds: taskIds.slice(0, 10) },
+      'Events of some tasks cannot be written while others can; they are set aside and tried again',
+    );
+  }
+}
+
+/** True if the failure counts against the batch: other writes succeed, or the content was rejected. */
+function isOfBatch(failure: unknown, failures: number): boolean {
+  if (failure instanceof NothingWritable) return false;
+  const kind = classifyWriteFailure(failure);
+  return kind === 'refused' || (kind === 'unknown' && failures >= MOST_TRIES_TOGETHER);
+}

@@ -1,0 +1,358 @@
+import type { Logger } from '@nestjs/common';
+import { classifyWriteFailure, mayBeCommitted } from '#libs/postgres';
+import type { RecordedEvent } from '../fold/task-event.js';
+import {
+  ClaimLost,
+  type EntryWrites,
+  type JournalEntry,
+  type JournalOutcome,
+  type TaskStore,
+} from '../store/task-store.js';
+
+/**
+ * Groups the entries of a batch so that a new Task and its new child Tasks stay together. A child written without its
+ * new parent could be fenced because the parent waits by then. Keeps the order of the entries.
+ */
+function groupByFamily(entries: readonly JournalEntry[]): JournalEntry[][] {
+  const made = new Map(entries.flatMap((entry) => (entry.create ? [[entry.taskId, entry] as const] : [])));
+  const families = new Map<string, JournalEntry[]>();
+  for (const entry of entries) {
+    const root = eldestIn(made, entry).taskId;
+    const family = families.get(root);
+    if (family) family.push(entry);
+    else families.set(root, [entry]);
+  }
+  return [...families.values()];
+}
+
+function eldestIn(made: ReadonlyMap<string, JournalEntry>, entry: JournalEntry): JournalEntry {
+  let eldest = entry;
+  for (let above = parentIn(made, eldest); above; above = parentIn(made, eldest)) eldest = above;
+  return eldest;
+}
+
+function parentIn(made: ReadonlyMap<string, JournalEntry>, { create }: JournalEntry): JournalEntry | undefined {
+  return create?.header.parentTaskId === undefined ? undefined : made.get(create.header.parentTaskId);
+}
+
+/**
+ * Settles all given entries with one statement.
+ * @throws NothingWritable if the server takes no writes at all; otherwise the error of the statement
+ */
+type TryWrite = (entries: readonly JournalEntry[]) => Promise<void>;
+
+/**
+ * Error when the server takes no writes at the moment, or too many parts of a batch failed in a row. Unsettled entries
+ * wait.
+ */
+export class NothingWritable extends Error {
+  override readonly name = 'NothingWritable';
+
+  constructor(cause: unknown) {
+    super('No part of the batch can be written', { cause });
+  }
+}
+
+/**
+ * Writes a failed batch in ever smaller parts, in order, until every entry is settled or has failed on its own. One bad
+ * entry among `n` costs about `2 log n` statements.
+ */
+export class DividedWrite {
+  private failedInARow = 0;
+
+  /**
+   * @param failAlone settles an entry that failed on its own
+   * @param mostInARow number of statements that may fail in a row before giving up
+   */
+  constructor(
+    private readonly tryWrite: TryWrite,
+    private readonly failAlone: (entry: JournalEntry, cause: unknown) => Promise<void>,
+    private readonly mostInARow: number,
+  ) {}
+
+  /**
+   * @param cause the error with which all of them failed together
+   * @throws NothingWritable if the server takes no writes, or too many statements failed in a row
+   */
+  async writeDivided(entries: readonly JournalEntry[], cause: unknown): Promise<void> {
+    await this.divideFamilies(groupByFamily(entries), cause);
+  }
+
+  private async divideFamilies(families: readonly (readonly JournalEntry[])[], cause: unknown): Promise<void> {
+    const [first] = families;
+    if (families.length > 1) {
+      const middle = families.length >> 1;
+      await this.writePart(families.slice(0, middle));
+      await this.writePart(families.slice(middle));
+    } else if (first && first.length > 1) {
+      for (const entry of first) await this.writePart([[entry]]);
+    } else if (first) await this.failAlone(first[0]!, cause);
+  }
+
+  private async writePart(families: readonly (readonly JournalEntry[])[]): Promise<void> {
+    try {
+      await this.tryWrite(families.flat());
+      this.failedInARow = 0;
+    } catch (error) {
+      if (error instanceof NothingWritable) throw error;
+      this.failedInARow += 1;
+      if (this.failedInARow > this.mostInARow) throw new NothingWritable(error);
+      await this.divideFamilies(families, error);
+    }
+  }
+}
+
+export type WriteOutcome = JournalOutcome | { failed: unknown };
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+/** Maximum number of entries that are retried at once. */
+const MOST_AT_ONCE = 256;
+
+interface WaitingEntry {
+  entry: JournalEntry;
+  resolve(outcome: WriteOutcome): void;
+}
+
+interface SetAsideTask {
+  entries: WaitingEntry[];
+  failures: number;
+  dueAt: number;
+}
+
+/**
+ * Entries that failed on their own, for a passing reason, while others were written. Each is due again after a pause,
+ * from half a second up to a minute. Later events of its Task, and new child Tasks of it, wait behind it.
+ */
+export class SetAsideEntries {
+  private readonly tasks = new Map<string, SetAsideTask>();
+  private waiting = 0;
+
+  /** Number of Tasks. */
+  get size(): number {
+    return this.tasks.size;
+  }
+
+  /** Bytes of the events. */
+  get bytes(): number {
+    return this.waiting;
+  }
+
+  /** True if an entry must wait, because its Task or its parent is set aside. */
+  isBlocked({ taskId, create }: JournalEntry): boolean {
+    const parent = create?.header.parentTaskId;
+    return this.tasks.has(taskId) || (parent !== undefined && this.tasks.has(parent));
+  }
+
+  /** Sets an entry aside. Resolves with its outcome. */
+  add(entry: JournalEntry): Promise<WriteOutcome> {
+    const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
+    const task = this.tasks.get(entry.taskId);
+    this.waiting += entryBytes(entry);
+    if (task) task.entries.push({ entry, resolve });
+    else this.tasks.set(entry.taskId, { entries: [{ entry, resolve }], failures: 0, dueAt: dueAfter(0) });
+    return promise;
+  }
+
+  /** Returns the first entry of each Task that is due, oldest first: at least one, and at most about `limit` bytes. */
+  findDue(limit: number): JournalEntry[] {
+    const now = performance.now();
+    const due: JournalEntry[] = [];
+    let bytes = 0;
+    for (const { entries, dueAt } of this.tasks.values()) {
+      const { entry } = entries[0]!;
+      if (dueAt > now || this.waitsForParent(entry)) continue;
+      bytes += entryBytes(entry);
+      if (due.length === MOST_AT_ONCE || (due.length > 0 && bytes > limit)) break;
+      due.push(entry);
+    }
+    return due;
+  }
+
+  /** Milliseconds until an entry is due; `undefined` if none is set aside. */
+  get pause(): number | undefined {
+    let first = Infinity;
+    for (const { entries, dueAt } of this.tasks.values()) {
+      if (!this.waitsForParent(entries[0]!.entry)) first = Math.min(first, dueAt);
+    }
+    return first === Infinity ? undefined : Math.max(0, first - performance.now());
+  }
+
+  /** Settles the first entry of a Task. The entries behind it are due then. */
+  settleFirst({ taskId }: JournalEntry, outcome: WriteOutcome): void {
+    const task = this.tasks.get(taskId);
+    const first = task?.entries.shift();
+    if (!task || !first) return;
+    this.waiting -= entryBytes(first.entry);
+    task.failures = 0;
+    task.dueAt = performance.now();
+    if (task.entries.length === 0) this.tasks.delete(taskId);
+    first.resolve(outcome);
+  }
+
+  /** Schedules the next attempt after another failure. @returns the number of failures so far */
+  failAgain({ taskId }: JournalEntry): number {
+    const task = this.tasks.get(taskId);
+    if (!task) return 0;
+    task.failures += 1;
+    task.dueAt = dueAfter(task.failures);
+    return task.failures;
+  }
+
+  private waitsForParent({ create }: JournalEntry): boolean {
+    const parent = create?.header.parentTaskId;
+    return parent !== undefined && this.tasks.has(parent);
+  }
+}
+
+function dueAfter(failures: number): number {
+  return performance.now() + Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+}
+
+function entryBytes({ events }: JournalEntry): number {
+  return events.reduce((sum, { json }) => sum + json.length, 0);
+}
+
+/**
+ * Rewrites entries after a failed statement. If the answer of an earlier statement was lost, some entries may be
+ * committed already, which their logs show. If that statement still runs at a server that has not noticed the broken
+ * connection, this one waits for it and is fenced by its result.
+ */
+export class RepeatedWrite {
+  /** @param isUncertain true if the answer to an earlier statement was lost */
+  constructor(
+    private readonly store: EntryWrites,
+    private readonly settle: (entry: JournalEntry, outcome: WriteOutcome) => void,
+    private isUncertain: boolean,
+  ) {}
+
+  /**
+   * Settles all entries, or those that turn out to be written.
+   * @throws NothingWritable if the server takes no writes or logs cannot be read; otherwise the error of the statement
+   */
+  async writeRepeated(entries: readonly JournalEntry[]): Promise<void> {
+    const missing = this.isUncertain ? await this.settleCommitted(entries) : entries;
+    if (missing.length === 0) return;
+    const outcomes = await this.writeMissing(missing);
+    const fenced = missing.filter((_entry, index) => outcomes[index] !== 'written');
+    for (const [index, entry] of missing.entries()) if (outcomes[index] === 'written') this.settle(entry, 'written');
+    const lost = this.isUncertain ? await this.settleCommitted(fenced) : fenced;
+    for (const entry of lost) this.settle(entry, 'fenced');
+  }
+
+  /** Settles the entries whose place in the log is taken, by this process or another. @returns the others */
+  private async settleCommitted(entries: readonly JournalEntry[]): Promise<JournalEntry[]> {
+    const missing: JournalEntry[] = [];
+    for (const entry of entries) {
+      const outcome = await this.lookUp(entry);
+      if (outcome === undefined) missing.push(entry);
+      else this.settle(entry, outcome);
+    }
+    return missing;
+  }
+
+  /** Reads the outcome of an entry from the log; `undefined` if the log ends before it. */
+  private async lookUp(entry: JournalEntry): Promise<WriteOutcome | undefined> {
+    const stored = await this.readCommitted(entry);
+    if (stored.length === 0) return undefined;
+    if (isCommitted(entry, stored)) return 'written';
+    // Only this process creates a Task with that id: it was created, then another replica adopted and continued it.
+    return entry.create ? { failed: new ClaimLost(`Task ${entry.taskId} is written elsewhere`) } : 'fenced';
+  }
+
+  private async readCommitted({ taskId, after, events }: JournalEntry): Promise<RecordedEvent[]> {
+    try {
+      return await this.store.readRecordedEvents(taskId, after, events.length + 1);
+    } catch (error) {
+      throw new NothingWritable(error);
+    }
+  }
+
+  private async writeMissing(missing: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    try {
+      return await this.store.writeBatch(missing);
+    } catch (error) {
+      if (mayBeCommitted(error)) this.isUncertain = true;
+      throw classifyWriteFailure(error) === 'server' ? new NothingWritable(error) : error;
+    }
+  }
+}
+
+/**
+ * True if the log holds exactly these events. Its length proves nothing: another replica that adopted the Task may have
+ * written as many.
+ */
+function isCommitted({ events }: JournalEntry, stored: readonly RecordedEvent[]): boolean {
+  return stored.length === events.length && stored.every(({ json }, index) => json === events[index]?.json);
+}
+
+const PAUSE_MS = 1_000;
+const MOST_IN_A_ROW = 32;
+
+/** Retries entries that are set aside when they are due, without delaying batches of the journal. */
+export class SetAsideRetry {
+  private timer: NodeJS.Timeout | undefined;
+  private isRetrying = false;
+
+  /** @param limits `mayBegin` returns false while the journal retries a batch */
+  constructor(
+    private readonly store: TaskStore,
+    private readonly logger: Logger,
+    private readonly aside: SetAsideEntries,
+    private readonly limits: { batchBytes: number; mayBegin(): boolean },
+  ) {}
+
+  /** Schedules the next attempt. Call it after an entry was set aside. */
+  scheduleRetry(least = 0): void {
+    const { pause } = this.aside;
+    if (this.isRetrying || pause === undefined) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.retryDue(), Math.max(pause, least)).unref();
+  }
+
+  private async retryDue(): Promise<void> {
+    this.timer = undefined;
+    if (!this.limits.mayBegin()) return this.scheduleRetry(PAUSE_MS);
+    this.isRetrying = true;
+    const isWritable = await this.writeDue();
+    this.isRetrying = false;
+    this.scheduleRetry(isWritable ? 0 : PAUSE_MS);
+  }
+
+  /** Retries the entries that are due. @returns false if the server takes no writes */
+  private async writeDue(): Promise<boolean> {
+    const due = this.aside.findDue(this.limits.batchBytes);
+    const open = new Set(due);
+    const settleOpen = (entry: JournalEntry, outcome: WriteOutcome): void => {
+      open.delete(entry);
+      this.settleEntry(entry, outcome);
+    };
+    const repeated = new RepeatedWrite(this.store.retries, settleOpen, true);
+    const tryWrite: TryWrite = (entries) => repeated.writeRepeated(entries.filter((entry) => open.has(entry)));
+    const failAlone = async (entry: JournalEntry, cause: unknown): Promise<void> => this.failAlone(entry, cause);
+    try {
+      await tryWrite(due).catch((error: unknown) => {
+        if (error instanceof NothingWritable) throw error;
+        return new DividedWrite(tryWrite, failAlone, MOST_IN_A_ROW).writeDivided(due, error);
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private settleEntry(entry: JournalEntry, outcome: WriteOutcome): void {
+    this.logger.debug({ taskId: entry.taskId, outcome }, 'An event that was set aside is settled');
+    this.aside.settleFirst(entry, outcome);
+  }
+
+  private failAlone(entry: JournalEntry, cause: unknown): void {
+    if (classifyWriteFailure(cause) === 'refused') {
+      this.logger.error({ err: cause, taskId: entry.taskId }, 'A task event could not be written');
+      this.aside.settleFirst(entry, { failed: cause });
+      return;
+    }
+    const failures = this.aside.failAgain(entry);
+    this.logger.debug({ err: cause, taskId: entry.taskId, failures }, 'An event stays set aside');
+  }
+}

@@ -1,0 +1,380 @@
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { EventEmitter2 } from '@nestjs/event-emitter';
+import { AppConfig, Readiness } from '#libs/service';
+import { TASKS_COMMITTED } from '../feed/commit-log.js';
+import { type JournalEntry, type JournalOutcome, TaskStore } from '../store/task-store.js';
+import { TaskMetrics } from '../task-metrics.js';
+import { type BatchOutcome, BatchRecovery } from './batch-recovery.js';
+import { SetAsideEntries, SetAsideRetry, type WriteOutcome } from './failed-entries.js';
+import { fairCut } from './fair-cut.js';
+
+/** Waiting event: its place among the events of all Tasks, in the order in which they were recorded. */
+export interface WaitingEvent {
+  mark: number;
+  bytes: number;
+}
+
+/** Source of a Task's waiting events. The journal asks for them when a batch begins. */
+export interface JournalSource {
+  /** Account of the Task's caller, which has a share of each batch. A Task's children have the same account. */
+  readonly account: string;
+  /** Waiting events, in order. */
+  readonly waitingEvents: readonly WaitingEvent[];
+  /**
+   * Returns the waiting events, all or up to a mark, as one entry; `undefined` if there are none. Called once per
+   * batch.
+   */
+  drainEntry(upTo?: number): JournalEntry | undefined;
+  /** Reports that the entry returned by `drainEntry` is durable, or fenced and lost. */
+  settleEntry(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
+}
+
+/**
+ * Share of the limit for a batch of several callers. A new caller waits for the two running batches, and a commit costs
+ * little compared to its megabytes.
+ */
+const OF_SHARED = 1 / 8;
+
+/** Events of all Tasks that wait for a batch. */
+class JournalQueue {
+  private sources = new Set<JournalSource>();
+  private lastMark = 0;
+  private waiting = 0;
+
+  /** Bytes of the waiting events, including those abandoned since the last batch. */
+  get bytes(): number {
+    return this.waiting;
+  }
+
+  /** Number of Tasks with waiting events. */
+  get tasks(): number {
+    return this.sources.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.sources.size === 0;
+  }
+
+  private get isShared(): boolean {
+    let first: string | undefined;
+    for (const { account } of this.sources) {
+      first ??= account;
+      if (account !== first) return true;
+    }
+    return false;
+  }
+
+  /** Adds an event. @returns its mark */
+  add(source: JournalSource, bytes: number): number {
+    this.sources.add(source);
+    this.waiting += bytes;
+    return ++this.lastMark;
+  }
+
+  /**
+   * Takes a batch: everything, up to `limit` bytes, or an eighth of `limit` if several callers wait. Beyond that, each
+   * account gets an equal share, oldest events first. A batch never skips an earlier event of an account, since a later
+   * event may depend on it.
+   */
+  takeBatch(limit: number): Map<JournalSource, JournalEntry> {
+    const most = this.waiting > limit * OF_SHARED && this.isShared ? limit * OF_SHARED : limit;
+    const cut = this.waiting > most ? fairCut(this.sources, most) : undefined;
+    const upTo = cut && cut.rest > 0 ? cut.upTo : undefined;
+    const batch = new Map<JournalSource, JournalEntry>();
+    const { sources } = this;
+    // A new Set: see ShortLivedMap for what a reused one would retain.
+    this.sources = new Set();
+    for (const source of sources) {
+      const entry = source.drainEntry(upTo && (upTo.get(source.account) ?? 0));
+      if (entry) batch.set(source, entry);
+      if (source.waitingEvents.length > 0) this.sources.add(source);
+    }
+    this.waiting = cut?.rest ?? 0;
+    return batch;
+  }
+}
+
+/** Outcomes of a batch. `troubled` is true if it needed more than one attempt. */
+interface WrittenBatch {
+  outcomes: BatchOutcome[];
+  troubled: boolean;
+}
+
+/**
+ * Writes batches and retries without limit; see BatchRecovery for failed ones. An entry that fails on its own while
+ * others are written is set aside. Only its own Task, and new child Tasks of that Task, wait for it.
+ */
+class JournalWriter {
+  /** Number of batches that are being retried. */
+  private inTrouble = 0;
+  /** Resolves when the newest batch has first been sent to the store. */
+  private sent = Promise.resolve();
+  private readonly aside = new SetAsideEntries();
+  private readonly retry: SetAsideRetry;
+
+  /** @param batchBytes maximum bytes of the events of a batch */
+  constructor(
+    private readonly store: TaskStore,
+    private readonly logger: Logger,
+    batchBytes: number,
+  ) {
+    this.retry = new SetAsideRetry(store, logger, this.aside, {
+      batchBytes,
+      mayBegin: () => this.inTrouble === 0,
+    });
+  }
+
+  /** Number of Tasks with entries that are set aside, and the bytes of their events. */
+  get setAside(): { tasks: number; bytes: number } {
+    return { tasks: this.aside.size, bytes: this.aside.bytes };
+  }
+
+  /**
+   * Writes a batch. Never rejects.
+   * @param before resolves when the previous batch is settled, with true if it needed more than one attempt
+   */
+  async writeEntries(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<WrittenBatch> {
+    const { promise, resolve: sent } = Promise.withResolvers<void>();
+    const inTurn = this.sent;
+    this.sent = promise;
+    // Keeps the order: an earlier batch is still being retried, or waits for one that is.
+    if (this.inTrouble > 0) await before;
+    await inTurn;
+    // The next batch continues after the call below, whatever its outcome.
+    sent();
+    const blocked = this.setBlockedAside(entries);
+    if (blocked.size === 0) return this.writeReady(entries, before);
+    const ready = entries.filter((entry) => !blocked.has(entry));
+    const { outcomes, troubled } = await this.writeReady(ready, before);
+    return { outcomes: entries.map((entry) => blocked.get(entry) ?? outcomes.shift()!), troubled };
+  }
+
+  private async writeReady(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<WrittenBatch> {
+    try {
+      const outcomes = entries.length > 0 ? await this.store.writeBatch(entries) : [];
+      const troubled = await before;
+      return troubled ? await this.rewriteFenced(entries, outcomes) : { outcomes, troubled };
+    } catch (error) {
+      return { outcomes: await this.writeAgain(entries, before, error), troubled: true };
+    }
+  }
+
+  /** Sets aside the entries that must wait for entries that are set aside. */
+  private setBlockedAside(entries: readonly JournalEntry[]): Map<JournalEntry, BatchOutcome> {
+    const blocked = new Map<JournalEntry, BatchOutcome>();
+    if (this.aside.size === 0) return blocked;
+    for (const entry of entries) if (this.aside.isBlocked(entry)) blocked.set(entry, { later: this.aside.add(entry) });
+    return blocked;
+  }
+
+  private async writeAgain(
+    entries: readonly JournalEntry[],
+    before: Promise<boolean>,
+    cause: unknown,
+  ): Promise<BatchOutcome[]> {
+    this.inTrouble += 1;
+    try {
+      await before;
+      return await this.recoverEntries(entries, cause);
+    } finally {
+      this.inTrouble -= 1;
+    }
+  }
+
+  /**
+   * Rewrites fenced entries. The previous batch was not written when they arrived, and what they continue may exist
+   * now. The next batch waits.
+   */
+  private async rewriteFenced(
+    entries: readonly JournalEntry[],
+    outcomes: readonly BatchOutcome[],
+  ): Promise<WrittenBatch> {
+    const fenced = entries.filter((_entry, index) => outcomes[index] === 'fenced');
+    if (fenced.length === 0) return { outcomes: [...outcomes], troubled: false };
+    this.inTrouble += 1;
+    try {
+      const rewritten = await this.recoverEntries(fenced);
+      const all = outcomes.map((outcome) => (outcome === 'fenced' ? rewritten.shift()! : outcome));
+      return { outcomes: all, troubled: true };
+    } finally {
+      this.inTrouble -= 1;
+    }
+  }
+
+  private async recoverEntries(entries: readonly JournalEntry[], cause?: unknown): Promise<BatchOutcome[]> {
+    const outcomes = await new BatchRecovery(this.store, this.logger, this.aside, entries, cause).recoverBatch();
+    this.retry.scheduleRetry();
+    return outcomes;
+  }
+}
+
+/**
+ * Number of concurrent batches: the database works on one while results of the previous one are processed. The store
+ * writes them one after the other, on one session.
+ */
+const BATCHES_UNDER_WAY = 2;
+/** Milliseconds that a smaller batch waits for the running one. */
+const PATIENCE_MS = 5;
+
+/**
+ * Writes the events of all Tasks in flight: one statement and one commit for all events that arrived during the last
+ * commit, up to JOURNAL_BATCH_LIMIT. Under light load a batch is one Task; under heavy load hundreds share the cost of
+ * a commit.
+ * - Events of one caller become durable in the order in which they were enqueued, over all its Tasks, so a crash leaves
+ *   a prefix. Callers share a full batch.
+ * - If an entry fails on its own, the order holds within each Task, and from a Task to its children (ADR 7).
+ * - An event is reported written only after its commit. A lost connection is retried until the database is back. A
+ *   commit whose answer was lost is recognized, not repeated.
+ * - Bad data of one Task fails only that Task, even if it breaks the connection. An entry that fails on its own for
+ *   another reason is set aside and retried (ADR 19).
+ * - A journal that stalls while events wait makes the replica not ready.
+ */
+@Injectable()
+export class TaskJournal {
+  private readonly logger = new Logger(TaskJournal.name);
+  private readonly queue = new JournalQueue();
+  private readonly writer: JournalWriter;
+  private underWay = 0;
+  private bytesUnderWay = 0;
+  /** Number of Tasks in the newest batch. */
+  private tasksUnderWay = 0;
+  private gathering = false;
+  private patience: NodeJS.Timeout | undefined;
+  /** Time at which a batch was last settled, or the first event arrived after the journal was idle. */
+  private movedAt = 0;
+  /** Resolves when the previous batch is settled, with true if it needed more than one attempt. */
+  private last: Promise<boolean> = Promise.resolve(false);
+
+  constructor(
+    store: TaskStore,
+    private readonly metrics: TaskMetrics,
+    private readonly config: AppConfig,
+    @Optional() readiness?: Readiness,
+    @Optional() private readonly facts?: EventEmitter2,
+  ) {
+    this.writer = new JournalWriter(store, this.logger, config.memory.journalBatchBytes);
+    readiness?.add('journal', () => this.describeStall());
+    metrics.watchJournal({
+      seconds: () => this.standsStillMs / 1000,
+      bytes: () => this.bytes,
+      setAside: () => this.writer.setAside.tasks,
+    });
+  }
+
+  /** Bytes of events that are not durable yet. */
+  get bytes(): number {
+    return this.queue.bytes + this.bytesUnderWay + this.writer.setAside.bytes;
+  }
+
+  /** Milliseconds without a write while events wait; 0 if none do. Entries that are set aside do not count. */
+  get standsStillMs(): number {
+    return this.isIdle ? 0 : performance.now() - this.movedAt;
+  }
+
+  /** Maximum milliseconds without a write while events wait (JOURNAL_STALL_LIMIT). */
+  get stallLimitMs(): number {
+    return this.config.memory.journalStallMs;
+  }
+
+  /**
+   * True if the journal is stalled beyond the limit. New events would only wait behind those that cannot be written.
+   */
+  get isStalled(): boolean {
+    return this.standsStillMs >= this.stallLimitMs;
+  }
+
+  /** Enqueues an event of the source for the next batch. @returns its place among the events of all Tasks */
+  enqueueEvent(source: JournalSource, bytes: number): number {
+    if (this.isIdle) this.movedAt = performance.now();
+    const mark = this.queue.add(source, bytes);
+    this.gatherBatch();
+    return mark;
+  }
+
+  private get isIdle(): boolean {
+    return this.underWay === 0 && this.queue.isEmpty;
+  }
+
+  private describeStall(): string | undefined {
+    if (!this.isStalled) return undefined;
+    return `Nothing was written for ${Math.floor(this.standsStillMs / 1000)} s although ${this.bytes} bytes wait`;
+  }
+
+  /** Starts a batch after this turn of the event loop, so that all events of the turn are written together. */
+  private gatherBatch(): void {
+    if (this.gathering || this.underWay === BATCHES_UNDER_WAY) return;
+    this.gathering = true;
+    setImmediate(() => {
+      this.gathering = false;
+      this.beginIfWorthwhile();
+    });
+  }
+
+  private beginIfWorthwhile(): void {
+    if (this.queue.isEmpty || this.underWay === BATCHES_UNDER_WAY) return;
+    if (this.isWorthwhile) this.beginBatch();
+    else this.patience ??= setTimeout(() => this.beginBatch(), PATIENCE_MS);
+  }
+
+  /**
+   * True if a batch should start now. A second batch only waits at the store, so it should be no smaller than the
+   * first.
+   */
+  private get isWorthwhile(): boolean {
+    return this.underWay === 0 || this.queue.tasks >= this.tasksUnderWay;
+  }
+
+  private beginBatch(): void {
+    clearTimeout(this.patience);
+    this.patience = undefined;
+    const waiting = this.queue.bytes;
+    const batch = this.queue.takeBatch(this.config.memory.journalBatchBytes);
+    if (batch.size === 0) return;
+    const bytes = waiting - this.queue.bytes;
+    this.underWay += 1;
+    this.tasksUnderWay = batch.size;
+    this.bytesUnderWay += bytes;
+    this.last = this.writeBatch(batch, this.last).finally(() => void (this.bytesUnderWay -= bytes));
+    if (!this.queue.isEmpty) this.gatherBatch();
+  }
+
+  private async writeBatch(batch: Map<JournalSource, JournalEntry>, before: Promise<boolean>): Promise<boolean> {
+    const started = performance.now();
+    const entries = [...batch.values()];
+    const { outcomes, troubled } = await this.writer.writeEntries(entries, before);
+    this.movedAt = performance.now();
+    this.metrics.batchWritten(entries.length, (this.movedAt - started) / 1000);
+    this.underWay -= 1;
+    // The database works on the next batch while results are processed.
+    this.beginIfWorthwhile();
+    let index = 0;
+    for (const [source, entry] of batch) {
+      const outcome = outcomes[index++];
+      if (typeof outcome === 'object' && 'later' in outcome) void this.settleLater(source, entry, outcome.later);
+      else this.settleEntry(source, entry, outcome);
+    }
+    if (outcomes.includes('written')) this.emitCommitted();
+    return troubled;
+  }
+
+  private async settleLater(source: JournalSource, entry: JournalEntry, later: Promise<WriteOutcome>): Promise<void> {
+    const outcome = await later;
+    this.settleEntry(source, entry, outcome);
+    if (outcome === 'written') this.emitCommitted();
+  }
+
+  /** Emits the commit. A failing listener must not affect the journal. */
+  private emitCommitted(): void {
+    try {
+      this.facts?.emit(TASKS_COMMITTED);
+    } catch (error) {
+      this.logger.error({ err: error }, 'A listener to committed batches failed');
+    }
+  }
+
+  private settleEntry(source: JournalSource, entry: JournalEntry, outcome?: WriteOutcome): void {
+    if (outcome === 'written') this.metrics.countReached(entry.state);
+    else if (outcome === 'fenced' && !entry.create) this.metrics.writeRefused();
+    source.settleEntry(entry, outcome ?? { failed: new Error('No outcome') });
+  }
+}

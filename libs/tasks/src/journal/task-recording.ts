@@ -1,0 +1,494 @@
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import type { Job } from '#libs/jobs';
+import {
+  dateOfTimestamp,
+  isActiveState,
+  isTerminalState,
+  isWaitingState,
+  type Task,
+  type TaskState,
+} from '#libs/protocol';
+import { AppConfig, InFlight } from '#libs/service';
+import { TaskFeed } from '../feed/task-feed.js';
+import {
+  filesNamedIn,
+  parkedUntil,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskQuestion,
+  wakeJob,
+} from '../fold/task-event.js';
+import {
+  eventBytes,
+  isWorthSnapshot,
+  LogSize,
+  RecordedBytes,
+  snapshotBytes,
+  TaskEventRefused,
+  TaskFold,
+  type TaskLimits,
+  type TaskSnapshot,
+  toSnapshot,
+} from '../fold/task-fold.js';
+import {
+  ClaimLost,
+  type Idempotency,
+  type JournalEntry,
+  type JournalOutcome,
+  PreconditionFailed,
+  type StoredTask,
+  type TaskHeader,
+} from '../store/task-store.js';
+import { TaskFacts, TaskMetrics } from '../task-metrics.js';
+import { type EventText, EventTexts } from './log-row.js';
+import { type JournalSource, TaskJournal, type WaitingEvent } from './task-journal.js';
+
+interface RecordingStart {
+  header: TaskHeader;
+  token: string;
+  create?: NonNullable<JournalEntry['create']>;
+  keyed?: NonNullable<JournalEntry['keyed']>;
+  fold?: TaskFold;
+  /** Bytes of the log so far. */
+  bytes?: number;
+  /** True if the Task is at work: this recording continues until that ends or fails. */
+  atWork?: boolean;
+  /** True if the Task has waited before and another process resumed it: whether it was parked is unknown. */
+  waited?: boolean;
+}
+
+/** Services that a recording writes to and is accounted in. */
+interface RecordingServices {
+  journal: TaskJournal;
+  feed: TaskFeed;
+  inFlight: InFlight;
+  limits: TaskLimits;
+  facts?: TaskFacts;
+  /** Called with the Task and the bytes of its log when these pass three quarters of TASK_LIMIT. */
+  nearlyFull?: (header: TaskHeader, bytes: number) => void;
+}
+
+interface Waiter {
+  sequence: number;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Events of one claim in a Task's log, from the claim until the Task ends, waits or is parked. Events get their
+ * sequence immediately and become durable with a later batch, in order; readers see them only then.
+ */
+export class TaskRecording implements JournalSource {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly token: string;
+  readonly account: string;
+  /** Called once, when nothing more can be recorded here (see `failure`). */
+  onFailure: ((failure: Error) => void) | undefined;
+  private readonly header: TaskHeader;
+  private create: JournalEntry['create'];
+  private keyed: JournalEntry['keyed'];
+  private fold: TaskFold | undefined;
+  private pending: RecordedEvent[] = [];
+  /** Place of each pending event among the events of all Tasks, and its bytes. */
+  private marks: WaitingEvent[] = [];
+  private sequence: number;
+  private durable: number;
+  /** Status of the Task after the events that the journal has taken. */
+  private drained: { state: TaskState; updatedAt: Date };
+  private broken: Error | undefined;
+  private isParked = false;
+  private readonly waited: boolean;
+  private waiters: Waiter[] = [];
+  private readonly memory: RecordedBytes;
+  private readonly size: LogSize;
+  private readonly texts: EventTexts;
+  private snapshot: TaskSnapshot | undefined;
+  private last: RecordedEvent | undefined;
+  /** Last event checked by `assertRecordable`, serialized. */
+  private admitted: { event: TaskEvent; text: EventText } | undefined;
+
+  constructor(
+    private readonly services: RecordingServices,
+    start: RecordingStart,
+  ) {
+    this.memory = new RecordedBytes(services.inFlight, start.header);
+    this.size = new LogSize(services.limits, start.bytes ?? 0);
+    this.header = start.header;
+    this.taskId = start.header.taskId;
+    this.contextId = start.header.contextId;
+    this.account = `${start.header.tenant}\0${start.header.owner}`;
+    this.texts = new EventTexts(start.header);
+    this.token = start.token;
+    this.create = start.create;
+    this.keyed = start.keyed;
+    this.fold = start.fold;
+    this.waited = start.waited ?? false;
+    this.sequence = start.create ? 0 : start.header.lastSequence;
+    this.durable = this.sequence;
+    this.drained = { state: start.header.state, updatedAt: start.header.updatedAt };
+    if (start.atWork) services.feed.openTask(this.taskId, this.sequence);
+  }
+
+  get lastSequence(): number {
+    return this.sequence;
+  }
+
+  /** Last recorded event; `undefined` if there is none. */
+  get lastEvent(): RecordedEvent | undefined {
+    return this.last;
+  }
+
+  /** Bytes of the log and its limit, once the log has passed three quarters of it. */
+  get nearlyFull(): { bytes: number; limit: number } | undefined {
+    return this.size.isNearlyFull ? { bytes: this.size.total, limit: this.services.limits.log } : undefined;
+  }
+
+  /** Bytes of the whole log, as far as the size of its earlier part is known. */
+  get logBytes(): number {
+    return this.size.total;
+  }
+
+  /** Number of events that are recorded but not yet durable. */
+  get backlog(): number {
+    return this.sequence - this.durable;
+  }
+
+  /** Bytes of the events that are not yet durable. */
+  get backlogBytes(): number {
+    return this.memory.waiting;
+  }
+
+  /** Reason why nothing more can be recorded: ClaimLost, or the database's error for an event. */
+  get failure(): Error | undefined {
+    return this.broken;
+  }
+
+  /** True if the store has the claim and this recording has neither settled nor failed. */
+  get claims(): boolean {
+    return this.durable > 0 && !this.broken && !this.settled;
+  }
+
+  get state(): TaskState | undefined {
+    return this.fold?.state;
+  }
+
+  /** True if the Task has ended, waits or is parked: this recording accepts no more events. */
+  get settled(): boolean {
+    const { state } = this;
+    if (state === undefined || this.sequence <= this.start) return false;
+    return this.isParked || isTerminalState(state) || isWaitingState(state);
+  }
+
+  private get start(): number {
+    return this.header.lastSequence;
+  }
+
+  /**
+   * Checks that the log accepts an event of this size. For executors that have an alternative.
+   * @throws TaskLimitExceeded
+   */
+  assertRecordable(event: TaskEvent): void {
+    if (this.admitted?.event !== event) this.admitted = { event, text: this.texts.serializeEvent(event) };
+    this.size.checkEvent(event, eventBytes(event, this.admitted.text.json));
+  }
+
+  /**
+   * Adds an event to the log. It is durable after `flushEvents`.
+   * @throws TaskEventRefused if the Task's state does not allow it, TaskLimitExceeded if it is too large; the Task is
+   * unchanged then. ClaimLost if the claim is lost
+   */
+  recordEvent(event: TaskEvent): RecordedEvent {
+    if (this.broken) throw this.broken;
+    if (this.settled) throw new TaskEventRefused(`The task takes no more events: ${this.state}`);
+    const { json, row } = this.admitted?.event === event ? this.admitted.text : this.texts.serializeEvent(event);
+    this.admitted = undefined;
+    const bytes = eventBytes(event, json);
+    this.size.checkEvent(event, bytes);
+    if (this.fold) this.fold.applyEvent(event);
+    else this.fold = TaskFold.beginTask(event);
+    this.takeSize(event, bytes);
+    this.isParked = parkedUntil(event) !== undefined;
+    this.sequence += 1;
+    const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json, row };
+    this.pending.push(recorded);
+    this.last = recorded;
+    this.memory.addRecorded(bytes);
+    this.enqueueEvent(bytes + this.takeSnapshot(this.fold));
+    return recorded;
+  }
+
+  /** Counts an event's size, and reports the event that makes the log nearly full: once per Task over all processes. */
+  private takeSize(event: TaskEvent, bytes: number): void {
+    const wasNearlyFull = this.size.isNearlyFull;
+    this.size.countEvent(event, bytes);
+    if (!wasNearlyFull && this.size.isNearlyFull) this.services.nearlyFull?.(this.header, this.size.total);
+  }
+
+  private enqueueEvent(bytes: number): void {
+    this.marks.push({ mark: this.services.journal.enqueueEvent(this, bytes), bytes });
+  }
+
+  /** Takes a snapshot of an ended Task, if worth it. @returns its bytes, which are written with the last event */
+  private takeSnapshot(fold: TaskFold): number {
+    if (!isTerminalState(fold.state) || !isWorthSnapshot(this.sequence, this.size.total)) return 0;
+    this.snapshot = toSnapshot(fold.toTask());
+    return snapshotBytes(this.snapshot);
+  }
+
+  /** The Task as stored in its log, unless events are pending or this recording no longer writes it. */
+  get standing(): StoredTask | undefined {
+    if (!this.claims || this.backlog > 0) return undefined;
+    const header = { ...this.header, ...this.drained, lastSequence: this.sequence };
+    return { header, task: this.toTask(), bytes: this.logBytes };
+  }
+
+  /** Returns the Task as recorded so far, durable or not. */
+  toTask(): Task {
+    if (!this.fold) throw new TaskEventRefused('The task has not begun');
+    return this.fold.toTask();
+  }
+
+  /**
+   * Resolves when everything recorded before the call is durable, or everything up to `sequence`.
+   * @throws ClaimLost if another replica has the Task
+   */
+  flushEvents(sequence = this.sequence): Promise<void> {
+    if (this.durable >= sequence) return Promise.resolve();
+    if (this.broken) return Promise.reject(this.broken);
+    return new Promise((resolve, reject) => this.waiters.push({ sequence, resolve, reject }));
+  }
+
+  /**
+   * Resolves when the end of this recording is durable: a terminal or waiting state, or the parking of the Task.
+   * @throws ClaimLost if another replica has the Task
+   */
+  whenSettled(): Promise<void> {
+    if (this.settled) return this.flushEvents();
+    if (this.broken) return Promise.reject(this.broken);
+    return new Promise((resolve, reject) => this.waiters.push({ sequence: Number.POSITIVE_INFINITY, resolve, reject }));
+  }
+
+  /**
+   * Stops recording without ending the Task. Pending events are dropped, and the claim remains for the replica that
+   * adopts the Task.
+   */
+  abandonTask(): void {
+    this.failRecording(new ClaimLost(`This process no longer works on task ${this.taskId}`));
+  }
+
+  /** Events that wait for the journal. */
+  get waitingEvents(): readonly WaitingEvent[] {
+    return this.marks;
+  }
+
+  /** Returns the waiting events for the journal, all or up to a mark. */
+  drainEntry(upTo?: number): JournalEntry | undefined {
+    if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
+    if (upTo !== undefined && this.marks.at(-1)!.mark > upTo) return this.drainPart(upTo);
+    const { pending } = this;
+    this.pending = [];
+    this.marks = [];
+    return this.buildEntry(pending);
+  }
+
+  /** Drains the events that fit into the batch, with the Task as of the last of them. */
+  private drainPart(upTo: number): JournalEntry | undefined {
+    const count = this.marks.findIndex(({ mark }) => mark > upTo);
+    if (count === 0) return undefined;
+    this.marks.splice(0, count);
+    const events = this.pending.splice(0, count);
+    return this.buildEntry(events);
+  }
+
+  private buildEntry(events: RecordedEvent[]): JournalEntry {
+    const { create, keyed } = this;
+    const { state, updatedAt } = statusAfter(events) ?? this.drained;
+    const snapshot = this.pending.length === 0 ? this.snapshot : undefined;
+    this.create = undefined;
+    this.keyed = undefined;
+    this.drained = { state, updatedAt };
+    const last = events.at(-1);
+    const wakeAt = last && parkedUntil(last.event);
+    const jobs = jobsOf(events, this.uselessJob(state, wakeAt), this.header);
+    const questions = last && this.questionsAfter(last.event);
+    const files = filesNamedIn(events);
+    return {
+      taskId: this.taskId,
+      contextId: this.contextId,
+      token: this.token,
+      ...(create && { create }),
+      ...(keyed && { keyed }),
+      after: (events[0]?.sequence ?? 1) - 1,
+      events,
+      ...(snapshot && { snapshot }),
+      ...(jobs && { jobs }),
+      state,
+      updatedAt,
+      ...(wakeAt && { wakeAt }),
+      ...(questions && { asked: { header: this.header, questions } }),
+      ...(files && { named: { scope: this.header, files } }),
+    };
+  }
+
+  /** Returns a job that is due now, to replace the useless wake job of a Task that resumed early. */
+  private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
+    const { wakeAt: before } = this.header;
+    if ((before === undefined && !this.waited) || wakeAt !== undefined || isActiveState(state)) return undefined;
+    // A cancel request has made it due.
+    const isEarly = before === undefined || before.getTime() > Date.now() || state === 'TASK_STATE_CANCELED';
+    return isEarly ? wakeJob(this.taskId, new Date()) : undefined;
+  }
+
+  /**
+   * Returns the questions of a Task that the event settles: none, unless it waits. `undefined` if the Task continues,
+   * cannot have open questions, or is a child, whose parent asks.
+   */
+  private questionsAfter(event: TaskEvent): readonly TaskQuestion[] | undefined {
+    if (this.header.parentTaskId !== undefined || !('statusUpdate' in event)) return undefined;
+    const { state } = event.statusUpdate.status;
+    const isSettled = isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
+    if (!isSettled) return undefined;
+    const { questions = [] } = event;
+    return questions.length > 0 || this.start > 0 ? questions : undefined;
+  }
+
+  /** Handles the journal's outcome of an entry. */
+  settleEntry(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void {
+    if (outcome !== 'written') {
+      this.failRecording(outcome === 'fenced' ? this.fencedBy(entry) : asError(outcome.failed));
+      return;
+    }
+    this.durable = entry.after + entry.events.length;
+    const done = this.settled && this.backlog === 0;
+    if (done) this.memory.releaseAll();
+    else this.memory.settleWritten(entry.events);
+    this.services.feed.publishEvents(entry.events);
+    // Another process writes the Task by now: its followers here learn of later events by signals only.
+    if (this.broken) this.services.feed.closeTask(this.taskId);
+    this.services.facts?.emitFacts(entry, this.header);
+    this.resolveWaiters(done ? Number.POSITIVE_INFINITY : this.durable);
+  }
+
+  private fencedBy({ create }: JournalEntry): ClaimLost {
+    if (create?.premise) return new PreconditionFailed();
+    return new ClaimLost(`Task ${this.taskId} is written elsewhere`);
+  }
+
+  private resolveWaiters(upTo: number): void {
+    const done = this.waiters.filter((waiter) => waiter.sequence <= upTo);
+    this.waiters = this.waiters.filter((waiter) => waiter.sequence > upTo);
+    for (const waiter of done) waiter.resolve();
+  }
+
+  /** The first reason counts: later writes are fenced only because of it. */
+  private failRecording(error: Error): void {
+    if (this.broken) return;
+    this.broken = error;
+    this.pending = [];
+    this.marks = [];
+    this.memory.releaseAll();
+    this.services.feed.closeTask(this.taskId);
+    const { waiters } = this;
+    this.waiters = [];
+    for (const waiter of waiters) waiter.reject(error);
+    this.onFailure?.(error);
+  }
+}
+
+function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; updatedAt: Date } | undefined {
+  const last = events.findLast(({ event }) => 'statusUpdate' in event || 'task' in event)?.event;
+  if (!last || 'artifactUpdate' in last) return undefined;
+  const { state, timestamp } = 'task' in last ? last.task.status : last.statusUpdate.status;
+  return { state, updatedAt: timestamp === undefined ? new Date() : dateOfTimestamp(timestamp) };
+}
+
+/** Returns the jobs of events, with the Task's caller, if there are any. */
+function jobsOf(
+  events: readonly RecordedEvent[],
+  more: Job | undefined,
+  { tenant, owner }: TaskHeader,
+): Job[] | undefined {
+  let jobs: Job[] | undefined = more && [more];
+  for (const { taskId, event } of events) {
+    if (event.jobs) (jobs ??= []).push(...event.jobs);
+    const until = parkedUntil(event);
+    if (until) (jobs ??= []).push(wakeJob(taskId, until));
+  }
+  return jobs?.map((job) => ({ ...job, caller: { tenant, owner } }));
+}
+
+function asError(failed: unknown): Error {
+  return failed instanceof Error ? failed : new Error('A task event could not be written', { cause: failed });
+}
+
+export interface ContinuedRecording {
+  idempotency?: Idempotency | undefined;
+  waited?: boolean;
+  atWork?: boolean;
+}
+
+/** The only writer of Tasks: every change of a Task goes through a recording that it opened. */
+@Injectable()
+export class TaskRecorder {
+  private readonly logger = new Logger(TaskRecorder.name);
+  private readonly services: RecordingServices;
+
+  constructor(
+    journal: TaskJournal,
+    feed: TaskFeed,
+    inFlight: InFlight,
+    config: AppConfig,
+    @Optional() facts?: TaskFacts,
+    @Optional() metrics?: TaskMetrics,
+  ) {
+    const limits = limitsOf(config);
+    const nearlyFull = ({ taskId, agent }: TaskHeader, bytes: number): void => {
+      metrics?.nearlyFull();
+      this.logger.warn({ taskId, agent, bytes, limit: limits.log }, 'The log of a task is nearly full (TASK_LIMIT)');
+    };
+    this.services = { journal, feed, inFlight, limits, nearlyFull, ...(facts && { facts }) };
+  }
+
+  /** True if the journal is stalled beyond JOURNAL_STALL_LIMIT, so that nothing new should be accepted. */
+  get isStalled(): boolean {
+    return this.services.journal.isStalled;
+  }
+
+  /** Milliseconds that a new Message may wait for the journal, and those since the journal last wrote. */
+  get acceptance(): { readonly limitMs: number; standsStillMs(): number } {
+    const { journal } = this.services;
+    return { limitMs: journal.stallLimitMs, standsStillMs: () => journal.standsStillMs };
+  }
+
+  /** Creates the recording of a new Task, claimed with the token. The first recorded event must be the Task. */
+  createRecording(create: NonNullable<JournalEntry['create']>, token: string): TaskRecording {
+    return new TaskRecording(this.services, { header: create.header, token, create });
+  }
+
+  /**
+   * Creates the recording of a Task that was claimed with this token.
+   * @param idempotency key of the follow-up Message that the first event accepts
+   * @param waited true if the Task has waited before and another process resumed it then
+   * @param atWork true if an executor continues it, until the recording settles or fails
+   */
+  continueRecording(
+    stored: StoredTask,
+    token: string,
+    { idempotency, waited = false, atWork = false }: ContinuedRecording = {},
+  ): TaskRecording {
+    return new TaskRecording(this.services, {
+      header: stored.header,
+      token,
+      fold: TaskFold.fromTask(stored.task),
+      bytes: stored.bytes,
+      waited,
+      atWork,
+      ...(idempotency && { keyed: { header: stored.header, idempotency } }),
+    });
+  }
+}
+
+function limitsOf({ memory, content }: AppConfig): TaskLimits {
+  return { event: memory.eventBytes, artifact: content.artifact, log: content.task };
+}

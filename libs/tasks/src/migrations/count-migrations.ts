@@ -1,0 +1,201 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { WRITER_SETTING } from '../journal/journal-sql.js';
+
+/**
+ * Counts Tasks by tenant, owner, agent and state, updated by the database in the statement that creates, updates or
+ * deletes them: the sum over the writers is exact, whatever writes. Each journal has its own rows, so that none waits
+ * for another's commit; all other writers share those of the writer `''` (see TaskCounts).
+ */
+export class CreateTaskCount1700000000131 implements MigrationInterface {
+  readonly name = 'CreateTaskCount1700000000131';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE task_count (
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        agent text COLLATE "C" NOT NULL,
+        state text COLLATE "C" NOT NULL,
+        writer text COLLATE "C" NOT NULL,
+        tasks bigint NOT NULL,
+        PRIMARY KEY (tenant, owner, agent, state, writer)
+      ) WITH (fillfactor = 50)`);
+    await runner.query(`
+      CREATE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF TG_OP = 'INSERT' THEN ${counted('SELECT tenant, owner, agent, state, 1 AS n FROM made')};
+        ELSIF TG_OP = 'DELETE' THEN ${counted('SELECT tenant, owner, agent, state, -1 AS n FROM gone')};
+        ELSE ${counted(`SELECT tenant, owner, agent, state, 1 AS n FROM made
+                        UNION ALL SELECT tenant, owner, agent, state, -1 FROM gone`)};
+        END IF;
+        RETURN NULL;
+      END $$`);
+    // The triggers lock the table for writers until the commit, so the count below is complete.
+    for (const [operation, tables] of [
+      ['INSERT', 'NEW TABLE AS made'],
+      ['UPDATE', 'OLD TABLE AS gone NEW TABLE AS made'],
+      ['DELETE', 'OLD TABLE AS gone'],
+    ]) {
+      await runner.query(`
+        CREATE TRIGGER task_counted_${operation!.toLowerCase()} AFTER ${operation} ON task REFERENCING ${tables}
+        FOR EACH STATEMENT EXECUTE FUNCTION task_count_change()`);
+    }
+    await runner.query(`
+      INSERT INTO task_count
+      SELECT tenant, owner, agent, state, '', count(*) FROM task GROUP BY tenant, owner, agent, state`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const operation of ['insert', 'update', 'delete']) {
+      await runner.query(`DROP TRIGGER task_counted_${operation} ON task`);
+    }
+    await runner.query('DROP FUNCTION task_count_change');
+    await runner.query('DROP TABLE task_count');
+  }
+}
+
+/**
+ * Returns a statement that moves counts in one order: two statements that move the same counts never wait for each
+ * other.
+ */
+function counted(moved: string): string {
+  return `
+    INSERT INTO task_count AS held (tenant, owner, agent, state, writer, tasks)
+    SELECT tenant, owner, agent, state, coalesce(current_setting('${WRITER_SETTING}', true), ''), sum(n)
+    FROM (${moved}) AS moved GROUP BY tenant, owner, agent, state HAVING sum(n) <> 0
+    ORDER BY tenant, owner, agent, state
+    ON CONFLICT (tenant, owner, agent, state, writer) DO UPDATE SET tasks = held.tasks + EXCLUDED.tasks`;
+}
+
+const SCOPE = 'tenant, owner, agent, state';
+
+/**
+ * Appends counts and folds them later. Each commit of a journal appends its differences to `task_count_rest`, which is
+ * never updated; they are folded into `task_count_folded` from time to time (see CountFolding). The sum of both is
+ * exact in every snapshot. A view with the table's former name shows it, which replicas of the previous version read as
+ * before.
+ */
+export class AppendTaskCounts1700000000310 implements MigrationInterface {
+  readonly name = 'AppendTaskCounts1700000000310';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('LOCK TABLE task IN SHARE ROW EXCLUSIVE MODE');
+    await runner.query('ALTER TABLE task_count RENAME TO task_count_folded');
+    await runner.query('ALTER INDEX task_count_pkey RENAME TO task_count_folded_pkey');
+    await runner.query(`
+      CREATE TABLE task_count_rest (
+        writer text COLLATE "C" NOT NULL,
+        -- In the order of the commits of a writer.
+        id bigint GENERATED ALWAYS AS IDENTITY,
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        agent text COLLATE "C" NOT NULL,
+        state text COLLATE "C" NOT NULL,
+        tasks bigint NOT NULL,
+        PRIMARY KEY (writer, id)
+      )`);
+    // Differences up to here are folded and deleted: readers start after them, past the dead rows that a held snapshot
+    // keeps.
+    await runner.query(`
+      CREATE TABLE task_count_mark (
+        writer text COLLATE "C" PRIMARY KEY,
+        folded bigint NOT NULL
+      ) WITH (fillfactor = 50)`);
+    await runner.query(VIEW);
+    await runner.query(COUNT);
+    await runner.query(KEEP_WRITER);
+    await runner.query(`
+      CREATE TRIGGER task_writer_kept BEFORE DELETE ON task_writer FOR EACH ROW EXECUTE FUNCTION task_writer_keep()`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('LOCK TABLE task, task_count_rest IN ACCESS EXCLUSIVE MODE');
+    await runner.query('DROP TRIGGER task_writer_kept ON task_writer');
+    await runner.query('DROP FUNCTION task_writer_keep');
+    await runner.query(`
+      INSERT INTO task_count_folded AS held (${SCOPE}, writer, tasks)
+      SELECT ${SCOPE}, writer, sum(tasks) FROM task_count_rest GROUP BY ${SCOPE}, writer
+      ON CONFLICT (${SCOPE}, writer) DO UPDATE SET tasks = held.tasks + EXCLUDED.tasks`);
+    await runner.query('DROP VIEW task_count');
+    await runner.query('DROP TABLE task_count_rest, task_count_mark');
+    await runner.query('ALTER TABLE task_count_folded RENAME TO task_count');
+    await runner.query('ALTER INDEX task_count_folded_pkey RENAME TO task_count_pkey');
+    await runner.query(COUNT_BEFORE);
+  }
+}
+
+/** OFFSET 0 keeps the lookup of each writer separate: by index, whatever the planner's estimates. */
+const VIEW = `
+  CREATE VIEW task_count AS
+  SELECT ${SCOPE}, writer, tasks FROM task_count_folded
+  UNION ALL
+  SELECT rest.tenant, rest.owner, rest.agent, rest.state, rest.writer, rest.tasks
+  FROM task_writer AS held LEFT JOIN task_count_mark AS mark USING (writer)
+  CROSS JOIN LATERAL (
+    SELECT * FROM task_count_rest AS rest
+    WHERE rest.writer = held.writer AND rest.id > coalesce(mark.folded, 0)
+    OFFSET 0
+  ) AS rest`;
+
+const MADE = `SELECT ${SCOPE}, 1 AS n FROM made`;
+const GONE = `SELECT ${SCOPE}, -1 AS n FROM gone`;
+
+/** Appends the differences of known writers, which readers add. Differences of other writers are folded immediately. */
+const COUNT = `
+  CREATE OR REPLACE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    counting text := coalesce(current_setting('parley.writer', true), '');
+  BEGIN
+    IF counting <> '' AND EXISTS (SELECT FROM task_writer WHERE writer = counting) THEN
+      IF TG_OP = 'INSERT' THEN ${appended(MADE)};
+      ELSIF TG_OP = 'DELETE' THEN ${appended(GONE)};
+      ELSE ${appended(`${MADE} UNION ALL ${GONE}`)};
+      END IF;
+    ELSE
+      IF TG_OP = 'INSERT' THEN ${folded('task_count_folded', 'counting', MADE)};
+      ELSIF TG_OP = 'DELETE' THEN ${folded('task_count_folded', 'counting', GONE)};
+      ELSE ${folded('task_count_folded', 'counting', `${MADE} UNION ALL ${GONE}`)};
+      END IF;
+    END IF;
+    RETURN NULL;
+  END $$`;
+
+const COUNT_BEFORE = `
+  CREATE OR REPLACE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    counting text := coalesce(current_setting('parley.writer', true), '');
+  BEGIN
+    IF TG_OP = 'INSERT' THEN ${folded('task_count', 'counting', MADE)};
+    ELSIF TG_OP = 'DELETE' THEN ${folded('task_count', 'counting', GONE)};
+    ELSE ${folded('task_count', 'counting', `${MADE} UNION ALL ${GONE}`)};
+    END IF;
+    RETURN NULL;
+  END $$`;
+
+/** Keeps writers with differences that are read only through their row. The previous version deletes idle writers. */
+const KEEP_WRITER = `
+  CREATE FUNCTION task_writer_keep() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF EXISTS (SELECT FROM task_count_rest WHERE writer = OLD.writer
+      AND id > coalesce((SELECT folded FROM task_count_mark WHERE writer = OLD.writer), 0)) THEN RETURN NULL;
+    END IF;
+    RETURN OLD;
+  END $$`;
+
+function appended(moved: string): string {
+  return `
+    INSERT INTO task_count_rest (writer, ${SCOPE}, tasks)
+    SELECT counting, ${SCOPE}, sum(n) FROM (${moved}) AS moved GROUP BY ${SCOPE} HAVING sum(n) <> 0`;
+}
+
+/**
+ * Returns a statement that moves counts in one order: two statements that move the same counts never wait for each
+ * other.
+ */
+function folded(table: string, writer: string, moved: string): string {
+  return `
+    INSERT INTO ${table} AS held (${SCOPE}, writer, tasks)
+    SELECT ${SCOPE}, ${writer}, sum(n) FROM (${moved}) AS moved GROUP BY ${SCOPE} HAVING sum(n) <> 0
+    ORDER BY ${SCOPE}
+    ON CONFLICT (${SCOPE}, writer) DO UPDATE SET tasks = held.tasks + EXCLUDED.tasks`;
+}

@@ -1,0 +1,279 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { type JobContext, Jobs } from '#libs/jobs';
+import { Database, inTransaction } from '#libs/postgres';
+import { AppConfig } from '#libs/service';
+import { CommitLog, COMMITS_KEPT_MS } from '../feed/commit-log.js';
+import { FoldMemory } from '../fold/fold-memory.js';
+import { firstTaskIdOf } from '../fold/task-event.js';
+import { TaskCounts } from '../store/task-counts.js';
+
+/** Deletes data that is older than a time and belongs to no Task; stops when the signal aborts. */
+export type RetentionSweep = (olderThan: Date, signal: AbortSignal) => Promise<void>;
+
+/** Rules of the purge of Tasks. The owners of tables register them at startup. */
+@Injectable()
+export class TaskRetention {
+  private readonly deletions: string[] = [];
+  private readonly exceptions: string[] = [];
+  private readonly sweeps: RetentionSweep[] = [];
+
+  /** Adds a statement that deletes data of Tasks, in the transaction that deletes them. `$1` is their ids, `text[]`. */
+  purgeWith(statement: string): void {
+    this.deletions.push(statement);
+  }
+
+  /**
+   * Adds a query for the ids of expired Tasks that must stay. The relation `old` contains the candidates with
+   * `task_id`, `tenant`, `owner`, `agent` and `context_id`.
+   */
+  keepWith(query: string): void {
+    this.exceptions.push(query);
+  }
+
+  /** Adds a function that runs after every purge of Tasks. */
+  sweepAfter(sweep: RetentionSweep): void {
+    this.sweeps.push(sweep);
+  }
+
+  get statements(): readonly string[] {
+    return this.deletions;
+  }
+
+  get kept(): readonly string[] {
+    return this.exceptions;
+  }
+
+  async runSweeps(olderThan: Date, signal: AbortSignal): Promise<void> {
+    for (const sweep of this.sweeps) await sweep(olderThan, signal);
+  }
+}
+
+/** Rows examined per transaction. Descendants of deleted Tasks are deleted in it as well. */
+const BATCH = 500;
+/**
+ * Maximum number of Tasks deleted per transaction. Remaining descendants are deleted later, as Tasks without a parent.
+ */
+const MOST_AT_ONCE = 10_000;
+const LONGEST_REST_MS = 2_000;
+
+const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+
+/**
+ * Deletes Tasks that ended before a time, with everything that belongs to them, one transaction per batch.
+ * - A child Task is deleted after its parent or together with it, never while the run that called it is kept.
+ * - A Task that has not ended stays, even without its parent.
+ * - A Task that is still needed (`TaskRetention`) stays, with its descendants.
+ *
+ * Ids begin with the creation time, so the primary key finds Tasks by age, and inserts maintain no extra index. Ids of
+ * another form (those of the pre-1.0 dialect) are scanned completely.
+ */
+@Injectable()
+export class TaskPurge {
+  private readonly pool: Pool;
+
+  constructor(
+    database: Database,
+    private readonly retention: TaskRetention,
+    private readonly folds: FoldMemory,
+  ) {
+    this.pool = database.tunedPool('purge', 1, PURGE_SETTINGS);
+  }
+
+  /** Deletes until nothing is left or the signal aborts. @returns the number of deleted Tasks */
+  async purgeTasks(olderThan: Date, signal: AbortSignal): Promise<number> {
+    // Before the Tasks, so that a key never names a deleted Task.
+    await this.purgeKeys(olderThan, signal);
+    const timed = await this.purgeRange('', firstTaskIdOf(olderThan), olderThan, signal);
+    const others = await this.purgeRange(AFTER_TIMED_IDS, AFTER_ALL_IDS, olderThan, signal);
+    await this.retention.runSweeps(olderThan, signal);
+    return timed + others;
+  }
+
+  /** Purges Tasks whose ids do not begin with the time, such as those of conversations. Scans all Tasks. */
+  purgeUntimed(olderThan: Date, signal: AbortSignal): Promise<number> {
+    return this.purgeRange('', AFTER_TIMED_IDS, olderThan, signal, UNTIMED_IDS);
+  }
+
+  private async purgeRange(
+    from: string,
+    to: string,
+    olderThan: Date,
+    signal: AbortSignal,
+    which = '',
+  ): Promise<number> {
+    const find = findEnded(which, this.retention.kept);
+    let purged = 0;
+    for (let after: string | null = from; after !== null && !signal.aborted;) {
+      const began = performance.now();
+      const { reached, ended } = await this.findEnded(find, after, to, olderThan);
+      if (ended) await this.deleteTasks(ended);
+      purged += ended?.length ?? 0;
+      after = reached;
+      await restAfterWork(began, signal);
+    }
+    return purged;
+  }
+
+  private async findEnded(find: string, after: string, to: string, olderThan: Date): Promise<EndedTasks> {
+    const { rows } = await this.pool.query<EndedTasks>(find, [after, to, olderThan, BATCH]);
+    return rows[0] ?? { reached: null, ended: null };
+  }
+
+  private async deleteTasks(taskIds: readonly string[]): Promise<void> {
+    await inTransaction({ pool: this.pool }, async (session) => {
+      for (const statement of [...this.retention.statements, DELETE_EVENTS, DELETE_TASKS]) {
+        await session.query(statement, [taskIds]);
+      }
+    });
+    this.folds.forgetTasks(taskIds);
+  }
+
+  /** Deletes keys from the oldest on, skipping those that stay. */
+  private async purgeKeys(olderThan: Date, signal: AbortSignal): Promise<void> {
+    for (let after = '-infinity', limit = BATCH; !signal.aborted;) {
+      const began = performance.now();
+      const { rows } = await this.pool.query<SeenKeys>(DELETE_KEYS, [olderThan, limit, after]);
+      const { seen, reached } = rows[0]!;
+      if (seen < limit || reached === null) return;
+      // All examined keys may have the same time and stay.
+      limit = reached === after ? limit * 2 : BATCH;
+      after = reached;
+      await restAfterWork(began, signal);
+    }
+  }
+}
+
+/**
+ * Pauses for as long as the last batch took, up to a limit, to leave the database to other work. Time in which the
+ * process was frozen is not work, hence the limit.
+ */
+async function restAfterWork(began: number, signal: AbortSignal): Promise<void> {
+  const spent = performance.now() - began;
+  await delay(Math.min(spent, LONGEST_REST_MS), undefined, { signal }).catch(() => undefined);
+}
+
+interface SeenKeys {
+  seen: number;
+  /** Time of the last examined key. */
+  reached: string | null;
+}
+
+interface EndedTasks {
+  /** Last examined id; null at the end. */
+  reached: string | null;
+  ended: string[] | null;
+}
+
+/**
+ * Settings for lookups of few rows among many, whatever the statistics. Locks of another purge, in a frozen replica,
+ * are released after two seconds (`inTransaction`). A purge that waits longer fails its job, which is retried.
+ */
+const PURGE_SETTINGS = {
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+  synchronous_commit: 'off',
+  lock_timeout: '5000',
+};
+
+/** Bound after the ids that Parley makes from the time, which begin with a hexadecimal digit. */
+const AFTER_TIMED_IDS = 'g';
+const AFTER_ALL_IDS = '\u{10ffff}';
+
+/** The version of a UUID is its fifteenth character; UUIDs of version 7 begin with the time. */
+const UNTIMED_IDS = `AND substr(task_id, 15, 1) <> '7'`;
+
+const findEnded = (which: string, kept: readonly string[]): string => `
+  WITH RECURSIVE seen AS MATERIALIZED (
+    SELECT task_id, context_id, tenant, owner, agent, state, updated_at, parent_task_id FROM task
+    WHERE task_id > $1 AND task_id < $2 ${which} ORDER BY task_id LIMIT $4
+  ),
+  old AS (
+    SELECT task_id, context_id, tenant, owner, agent, ARRAY[task_id] AS line FROM seen
+    WHERE state IN ${ENDED} AND updated_at < $3
+      AND (parent_task_id IS NULL OR NOT EXISTS (SELECT FROM task AS parent WHERE parent.task_id = seen.parent_task_id))
+    UNION ALL
+    SELECT child.task_id, child.context_id, child.tenant, child.owner, child.agent, old.line || child.task_id
+    FROM old JOIN task AS child ON child.parent_task_id = old.task_id
+    WHERE child.state IN ${ENDED} AND child.updated_at < $3
+  ),
+  ended AS (
+    SELECT task_id FROM old WHERE true ${kept.map((query) => `AND NOT line && ARRAY(${query})`).join(' ')}
+    LIMIT ${MOST_AT_ONCE}
+  )
+  SELECT (SELECT max(task_id) FROM seen) AS reached, (SELECT array_agg(task_id) FROM ended) AS ended`;
+
+const DELETE_EVENTS = 'DELETE FROM task_log WHERE task_id = ANY($1::text[])';
+const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;
+
+/** A key stays as long as its Task may, so that a repeated request finds the Task. */
+const DELETE_KEYS = `
+  WITH seen AS MATERIALIZED (
+    SELECT ctid AS place, task_id, created_at FROM task_key
+    WHERE created_at < $1 AND created_at >= $3::timestamptz ORDER BY created_at LIMIT $2
+  ),
+  deleted AS (
+    DELETE FROM task_key WHERE ctid = ANY(ARRAY(SELECT place FROM seen WHERE NOT EXISTS (
+      SELECT FROM task WHERE task.task_id = seen.task_id AND (task.state NOT IN ${ENDED} OR task.updated_at >= $1))))
+  )
+  SELECT count(*)::int AS seen, max(created_at)::text AS reached FROM seen`;
+
+const PURGE = 'tasks.purge';
+const EVERY_TEN_MINUTES = '*/10 * * * *';
+/** Name of the job that scans all Tasks. */
+const UNTIMED = 'tasks.purge-untimed';
+const EVERY_NIGHT = '41 2 * * *';
+
+/** Purges Tasks that ended longer ago than `TASK_RETENTION`; without it Tasks are kept forever. */
+@Injectable()
+export class TaskPurgeJob {
+  private readonly logger = new Logger(TaskPurgeJob.name);
+
+  constructor(
+    jobs: Jobs,
+    { taskRetentionMs }: AppConfig,
+    private readonly purge: TaskPurge,
+  ) {
+    if (taskRetentionMs === undefined) return;
+    jobs.registerHandler(PURGE, {
+      purpose: 'upkeep',
+      read: () => undefined,
+      run: (_payload, context) => this.runPurge(taskRetentionMs, context),
+    });
+    jobs.scheduleCron({ name: PURGE, match: EVERY_TEN_MINUTES });
+    const runUntimed = (_payload: undefined, context: JobContext): Promise<void> =>
+      this.untimed(taskRetentionMs, context);
+    jobs.registerHandler(UNTIMED, { purpose: 'upkeep', read: () => undefined, run: runUntimed });
+    jobs.scheduleCron({ name: UNTIMED, match: EVERY_NIGHT });
+  }
+
+  private async runPurge(retention: number, { signal }: JobContext): Promise<void> {
+    const olderThan = new Date(Date.now() - retention);
+    const tasks = await this.purge.purgeTasks(olderThan, signal);
+    if (tasks > 0) this.logger.log({ tasks, olderThan }, 'Purged tasks that ended long ago');
+    signal.throwIfAborted();
+  }
+
+  private async untimed(retention: number, { signal }: JobContext): Promise<void> {
+    await this.purge.purgeUntimed(new Date(Date.now() - retention), signal);
+    signal.throwIfAborted();
+  }
+}
+
+const FORGET_COMMITS = 'tasks.forget-commits';
+const EVERY_HOUR = '17 * * * *';
+
+/** Deletes commits that no reader may resume from any more, and merges the counts of former writers. */
+@Injectable()
+export class CommitForgetJob {
+  constructor(jobs: Jobs, log: CommitLog, counts: TaskCounts) {
+    const run = async (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> => {
+      await log.forgetCommits(new Date(Date.now() - COMMITS_KEPT_MS), signal);
+      await counts.mergeCounts(signal);
+    };
+    jobs.registerHandler(FORGET_COMMITS, { purpose: 'upkeep', read: () => undefined, run });
+    jobs.scheduleCron({ name: FORGET_COMMITS, match: EVERY_HOUR });
+  }
+}

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { Jobs } from '#libs/jobs';
+import { Database } from '#libs/postgres';
+import { CountFolding } from '../journal/journal-writes.js';
+import { agentCondition, conditionsOf } from './task-queries.js';
+import type { TaskFilter } from './task-store.js';
+
+const MERGED_AT_ONCE = 1000;
+
+/**
+ * Exact numbers of Tasks that match a filter. Filters by tenant, owner, agent and state read the maintained counts, at
+ * the same cost for any number of Tasks. Filters by context, time or id count the matching Tasks.
+ */
+@Injectable()
+export class TaskCounts {
+  private readonly pool: Pool;
+  private readonly folding: CountFolding;
+
+  constructor(private readonly database: Database) {
+    this.pool = database.pool;
+    this.folding = new CountFolding(database);
+  }
+
+  async countTasks(filter: TaskFilter): Promise<number> {
+    const { conditions, values } = conditionsOf(filter);
+    const isKept = [filter.contextId, filter.taskIds, filter.updatedAfter].every((it) => it === undefined);
+    const from = isKept ? 'coalesce(sum(tasks), 0)::int AS total FROM task_count' : 'count(*)::int AS total FROM task';
+    const { rows } = await this.database.reads.queryInTurn<{ total: number }>(filter.scope, {
+      text: `SELECT ${from} WHERE ${conditions.join(' AND ')}`,
+      values,
+    });
+    return rows[0]?.total ?? 0;
+  }
+
+  /**
+   * Returns the numbers of Tasks of some agents that no replica executes, of all callers: those that ask for input or
+   * authentication, and those that are parked without a question.
+   * @param agent path of the agent, or `workflows/*` for every agent one step below `workflows`
+   */
+  async countWaiting(agent: string): Promise<Record<'input' | 'auth' | 'timer', number>> {
+    const values: unknown[] = [];
+    const condition = agentCondition(agent, values);
+    const { rows } = await this.pool.query<Record<'input' | 'auth' | 'timer', number>>({
+      text: `
+        SELECT coalesce(sum(tasks) FILTER (WHERE state = 'TASK_STATE_INPUT_REQUIRED'), 0)::int AS input,
+               coalesce(sum(tasks) FILTER (WHERE state = 'TASK_STATE_AUTH_REQUIRED'), 0)::int AS auth,
+               (SELECT count(*)::int FROM task WHERE wake_at IS NOT NULL AND replica_id IS NULL
+                  AND state = 'TASK_STATE_WORKING' AND ${condition}) AS timer
+        FROM task_count WHERE state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED') AND ${condition}`,
+      values,
+    });
+    return rows[0] ?? { input: 0, auth: 0, timer: 0 };
+  }
+
+  /** Folds the counts that journals have appended; stops when the signal aborts. */
+  foldCounts(signal: AbortSignal): Promise<void> {
+    return this.folding.foldAll(signal);
+  }
+
+  /** Merges the counts of former writers into one row each; stops when the signal aborts. */
+  async mergeCounts(signal: AbortSignal): Promise<void> {
+    for (let merged = MERGED_AT_ONCE; merged === MERGED_AT_ONCE && !signal.aborted;) {
+      const { rows } = await this.pool.query<{ merged: number }>(MERGE, [MERGED_AT_ONCE]);
+      merged = rows[0]?.merged ?? 0;
+    }
+    if (!signal.aborted) await this.pool.query(FORGET_ZEROS);
+    if (!signal.aborted) await this.pool.query(FORGET_MARKS);
+  }
+}
+
+// Never waits for a row that is locked, so there is no deadlock. A writer that is presumed gone and returns creates new
+// rows.
+const MERGE = `
+  WITH picked AS MATERIALIZED (
+    SELECT tenant, owner, agent, state, writer FROM task_count_folded
+    WHERE writer <> '' AND writer NOT IN (SELECT writer FROM task_writer)
+    LIMIT $1 FOR UPDATE SKIP LOCKED
+  ),
+  gone AS (
+    DELETE FROM task_count_folded AS old USING picked
+    WHERE (old.tenant, old.owner, old.agent, old.state, old.writer)
+        = (picked.tenant, picked.owner, picked.agent, picked.state, picked.writer)
+    RETURNING old.*
+  ),
+  merged AS (
+    INSERT INTO task_count_folded AS held (tenant, owner, agent, state, writer, tasks)
+    SELECT tenant, owner, agent, state, '', sum(tasks) FROM gone
+    GROUP BY tenant, owner, agent, state ORDER BY tenant, owner, agent, state
+    ON CONFLICT (tenant, owner, agent, state, writer) DO UPDATE SET tasks = held.tasks + EXCLUDED.tasks
+  )
+  SELECT count(*)::int AS merged FROM gone`;
+
+const FORGET_ZEROS = `
+  DELETE FROM task_count_folded WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM task_count_folded WHERE writer = '' AND tasks = 0 FOR UPDATE SKIP LOCKED)) AND tasks = 0`;
+
+// A former writer has nothing left to fold; otherwise its row would exist.
+const FORGET_MARKS = `
+  DELETE FROM task_count_mark AS mark WHERE NOT EXISTS (SELECT FROM task_writer AS held WHERE held.writer = mark.writer)`;
+
+const NAME = 'tasks.fold-counts';
+const EVERY_MINUTE = '* * * * *';
+
+/** Folds the counts that dead processes, and replicas of the previous version, have appended. */
+@Injectable()
+export class CountFoldingJob {
+  constructor(jobs: Jobs, counts: TaskCounts) {
+    const run = (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> => counts.foldCounts(signal);
+    jobs.registerHandler(NAME, { read: () => undefined, run });
+    jobs.scheduleCron({ name: NAME, match: EVERY_MINUTE });
+  }
+}

@@ -1,0 +1,209 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { NodeTypes } from '#libs/executor';
+import type { JsonObject } from '#libs/protocol';
+import { findSizeProblems } from './definition-limits.js';
+import {
+  DEEPEST_RUN,
+  type NamingNode,
+  namingNodes,
+  NestingDepth,
+  ReadWorkflows,
+  type SavedWorkflows,
+  withRevisions,
+} from './named-workflows.js';
+import { readDefinition, unknownMembers } from './sent-definition.js';
+import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
+import { childInputProblems, workflowProblems } from './workflow-problems.js';
+import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
+
+/** Maximum number of revisions that are read to find a cycle. */
+const MOST_READ = 1_000;
+
+/** Definition in which each named workflow has a revision, or the problems that prevent saving it. */
+export type NamedChildren = { definition: WorkflowDefinition } | { problems: WorkflowProblem[] };
+
+/**
+ * Resolves the workflows that nodes of a definition name, before it is saved.
+ * - Each workflow must exist.
+ * - None may run the saved workflow again, directly or through others.
+ * - None may exceed the maximum depth of runs, as far as saved definitions show it.
+ * - The inputs that the node gives must fit it.
+ * @param store workflows of the tenant
+ */
+export async function resolveNamedChildren(
+  definition: WorkflowDefinition,
+  store: SavedWorkflows,
+): Promise<NamedChildren> {
+  const naming = namingNodes(definition);
+  if (naming.length === 0) return { definition };
+  const children = new ChildLookup(new ReadWorkflows(store), definition.name);
+  const problems: WorkflowProblem[] = [];
+  for (const node of naming) {
+    problems.push(...(await children.findChildProblems(node)));
+  }
+  if (problems.length > 0) return { problems };
+  return { definition: withRevisions(definition, (name) => children.newest.get(name) ?? '') };
+}
+
+class ChildLookup {
+  /** Newest revisions of the workflows that nodes name without a revision, by name. */
+  readonly newest = new Map<string, string>();
+  /** Revisions that were searched, as `name@revision`. */
+  private readonly read = new Set<string>();
+
+  private readonly levels: NestingDepth;
+
+  constructor(
+    private readonly store: ReadWorkflows,
+    private readonly parent: string,
+  ) {
+    this.levels = new NestingDepth(store);
+  }
+
+  async findChildProblems(naming: NamingNode): Promise<WorkflowProblem[]> {
+    const { workflow, revision, path, node, inputs } = naming;
+    const said = `workflow node "${node}":`;
+    if (workflow === this.parent)
+      return [
+        errorProblem('LOOP_DETECTED', `${path}.workflow`, `${said} workflow "${workflow}" would run itself again`, {
+          node,
+        }),
+      ];
+    const found = await this.store.get(workflow, revision);
+    if (!found) return [await this.createUnknownProblem(naming)];
+    if (revision === undefined) this.newest.set(workflow, found.revision);
+    const way = await this.findWayBack(found.definition, [workflow]);
+    if (way !== undefined) {
+      const detail = `${said} workflow "${this.parent}" would run itself again (${way.join(' → ')})`;
+      return [errorProblem('LOOP_DETECTED', `${path}.workflow`, detail, { node })];
+    }
+    const levels = naming.level + (await this.levels.countBelow(workflow, revision));
+    if (levels > DEEPEST_RUN) {
+      const detail = `${said} at most ${DEEPEST_RUN} runs lie in each other below the first, with "${workflow}" ${levels}`;
+      return [errorProblem('DEPTH_EXCEEDED', `${path}.workflow`, detail, { node })];
+    }
+    return (inputs ? childInputProblems(found.definition, inputs) : []).map(({ code, path: member, detail }) =>
+      errorProblem(code, `${path}.${member}`, `${said} ${detail}`, { node }),
+    );
+  }
+
+  private async createUnknownProblem({ workflow, revision, path, node }: NamingNode): Promise<WorkflowProblem> {
+    const known = revision === undefined ? undefined : await this.store.get(workflow);
+    const said = `workflow node "${node}":`;
+    if (!known)
+      return errorProblem('UNKNOWN_WORKFLOW', `${path}.workflow`, `${said} there is no workflow "${workflow}"`, {
+        node,
+      });
+    const detail = `${said} workflow "${workflow}" has no revision ${revision}; the newest is ${known.revision}`;
+    return errorProblem('UNKNOWN_REVISION', `${path}.revision`, detail, { node });
+  }
+
+  /** Returns the names that lead from a definition to the parent; `undefined` if the search finds none. */
+  private async findWayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
+    for (const { workflow, revision } of namingNodes(definition)) {
+      const further = [...way, workflow];
+      if (workflow === this.parent) return further;
+      const key = `${workflow}@${revision}`;
+      if (revision === undefined || this.read.has(key) || this.read.size >= MOST_READ) continue;
+      this.read.add(key);
+      const found = await this.store.get(workflow, revision);
+      const back = found && (await this.findWayBack(found.definition, further));
+      if (back) return back;
+    }
+    return undefined;
+  }
+}
+
+/** Number of nodes and edges beyond which reading and checking a definition yield to the event loop in between. */
+const FEW_PARTS = 500;
+
+/** Finds the problems of a definition that depend on the service, such as unknown agents. */
+type ServiceCheck = (definition: WorkflowDefinition) => Promise<WorkflowProblem[]>;
+
+/**
+ * Returns all problems of a request body, errors first.
+ * @param store workflows that nodes may name
+ * @param findServiceProblems absent outside of a service
+ */
+export async function findBodyProblems(
+  body: unknown,
+  store: SavedWorkflows,
+  nodeTypes: NodeTypes,
+  findServiceProblems: ServiceCheck = async () => [],
+): Promise<WorkflowProblem[]> {
+  const definition = readDefinition(body);
+  if (Array.isArray(definition)) return definition;
+  await turnIfLarge(definition);
+  const problems = findOwnProblems(definition, body as JsonObject, nodeTypes);
+  if (problems.some(isError)) return problems;
+  const named = await resolveNamedChildren(definition, store);
+  const tools = await findServiceProblems(definition);
+  return [...('problems' in named ? named.problems : []), ...tools, ...problems].toSorted(errorsFirst);
+}
+
+/** Returns the problems that a definition has by itself, errors first. */
+export function findOwnProblems(
+  definition: WorkflowDefinition,
+  sent: JsonObject,
+  nodeTypes: NodeTypes,
+): WorkflowProblem[] {
+  const sizes = findSizeProblems(definition);
+  if (sizes.length > 0) return sizes;
+  const problems = [...workflowProblems(definition, nodeTypes), ...unknownMembers(sent)];
+  return problems.toSorted(errorsFirst);
+}
+
+/** Yields to the event loop after a large definition was read. */
+export async function turnIfLarge({ nodes, edges }: WorkflowDefinition): Promise<void> {
+  if (nodes.length + edges.length > FEW_PARTS) await turn();
+}
+
+function errorsFirst(a: WorkflowProblem, b: WorkflowProblem): number {
+  return Number(isError(b)) - Number(isError(a));
+}
+
+/** True if a problem prevents saving, with or without `strict`. */
+export function isError({ severity }: WorkflowProblem): boolean {
+  return severity === 'error';
+}
+
+/** Revision of the definitions that are sent. */
+const SENT = 'sent';
+
+/** Problems that only the service can decide, and what their warnings say. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  UNKNOWN_WORKFLOW: 'it is in none of the files, and only the service knows whether it is there',
+  UNKNOWN_REVISION: 'only the service knows whether it has this revision',
+};
+
+/**
+ * Checks definitions that are sent to a service together, without that service. For workflows that are not among them,
+ * a warning says that they were not checked.
+ * @returns the problems of each definition, in the given order
+ */
+export async function problemsTogether(sent: readonly unknown[], nodeTypes: NodeTypes): Promise<WorkflowProblem[][]> {
+  const together = createSentWorkflows(sent);
+  return Promise.all(
+    sent.map(async (body) => (await findBodyProblems(body, together, nodeTypes)).map(warnIfUndecidable)),
+  );
+}
+
+/** Returns the definitions as if they were saved, so that they can name each other. */
+function createSentWorkflows(sent: readonly unknown[]): SavedWorkflows {
+  const now = new Date();
+  const revisions = sent.flatMap((body): WorkflowRevision[] => {
+    const read = readDefinition(body);
+    if (Array.isArray(read)) return [];
+    const definition = withRevisions(read, () => SENT);
+    return [{ definition, revision: SENT, createdAt: now, updatedAt: now }];
+  });
+  const byName = new Map(revisions.map((it) => [it.definition.name, it]));
+  return { get: async (name, revision = SENT) => (revision === SENT ? byName.get(name) : undefined) };
+}
+
+function warnIfUndecidable(problem: WorkflowProblem): WorkflowProblem {
+  const { code, path, node } = problem;
+  const why = ELSEWHERE[code];
+  if (why === undefined) return problem;
+  return warningProblem(code, path, `workflow node "${node}": ${why}`, node === undefined ? {} : { node });
+}

@@ -1,0 +1,183 @@
+import type { Vocabulary } from '#libs/expressions';
+import type { JsonValue } from '#libs/protocol';
+import { templateValues } from './node-templates.js';
+import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from './workflow.js';
+
+/** Fields of a node that expressions may read: `nodes.<id>.<field>`. */
+export const NODE_FIELDS: ReadonlySet<string> = new Set([
+  'status',
+  'text',
+  'data',
+  'artifacts',
+  'error',
+  'attempts',
+  'loop',
+]);
+
+/**
+ * Fields of the run that expressions may read. `startedAt` is a timestamp; `conversation` is the entry that the run
+ * began with, or null.
+ */
+export const RUN_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'workflow',
+  'revision',
+  'contextId',
+  'startedAt',
+  'conversation',
+]);
+
+/** Fields of a failure that expressions may read. */
+export const ERROR_FIELDS: ReadonlySet<string> = new Set(['kind', 'message', 'node', 'instance']);
+
+/** Names that an expression may use because of its place, besides those that all may use. */
+export interface Surroundings {
+  /** True if `item` and `index` exist: the expression is evaluated for each item of an `each`. */
+  item?: boolean;
+  /** True within the body of a loop. */
+  iteration?: boolean;
+  /** True if `error` exists: the failure that is handled, or null. */
+  error?: boolean;
+  /** True if `now` exists: the time, read once for each decision. */
+  now?: boolean;
+}
+
+/**
+ * Returns the names that an expression of a workflow may use. They include nodes that run later; which nodes have run
+ * is checked for each reference. `trigger` and `usage` are reserved.
+ * @param ids ids of all nodes, which are names of inputs as well: such an input replaces the node in templates
+ */
+export function createVocabulary(ids: Pick<ReadonlySet<string>, 'has'>, at: Surroundings = {}): Vocabulary {
+  return {
+    inputs: { members: ids },
+    nodes: { members: ids, fields: NODE_FIELDS, onlyMembers: true },
+    run: { members: RUN_FIELDS },
+    ...(at.item && { item: {}, index: {} }),
+    ...(at.iteration && { iteration: {} }),
+    ...(at.error && { error: { members: ERROR_FIELDS } }),
+    ...(at.now && { now: {} }),
+    trigger: { isKept: true },
+    usage: { isKept: true },
+  };
+}
+
+/** Place in a definition with an expression, or with a template that may contain expressions. */
+export interface ExpressionPlace {
+  /** Path in its owner: `when`, `loop.exit_when`, `each.items`, `retry.when`, `config.until`, `config.prompt`. */
+  member: string;
+  /** Path in the definition: `edges[3].when`. */
+  path: string;
+  node?: string;
+  /** Index of the edge in `edges`. */
+  edge?: number;
+  surroundings: Surroundings;
+  content: { expression: string } | { template: JsonValue };
+}
+
+/** True if the body of a loop contains both of these nodes. */
+export type IsRepeated = (id: string, other: string) => boolean;
+
+/** Returns all places in a definition, those of the nodes first. Only language 2 has expressions in templates. */
+export function listExpressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
+  const exits = exitsOf(definition);
+  return [
+    ...definition.nodes.flatMap((node, index) =>
+      listNodeExpressions(node, definition.language).map(([member, content]) => ({
+        member,
+        path: `nodes[${index}].${member}`,
+        node: node.id,
+        surroundings: surroundingsInNode(node, member, isRepeated, exits),
+        content,
+      })),
+    ),
+    ...definition.edges.flatMap((edge, index) =>
+      listEdgeExpressions(edge).map(([member, content]) => ({
+        member,
+        path: `edges[${index}].${member}`,
+        edge: index,
+        surroundings: surroundingsInEdge(edge, member, isRepeated),
+        content,
+      })),
+    ),
+  ];
+}
+
+/**
+ * Returns the place at a path with this content, which need not be in the definition; `undefined` if there is no such
+ * node or edge.
+ */
+export function findExpressionPlace(
+  definition: WorkflowDefinition,
+  path: string,
+  content: ExpressionPlace['content'],
+  isRepeated: IsRepeated,
+): ExpressionPlace | undefined {
+  const [, list, digits, member = ''] = PATH.exec(path) ?? [];
+  const index = Number(digits);
+  const place = { member, path, content };
+  const [node, edge] = [definition.nodes[index], definition.edges[index]];
+  if (list === 'nodes' && node) {
+    const surroundings = surroundingsInNode(node, member, isRepeated, exitsOf(definition));
+    return { ...place, node: node.id, surroundings };
+  }
+  if (list !== 'edges' || !edge) return undefined;
+  return { ...place, edge: index, surroundings: surroundingsInEdge(edge, member, isRepeated) };
+}
+
+const PATH = /^(nodes|edges)\[(\d{1,5})\]\.(.{1,1000})$/;
+
+type MemberContent = [member: string, content: ExpressionPlace['content']];
+
+function listNodeExpressions(node: WorkflowNode, language: WorkflowDefinition['language']): MemberContent[] {
+  const { type, config, each, retry } = node;
+  const { until } = config;
+  const templates = language === 2 ? templateValues(node) : [];
+  return [
+    ...createMemberContent('each.items', each?.items),
+    ...createMemberContent('retry.when', retry?.when),
+    ...createMemberContent('config.until', type === 'wait' && typeof until === 'string' ? until : undefined),
+    ...templates.map(({ path, value: template }): MemberContent => [path, { template }]),
+  ];
+}
+
+function listEdgeExpressions({ when, loop }: WorkflowEdge): MemberContent[] {
+  return [...createMemberContent('when', when), ...createMemberContent('loop.exit_when', loop?.exit_when)];
+}
+
+function createMemberContent(member: string, text: string | undefined): MemberContent[] {
+  return text === undefined ? [] : [[member, { expression: text }]];
+}
+
+/**
+ * Returns the names available in a member of a node. The item is available if the member is evaluated for each item,
+ * the failure if it is evaluated after a failure or at the end.
+ */
+function surroundingsInNode(
+  { id, type, each }: WorkflowNode,
+  member: string,
+  isRepeated: IsRepeated,
+  exits: ReadonlySet<string>,
+): Surroundings {
+  const iteration = isRepeated(id, id);
+  const isAfterFailure = member === 'retry.when' || member.startsWith('fallback.');
+  return {
+    iteration,
+    error: isAfterFailure || exits.has(id),
+    item: each !== undefined && member !== 'each.items',
+    now: type === 'wait' && member === 'config.until',
+  };
+}
+
+function surroundingsInEdge({ from, to, on }: WorkflowEdge, member: string, isRepeated: IsRepeated): Surroundings {
+  if (member === 'loop.exit_when') return { iteration: true };
+  return { error: on === 'failure' || on === 'always', iteration: isRepeated(from, to) };
+}
+
+function exitsOf({ onExit = [] }: WorkflowDefinition): ReadonlySet<string> {
+  return new Set(onExit.map(({ node }) => node));
+}
+
+/** Joins a member and a path within it. */
+export function joinMemberPath(member: string, path: string): string {
+  return path === '' || path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
+}

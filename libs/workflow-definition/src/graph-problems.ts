@@ -1,0 +1,146 @@
+import { RANGES } from './definition-limits.js';
+import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
+import { errorProblem, MemberProblems, type WorkflowProblem } from './workflow-problem.js';
+import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge } from './workflow.js';
+
+/** Returns the problems in a definition's rules for the whole run. */
+export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
+  const { language, deadline, parallel } = definition;
+  return new MemberProblems({ path: '', said: '' })
+    .checkThat(language === undefined || [1, 2].includes(language), 'UNKNOWN_LANGUAGE', 'language', 'must be 1 or 2')
+    .checkLimit('deadline', deadline)
+    .checkWholeNumber('parallel', parallel, RANGES.parallel).found;
+}
+
+/** Returns the problems of `onExit`: each node exists, is named once, has no edges, and is of a suitable type. */
+function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition): WorkflowProblem[] {
+  const types = new Map(nodes.map(({ id, type }) => [id, type]));
+  const ends = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  const seen = new Set<string>();
+  return [...onExit.entries()].flatMap(([index, { node }]) => {
+    const type = types.get(node) ?? '';
+    const problems = new MemberProblems({ path: `onExit[${index}]`, said: `onExit "${node}": `, node })
+      .checkThat(types.has(node), 'UNKNOWN_NODE', 'node', 'names no node')
+      .checkThat(!ends.has(node), 'INVALID_EXIT', 'node', 'names a node that an edge leads to or from')
+      .checkThat(!seen.has(node), 'INVALID_EXIT', 'node', 'names a node that it names already')
+      .checkThat(!['input', 'output'].includes(type), 'INVALID_EXIT', 'node', `names a node of type ${type}`)
+      .checkThat(type !== 'human', 'INVALID_EXIT', 'node', 'names a node that asks, when nobody is heard any more');
+    seen.add(node);
+    return problems.found;
+  });
+}
+
+/** Returns the problems of single edges. */
+export function findEdgeProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
+  return [...edges.entries()].flatMap(([index, edge]) => {
+    const { loop, when, on } = edge;
+    if (loop === undefined) return [];
+    const own = 'says nothing of an edge back: loop.exit_when says when it ends';
+    return createEdgeProblems(edge, index)
+      .checkWholeNumber('loop.max_iterations', loop.max_iterations, RANGES.max_iterations)
+      .checkPause('loop.delay', loop.delay)
+      .checkThat(when === undefined, 'INVALID_LOOP', 'when', own)
+      .checkThat(on === undefined, 'INVALID_LOOP', 'on', own).found;
+  });
+}
+
+/** Returns the problems of all edges from a node together, and of the number of edges to a node. */
+export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
+  return [...graph.definition.nodes.entries()].flatMap(([index, { id, type, branch, join }]) => {
+    const problems = new MemberProblems({ path: `nodes[${index}]`, said: `${type} node "${id}": `, node: id });
+    const most = graph.incoming(id).length;
+    if (typeof join === 'object') {
+      const isPossible = Number.isInteger(join.n) && join.n >= 1 && join.n <= most;
+      const rule = `must be a whole number from 1 to ${most}, of how many edges lead to it`;
+      problems.checkThat(
+        isPossible,
+        'INVALID_JOIN',
+        'join.n',
+        most === 0 ? 'counts edges, and none leads to it' : rule,
+      );
+    }
+    return [...problems.found, ...(branch === 'first' ? findElseProblems(graph, id) : [])];
+  });
+}
+
+/** Reports a second edge without `when` for the same outcome: only one edge may be the else. */
+function findElseProblems(graph: WorkflowGraph, id: string): WorkflowProblem[] {
+  const others = graph.outgoing(id).filter(({ edge }) => edge.when === undefined);
+  const second = (['success', 'failure'] as const)
+    .map((outcome) => others.filter(({ edge }) => isFor(edge, outcome))[1])
+    .find((edge) => edge !== undefined);
+  if (second === undefined) return [];
+  const rule = `has no "when", nor has another edge from "${id}": of a branch that takes the first, one edge is the else`;
+  return createEdgeProblems(second.edge, second.index).checkThat(false, 'INVALID_BRANCH', 'when', rule).found;
+}
+
+function isFor({ on = 'success' }: WorkflowEdge, outcome: OutcomeFilter): boolean {
+  return on === outcome || on === 'always';
+}
+
+function createEdgeProblems({ from, to }: WorkflowEdge, index: number): MemberProblems {
+  return new MemberProblems({ path: `edges[${index}]`, said: `edge from "${from}" to "${to}": `, edge: index });
+}
+
+/** Returns the graph of a definition, or its problems. */
+export function buildGraphOrProblems(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
+  const references = [
+    ...duplicateProblems(definition),
+    ...edgeProblems(definition),
+    ...exitProblems(definition),
+    ...loopCountProblems(definition),
+  ];
+  return references.length > 0 ? references : tryBuildGraph(definition);
+}
+
+function duplicateProblems({ nodes }: WorkflowDefinition): WorkflowProblem[] {
+  const seen = new Set<string>();
+  return [...nodes.entries()].flatMap(([index, { id }]) => {
+    if (seen.has(id))
+      return [
+        errorProblem('DUPLICATE_NODE', `nodes[${index}].id`, prefixBuildFault(`duplicate node ID: ${id}`), {
+          node: id,
+        }),
+      ];
+    seen.add(id);
+    return [];
+  });
+}
+
+function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
+  const ids = new Set(nodes.map((node) => node.id));
+  return [...edges.entries()].flatMap(([index, edge]) =>
+    (['from', 'to'] as const)
+      .filter((end) => !ids.has(edge[end]))
+      .map((end) => {
+        const detail = prefixBuildFault(`edge references unknown node: ${edge[end]}`);
+        return errorProblem('UNKNOWN_NODE', `edges[${index}].${end}`, detail, { edge: index });
+      }),
+  );
+}
+
+/** Checks the number of loops, whose limit is lower than that of edges: the body of each loop is examined. */
+function loopCountProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
+  const [, most] = RANGES.loops;
+  const beyond = edges.entries().filter(([, { loop }]) => loop !== undefined);
+  const [found] = beyond.drop(most).next().value ?? [];
+  if (found === undefined) return [];
+  const detail = `a workflow has at most ${most} edges back`;
+  return [errorProblem('INVALID_LOOP', `edges[${found}]`, detail, { edge: found })];
+}
+
+function tryBuildGraph(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
+  try {
+    return WorkflowGraph.buildValid(definition);
+  } catch (error) {
+    if (!(error instanceof InvalidWorkflow)) throw error;
+    const { code, edge } = error.fault;
+    const place = edge === undefined ? {} : { edge };
+    return [errorProblem(code, edge === undefined ? 'edges' : `edges[${edge}]`, error.message, place)];
+  }
+}
+
+/** Formats a fault as a run reports it. */
+function prefixBuildFault(text: string): string {
+  return `build DAG: ${text}`;
+}

@@ -1,0 +1,306 @@
+import type { LoopConfig, WorkflowEdge, WorkflowNode } from './workflow.js';
+
+/** Fault of a graph. */
+export interface GraphFault {
+  code: 'DUPLICATE_NODE' | 'UNKNOWN_NODE' | 'CYCLE' | 'INVALID_LOOP' | 'INVALID_EXIT';
+  text: string;
+  /** Index in `edges` of the edge with the fault. */
+  edge?: number;
+}
+
+/** Edge of a graph, with its index in `edges`. */
+export interface GraphEdge {
+  readonly index: number;
+  readonly from: string;
+  readonly to: string;
+  readonly edge: WorkflowEdge;
+}
+
+/** Back-edge, and the nodes that it repeats. */
+export interface Loop {
+  /** Index of the edge in `edges`. */
+  readonly index: number;
+  /** Last node of an iteration, and first node of the next one. */
+  readonly from: string;
+  readonly to: string;
+  readonly config: LoopConfig;
+  /** Ids of the repeated nodes: all between `to` and `from`, and both. */
+  readonly body: ReadonlySet<string>;
+}
+
+/** Graph in topological order: each node comes after all of its predecessors. */
+interface OrderedGraph {
+  readonly order: readonly string[];
+  predecessors(id: string): string[];
+}
+
+const BITS = 32;
+
+/** Ancestors of each node in a graph. Takes one bit for each pair of nodes. */
+export class AncestorSets {
+  private readonly places: ReadonlyMap<string, number>;
+  private readonly sets = new Map<string, Uint32Array>();
+
+  constructor(graph: OrderedGraph) {
+    const { order } = graph;
+    this.places = new Map(order.map((id, place) => [id, place]));
+    for (const id of order) {
+      const set = new Uint32Array(Math.ceil(order.length / BITS));
+      for (const predecessor of graph.predecessors(id)) this.includePredecessor(set, predecessor);
+      this.sets.set(id, set);
+    }
+  }
+
+  hasAncestor(id: string, ancestor: string): boolean {
+    const place = this.places.get(ancestor);
+    const words = this.sets.get(id);
+    if (place === undefined || words === undefined) return false;
+    return ((words[Math.floor(place / BITS)] ?? 0) & (1 << (place % BITS))) !== 0;
+  }
+
+  private includePredecessor(set: Uint32Array, predecessor: string): void {
+    const place = this.places.get(predecessor) ?? 0;
+    const before = this.sets.get(predecessor);
+    if (before) for (const [index, word] of before.entries()) set[index] = (set[index] ?? 0) | word;
+    const index = Math.floor(place / BITS);
+    set[index] = (set[index] ?? 0) | (1 << (place % BITS));
+  }
+}
+
+/** Graph without its back-edges. */
+interface ForwardGraph {
+  /** Ids of the nodes, each after all of its predecessors. */
+  readonly order: readonly string[];
+  predecessors(id: string): string[];
+  incoming(id: string): readonly GraphEdge[];
+}
+
+/** Loops of the back-edges of a graph, and the faults of those that form no loop. */
+export class LoopBodies {
+  readonly loops: readonly Loop[];
+  readonly faults: readonly GraphFault[];
+
+  /** @param graph graph without a cycle */
+  constructor(
+    private readonly graph: ForwardGraph,
+    backEdges: readonly GraphEdge[],
+  ) {
+    const ancestors = backEdges.length > 0 ? new AncestorSets(graph) : undefined;
+    this.loops = backEdges.map((edge) => this.createLoop(edge, ancestors));
+    const faults = this.loops.flatMap((loop) => this.findLoopFaults(loop));
+    this.faults = faults.length > 0 ? faults : findOverlap(this.loops);
+  }
+
+  private createLoop({ index, from, to, edge }: GraphEdge, ancestors: AncestorSets | undefined): Loop {
+    const isWithin = (id: string) =>
+      (id === to || ancestors?.hasAncestor(id, to) === true) &&
+      (id === from || ancestors?.hasAncestor(from, id) === true);
+    const config = edge.loop ?? { max_iterations: 1 };
+    return { index, from, to, config, body: new Set(this.graph.order.filter(isWithin)) };
+  }
+
+  private findLoopFaults({ index, from, to, body }: Loop): GraphFault[] {
+    const said = `loop edge from "${from}" to "${to}"`;
+    if (body.size === 0)
+      return [{ code: 'INVALID_LOOP', text: `${said}: "${to}" does not lead to "${from}"`, edge: index }];
+    for (const id of body) {
+      if (id === to) continue;
+      const entry = this.graph.incoming(id).find((edge) => !body.has(edge.from));
+      if (entry === undefined) continue;
+      const text = `${said}: "${entry.from}" leads to "${id}" from outside, and what a loop repeats is entered at its "to" alone`;
+      return [{ code: 'INVALID_LOOP', text, edge: index }];
+    }
+    return [];
+  }
+}
+
+/**
+ * Finds loops that overlap without one containing the other. Goes from the largest body to the smallest: all nodes of a
+ * body must lie in the same innermost loop so far.
+ */
+function findOverlap(loops: readonly Loop[]): GraphFault[] {
+  const innermost = new Map<string, Loop>();
+  for (const loop of loops.toSorted((a, b) => b.body.size - a.body.size)) {
+    const around = innermost.get(loop.to);
+    for (const id of loop.body) {
+      const other = innermost.get(id);
+      if (other !== around || other?.body.size === loop.body.size) return [createOverlapFault(loop, other ?? around)];
+      innermost.set(id, loop);
+    }
+  }
+  return [];
+}
+
+function createOverlapFault({ index, from, to }: Loop, other: Loop | undefined): GraphFault {
+  const text = `loop edges from "${from}" to "${to}" and from "${other?.from}" to "${other?.to}" repeat some of the same nodes: loops lie apart, or one in the other`;
+  return { code: 'INVALID_LOOP', text, edge: index };
+}
+
+/** Nodes, the edges between them, and the loops. */
+interface LoopedGraph {
+  /** Ids of the nodes that are in a region. */
+  readonly inside: readonly string[];
+  readonly loops: readonly Loop[];
+  node(id: string): WorkflowNode;
+  outgoing(id: string): readonly GraphEdge[];
+  isResult(id: string): boolean;
+  hasChoice(id: string): boolean;
+}
+
+/** A part of a workflow that runs as a whole: the whole workflow, or the body of a loop. */
+export class LoopRegion {
+  readonly units: GraphUnit[] = [];
+  readonly edges: UnitEdge[] = [];
+  /** Unit of this region that contains a node, by the node's id, at any depth. */
+  readonly unitOf = new Map<string, GraphUnit>();
+
+  /**
+   * @param loop that repeats the region; absent for the whole workflow
+   * @param outer unit of the loop in the surrounding region
+   */
+  constructor(
+    readonly loop?: Loop,
+    readonly outer?: GraphUnit,
+  ) {}
+}
+
+/** A node directly in a region, or a loop directly in it. */
+export class GraphUnit {
+  /** Edges of the region to the unit and from it. */
+  readonly incoming: UnitEdge[] = [];
+  readonly outgoing: UnitEdge[] = [];
+  /** Edges from the unit, or from its content, out of the region: they are decided when the region has ended. */
+  readonly leaving: UnitEdge[] = [];
+  /** Body of a loop. */
+  readonly inner?: LoopRegion;
+
+  /**
+   * @param place index in `region.units`
+   * @param node the node; for a loop the node that it begins with
+   */
+  constructor(
+    readonly region: LoopRegion,
+    readonly place: number,
+    readonly node: WorkflowNode,
+    loop?: Loop,
+  ) {
+    if (loop) this.inner = new LoopRegion(loop, this);
+  }
+
+  /** Number of live edges after which the unit runs; `undefined` if it waits for all its edges. */
+  get needed(): number | undefined {
+    const { join = 'all' } = this.node;
+    if (join === 'all') return undefined;
+    return join === 'any' ? 1 : join.n;
+  }
+
+  /** True if units that only lead to this one are canceled once it runs. */
+  get cancelsRest(): boolean {
+    const { join } = this.node;
+    return typeof join === 'object' && join.cancelRest === true;
+  }
+}
+
+/** An edge between two units of a region. A loop represents all nodes that it repeats. */
+export interface UnitEdge extends GraphEdge {
+  readonly region: LoopRegion;
+  /** Index in the `edges` of the region. */
+  readonly slot: number;
+  /** True if the edges of its source node are chosen by a condition, an outcome or `branch`. */
+  readonly isChosen: boolean;
+  readonly source: GraphUnit;
+  readonly target: GraphUnit;
+}
+
+/** The regions of a workflow. Without loops there is a single one, whose units are the nodes. */
+export class Regions {
+  readonly root = new LoopRegion();
+  /** Innermost region by node. */
+  private readonly regions = new Map<string, LoopRegion>();
+  private readonly edges = new Map<number, UnitEdge>();
+  private readonly befores = new Map<GraphUnit, readonly GraphUnit[]>();
+
+  constructor(private readonly graph: LoopedGraph) {
+    for (const id of graph.inside) this.regions.set(id, this.root);
+    for (const loop of graph.loops.toSorted((a, b) => b.body.size - a.body.size)) this.addLoop(loop);
+    for (const [id, region] of this.regions) this.addUnit(region, id);
+    for (const id of this.regions.keys()) for (const edge of graph.outgoing(id)) this.addEdge(edge);
+  }
+
+  /** Returns the unit of a node in its innermost region; `undefined` for an `onExit` node. */
+  findUnit(id: string): GraphUnit | undefined {
+    return this.regions.get(id)?.unitOf.get(id);
+  }
+
+  /** Returns the edge at an index in `edges`; `undefined` for a back-edge and for a duplicate. */
+  findEdge(index: number): UnitEdge | undefined {
+    return this.edges.get(index);
+  }
+
+  /**
+   * Returns the units whose every path leads to this one: they contain no result, and no edge from them leaves the
+   * region.
+   */
+  onlyBefore(unit: GraphUnit): readonly GraphUnit[] {
+    const known = this.befores.get(unit);
+    if (known) return known;
+    const found = [unit];
+    const open = new Map<GraphUnit, number>();
+    for (const { incoming } of found) {
+      for (const { source } of incoming) {
+        const left = (open.get(source) ?? source.outgoing.length) - 1;
+        open.set(source, left);
+        if (left === 0 && source.leaving.length === 0 && !this.hasResult(source)) found.push(source);
+      }
+    }
+    const rest = found.slice(1);
+    this.befores.set(unit, rest);
+    return rest;
+  }
+
+  private hasResult({ node, inner }: GraphUnit): boolean {
+    if (inner === undefined) return this.graph.isResult(node.id);
+    return inner.unitOf.keys().some((id) => this.graph.isResult(id));
+  }
+
+  /** Adds a loop to the region around it. Add larger loops first, so that the surrounding region exists. */
+  private addLoop(loop: Loop): void {
+    const around = this.regions.get(loop.to);
+    const outer = around && this.newUnit(around, loop.to, loop);
+    if (around === undefined || outer?.inner === undefined) return;
+    for (const id of loop.body) {
+      around.unitOf.set(id, outer);
+      this.regions.set(id, outer.inner);
+    }
+  }
+
+  private addUnit(region: LoopRegion, id: string): void {
+    region.unitOf.set(id, this.newUnit(region, id));
+  }
+
+  private newUnit(region: LoopRegion, id: string, loop?: Loop): GraphUnit {
+    const unit = new GraphUnit(region, region.units.length, this.graph.node(id), loop);
+    region.units.push(unit);
+    return unit;
+  }
+
+  /** Adds an edge to the innermost region that contains both ends. It leaves every smaller region around its source. */
+  private addEdge(edge: GraphEdge): void {
+    const left: GraphUnit[] = [];
+    let region = this.regions.get(edge.from);
+    while (region !== undefined && !region.unitOf.has(edge.to)) {
+      const unit = region.unitOf.get(edge.from);
+      if (unit) left.push(unit);
+      region = region.outer?.region;
+    }
+    const [source, target] = [region?.unitOf.get(edge.from), region?.unitOf.get(edge.to)];
+    if (region === undefined || source === undefined || target === undefined) return;
+    const isChosen = this.graph.hasChoice(edge.from);
+    const added = { ...edge, region, slot: region.edges.length, isChosen, source, target };
+    region.edges.push(added);
+    this.edges.set(edge.index, added);
+    source.outgoing.push(added);
+    target.incoming.push(added);
+    for (const unit of left) unit.leaving.push(added);
+  }
+}

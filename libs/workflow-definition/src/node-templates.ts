@@ -1,0 +1,137 @@
+import { isJsonObject, type JsonValue, templateReferences, textStart, unreadReferences } from '#libs/protocol';
+import { userInputNode } from './run-inputs.js';
+import type { PrecedenceIndex, WorkflowGraph } from './workflow-graph.js';
+import { warningProblem, type WorkflowProblem } from './workflow-problem.js';
+import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+
+/** Config member with the text of a node type, if it is not `prompt`. */
+const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', brainstorm: 'idea' };
+
+/** Config members whose texts are templates at any depth, by type. */
+const VALUE_KEYS: Readonly<Record<string, string>> = { tool: 'args', set: 'values', workflow: 'inputs', wait: 'for' };
+
+/** Returns the config member that holds the text which a node type is sent. */
+export function templateKey(type: string): string {
+  return TEXT_KEYS[type] ?? 'prompt';
+}
+
+/** Returns the config member with templated JSON. For types that are sent a Message, it goes with the text. */
+export function valueKey(type: string): string {
+  return VALUE_KEYS[type] ?? 'data';
+}
+
+/** Returns the templates of a node with their paths in the node. */
+export function templateValues({ type, config, fallback }: WorkflowNode): { path: string; value: JsonValue }[] {
+  const own = type === 'input' ? [] : [templateKey(type), valueKey(type)];
+  const values = own.flatMap((key) => {
+    const value = config[key];
+    const isTemplate = value !== undefined && (typeof value === 'string' || key === valueKey(type));
+    return isTemplate ? [{ path: `config.${key}`, value }] : [];
+  });
+  return fallback === undefined ? values : [...values, { path: 'fallback.parts', value: fallback.parts as JsonValue }];
+}
+
+/** Returns the templated texts of a node with their paths in the node. */
+export function templatesOf(node: WorkflowNode): { path: string; text: string }[] {
+  return templateValues(node).flatMap(({ path, value }) => textsIn(value, path));
+}
+
+/** Returns the texts of a config that are neither templates nor expressions. Texts of an input are data. */
+export function plainTexts({ type, config }: WorkflowNode): { path: string; text: string }[] {
+  if (type === 'input') return [];
+  const live = [templateKey(type), valueKey(type), ...(type === 'wait' ? ['until'] : [])];
+  return Object.entries(config).flatMap(([key, text]) =>
+    typeof text === 'string' && !live.includes(key) ? [{ path: `config.${textStart(key, 64)}`, text }] : [],
+  );
+}
+
+/** Returns every text of a JSON value with its path. */
+export function textsIn(value: JsonValue, path: string): { path: string; text: string }[] {
+  if (typeof value === 'string') return [{ path, text: value }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => textsIn(item, `${path}.${textStart(key, 64)}`));
+}
+
+/** Node types that do not need a text, or that pass on what they are sent. */
+const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
+
+/** True if a node of the type is sent `Execute node <id>` when there is no other content. */
+export function isOrdered(type: string): boolean {
+  return !UNORDERED_TYPES.has(type);
+}
+
+/** Limit of the references that are checked in all texts together. */
+const MOST_REFERENCES = 10_000;
+
+/** Reference in a tool's arguments to the text of the call. */
+const TOOL_TEXT = 'text';
+
+const NO_REFERENCE =
+  'between {{ and }} stand no spaces, and an id of letters, digits and underscores (language 2 has ${nodes["an-id"].text})';
+
+/**
+ * Returns problems of a definition's references: to unknown nodes, to nodes that may not have run by then, with an
+ * unknown suffix, or malformed ones.
+ */
+export function templateProblems(
+  { nodes }: WorkflowDefinition,
+  graph: WorkflowGraph,
+  reach: PrecedenceIndex,
+): WorkflowProblem[] {
+  const found = nodes.entries().flatMap(function* ([index, node]) {
+    for (const { path, text } of templatesOf(node))
+      yield* referenceProblems(node, { path: `nodes[${index}].${path}`, text }, graph, reach);
+  });
+  return found
+    .take(MOST_REFERENCES)
+    .filter((problem) => problem !== undefined)
+    .toArray();
+}
+
+/** Yields the problem of each reference in a text of a node; `undefined` for a valid one. */
+export function* referenceProblems(
+  node: WorkflowNode,
+  { path, text }: { path: string; text: string },
+  graph: WorkflowGraph,
+  reach: PrecedenceIndex,
+): Generator<WorkflowProblem | undefined> {
+  const inArgs = path.includes('].config.args');
+  for (const reference of templateReferences(text)) {
+    const found = describeReference(node, reference, graph, reach, inArgs);
+    const place = { node: node.id, offset: reference.offset };
+    yield found && warningProblem(found.code, path, found.detail, place);
+  }
+  for (const { id, written, offset } of unreadReferences(text)) {
+    const detail = `${node.type} node "${node.id}": ${written} stays as it is written: ${NO_REFERENCE}`;
+    yield graph.has(id) ? warningProblem('UNKNOWN_REFERENCE', path, detail, { node: node.id, offset }) : undefined;
+  }
+}
+
+interface WrittenReference {
+  id: string;
+  suffix: readonly string[];
+  written: string;
+}
+
+function describeReference(
+  node: WorkflowNode,
+  { id, suffix, written }: WrittenReference,
+  graph: WorkflowGraph,
+  reach: PrecedenceIndex,
+  inArgs: boolean,
+): Pick<WorkflowProblem, 'code' | 'detail'> | undefined {
+  const said = `${node.type} node "${node.id}": ${textStart(written, 100)}`;
+  const input = userInputNode(id);
+  const named = input !== undefined && graph.has(input) ? input : id;
+  if (!graph.has(named)) {
+    if (inArgs && id === TOOL_TEXT) return undefined;
+    return { code: 'UNKNOWN_REFERENCE', detail: `${said} names no node; it stays as it is written` };
+  }
+  // Inputs exist from the beginning.
+  const isThere = input !== undefined || graph.node(named).type === 'input' || reach.runsAfter(node.id, named);
+  if (!isThere)
+    return { code: 'LATER_REFERENCE', detail: `${said} names a node that need not have run before this one` };
+  const known = suffix.length === 0 || (suffix.length === 1 && suffix[0] === 'data');
+  return known ? undefined : { code: 'UNKNOWN_SUFFIX', detail: `${said} stands for {{${id}}}: only .data is known` };
+}

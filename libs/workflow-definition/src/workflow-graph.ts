@@ -1,0 +1,287 @@
+import { AncestorSets, type GraphEdge, type GraphFault, type Loop, LoopBodies, Regions } from './loop-regions.js';
+import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge, WorkflowNode } from './workflow.js';
+
+const DEFINITION_KEYS = ['deadline', 'parallel', 'onExit'] as const satisfies (keyof WorkflowDefinition)[];
+const EDGE_KEYS = ['when', 'on', 'loop'] as const satisfies (keyof WorkflowEdge)[];
+const NODE_KEYS = [
+  'branch',
+  'join',
+  'each',
+  'retry',
+  'timeout',
+  'fallback',
+  'output',
+  'onWait',
+] as const satisfies (keyof WorkflowNode)[];
+const NODE_TYPES: ReadonlySet<string> = new Set(['workflow', 'set', 'wait', 'human']);
+
+/** True if a definition uses none of the features that were added after the log format of runs was fixed. */
+function isPlain(definition: WorkflowDefinition): boolean {
+  return (
+    definition.language !== 2 &&
+    hasNone(definition, DEFINITION_KEYS) &&
+    definition.edges.every((edge) => hasNone(edge, EDGE_KEYS)) &&
+    definition.nodes.every((node) => hasNone(node, NODE_KEYS) && !NODE_TYPES.has(node.type))
+  );
+}
+
+/** Results of `mayReadBytes` by definition: it is queried at each end of a node, and a definition never changes. */
+const READS_BYTES = new WeakMap<WorkflowDefinition, boolean>();
+
+/**
+ * True if an expression may read the bytes of files: `nodes.<id>.artifacts` contains them, in every language. A
+ * backslash may be an escape that hides the name.
+ */
+export function mayReadBytes(definition: WorkflowDefinition): boolean {
+  const known = READS_BYTES.get(definition);
+  if (known !== undefined) return known;
+  const found = /artifacts|\\\\/.test(JSON.stringify(definition));
+  READS_BYTES.set(definition, found);
+  return found;
+}
+
+function hasNone<T>(value: T, keys: readonly (keyof T)[]): boolean {
+  return keys.every((key) => value[key] === undefined);
+}
+
+/** Error for a definition whose graph no run can follow. Its message begins with `build DAG: `. */
+export class InvalidWorkflow extends Error {
+  override readonly name = 'InvalidWorkflow';
+  constructor(readonly fault: GraphFault) {
+    super(`build DAG: ${fault.text}`);
+  }
+}
+
+interface Vertex {
+  readonly node: WorkflowNode;
+  /** Index of the node in the definition. */
+  readonly place: number;
+  readonly incoming: GraphEdge[];
+  readonly outgoing: GraphEdge[];
+}
+
+/**
+ * The nodes of a workflow and the edges between them. Duplicates of an unconditional edge count once; all orders are
+ * stable. Back-edges are not edges of the graph, but `loops`.
+ */
+export class WorkflowGraph {
+  /** Nodes in topological order, which is stable. Nodes on a cycle, or behind one, are missing. */
+  readonly order: readonly string[];
+  /** First fault because of which no run can follow the graph. */
+  readonly fault: InvalidWorkflow | undefined;
+  /** True if the workflow has `input` nodes. */
+  readonly hasInputs: boolean;
+  /** True if the definition only orders nodes. The log of such a run reports only what its nodes do. */
+  readonly isPlain: boolean;
+  /** Loops in the order of the definition; empty if the graph has a fault. */
+  readonly loops: readonly Loop[];
+  /** Regions of the workflow: the parts that run as a whole, and the bodies of loops. */
+  readonly regions: Regions;
+  /** Nodes that run after the outcome is known, with the outcome that they need; they are in no region. */
+  readonly exits: ReadonlyMap<string, OutcomeFilter>;
+  private readonly vertices = new Map<string, Vertex>();
+  private readonly backEdges: GraphEdge[] = [];
+  private readonly results: ReadonlyMap<string, WorkflowNode>;
+
+  private constructor(readonly definition: WorkflowDefinition) {
+    this.isPlain = isPlain(definition);
+    this.exits = new Map(definition.onExit?.map(({ node, on = 'always' }) => [node, on]));
+    const faults = [...this.addNodes(), ...this.addEdges(), ...this.exitFaults()];
+    this.order = this.sortTopologically();
+    if (this.order.length < this.vertices.size)
+      faults.push({ code: 'CYCLE', text: 'cycle detected in workflow graph (excluding back-edges)' });
+    const bodies = new LoopBodies(this, faults.length === 0 ? this.backEdges : []);
+    const [first] = [...faults, ...bodies.faults];
+    this.fault = first && new InvalidWorkflow(first);
+    this.loops = this.fault ? [] : bodies.loops;
+    this.regions = new Regions(this);
+    this.hasInputs = definition.nodes.some(({ type }) => type === 'input');
+    this.results = new Map(this.findResults().map((node) => [node.id, node]));
+  }
+
+  /** Builds the graph of a valid definition. @throws InvalidWorkflow */
+  static buildValid(definition: WorkflowDefinition): WorkflowGraph {
+    const graph = new WorkflowGraph(definition);
+    if (graph.fault) throw graph.fault;
+    return graph;
+  }
+
+  /** Builds the graph of any definition, without invalid parts. Runs of an invalid definition need it as well. */
+  static fromDefinition(definition: WorkflowDefinition): WorkflowGraph {
+    return new WorkflowGraph(definition);
+  }
+
+  /** Ids of the nodes except `onExit` nodes, in the order of the definition. */
+  get inside(): string[] {
+    return [...this.vertices.keys()].filter((id) => !this.exits.has(id));
+  }
+
+  has(id: string): boolean {
+    return this.vertices.has(id);
+  }
+
+  node(id: string): WorkflowNode {
+    return this.getVertex(id).node;
+  }
+
+  /** Returns the edges to a node, in the order of the definition. */
+  incoming(id: string): readonly GraphEdge[] {
+    return this.getVertex(id).incoming;
+  }
+
+  /** Returns the edges from a node, in the order of the definition. */
+  outgoing(id: string): readonly GraphEdge[] {
+    return this.getVertex(id).outgoing;
+  }
+
+  /**
+   * True if the edges from a node have to be decided: the node has `branch`, or an edge has a condition or an outcome.
+   */
+  hasChoice(id: string): boolean {
+    const { node, outgoing } = this.getVertex(id);
+    return node.branch !== undefined || !outgoing.every(({ edge }) => isUnconditional(edge));
+  }
+
+  /** Returns each predecessor once, in the order of the edges. */
+  predecessors(id: string): string[] {
+    return [...new Set(this.incoming(id).map(({ from }) => from))];
+  }
+
+  /** Returns each successor once, in the order of the edges. */
+  successors(id: string): string[] {
+    return [...new Set(this.outgoing(id).map(({ to }) => to))];
+  }
+
+  /** Returns the index of a node in the definition. */
+  placeInDefinition(id: string): number {
+    return this.getVertex(id).place;
+  }
+
+  /** Sorts items with node ids by the order of those nodes in the definition. */
+  asDefined<T extends { readonly id: string }>(nodes: Iterable<T>): T[] {
+    return [...nodes].sort((a, b) => this.getVertex(a.id).place - this.getVertex(b.id).place);
+  }
+
+  /**
+   * Returns the nodes whose Artifacts are the run's result, in the order of the definition: the output nodes, or the
+   * leaves if there are none.
+   */
+  resultNodes(): WorkflowNode[] {
+    return [...this.results.values()];
+  }
+
+  /** True if a node is one of `resultNodes`. */
+  isResult(id: string): boolean {
+    return this.results.has(id);
+  }
+
+  private getVertex(id: string): Vertex {
+    const vertex = this.vertices.get(id);
+    if (vertex === undefined) throw new RangeError(`The graph has no node "${id}"`);
+    return vertex;
+  }
+
+  /** @returns faults of the nodes */
+  private addNodes(): GraphFault[] {
+    return [...this.definition.nodes.entries()].flatMap(([place, node]): GraphFault[] => {
+      if (this.vertices.has(node.id)) return [{ code: 'DUPLICATE_NODE', text: `duplicate node ID: ${node.id}` }];
+      this.vertices.set(node.id, { node, place, incoming: [], outgoing: [] });
+      return [];
+    });
+  }
+
+  /** @returns faults of the edges */
+  private addEdges(): GraphFault[] {
+    const known = new Set<string>();
+    return [...this.definition.edges.entries()].flatMap(([index, edge]): GraphFault[] => {
+      const { from, to, loop } = edge;
+      const [source, target] = [this.vertices.get(from), this.vertices.get(to)];
+      if (!source || !target)
+        return [{ code: 'UNKNOWN_NODE', text: `edge references unknown node: ${source ? to : from}`, edge: index }];
+      const added = { index, from, to, edge };
+      if (loop) {
+        this.backEdges.push(added);
+        return [];
+      }
+      const key = JSON.stringify([from, to]);
+      if (isUnconditional(edge) && known.has(key)) return [];
+      if (isUnconditional(edge)) known.add(key);
+      source.outgoing.push(added);
+      target.incoming.push(added);
+      return [];
+    });
+  }
+
+  private exitFaults(): GraphFault[] {
+    return [...this.exits.keys()].flatMap((id): GraphFault[] => {
+      if (!this.vertices.has(id)) return [{ code: 'INVALID_EXIT', text: `onExit names unknown node: ${id}` }];
+      const edge = this.definition.edges.findIndex(({ from, to }) => from === id || to === id);
+      return edge < 0 ? [] : [{ code: 'INVALID_EXIT', text: `onExit node has an edge: ${id}`, edge }];
+    });
+  }
+
+  /** Returns the result nodes. A node whose outgoing edges are all for failures counts as a leaf. */
+  private findResults(): WorkflowNode[] {
+    const nodes = this.definition.nodes.filter(({ id }) => !this.exits.has(id));
+    const outputs = nodes.filter(({ type }) => type === 'output');
+    if (outputs.length > 0) return outputs;
+    return nodes.filter(({ id }) => this.outgoing(id).every(({ edge }) => edge.on === 'failure'));
+  }
+
+  /** Sorts the nodes by Kahn's algorithm. */
+  private sortTopologically(): string[] {
+    const inDegrees = new Map([...this.vertices].map(([id, { incoming }]) => [id, incoming.length]));
+    const order = [...inDegrees].filter(([, inDegree]) => inDegree === 0).map(([id]) => id);
+    for (let next = 0; next < order.length; next++) {
+      for (const { to } of this.outgoing(order[next] ?? '')) {
+        const inDegree = (inDegrees.get(to) ?? 0) - 1;
+        inDegrees.set(to, inDegree);
+        if (inDegree === 0) order.push(to);
+      }
+    }
+    return order;
+  }
+}
+
+function isUnconditional({ when, on }: WorkflowEdge): boolean {
+  return when === undefined && on === undefined;
+}
+
+/**
+ * Answers which nodes have run in any case before another one starts:
+ * - its predecessors,
+ * - the body of a loop, if the loop precedes it,
+ * - within a loop, the whole body: in this iteration or the previous one.
+ */
+export class PrecedenceIndex {
+  private readonly ancestors: AncestorSets;
+  /** Loops by the nodes that they repeat. */
+  private readonly loops = new Map<string, Loop[]>();
+
+  constructor(private readonly graph: WorkflowGraph) {
+    this.ancestors = new AncestorSets(graph);
+    for (const loop of graph.loops) for (const id of loop.body) this.loops.set(id, [...this.loopsOf(id), loop]);
+  }
+
+  /** True if the node `other` has run when the node `id` starts. */
+  runsAfter(id: string, other: string): boolean {
+    // `onExit` nodes start at the same time, after all other nodes.
+    if (this.graph.exits.has(id)) return !this.graph.exits.has(other);
+    if (this.ancestors.hasAncestor(id, other)) return true;
+    return this.loopsOf(other).some(({ body, to }) => body.has(id) || this.ancestors.hasAncestor(id, to));
+  }
+
+  /** True if the node `other` has run when the outgoing edges of `id` are decided. */
+  decidesAfter(id: string, other: string): boolean {
+    return id === other || this.runsAfter(id, other);
+  }
+
+  /** True if a loop repeats both nodes. */
+  isRepeated(id: string, other: string): boolean {
+    return this.loopsOf(id).some(({ body }) => body.has(other));
+  }
+
+  private loopsOf(id: string): readonly Loop[] {
+    return this.loops.get(id) ?? [];
+  }
+}

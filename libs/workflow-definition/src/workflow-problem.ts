@@ -1,0 +1,110 @@
+import { InputSchema, InvalidInputSchema, LONGEST_DURATION, parseDuration, type SharedUse } from '#libs/expressions';
+import type { JsonValue } from '#libs/protocol';
+
+/** A problem of a definition: an `error`, or a `warningProblem` about something that its author may not intend. */
+export interface WorkflowProblem {
+  severity: 'error' | 'warning';
+  /** Kind of the problem, for programs. */
+  code: string;
+  detail: string;
+  /** Place, for example `nodes[2].id`. */
+  path: string;
+  /** Id of the node. */
+  node?: string;
+  /** Index of the edge in `edges`. */
+  edge?: number;
+  /** Beginning in the text at `path`, in UTF-16 code units. */
+  offset?: number;
+}
+
+type ProblemPlace = Pick<WorkflowProblem, 'node' | 'edge' | 'offset'>;
+
+/** Returns a problem because of which a definition is rejected. */
+export function errorProblem(code: string, path: string, detail: string, place: ProblemPlace = {}): WorkflowProblem {
+  return { severity: 'error', code, detail, path, ...place };
+}
+
+/** Returns a problem that is reported to the author and does not prevent a save. */
+export function warningProblem(code: string, path: string, detail: string, place: ProblemPlace = {}): WorkflowProblem {
+  return { severity: 'warning', code, detail, path, ...place };
+}
+
+/** The node, edge or definition whose members are checked. */
+interface ProblemOwner {
+  /** Example: `nodes[2]`; empty for the definition. */
+  path: string;
+  /** Beginning of each message, for example `agent node "a": `. */
+  said: string;
+  node?: string;
+  edge?: number;
+}
+
+/** Collects problems of the members of a node, an edge or a definition. An absent member is valid. */
+export class MemberProblems {
+  readonly found: WorkflowProblem[] = [];
+
+  constructor(private readonly owner: ProblemOwner) {}
+
+  /** Checks a number against an inclusive range. */
+  checkNumber(member: string, value: number | undefined, [least, most]: readonly [number, number]): this {
+    const holds = value === undefined || (value >= least && value <= most);
+    return this.checkThat(holds, 'OUT_OF_RANGE', member, `must be from ${least} to ${most}`);
+  }
+
+  /** Checks a whole number against an inclusive range. */
+  checkWholeNumber(member: string, value: number | undefined, range: readonly [number, number]): this {
+    if (value === undefined || Number.isInteger(value)) return this.checkNumber(member, value, range);
+    return this.checkThat(false, 'OUT_OF_RANGE', member, `must be a whole number from ${range[0]} to ${range[1]}`);
+  }
+
+  /** Checks a duration that may be zero. */
+  checkPause(member: string, value: string | undefined): this {
+    return this.checkDuration(member, value, 0);
+  }
+
+  /** Checks a duration that must be more than zero. */
+  checkLimit(member: string, value: string | undefined): this {
+    return this.checkDuration(member, value, 1);
+  }
+
+  /**
+   * Checks a JSON Schema, and a value against it.
+   * @param use limits that the schemas of the workflow share
+   */
+  checkSchema(
+    member: string,
+    schema: JsonValue | undefined,
+    use: SharedUse,
+    value?: { member: string; value: JsonValue },
+  ): this {
+    if (schema === undefined) return this;
+    try {
+      const rules = InputSchema.fromJson(schema, use);
+      const [wrong] = value === undefined ? [] : rules.faults(value.value, use);
+      return wrong === undefined || value === undefined
+        ? this
+        : this.addProblem('INVALID_DEFAULT', `${value.member}${wrong.path}`, wrong.detail);
+    } catch (error) {
+      if (!(error instanceof InvalidInputSchema)) throw error;
+      return this.addProblem('INVALID_SCHEMA', member, error.message);
+    }
+  }
+
+  /** Adds a problem unless the rule holds. */
+  checkThat(holds: boolean, code: string, member: string, rule: string): this {
+    return holds ? this : this.addProblem(code, member, rule);
+  }
+
+  private checkDuration(member: string, value: string | undefined, least: number): this {
+    const milliseconds = value === undefined ? least : parseDuration(value);
+    const holds = milliseconds !== undefined && milliseconds >= least && milliseconds <= LONGEST_DURATION;
+    const range = `${least > 0 ? 'more than nothing and ' : ''}a year at most`;
+    return this.checkThat(holds, 'INVALID_DURATION', member, `must be a duration (500ms, 1.5s, 2m, 48h, 7d), ${range}`);
+  }
+
+  private addProblem(code: string, member: string, rule: string): this {
+    const { path, said, ...place } = this.owner;
+    this.found.push(errorProblem(code, path === '' ? member : `${path}.${member}`, `${said}${member} ${rule}`, place));
+    return this;
+  }
+}

@@ -1,0 +1,268 @@
+import type { NodeTypes } from '#libs/executor';
+import { expressionsIn, SharedUse } from '#libs/expressions';
+import { isJsonObject, type JsonObject, templateReferences, textStart } from '#libs/protocol';
+import { findExpressionProblems } from './expression-problems.js';
+import { buildGraphOrProblems, findBranchProblems, findEdgeProblems, runRuleProblems } from './graph-problems.js';
+import { DEEPEST_RUN } from './named-workflows.js';
+import { findConfigProblems, nodeRuleProblems } from './node-rules.js';
+import { isOrdered, plainTexts, templateKey, templateProblems, templatesOf, valueKey } from './node-templates.js';
+import { userInputNode } from './run-inputs.js';
+import { inlineBody, readDefinition, unknownMembers } from './sent-definition.js';
+import { PrecedenceIndex, type WorkflowGraph } from './workflow-graph.js';
+import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
+import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+
+/** Returns the warnings about a definition without errors. */
+function workflowWarnings(
+  definition: WorkflowDefinition,
+  graph: WorkflowGraph,
+  reach: PrecedenceIndex,
+  nodeTypes: NodeTypes,
+): WorkflowProblem[] {
+  const nodes = [...definition.nodes.entries()];
+  return [
+    ...nodes.flatMap(([index, node]) => strangeKeys(index, node, nodeTypes)),
+    ...nodes.flatMap(([index, node]) => ignoredKeys(index, node, graph)),
+    ...(definition.language === 2 || graph.isPlain
+      ? []
+      : nodes.flatMap(([index, node]) => unevaluatedTexts(index, node))),
+    ...nodes.flatMap(([index, node]) => literalTemplates(index, node, graph)),
+    ...(definition.language === 2 ? nodes.flatMap(([index, node]) => keywordIds(index, node)) : []),
+    ...nodes.flatMap(([index, node]) => unconnectedNode(index, node, graph)),
+    ...nodes.flatMap(([index, node]) => unaddressedNode(index, node, graph)),
+    ...templateProblems(definition, graph, reach),
+  ];
+}
+
+/** Config key that all node types accept. */
+const COMMON_KEY = 'description';
+const MOST_KEYS = 10;
+
+function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeTypes: NodeTypes): WorkflowProblem[] {
+  const known = nodeTypes.configKeys(type);
+  if (known === undefined) return [];
+  const strange = Object.keys(config).filter((key) => key !== COMMON_KEY && !known.includes(key));
+  return strange.slice(0, MOST_KEYS).map((key) => {
+    const shown = textStart(key, 64);
+    const detail = `${type} node "${id}": unknown config key "${shown}" (known: ${[...known, COMMON_KEY].join(', ')})`;
+    return warningProblem('UNKNOWN_CONFIG_KEY', `nodes[${index}].config.${shown}`, detail, { node: id });
+  });
+}
+
+/** Warns of members that have no effect. */
+function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+  const { id, type, config, timeout, each, onWait } = node;
+  const said = `${type} node "${id}":`;
+  const ignoredKey = (path: string, detail: string): WorkflowProblem[] => [
+    warningProblem('IGNORED_KEY', `nodes[${index}].${path}`, `${said} ${detail}`, { node: id }),
+  ];
+  const { timeout: own } = config;
+  return [
+    ...(timeout !== undefined && own !== undefined && own !== null
+      ? ignoredKey('config.timeout', 'config.timeout does nothing beside the timeout of the node')
+      : []),
+    ...(timeout !== undefined && Object.hasOwn(UNTIMED_TYPES, type)
+      ? ignoredKey('timeout', `timeout does nothing: ${UNTIMED_TYPES[type]}`)
+      : []),
+    ...(each?.minSuccess !== undefined && each.onFailure !== 'collect'
+      ? ignoredKey('each.minSuccess', 'each.minSuccess does nothing without "onFailure": "collect"')
+      : []),
+    ...(onWait !== undefined && SILENT_TYPES.has(type)
+      ? ignoredKey('onWait', 'onWait does nothing: it never asks')
+      : []),
+    ...(onWait !== undefined && graph.exits.has(id)
+      ? ignoredKey('onWait', 'onWait does nothing: nodes of onExit cannot ask')
+      : []),
+  ];
+}
+
+/** Warns of expressions in texts whose language does not evaluate them. */
+function unevaluatedTexts(index: number, node: WorkflowNode): WorkflowProblem[] {
+  const said = `${node.type} node "${node.id}":`;
+  const found = templatesOf(node).filter(({ text }) => !expressionsIn(text).next().done);
+  return found.slice(0, MOST_KEYS).map(({ path, text }) =>
+    warningProblem(
+      'NOT_EVALUATED',
+      `nodes[${index}].${path}`,
+      `${said} \${…} in ${path} is text without "language": 2`,
+      {
+        node: node.id,
+        offset: text.indexOf('${'),
+      },
+    ),
+  );
+}
+
+/** Warns of the first expression or reference in each text that is not a template. */
+function literalTemplates(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+  const { id, type } = node;
+  return plainTexts(node).flatMap(({ path, text }) => {
+    const isExpression = graph.definition.language === 2 && !expressionsIn(text).next().done;
+    const reference = templateReferences(text).find((it) => graph.has(it.id) || graph.has(userInputNode(it.id) ?? ''));
+    const found = [
+      ...(isExpression ? [{ written: '${…}', offset: text.indexOf('${') }] : []),
+      ...(reference ? [{ written: textStart(reference.written, 100), offset: reference.offset }] : []),
+    ];
+    const [first] = found.toSorted((one, other) => one.offset - other.offset);
+    if (first === undefined) return [];
+    const detail = `${type} node "${id}": ${first.written} in ${path} stays as it is written: it is no template`;
+    return [warningProblem('NOT_EVALUATED', `nodes[${index}].${path}`, detail, { node: id, offset: first.offset })];
+  });
+}
+
+/** Keywords of CEL: no member of this name can be selected by a dot. */
+const KEYWORDS: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
+
+/** Warns of an input that expressions cannot name as `inputs.id`. */
+function keywordIds(index: number, { id, type }: WorkflowNode): WorkflowProblem[] {
+  if (type !== 'input' || !KEYWORDS.has(id)) return [];
+  const detail = `input node "${id}": expressions name it inputs["${id}"]; inputs.${id} is a syntax error`;
+  return [warningProblem('KEYWORD_ID', `nodes[${index}].id`, detail, { node: id })];
+}
+
+/** Node types without a timeout, each with the reason. */
+const UNTIMED_TYPES: Readonly<Record<string, string>> = {
+  set: 'it is done at once',
+  wait: 'it waits as long as its config says',
+  human: 'the time that it waits for an answer does not count, onWait.deadline limits that',
+};
+
+/** Node types that never ask a question. */
+const SILENT_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'tool', 'set', 'wait']);
+
+/** Warns of a node without edges in a workflow with several nodes. */
+function unconnectedNode(index: number, { id, type }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+  const alone = graph.incoming(id).length === 0 && graph.outgoing(id).length === 0;
+  if (!alone || graph.order.length === 1 || graph.exits.has(id)) return [];
+  const detail = `${type} node "${id}" is connected to no other node`;
+  return [warningProblem('UNCONNECTED', `nodes[${index}]`, detail, { node: id })];
+}
+
+/** Node types whose work needs no Message, or more than its text. */
+const UNADDRESSED_TYPES: ReadonlySet<string> = new Set(['input', 'tool', 'set', 'wait']);
+
+/** Warns of a node that is sent no content: in a workflow with `input` nodes, the caller's text goes only to these. */
+function unaddressedNode(index: number, { id, type, config }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+  if (UNADDRESSED_TYPES.has(type) || graph.incoming(id).length > 0 || !graph.hasInputs) return [];
+  const text = config[templateKey(type)];
+  if ((typeof text === 'string' && text !== '') || config[valueKey(type)] !== undefined) return [];
+  if (graph.loops.some(({ to }) => to === id)) return [];
+  const sent = isOrdered(type) ? `"Execute node ${id}"` : 'an empty text';
+  const detail = `${type} node "${id}" has neither a ${templateKey(type)} nor a node before it: it is sent ${sent}`;
+  return [warningProblem('NO_MESSAGE', `nodes[${index}]`, detail, { node: id })];
+}
+
+/** Valid names of workflows and ids of nodes. */
+export const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+
+const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
+
+/** Limit of the problems in a response. */
+const MOST_PROBLEMS = 100;
+
+/**
+ * Returns the problems of a definition, at most 100. Errors prevent a save; warnings are only searched for if there are
+ * no errors.
+ */
+export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
+  return new DefinitionCheck(nodeTypes, definition.name).findProblems(definition);
+}
+
+/** Checks a definition and its inline definitions, which share the limits of expensive parts. */
+class DefinitionCheck {
+  private readonly use = new SharedUse();
+
+  constructor(
+    private readonly nodeTypes: NodeTypes,
+    private readonly name: string,
+  ) {}
+
+  /** @param depth number of definitions around it */
+  findProblems(definition: WorkflowDefinition, depth = 0): WorkflowProblem[] {
+    const graph = buildGraphOrProblems(definition);
+    const reach = Array.isArray(graph) ? undefined : new PrecedenceIndex(graph);
+    const errors = [
+      ...namingProblems(definition),
+      ...(Array.isArray(graph) ? graph : findBranchProblems(graph)),
+      ...findConfigProblems(definition, this.nodeTypes, this.use),
+      ...runRuleProblems(definition),
+      ...nodeRuleProblems(definition, this.use),
+      ...findEdgeProblems(definition),
+      ...findExpressionProblems(definition, reach, this.use),
+    ];
+    const inner = [...definition.nodes.entries()].flatMap(([index, node]) =>
+      this.findChildProblems(index, node, definition.language, depth),
+    );
+    const found = [...errors, ...inner.filter(({ severity }) => severity === 'error')];
+    if (found.length > 0 || Array.isArray(graph) || reach === undefined) return found.slice(0, MOST_PROBLEMS);
+    return [...workflowWarnings(definition, graph, reach, this.nodeTypes), ...inner].slice(0, MOST_PROBLEMS);
+  }
+
+  /** Returns problems of the inline definition, or the reference, of a `workflow` node. */
+  private findChildProblems(
+    index: number,
+    node: WorkflowNode,
+    language: WorkflowDefinition['language'],
+    depth: number,
+  ): WorkflowProblem[] {
+    const { id, type, config } = node;
+    const path = `nodes[${index}].config`;
+    const said = `${type} node "${id}":`;
+    if (type === 'workflow' && config['workflow'] === this.name) {
+      const detail = `${said} workflow "${this.name}" would run itself again`;
+      return [errorProblem('LOOP_DETECTED', `${path}.workflow`, detail, { node: id })];
+    }
+    const body = inlineBody(node, language);
+    if (body === undefined) return [];
+    if (depth === DEEPEST_RUN) {
+      const detail = `${said} at most ${DEEPEST_RUN} runs lie in each other below the first`;
+      return [errorProblem('DEPTH_EXCEEDED', `${path}.body`, detail, { node: id })];
+    }
+    const read = readDefinition(body);
+    const problems = Array.isArray(read) ? read : this.findProblems(read, depth + 1);
+    const inner = [...problems, ...unknownMembers(body)].map((it) => ({
+      severity: it.severity,
+      code: it.code,
+      detail: `${said} ${it.detail}`,
+      path: it.path === '' ? `${path}.body` : `${path}.body.${it.path}`,
+      node: id,
+      ...(it.offset !== undefined && { offset: it.offset }),
+    }));
+    const given = config['inputs'];
+    if (Array.isArray(read) || !isJsonObject(given)) return inner;
+    const wrong = childInputProblems(read, given).map(({ code, path: member, detail }) =>
+      errorProblem(code, `${path}.${member}`, `${said} ${detail}`, { node: id }),
+    );
+    return [...inner, ...wrong];
+  }
+}
+
+/** Returns problems of inputs that a run would reject whatever their values are. */
+export function childInputProblems(child: WorkflowDefinition, given: JsonObject): WorkflowProblem[] {
+  const ids = new Set(child.nodes.map(({ id }) => id));
+  const unknown = Object.keys(given).filter((name) => !ids.has(name));
+  const missing = child.nodes.filter(
+    ({ id, type, config }) =>
+      type === 'input' && !Object.hasOwn(given, id) && config['default'] === undefined && config['optional'] !== true,
+  );
+  return [
+    ...unknown.map((name) => {
+      const shown = textStart(name, 64);
+      return errorProblem('UNKNOWN_INPUT', `inputs.${shown}`, `inputs.${shown} is no input of what it runs`);
+    }),
+    ...missing.map(({ id }) =>
+      errorProblem('MISSING_INPUT', `inputs.${id}`, `inputs.${id} is required by what it runs`),
+    ),
+  ];
+}
+
+function namingProblems({ name, nodes }: WorkflowDefinition): WorkflowProblem[] {
+  const problems: WorkflowProblem[] = [];
+  if (!WORKFLOW_NAME.test(name)) problems.push(errorProblem('INVALID_NAME', 'name', `name ${NAME_RULE}`));
+  if (nodes.length === 0) problems.push(errorProblem('NO_NODES', 'nodes', 'a workflow needs at least one node'));
+  for (const [index, { id }] of nodes.entries()) {
+    if (!WORKFLOW_NAME.test(id))
+      problems.push(errorProblem('INVALID_NAME', `nodes[${index}].id`, `node id ${NAME_RULE}`));
+  }
+  return problems;
+}

@@ -1,0 +1,235 @@
+import { LRUCache } from 'lru-cache';
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { Job } from '#libs/jobs';
+import { canonicalJson, formQuestion, isWaitingState, type JsonObject, type Task } from '#libs/protocol';
+import type { TaskHeader, TaskStore } from '#libs/tasks';
+import type { NodeInstance } from '../state/node-instance.js';
+import { AUTH_REQUIRED } from '../state/run-steps.js';
+import type { ChildEnding } from './child-ending.js';
+import type { LastSequences } from './run-ending.js';
+import type { RunChildStore } from './run-services.js';
+
+/** Name of the job that polls a remote Task which has asked a run a question. */
+export const LOOK_AT_REMOTE = 'runs.look-at-remote';
+
+/** Milliseconds before the first poll. Each further pause is twice as long, up to `LONGEST_PAUSE_MS`. */
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 300_000;
+/** Random part that is subtracted from a pause, so that the polls of many runs spread. */
+const SPREAD = 0.25;
+/** Attempts of the job. It fails only while the database is unavailable; the attempts outlast a day. */
+const MOST_ATTEMPTS = 25;
+/** Priority behind every other kind of job. */
+const PRIORITY = 10;
+
+/** A question of a remote agent for which a run waits. */
+export interface RemoteLook {
+  runId: string;
+  /** Name of the node's instance. */
+  node: string;
+  /** Identifies the question of the node, see `questionId`. */
+  asked: string;
+  /** Number of polls so far. */
+  looks: number;
+  /** True if the agent's time slot has been reserved for this poll. */
+  reserved?: boolean;
+  attempt: number;
+  taskId: string;
+  agentUrl: string;
+  scope: { tenant: string; owner: string };
+  /** Name of a stored credential. */
+  credential?: string;
+  wantsAuth: boolean;
+  /** Digest of the question, see `questionDigest`. */
+  question: string;
+}
+
+/** Ends the polls for a question of a node that has been answered. */
+interface LookOver {
+  runId: string;
+  node: string;
+  over: true;
+}
+
+/** Returns the id of the question of an attempt. A Message and a resumed Task each begin a new question. */
+export function questionId({ attempts, sentAt = '' }: { attempts: number; sentAt?: string }): string {
+  return `${attempts} ${sentAt}`;
+}
+
+/** Returns the digest of a question's Parts and form. The order of members does not affect it. */
+export function questionDigest({ question, asks }: Pick<WaitingEnding, 'question' | 'asks'>): string {
+  const members = { question, ...(asks && { asks }) } as unknown as JsonObject;
+  return createHash('sha256')
+    .update(canonicalJson(JSON.parse(JSON.stringify(members)) as JsonObject))
+    .digest('base64url');
+}
+
+type WaitingEnding = Extract<ChildEnding, { kind: 'waiting' }>;
+
+/**
+ * True if the remote Task still asks the question for which the run waits. A waiting Task without a Message counts as
+ * unchanged: some agents send the question only in their stream.
+ */
+export function asksTheSame({ wantsAuth, question }: RemoteLook, { status }: Pick<Task, 'status'>): boolean {
+  const { state, message } = status;
+  if ((state as string) === 'TASK_STATE_UNSPECIFIED') return true;
+  if (!isWaitingState(state) || wantsAuth !== (state === 'TASK_STATE_AUTH_REQUIRED')) return false;
+  if (message === undefined) return true;
+  const asks = formQuestion(message);
+  return questionDigest({ question: message.parts, ...(asks && { asks }) }) === question;
+}
+
+/**
+ * Returns the milliseconds before a poll.
+ * @param looks number of polls before it
+ */
+export function pauseBefore(looks: number, random = Math.random()): number {
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(looks, 30)) * (1 - SPREAD * random);
+}
+
+/**
+ * Returns the job that polls a remote Task. Commit it with the event of the question.
+ * @param ending the question of the agent
+ */
+export function remoteLookJob(
+  look: Omit<RemoteLook, 'wantsAuth' | 'question'>,
+  ending: Pick<WaitingEnding, 'status' | 'question' | 'asks'>,
+): Job {
+  const payload = { ...look, wantsAuth: ending.status === AUTH_REQUIRED, question: questionDigest(ending) };
+  return {
+    name: LOOK_AT_REMOTE,
+    key: remoteLookKey(look),
+    payload,
+    runAt: new Date(Date.now() + pauseBefore(look.looks, 0)),
+    maxAttempts: MOST_ATTEMPTS,
+    priority: PRIORITY,
+  };
+}
+
+/** Returns the job that ends the polls for a node's question. It replaces the pending poll. */
+export function remoteLookOver({ runId, node }: Omit<LookOver, 'over'>): Job {
+  return { name: LOOK_AT_REMOTE, key: remoteLookKey({ runId, node }), payload: { runId, node, over: true } };
+}
+
+export function remoteLookKey({ runId, node }: Pick<RemoteLook, 'runId' | 'node'>): string {
+  return `${LOOK_AT_REMOTE}/${runId}/${node}`;
+}
+
+/** Returns the next poll of the running job, to be enqueued after `pause` milliseconds. */
+export function nextLook(look: RemoteLook, pause: number): NextLook {
+  const limits = { maxAttempts: MOST_ATTEMPTS, priority: PRIORITY };
+  return { name: LOOK_AT_REMOTE, key: remoteLookKey(look), payload: look, pause, ...limits };
+}
+
+export interface NextLook {
+  name: string;
+  key: string;
+  payload: RemoteLook;
+  /** Milliseconds before the poll. */
+  pause: number;
+  maxAttempts: number;
+  priority: number;
+}
+
+/** Parses the payload of a job. @throws ZodError for another shape */
+export function readRemoteLook(payload: unknown): RemoteLook | LookOver {
+  return REMOTE_LOOK.parse(payload);
+}
+
+const REMOTE_LOOK = z.union([
+  z.object({ runId: z.string(), node: z.string(), over: z.literal(true) }),
+  z.object({
+    runId: z.string(),
+    node: z.string(),
+    asked: z.string(),
+    looks: z.int(),
+    reserved: z.boolean().optional(),
+    attempt: z.int(),
+    taskId: z.string(),
+    agentUrl: z.string(),
+    scope: z.object({ tenant: z.string(), owner: z.string() }),
+    credential: z.string().optional(),
+    wantsAuth: z.boolean(),
+    question: z.string(),
+  }),
+]);
+
+/** Result of polling the Tasks of nodes that wait for an answer. */
+export interface AskingChildren {
+  /** Nodes whose Tasks no longer wait for the question that the run knows. */
+  movedOn: NodeInstance[];
+  /** Last event sequences of the local Tasks. */
+  sequences: LastSequences;
+}
+
+/**
+ * Finds waiting nodes whose Tasks no longer wait for the question that the run knows. Such a question was answered at
+ * the Task itself, the Task was canceled, or it continued without an answer. Remote agents are polled by jobs; only the
+ * findings of those jobs are read here.
+ */
+export async function pollWaitingChildren(
+  { tasks, children }: AskedStores,
+  runId: string,
+  waiting: readonly NodeInstance[],
+): Promise<AskingChildren> {
+  const [own, elsewhere] = [
+    await pollLocalChildren(tasks, waiting),
+    await pollRemoteChildren(children, runId, waiting),
+  ];
+  return { ...own, movedOn: [...own.movedOn, ...elsewhere] };
+}
+
+export interface AskedStores {
+  tasks: Pick<TaskStore, 'readHeaders' | 'loadTask'>;
+  children: Pick<RunChildStore, 'movedOn'>;
+}
+
+async function pollRemoteChildren(
+  children: AskedStores['children'],
+  runId: string,
+  waiting: readonly NodeInstance[],
+): Promise<NodeInstance[]> {
+  const asking = waiting.filter(({ type, taskId }) => type === 'external' && taskId !== undefined);
+  if (asking.length === 0) return [];
+  const found = new Set((await children.movedOn(runId)).map(({ nodeId, asked }) => `${nodeId} ${asked}`));
+  return asking.filter((node) => found.has(`${node.instance} ${questionId(node)}`));
+}
+
+async function pollLocalChildren(
+  tasks: AskedStores['tasks'],
+  waiting: readonly NodeInstance[],
+): Promise<AskingChildren> {
+  const own = waiting.filter(({ type, taskId }) => type !== 'external' && taskId !== undefined);
+  if (own.length === 0) return { movedOn: [], sequences: {} };
+  const headers = await tasks.readHeaders(own.map(({ taskId = '' }) => taskId));
+  const movedOn: NodeInstance[] = [];
+  for (const node of own) {
+    const header = headers.get(node.taskId ?? '');
+    if (header && !(await isQuestionUnchanged(tasks, node, header))) movedOn.push(node);
+  }
+  return { movedOn, sequences: Object.fromEntries([...headers].map(([id, { lastSequence }]) => [id, lastSequence])) };
+}
+
+/**
+ * True if a Task still asks the question that its run knows. Reads the Task itself, once for each of its states: the
+ * clocks of two replicas give no order.
+ */
+async function isQuestionUnchanged(
+  tasks: Pick<TaskStore, 'loadTask'>,
+  node: NodeInstance,
+  header: TaskHeader,
+): Promise<boolean> {
+  if (!isWaitingState(header.state)) return false;
+  const known = { question: node.question, asks: node.asks };
+  const state = `${header.lastSequence} ${createHash('sha256').update(JSON.stringify(known)).digest('base64')}`;
+  if (found.get(header.taskId) === state) return true;
+  const message = (await tasks.loadTask(header.taskId))?.task.status.message;
+  if (!isDeepStrictEqual(known, { question: message?.parts ?? [], asks: formQuestion(message) })) return false;
+  found.set(header.taskId, state);
+  return true;
+}
+
+/** Tasks that ask what their runs know, with the state in which they did. They are not loaded again. */
+const found = new LRUCache<string, string>({ max: 20_000 });

@@ -1,0 +1,369 @@
+import { Logger } from '@nestjs/common';
+import { AgentCallError, type CalledTask } from '#libs/a2a-client';
+import { type CallFailure, type CallOutcome, isLeftWaiting, statusTextOf } from '#libs/durable';
+import type { PartRestorer, RequestContext } from '#libs/executor';
+import { InputSchema, InvalidInputSchema } from '#libs/expressions';
+import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http-server';
+import {
+  A2A_ERRORS,
+  A2AError,
+  type Artifact,
+  dataPart,
+  failureNote,
+  type FieldViolation,
+  firstData,
+  type FormQuestion,
+  formQuestion,
+  isFilePart,
+  joinedText,
+  jsonInText,
+  type JsonValue,
+  mergedTexts,
+  type Part,
+  redactedUrl,
+  type RunEventNote,
+  type TaskState,
+} from '#libs/protocol';
+import {
+  type FailureKind,
+  isFailureKind,
+  mayReadBytes,
+  type WorkflowGraph,
+  type WorkflowNode,
+} from '#libs/workflow-definition';
+import { FailedExpression } from '../messages/run-expressions.js';
+import type { NodeInstance } from '../state/node-instance.js';
+import { AUTH_REQUIRED } from '../state/run-steps.js';
+
+/** Error for a node result that violates its definition. Its message may be shown to callers. */
+export class InvalidOutput extends Error {
+  override readonly name = 'InvalidOutput';
+}
+
+/** Rules for a node's result (`output`; `config.schema` of an `output` node). */
+export class OutputRules {
+  private static readonly known = new WeakMap<WorkflowNode, OutputRules>();
+  private readonly schema: InputSchema | undefined;
+
+  private constructor(private readonly node: WorkflowNode) {
+    this.schema = usableSchema(node.output?.schema ?? (node.type === 'output' ? node.config['schema'] : undefined));
+  }
+
+  /** Returns the rules of a node of a definition. They are read once. */
+  static forNode(node: WorkflowNode): OutputRules {
+    const rules = OutputRules.known.get(node) ?? new OutputRules(node);
+    OutputRules.known.set(node, rules);
+    return rules;
+  }
+
+  /**
+   * Returns the result to store; with `parse`, the JSON of its text is added as data.
+   * @param mostMembers limit of members and elements of that JSON
+   * @throws InvalidOutput
+   */
+  applyRules(artifacts: Artifact[], mostMembers: number): Artifact[] {
+    const kept = this.node.output?.parse === true ? this.withData(artifacts, mostMembers) : artifacts;
+    const [fault] = this.schema?.faults(resultValue(kept[0])) ?? [];
+    if (fault) throw new InvalidOutput(`the output${fault.path} ${fault.detail}`);
+    return kept;
+  }
+
+  private withData(artifacts: Artifact[], mostMembers: number): Artifact[] {
+    const [first, ...others] = artifacts;
+    if (first !== undefined && firstData(first.parts) !== undefined) return artifacts;
+    const text = first && joinedText(first.parts);
+    if (first === undefined || text === undefined) throw new InvalidOutput('the output has no text to read JSON from');
+    const { schema } = this;
+    const data = jsonInText(text, {
+      read: (json) => parseOutput(json, mostMembers),
+      ...(schema && { fits: (value) => schema.faults(value).length === 0 }),
+    });
+    if (data === undefined) throw new InvalidOutput('the output has no JSON in its text');
+    return [{ ...first, parts: [...first.parts, dataPart(data)] }, ...others];
+  }
+}
+
+/** Returns a result as a value: its data, else its text. */
+function resultValue(artifact: Artifact | undefined): JsonValue {
+  if (artifact === undefined) return null;
+  return firstData(artifact.parts) ?? joinedText(artifact.parts) ?? null;
+}
+
+/** @throws InvalidOutput for JSON with too many members */
+function parseOutput(text: string, mostMembers: number): JsonValue | undefined {
+  if (hasMoreMembers(text, mostMembers)) throw new InvalidOutput(`the output's JSON ${tooManyMembers(mostMembers)}`);
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    refuseUnfitJson(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the schema; `undefined` for one that an earlier version accepted and this one rejects. */
+function usableSchema(schema: JsonValue | undefined): InputSchema | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    return InputSchema.fromJson(schema);
+  } catch (error) {
+    if (error instanceof InvalidInputSchema) return undefined;
+    throw error;
+  }
+}
+
+/** Outcome of a call to an agent, as its run takes it. */
+export type ChildEnding =
+  | { kind: 'completed'; status: string; artifacts: Artifact[] }
+  // `refused`: the agent rejected an answer and still waits.
+  | { kind: 'waiting'; status: string; question: Part[]; asks?: FormQuestion; refused?: FieldViolation[] }
+  // The Task had continued when the answer to its question arrived.
+  | { kind: 'moved-on'; status?: undefined }
+  | FailedEnding;
+
+export interface FailedEnding {
+  kind: 'failed';
+  /** State of the Task as a word; absent if the agent gave no answer. */
+  status?: string;
+  error: string;
+  failure: FailureKind;
+  /** Set if the agent may still work or wait, and its Task is to be canceled. */
+  isLeft?: true;
+  /** Milliseconds that the agent asks to wait before the next call. */
+  retryAfter?: number;
+}
+
+/** Update of a node's call. */
+export interface ChildUpdate {
+  node: NodeInstance;
+  /** The attempt this update belongs to. */
+  attempt: number;
+  url: string;
+  taskId: string | undefined;
+  contextId: string | undefined;
+  /** Step that the agent reported. */
+  step?: RunEventNote;
+  ending?: ChildEnding;
+}
+
+/** Formats the state of a Task as a word: `completed`, `input-required`. */
+export function formatState(state: TaskState): string {
+  return state.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
+}
+
+/**
+ * Returns what the outcome of a call means for the node.
+ * - Only COMPLETED or a direct Message is a success.
+ * - A waiting Task makes the node wait.
+ * - Any other end is an error of the node.
+ */
+export function readChildEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
+  const { answer } = outcome;
+  if (outcome.kind === 'completed') {
+    const artifacts = node.type === 'agent' ? readWholeAnswer(answer) : readAnswerArtifacts(answer);
+    const merged = artifacts.map((artifact) => ({ ...artifact, parts: mergedTexts(artifact.parts) }));
+    return { kind: 'completed', status: 'completed', artifacts: putOutputFirst(node, merged) };
+  }
+  const status = answer.state && formatState(answer.state);
+  if (outcome.kind === 'waiting') {
+    const message = answer.status?.message;
+    const asks = formQuestion(message);
+    return { kind: 'waiting', status: status ?? '', question: message?.parts ?? [], ...(asks && { asks }) };
+  }
+  const { failure } = outcome;
+  const { state } = failure;
+  const { kind, retryAfter } = readFailureReason(node, failure, answer);
+  return {
+    kind: 'failed',
+    ...(state !== undefined && { status: formatState(state) }),
+    error:
+      state === undefined
+        ? formatCallError(node, url, failure.message)
+        : formatEndError(node, url, state, statusTextOf(answer)),
+    failure: kind,
+    ...(retryAfter !== undefined && { retryAfter }),
+  };
+}
+
+/** Returns the kind of a failure. The kind that a local agent names is used; that of a remote agent is not trusted. */
+function readFailureReason(
+  { type }: WorkflowNode,
+  { kind, rateLimited, retryAfter }: CallFailure,
+  { status }: CalledTask,
+): { kind: FailureKind; retryAfter?: number | undefined } {
+  const said = kind === 'failed' && type !== 'external' ? failureNote(status?.message?.metadata) : undefined;
+  if (said && isFailureKind(said.kind)) return { ...said, kind: said.kind };
+  return { kind: rateLimited ? 'rate-limited' : kind, retryAfter };
+}
+
+/** Formats the node's error for a call that failed without a Task state. */
+function formatCallError(node: WorkflowNode, url: string, cause: string): string {
+  return node.type === 'external' ? `external agent call to ${redactedUrl(url)}: ${cause}` : cause;
+}
+
+function formatEndError(node: WorkflowNode, url: string, state: TaskState, said: string): string {
+  const word = formatState(state);
+  if (node.type === 'external') return `external agent ${redactedUrl(url)} ${word}${said ? `: ${said}` : ''}`;
+  const cause = said.replace(/^Error: /, '');
+  if (word === 'failed') return cause || 'the node failed';
+  return `the node was ${word}${cause ? `: ${cause}` : ''}`;
+}
+
+/** Replaces the Parts of an only Artifact by those of the last status: a model's answer may have come in pieces. */
+function readWholeAnswer(answer: CalledTask): Artifact[] {
+  const artifacts = readAnswerArtifacts(answer);
+  const said = answer.status?.message?.parts ?? [];
+  return artifacts.length === 1 && said.length > 0 ? artifacts.map((it) => ({ ...it, parts: said })) : artifacts;
+}
+
+/** Types whose Artifacts others have named: the first one is the output. */
+const NAMED_BY_OTHERS = new Set(['external', 'script', 'workflow']);
+
+/** Puts the Artifact with the node's id first: it is the output, even if the node made others before it. */
+function putOutputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Artifact[] {
+  const own = NAMED_BY_OTHERS.has(type) ? undefined : artifacts.find(({ artifactId }) => artifactId === id);
+  return own === undefined ? artifacts : [own, ...artifacts.filter((it) => it !== own)];
+}
+
+/** Returns a direct reply, or the Artifacts that are not empty. Without any, the last status Message is the output. */
+function readAnswerArtifacts({ reply, status, artifacts: made }: CalledTask): Artifact[] {
+  if (reply) return [{ artifactId: reply.messageId, parts: reply.parts }];
+  const artifacts = made.filter(({ parts }) => parts.length > 0);
+  const said = status?.message;
+  if (artifacts.length > 0 || !said || said.parts.length === 0) return artifacts;
+  return [{ artifactId: said.messageId, parts: said.parts }];
+}
+
+/** A2A errors by which an agent rejects the content of a Message. Its Task does not change. */
+const ERRORS: ReadonlySet<number> = new Set([
+  A2A_ERRORS.CONTENT_TYPE_NOT_SUPPORTED.code,
+  A2A_ERRORS.INVALID_PARAMS.code,
+  A2A_ERRORS.INVALID_REQUEST.code,
+]);
+/** HTTP status codes with the same meaning: malformed, too large, wrong media type, or not processable. */
+const STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/**
+ * Returns the ending of a call whose answer the agent has rejected: the node keeps asking its question and reports what
+ * is wrong with the answer. `undefined` if the call carried no answer, or failed otherwise.
+ */
+function askedOnAfter({ cause, message }: CallFailure, { answered, asks }: NodeInstance): ChildEnding | undefined {
+  if (answered === undefined || !(cause instanceof AgentCallError) || !isRefusal(cause)) return undefined;
+  return {
+    kind: 'waiting',
+    status: answered.wantsAuth ? AUTH_REQUIRED : 'input-required',
+    question: answered.question,
+    ...(asks && { asks }),
+    refused: violationsOf(cause) ?? [{ field: 'answer', description: message }],
+  };
+}
+
+function isRefusal({ kind, code, status }: AgentCallError): boolean {
+  if (kind === 'client-error') return status !== undefined && STATUSES.has(status);
+  return code !== undefined && ERRORS.has(code);
+}
+
+/** Returns the violations that an agent of this process names; `undefined` for other agents. */
+function violationsOf({ cause }: AgentCallError): FieldViolation[] | undefined {
+  return cause instanceof A2AError && cause.violations.length > 0 ? [...cause.violations] : undefined;
+}
+
+const filesLogger = new Logger('RunFiles');
+
+/** The run whose log receives the ending. */
+interface RecordingRun {
+  context: RequestContext;
+  graph: WorkflowGraph;
+}
+
+/**
+ * Reports an ending as the log will store it: with large Parts as files, or as bytes if expressions may read them. So a
+ * run continues with the same content that it would read from its log after a crash. Restored bytes count against the
+ * limits until the run has applied the ending.
+ */
+export async function reportRecordable(
+  ending: ChildEnding,
+  run: RecordingRun,
+  report: (ending: ChildEnding) => Promise<void>,
+): Promise<void> {
+  using restorer = mayReadBytes(run.graph.definition) ? run.context.partRestorer?.() : undefined;
+  await report(await recordableEnding(ending, run, restorer));
+}
+
+async function recordableEnding(
+  ending: ChildEnding,
+  { context, graph }: RecordingRun,
+  restorer: PartRestorer | undefined,
+): Promise<ChildEnding> {
+  if (ending.kind !== 'completed') return ending;
+  const { status } = ending;
+  const restoreOrKeep = async (parts: readonly Part[]): Promise<Part[] | undefined> =>
+    mayReadBytes(graph.definition) ? restorer?.restoreParts(parts) : context.keepParts?.(parts);
+  const artifacts: Artifact[] = [];
+  try {
+    for (const artifact of ending.artifacts) {
+      const parts = artifact.parts.some(isFilePart) ? await restoreOrKeep(artifact.parts) : undefined;
+      artifacts.push(parts ? { ...artifact, parts } : artifact);
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    filesLogger.error({ err: error, runId: context.taskId }, 'A file that a node has answered cannot be read');
+    return { kind: 'failed', status, error: 'a file of the answer cannot be read', failure: 'failed' };
+  }
+  return { ...ending, artifacts };
+}
+
+const callsLogger = new Logger('RunCalls');
+
+/** Facts about a run that decide what the end of a call means. */
+interface JudgingRun {
+  graph: WorkflowGraph;
+  /** Maximum number of members and items in the JSON of a result. */
+  jsonMembers: number;
+}
+
+/** Returns what the end of a node's call means for its run. */
+export function judgeCallEnding(node: NodeInstance, url: string, outcome: CallOutcome, run: JudgingRun): ChildEnding {
+  const definition = run.graph.node(node.id);
+  if (outcome.kind === 'failed') {
+    if (isAnswerTooLate(node, outcome.failure, run.graph)) return { kind: 'moved-on' };
+    const ending = askedOnAfter(outcome.failure, node) ?? describeInternalFailure(node, url, outcome.failure);
+    if (ending) return ending;
+  }
+  const ending = readChildEnding(definition, url, outcome);
+  if (ending.kind === 'completed') return validateResult(definition, ending, run);
+  const isLeft = ending.kind === 'failed' && node.type === 'external' && isLeftWaiting(outcome);
+  return isLeft ? { ...ending, isLeft } : ending;
+}
+
+/** Returns the failure of a call whose Message could not be rendered. Logs any other internal failure. */
+function describeInternalFailure(
+  node: NodeInstance,
+  url: string,
+  { kind, cause }: CallFailure,
+): ChildEnding | undefined {
+  if (kind !== 'internal') return undefined;
+  if (cause instanceof FailedExpression) return { kind: 'failed', error: cause.message, failure: 'expression' };
+  callsLogger.error({ err: cause, node: node.instance, url: redactedUrl(url) }, 'The call of a node failed');
+  return undefined;
+}
+
+/** True if a local agent no longer takes the answer. Never in a plain definition, where this fails the node. */
+function isAnswerTooLate({ type, answer }: NodeInstance, { cause }: CallFailure, graph: WorkflowGraph): boolean {
+  if (answer === undefined || type === 'external' || graph.isPlain) return false;
+  return cause instanceof AgentCallError && cause.code === A2A_ERRORS.UNSUPPORTED_OPERATION.code;
+}
+
+/** Applies the output rules of the definition. A result that violates them fails the node with `invalid-output`. */
+function validateResult(
+  definition: WorkflowNode,
+  ending: Extract<ChildEnding, { kind: 'completed' }>,
+  { jsonMembers }: JudgingRun,
+): ChildEnding {
+  try {
+    return { ...ending, artifacts: OutputRules.forNode(definition).applyRules(ending.artifacts, jsonMembers) };
+  } catch (error) {
+    if (!(error instanceof InvalidOutput)) throw error;
+    return { kind: 'failed', status: ending.status, error: error.message, failure: 'invalid-output' };
+  }
+}

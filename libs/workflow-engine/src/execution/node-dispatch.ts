@@ -1,0 +1,317 @@
+import { Logger } from '@nestjs/common';
+import { AgentCallError } from '#libs/a2a-client';
+import type { CallIdentity, KeptContext, RemoteContexts, RemoteTalk } from '#libs/durable';
+import { agentToolEntries, type RequestContext, REVISION_KEY } from '#libs/executor';
+import { parseDuration } from '#libs/expressions';
+import { retryWhileDatabaseDown } from '#libs/postgres';
+import {
+  briefText,
+  ContentTooLarge,
+  derivedId,
+  LONGEST_URL,
+  type Part,
+  type RunEventNote,
+  type SendMessageRequest,
+  templateReferences,
+  textBefore,
+  TextBudget,
+  textStart,
+  urlProblem,
+  userMessage,
+  withoutUserinfo,
+} from '#libs/protocol';
+import type { ContentLimits } from '#libs/service';
+import { templatesOf, type WorkflowDefinition, type WorkflowGraph, type WorkflowNode } from '#libs/workflow-definition';
+import {
+  ECHOES_IN_A_TASK,
+  fittedInto,
+  isEmptied,
+  type MessageSource,
+  nodeContent,
+  type NodeContent,
+  standsForSomething,
+} from '../messages/node-message.js';
+import type { RunEvaluation } from '../messages/run-evaluation.js';
+import { FailedExpression } from '../messages/run-expressions.js';
+import type { NodeInstance } from '../state/node-instance.js';
+import { answerParts } from '../state/run-questions.js';
+
+/**
+ * Returns the path of a workflow's agent; for an inline workflow (`outer.node`) the path of its node.
+ * @param name of the workflow
+ */
+export function workflowPath(name: string): string {
+  const [workflow = '', ...nodes] = name.split('.');
+  return nodes.length === 0 ? `workflows/${workflow}` : `workflows/${workflow}/nodes/${nodes.join('.')}`;
+}
+
+/** Returns the path of a node's agent. The path of a node in an inline workflow contains the node around it. */
+export function nodePath(workflow: string, id: string): string {
+  return workflow.includes('.') || id.includes('.')
+    ? workflowPath(`${workflow}.${id}`)
+    : `workflows/${workflow}/nodes/${id}`;
+}
+
+/** Returns the path of the workflow or node that contains the node at a path; `undefined` if the path is no node. */
+export function pathAround(path: string): string | undefined {
+  const [, workflow, around] = /^(workflows\/[^/]+)\/nodes\/(?:([^/]+)\.)?[^/.]+$/.exec(path) ?? [];
+  return around === undefined ? workflow : `${workflow}/nodes/${around}`;
+}
+
+/**
+ * Returns the URL of a node's agent without userinfo, truncated to the longest URL that can be called.
+ * - External node: its own endpoint, which the run calls directly; `undefined` if it has none.
+ * - Any other node: its path under a base URL of this service.
+ */
+export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): string | undefined {
+  if (node.type !== 'external') return `${baseUrl}/a2a/${nodePath(workflow, node.id)}`;
+  const url = node.config['endpoint_url'];
+  return typeof url === 'string' && url !== '' ? briefText(withoutUserinfo(url), LONGEST_URL) : undefined;
+}
+
+/**
+ * Rejects an invalid endpoint. New definitions are checked at save; older ones may still contain such an endpoint.
+ * @throws AgentCallError
+ */
+export function refuseEndpoint({ config: { endpoint_url: url } }: WorkflowNode): void {
+  const problem = typeof url === 'string' ? urlProblem(url) : undefined;
+  if (problem !== undefined) throw new AgentCallError('refused', `endpoint_url ${problem}`);
+}
+
+/**
+ * Returns the settings of an `external` node for each call to its agent: the credential, and the protocol that the
+ * agent is known to speak. Empty for any other node.
+ */
+export function externalCall(node: WorkflowNode | undefined): Pick<CallIdentity, 'credential' | 'protocol'> {
+  if (node?.type !== 'external') return {};
+  const { auth, protocol } = node.config;
+  return {
+    ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
+    ...(protocol === 'founding' && { protocol }),
+  };
+}
+
+const logger = new Logger('NodeContext');
+
+interface ContextRun {
+  context: Pick<RequestContext, 'taskId' | 'contextId' | 'call' | 'signal'>;
+  definition: WorkflowDefinition;
+  isRerun: boolean;
+}
+
+/**
+ * Returns where the context of an external node's agent is stored; `undefined` if it is not stored.
+ * - The turns of the run's context and the iterations of a loop share it.
+ * - A rerun, and a run called for one entry of a list, each have a context of their own.
+ * - The entries of a list, and nodes with `history: "none"`, have no stored context.
+ */
+export function nodeContext(
+  contexts: RemoteContexts,
+  run: ContextRun,
+  node: Pick<NodeInstance, 'id' | 'type' | 'index'>,
+  agentUrl: string,
+): KeptContext | undefined {
+  const { context, definition } = run;
+  const config = definition.nodes.find(({ id }) => id === node.id)?.config;
+  if (node.type !== 'external' || node.index !== undefined || config?.['history'] === 'none') return undefined;
+  const { taskId, call, signal } = context;
+  const { tenant, owner } = call.scope;
+  const part = partOf(run);
+  const contextId = part === undefined ? context.contextId : `${context.contextId}/${part}`;
+  const workflow = definition.name;
+  const talk: RemoteTalk = { tenant, owner, contextId, workflow, node: node.id, agentUrl };
+  return {
+    findContextId: () => retryWhileDatabaseDown(() => contexts.findContext(talk), signal),
+    keepContextId: (remote) =>
+      contexts.keepContext(talk, remote, taskId).catch((error: unknown) => {
+        logger.warn({ err: error, taskId }, "The context of a node's agent could not be kept");
+      }),
+  };
+}
+
+/** Returns the part of the context that belongs to this run alone; `undefined` if the run shares the whole context. */
+function partOf({ context, isRerun }: ContextRun): string | undefined {
+  if (isRerun) return context.taskId;
+  const { parent } = context.call;
+  return parent?.reference.includes('[') ? `${parent.taskId}/${parent.reference}` : undefined;
+}
+
+/** Seconds for the whole answer of an external agent, unless the node sets another timeout. */
+const EXTERNAL_TIMEOUT = 30;
+
+const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm', 'workflow']);
+
+/** Longest delay of a Node.js timer, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Metadata key of a Message to a node: the id of the caller's own Message. */
+export const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
+
+/** The parts of a run that its calls carry. */
+export interface DispatchingRun {
+  contextId: string;
+  revision: string;
+  /** Id of the Message that began the run, or of the one that answers the node's question. */
+  callerMessageId?: string;
+}
+
+/** A child's Task that waits for an answer. */
+export interface WaitingTask {
+  taskId: string;
+  contextId: string | undefined;
+}
+
+/**
+ * Returns the id of the Message that calls a node, shaped as a UUID. It depends only on the run, the instance, the
+ * attempt and the forwarded answer, so an agent can recognize a repeated call.
+ */
+export function dispatchMessageId(runId: string, instance: string, attempt: number, answer = ''): string {
+  return derivedId(runId, instance, attempt, answer);
+}
+
+/** Returns the reference under which a child is stored: the instance of a node and the attempt. */
+export function childReference(instance: string, attempt: number): string {
+  return `${instance}#${attempt}`;
+}
+
+/** Returns the node id of an instance. */
+export function nodeOfInstance(instance: string): string {
+  return textBefore(instance, '@[');
+}
+
+/**
+ * Returns the request that calls a node.
+ * - A local agent shares the run's context and receives the revision; an external agent has its own context.
+ * - The metadata name the caller's Message.
+ * @param waiting the Task that the Message answers
+ */
+export function nodeRequest(
+  node: WorkflowNode,
+  run: DispatchingRun,
+  messageId: string,
+  parts: Part[],
+  waiting?: WaitingTask,
+): SendMessageRequest {
+  const own = node.type !== 'external';
+  const contextId = waiting ? waiting.contextId : own ? run.contextId : undefined;
+  const { callerMessageId } = run;
+  const message = userMessage(parts, {
+    messageId,
+    ...(contextId !== undefined && { contextId }),
+    ...(waiting && { taskId: waiting.taskId }),
+    ...(callerMessageId && { metadata: { [CALLER_MESSAGE_KEY]: callerMessageId } }),
+  });
+  return {
+    message,
+    // The definition of a local agent decides its output modes.
+    ...(own
+      ? { metadata: { [REVISION_KEY]: run.revision } }
+      : { configuration: { acceptedOutputModes: ['text/plain', 'application/json'] } }),
+  };
+}
+
+/** True if the node's agent calls agents that are not nodes of the workflow. */
+export function callsOthers({ type, config }: Pick<WorkflowNode, 'type' | 'config'>): boolean {
+  return CALLING_TYPES.has(type) || (type === 'agent' && agentToolEntries(config['tools']).length > 0);
+}
+
+/** Returns the milliseconds that a node's agent may take in all; `undefined` if only the client's own limits apply. */
+export function nodeTimeout(node: WorkflowNode): number | undefined {
+  const limit = parseDuration(node.timeout);
+  if (limit !== undefined) return Math.min(limit, LONGEST_TIMER);
+  if (node.type !== 'external') return undefined;
+  const seconds = Number(node.config['timeout'] ?? EXTERNAL_TIMEOUT);
+  return Math.min((seconds > 0 ? seconds : EXTERNAL_TIMEOUT) * 1000, LONGEST_TIMER);
+}
+
+const NO_CONTENT: NodeContent = { own: [], passed: [], leftOut: [] };
+
+/** Builds the Messages to the nodes of one run, and limits their total size. */
+export class RunContent {
+  /** Characters that this execution has rendered for the run's nodes. */
+  private rendered = 0;
+  /** Characters of results that it has forwarded to other nodes as Parts. */
+  private passed = 0;
+
+  constructor(
+    private readonly run: { graph: WorkflowGraph; evaluation: RunEvaluation },
+    private readonly limits: ContentLimits,
+  ) {}
+
+  /**
+   * Returns the content of the Message to a node; empty content with the fault if it exceeds a limit.
+   * @param isLocal true if the agent is called in this process
+   */
+  fittedContent(
+    node: NodeInstance,
+    isLocal: boolean,
+  ): { content: NodeContent; fault?: ContentTooLarge | FailedExpression } {
+    const { graph, evaluation } = this.run;
+    const { renderedText, task } = this.limits;
+    if (node.answer) return { content: { ...NO_CONTENT, own: answerParts(node.answer, node) } };
+    const budget = new TextBudget(renderedText);
+    try {
+      const content = nodeContent(graph.node(node.id), graph, evaluation.messageSource(node), budget);
+      this.rendered += budget.spent;
+      if (this.rendered > task)
+        throw ContentTooLarge.beyondLimit('what was rendered for the nodes of the run', task, 'TASK_LIMIT');
+      const fitted = fittedInto(this.roomFor(node, isLocal), content);
+      this.passed += fitted.length;
+      return { content: fitted };
+    } catch (error) {
+      if (error instanceof ContentTooLarge || error instanceof FailedExpression)
+        return { content: NO_CONTENT, fault: error };
+      throw error;
+    }
+  }
+
+  /**
+   * Returns the number of characters that a Message may have, including results of other nodes. The content of an
+   * output node is stored in the run's own log once more. A remote call is limited by the size of its body.
+   */
+  private roomFor({ type }: NodeInstance, isLocal: boolean): number {
+    const { artifact, renderedText, task } = this.limits;
+    const share = task / ECHOES_IN_A_TASK;
+    const ofRun = (type === 'output' ? share : task) - this.passed;
+    return Math.min(isLocal ? Math.min(artifact, share) : renderedText, ofRun);
+  }
+}
+
+/** Limit of warnings for one node. */
+const MOST_WARNINGS = 10;
+/** Limit of the references that are checked for one node. */
+const MOST_REFERENCES = 1_000;
+
+/** Reference in a tool's arguments to the text of the call. */
+const TOOL_TEXT = '{{text}}';
+
+const EMPTIED = 'stands for an empty text here: its node was skipped or canceled';
+
+/** Returns warnings about references of a node that do not resolve as their author may expect, each of them once. */
+export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEventNote[] {
+  const reported = new Map<string, string>();
+  const seen = new Set<string>();
+  let looked = 0;
+  for (const { text } of templatesOf(node)) {
+    for (const { id, suffix, written } of templateReferences(text)) {
+      looked += 1;
+      if (looked > MOST_REFERENCES || reported.size === MOST_WARNINGS) return warningNotes(node, reported);
+      if (seen.has(written)) continue;
+      seen.add(written);
+      if (node.type === 'tool' && written === TOOL_TEXT) continue;
+      if (!standsForSomething(run, id, suffix))
+        reported.set(written, isEmptied(run, id) ? EMPTIED : 'stands for nothing here and stays as it is written');
+      else if (suffix.length > 1 || (suffix.length === 1 && suffix[0] !== 'data'))
+        reported.set(written, `stands for {{${id}}}: only .data is known`);
+    }
+  }
+  return warningNotes(node, reported);
+}
+
+function warningNotes({ id, type }: WorkflowNode, reported: ReadonlyMap<string, string>): RunEventNote[] {
+  return [...reported].map(([written, what]) => {
+    const reference = textStart(written, 200);
+    const payload = { reference, message: `${reference} ${what}` };
+    return { type: 'template.warning', node_id: id, node_type: type, payload };
+  });
+}

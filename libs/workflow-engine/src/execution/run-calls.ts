@@ -1,0 +1,399 @@
+import { Logger } from '@nestjs/common';
+import {
+  type AgentCall,
+  type CalledAgent,
+  type CallTarget,
+  NodeProgress,
+  type PlannedCall,
+  ProcessCalls,
+  type ProcessStart,
+} from '#libs/durable';
+import type { Job } from '#libs/jobs';
+import { retryWhileDatabaseDown } from '#libs/postgres';
+import { isTerminalState, type Part, redactedUrl } from '#libs/protocol';
+import type { WorkflowGraph } from '#libs/workflow-definition';
+import { leftOutPayload, messageParts, unreadPayload } from '../messages/node-message.js';
+import type { RunEvaluation } from '../messages/run-evaluation.js';
+import type { CanceledChild, NodeInstance } from '../state/node-instance.js';
+import type { EventLoopYield, RunRoom } from '../state/plan-next.js';
+import { isForwardedStep } from '../state/run-metadata.js';
+import type { RunState } from '../state/run-state.js';
+import { partsLeftOut, type SendingPayload } from '../state/run-steps.js';
+import { CallTimes, parseTimestamp } from '../state/timers.js';
+import {
+  type AskingChildren,
+  pollWaitingChildren,
+  questionId,
+  remoteLookJob,
+  remoteLookOver,
+} from './asking-children.js';
+import { createCancelJob } from './child-cancel.js';
+import {
+  type ChildEnding,
+  type ChildUpdate,
+  judgeCallEnding,
+  readChildEnding,
+  reportRecordable,
+} from './child-ending.js';
+import {
+  callsOthers,
+  childReference,
+  dispatchMessageId,
+  externalCall,
+  nodeContext,
+  nodeRequest,
+  nodeTimeout,
+  nodeUrl,
+  refuseEndpoint,
+  RunContent,
+  workflowPath,
+} from './node-dispatch.js';
+import type { AttemptFailure } from './node-outcomes.js';
+import type { RunServices } from './run-services.js';
+
+/** The run for which calls are made. */
+interface CallingRun extends Omit<ProcessStart, 'log'> {
+  graph: WorkflowGraph;
+  state: RunState;
+  evaluation: RunEvaluation;
+  revision: string;
+  room: Pick<RunRoom, 'receiveReport'>;
+  newPace(): EventLoopYield;
+}
+
+/** The calls of one run to the agents of its nodes. */
+export class RunCalls {
+  readonly times: CallTimes;
+  private readonly logger = new Logger(RunCalls.name);
+  private readonly calls: ProcessCalls;
+  /** Nodes whose current call is announced but not made in this execution. */
+  private readonly announced: Set<NodeInstance>;
+  /** Nodes whose Tasks have moved on by themselves: they are followed without a new Message. */
+  private readonly resumed = new WeakSet<NodeInstance>();
+  private readonly content: RunContent;
+
+  constructor(
+    private readonly services: RunServices,
+    private readonly run: CallingRun,
+    private readonly report: (news: ChildUpdate) => Promise<void>,
+  ) {
+    const { context, links, graph, state } = run;
+    const agent = workflowPath(graph.definition.name);
+    this.content = new RunContent(run, services.content);
+    this.calls = new ProcessCalls(services, {
+      context,
+      links,
+      agent,
+      remembered: (signal) => this.listRemembered(signal),
+    });
+    const isAnnounced = ({ messageId, waitsFor }: NodeInstance) => messageId !== undefined && waitsFor === undefined;
+    this.announced = new Set(state.frontier.running.filter(isAnnounced));
+    this.times = new CallTimes([...this.announced, ...state.frontier.undispatchedNodes]);
+  }
+
+  /** Nodes with an announced call that is still to be made, in the order of the definition. */
+  get unmade(): NodeInstance[] {
+    return this.run.graph.asDefined(this.announced);
+  }
+
+  /**
+   * Returns the payload that announces a call; `undefined` for a node without a URL.
+   * @param parts answer of the run itself to the node's question
+   */
+  announceCall(node: NodeInstance, parts?: Part[]): SendingPayload | undefined {
+    const { context, state } = this.run;
+    const waiting = node.status === 'input-required' && node.taskId !== undefined;
+    const url = this.urlOf(node);
+    if (url === undefined) return undefined;
+    this.calls.announceCall(referenceOf(node));
+    this.resumed.delete(node);
+    if (this.isLocal(node)) this.times.releaseTimeout(node);
+    else this.times.holdTimeout(node);
+    this.announced.add(node);
+    // The id of the Message that led to the question identifies the question.
+    const answer = parts ? `deadline/${node.messageId ?? ''}` : waiting ? state.received?.messageId : undefined;
+    const messageId = dispatchMessageId(context.taskId, node.instance, node.attempts, answer);
+    return { url, messageId, ...(waiting && { taskId: node.taskId }), ...(parts && { answeredBy: 'deadline', parts }) };
+  }
+
+  /** Makes announced calls, or reconnects to those of an earlier execution. Does not wait for answers. */
+  async launchCalls(nodes: readonly NodeInstance[]): Promise<void> {
+    const planned: { node: NodeInstance; call: PlannedCall }[] = [];
+    const pace = this.run.newPace();
+    for (const node of nodes) {
+      planned.push({ node, call: this.planCall(node) });
+      if (pace.isDue) await pace.yieldTurn();
+    }
+    const openCall = async ({ node, call }: (typeof planned)[0]) => ({ node, call: await this.calls.openCall(call) });
+    for (const { node, call } of await Promise.all(planned.map(openCall))) {
+      this.announced.delete(node);
+      void this.trackCallTime(node);
+      void this.followCall(node, call);
+    }
+  }
+
+  /** Prepares to follow a Task that has resumed without an answer of the run. */
+  followResumed(node: NodeInstance): void {
+    this.closeCall(node);
+    this.announced.add(node);
+    this.resumed.add(node);
+  }
+
+  /** Polls the Tasks of waiting nodes for progress without an answer of the run. */
+  pollWaitingChildren(waiting: readonly NodeInstance[]): Promise<AskingChildren> {
+    const { signal, taskId: runId } = this.run.context;
+    return retryWhileDatabaseDown(() => pollWaitingChildren(this.services, runId, waiting), signal);
+  }
+
+  /**
+   * Returns the job that polls the waiting Task of an external agent. `undefined` for other updates, and for an agent
+   * whose protocol is known to support no such poll.
+   */
+  nextLookJob({ node, ending, url, taskId = node.taskId }: ChildUpdate): Job | undefined {
+    if (ending?.kind !== 'waiting' || node.type !== 'external' || taskId === undefined) return undefined;
+    const { context } = this.run;
+    const { credential, protocol } = this.externalCall(node);
+    if (protocol !== undefined) return undefined;
+    const { instance, attempts: attempt, resumes: looks = 0 } = node;
+    const place = { runId: context.taskId, node: instance, asked: questionId(node), looks, attempt };
+    const { scope } = context.call;
+    const look = { ...place, taskId, agentUrl: url, scope, ...(credential !== undefined && { credential }) };
+    return remoteLookJob(look, ending);
+  }
+
+  /** Returns the job that ends the polls of a waiting node. Get it before the node stops asking. */
+  endLooksJob({ type, status, instance }: NodeInstance): Job | undefined {
+    if (type !== 'external' || status !== 'input-required') return undefined;
+    return remoteLookOver({ runId: this.run.context.taskId, node: instance });
+  }
+
+  /** Returns the failure of a call that has not reached its agent yet, while the agent refuses connections. */
+  findRefusal(node: NodeInstance): AttemptFailure | undefined {
+    const outcome = this.calls.refusalOf(referenceOf(node));
+    if (outcome === undefined) return undefined;
+    const ending = readChildEnding(this.run.graph.node(node.id), this.urlOf(node) ?? '', outcome);
+    return ending.kind === 'failed' ? { kind: ending.failure, error: ending.error } : undefined;
+  }
+
+  /** Closes a call that has reported its end. */
+  closeCall(node: NodeInstance): void {
+    this.calls.close(referenceOf(node));
+  }
+
+  /** Closes the connections of nodes and cancels their agents' Tasks concurrently. Never throws. */
+  async cancelCalls(nodes: readonly NodeInstance[]): Promise<CanceledChild[]> {
+    return Promise.all(nodes.map((node) => this.cancelOne(node)));
+  }
+
+  /**
+   * Gives up a call and cancels its Task, while the run continues. Never throws.
+   * @returns the job that repeats the cancel if it fails, or if this process ends first; commit it with the event that
+   * gives the call up
+   */
+  async giveUpCall(node: NodeInstance): Promise<Job | undefined> {
+    const seen = node.taskId !== undefined && { seen: node.taskId };
+    return this.cancelGivenUp(node, await this.calls.findTaskId({ ...this.agentOfNode(node), ...seen }));
+  }
+
+  /** Gives up a call that is open in this execution, which knows its Task. */
+  giveUpOpenCall(node: NodeInstance): Job | undefined {
+    return this.cancelGivenUp(node, this.calls.taskIdOf(referenceOf(node)) ?? node.taskId);
+  }
+
+  private cancelGivenUp(node: NodeInstance, taskId: string | undefined): Job | undefined {
+    const { instance, attempts: attempt } = node;
+    const keepOutcome = async ({ outcome }: CanceledChild): Promise<void> => {
+      if (outcome === 'acknowledged' || outcome === 'refused')
+        await this.services.cancels.recordOutcome({ runId: this.run.context.taskId, node: instance, attempt, outcome });
+    };
+    // If the outcome is not stored, the job repeats the cancel.
+    void this.cancelOne(node)
+      .then(keepOutcome, () => undefined)
+      .catch(() => undefined);
+    return taskId === undefined ? undefined : this.laterCancelJob(node, this.urlOf(node) ?? '', taskId);
+  }
+
+  /** Returns the job that repeats a failed cancel; `undefined` if the agent was reached or there is no Task. */
+  retryCancelJob({ node: id, instance = id, agentUrl, taskId, outcome }: CanceledChild): Job | undefined {
+    if (outcome !== 'unreachable' || taskId === undefined) return undefined;
+    return this.laterCancelJob(this.run.state.getInstance(instance), agentUrl, taskId);
+  }
+
+  private laterCancelJob(node: NodeInstance, agentUrl: string, taskId: string): Job {
+    const { context, graph, revision } = this.run;
+    return createCancelJob({
+      runId: context.taskId,
+      node: node.instance,
+      attempt: node.attempts,
+      taskId,
+      agentUrl,
+      ...(node.type !== 'external' && { workflow: graph.definition.name, revision }),
+      scope: context.call.scope,
+      ...this.externalCall(node),
+    });
+  }
+
+  /** Closes all connections; the agents continue their work. */
+  abort(): void {
+    this.calls.abort();
+  }
+
+  private async cancelOne(node: NodeInstance): Promise<CanceledChild> {
+    const { id, instance, messageId, taskId: seen, waitsFor } = node;
+    const child = { node: id, ...(instance !== id && { instance }), agentUrl: this.urlOf(node) ?? '' };
+    this.announced.delete(node);
+    if (messageId === undefined || waitsFor !== undefined) return { ...child, outcome: 'not-started' };
+    const canceled = await this.calls.cancelCall({ ...this.agentOfNode(node), ...(seen !== undefined && { seen }) });
+    return { ...child, ...canceled };
+  }
+
+  private agentOfNode(node: NodeInstance): CalledAgent {
+    const own = node.type !== 'external';
+    return {
+      reference: referenceOf(node),
+      own,
+      findTarget: () => ({ url: this.urlOf(node) ?? '' }),
+      identity: { ...(own && { revision: this.run.revision }), ...this.externalCall(node) },
+    };
+  }
+
+  private planCall(node: NodeInstance): PlannedCall {
+    const { graph, context, revision, state } = this.run;
+    const definition = graph.node(node.id);
+    const { content, fault } = this.content.fittedContent(node, this.isLocal(node));
+    const waiting =
+      node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
+    const callerMessageId = node.answer?.messageId ?? state.begunBy;
+    const run = { contextId: context.contextId, revision, ...(callerMessageId && { callerMessageId }) };
+    const limit = nodeTimeout(definition);
+    const isRerun = state.origin !== undefined;
+    const url = this.urlOf(node) ?? '';
+    const kept = nodeContext(this.services.contexts, { context, definition: graph.definition, isRerun }, node, url);
+    // Each attempt is a Message of its own, and the run decides about retries.
+    const resends = definition.retry && 0;
+    return {
+      ...this.agentOfNode(node),
+      ...(this.resumed.has(node) && node.taskId !== undefined && { seen: node.taskId }),
+      request: nodeRequest(definition, run, node.messageId ?? '', messageParts(content), waiting),
+      ...(node.answer === undefined && {
+        adapt: (unread) => this.reportLeftOut(node, [...content.leftOut, ...unread]),
+      }),
+      ...(kept && { context: kept }),
+      findTarget: () => this.resolveTarget(node, fault),
+      callsNobody: !callsOthers(definition),
+      staysHere: this.isLocal(node),
+      ...(limit !== undefined && this.times.createCallLimit(node, limit, this.services.clock)),
+      ...(node.sentAt !== undefined && { since: parseTimestamp(node.sentAt) }),
+      ...(resends !== undefined && { resends }),
+    };
+  }
+
+  /** Determines when the timeout of a call starts. Never rejects. */
+  private async trackCallTime(node: NodeInstance): Promise<void> {
+    const { clock } = this.services;
+    const { attempts, messageId } = node;
+    if (!this.calls.isNew(referenceOf(node))) return this.times.delayTimeout(node, clock.now());
+    const began = clock.now();
+    if (!this.isLocal(node)) await this.run.context.flush().catch(() => undefined);
+    if (node.attempts === attempts && node.messageId === messageId)
+      this.times.releaseTimeout(node, clock.now() - began);
+  }
+
+  /** Returns the URL of a node's agent. @throws if the agent must not be called */
+  private resolveTarget(node: NodeInstance, fault: Error | undefined): CallTarget {
+    if (fault) throw fault;
+    if (node.type === 'external') refuseEndpoint(this.run.graph.node(node.id));
+    return { url: this.urlOf(node) ?? '' };
+  }
+
+  /** Reports the updates of a call until it ends or is given up. Never rejects. */
+  private async followCall(node: NodeInstance, call: AgentCall): Promise<void> {
+    const url = this.urlOf(node) ?? '';
+    const attempt = node.attempts;
+    const reportUpdate = (news: Pick<ChildUpdate, 'step' | 'ending'>): Promise<void> => {
+      const { taskId, contextId } = call.answer;
+      return this.report({ node, attempt, url, taskId, contextId, ...news });
+    };
+    using progress = new NodeProgress((step) => void reportUpdate({ step }));
+    try {
+      for await (const { seen, step, response } of call.runCall()) {
+        progress.takeResponse(response);
+        this.run.room.receiveReport(node, response);
+        if (seen?.first) await this.rememberTask(node, seen.taskId, url);
+        if (step && isForwardedStep(step)) await reportUpdate({ step });
+      }
+      const unread = unreadPayload(call.answer);
+      if (unread) await reportUpdate({ step: partsLeftOut.createNote(node, unread) });
+      const judging = { graph: this.run.graph, jsonMembers: this.services.content.jsonMembers };
+      const ending = judgeCallEnding(node, url, call.outcome, judging);
+      await reportRecordable(ending, this.run, (recordable) => reportUpdate({ ending: recordable }));
+    } catch (error) {
+      if (call.givenUp) return;
+      this.logger.error({ err: error, node: node.instance }, 'The answer of a node could not be reported');
+      // Otherwise the run would wait for the node forever.
+      await reportUpdate({ ending: unreadEnding(call) }).catch(() => undefined);
+    }
+  }
+
+  private reportLeftOut(node: NodeInstance, parts: readonly Part[]): void {
+    const payload = leftOutPayload(parts);
+    if (payload === undefined) return;
+    const { attempts: attempt, taskId, contextId } = node;
+    const step = partsLeftOut.createNote(node, { ...payload });
+    void this.report({ node, attempt, url: this.urlOf(node) ?? '', taskId, contextId, step });
+  }
+
+  /**
+   * Returns the URL from the definition, not from the log: a local node is called here, even if it was called elsewhere
+   * before.
+   */
+  private urlOf(node: NodeInstance): string | undefined {
+    const { definition } = this.run.graph;
+    return nodeUrl(definition.name, this.run.graph.node(node.id), this.services.address.internalUrl);
+  }
+
+  /** Returns the stored children of earlier executions at other services. */
+  private async listRemembered(signal: AbortSignal): Promise<[string, string][]> {
+    const children = await retryWhileDatabaseDown(
+      () => this.services.children.listChildren(this.run.context.taskId),
+      signal,
+    );
+    return children.map(({ nodeId, attempt, taskId }) => [childReference(nodeId, attempt), taskId]);
+  }
+
+  /** Stores the Task of a child. A failure does not fail the call; after a crash the Message may be repeated. */
+  private async rememberTask(node: NodeInstance, taskId: string, url: string): Promise<void> {
+    if (this.isLocal(node)) return;
+    try {
+      const { instance: nodeId, attempts: attempt } = node;
+      await this.services.children.rememberChild({
+        runId: this.run.context.taskId,
+        nodeId,
+        attempt,
+        taskId,
+        agentUrl: url,
+      });
+    } catch (error) {
+      this.logger.warn({ err: error, taskId, url: redactedUrl(url) }, 'The task of a child could not be remembered');
+    }
+  }
+
+  /** True if a node's agent is called in this process. */
+  private isLocal(node: NodeInstance): boolean {
+    return node.type !== 'external' && this.services.localDispatch;
+  }
+
+  private externalCall({ id }: NodeInstance): ReturnType<typeof externalCall> {
+    return externalCall(this.run.graph.node(id));
+  }
+}
+
+/** Returns the ending of a call whose answer could not be processed. */
+function unreadEnding({ answer: { taskId, state } }: AgentCall): ChildEnding {
+  const isLeft = taskId !== undefined && !(state && isTerminalState(state));
+  return { kind: 'failed', error: 'internal error', failure: 'internal', ...(isLeft && { isLeft }) };
+}
+
+function referenceOf({ instance, attempts }: NodeInstance): string {
+  return childReference(instance, attempts);
+}

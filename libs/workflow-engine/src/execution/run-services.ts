@@ -1,0 +1,295 @@
+import { Injectable } from '@nestjs/common';
+import type { CallCancelOutcome, ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
+import type { RequestContext, WorkBudget } from '#libs/executor';
+import { isWaitingState, runEventNote } from '#libs/protocol';
+import type { ContentLimits, Metrics } from '#libs/service';
+import {
+  eventBytes,
+  eventsAfter,
+  FoldMemory,
+  heapBytes,
+  type KeptFold,
+  KeptFolds,
+  type LogAdmission,
+  placeOfEvent,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskHeader,
+  type TaskScope,
+  TaskStore,
+  wholeLog,
+} from '#libs/tasks';
+import type { WorkflowDefinition, WorkflowRevision } from '#libs/workflow-definition';
+import type { NodeInstance } from '../state/node-instance.js';
+import type { RunFacts } from '../state/run-progress.js';
+import { RunState } from '../state/run-state.js';
+import type { RunClock } from '../state/timers.js';
+
+/** Outcome of the cancel at one node's agent, known only after the run had ended. */
+export interface LaterOutcome {
+  runId: string;
+  node: string;
+  attempt: number;
+  outcome: CallCancelOutcome;
+}
+
+/** Store of the outcomes of retried cancels. The log of a run that has ended takes no more events. */
+export abstract class CancelOutcomes {
+  /** Resolves when the outcome is durable. The first outcome of a run, node and attempt stays. */
+  abstract recordOutcome(outcome: LaterOutcome): Promise<void>;
+
+  /** Returns the outcomes of a run. */
+  abstract listOutcomes(runId: string): Promise<LaterOutcome[]>;
+}
+
+/** A Task that a run has started at an agent of another process. */
+export interface RunChild {
+  runId: string;
+  /** Name of the node's instance. */
+  nodeId: string;
+  attempt: number;
+  taskId: string;
+  agentUrl: string;
+}
+
+/** A question of a remote Task that has moved on without an answer of the run. */
+export interface MovedOnChild {
+  /** Name of the node's instance. */
+  nodeId: string;
+  /** Identifies the question of the node, see `questionId`. */
+  asked: string;
+}
+
+/** Stores the Task ids of remote children, so that a recovered run finds them. */
+export abstract class RunChildStore {
+  /**
+   * Stores a child. Resolves when durable. The first Task of a run, node and attempt stays; a second call changes
+   * nothing.
+   */
+  abstract rememberChild(child: RunChild): Promise<void>;
+
+  /** Returns the stored children of a run. */
+  abstract listChildren(runId: string): Promise<RunChild[]>;
+
+  /** Returns the questions of a run whose Tasks have moved on. */
+  abstract movedOn(runId: string): Promise<MovedOnChild[]>;
+}
+
+/** Run that another run begins with. */
+export interface RerunOrigin {
+  workflow: WorkflowRevision;
+  /** Whole log of the run. */
+  log: readonly TaskEvent[];
+}
+
+/** Lookup of the runs that reruns begin with. */
+export abstract class RerunOrigins {
+  /** Resolves with a run; `undefined` if the caller may not read it, or it is no longer kept. */
+  abstract findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
+}
+
+/** Outcome label by the step that ends a node. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  'node.completed': 'completed',
+  'node.error': 'failed',
+  'node.canceled': 'canceled',
+};
+
+/** Measures the duration of nodes from the start of their last attempt to their end, for runs of this replica. */
+export class NodeMetrics {
+  private readonly durations;
+
+  constructor(metrics: Metrics) {
+    this.durations = metrics.histogram(
+      'parley_node_duration_seconds',
+      "From the start of a node's last attempt to its end, with all that it waited for; of runs of this replica",
+      ['type', 'outcome'],
+    );
+  }
+
+  /** Observes an event of a run. Call it for every recorded event, after the run has applied it. */
+  observeEvent(event: TaskEvent, run: Pick<RunFacts, 'findInstance'>): void {
+    if ('task' in event) return;
+    const note = runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
+    if (note?.node_id === undefined) return;
+    const outcome = OUTCOMES[note.type];
+    if (outcome === undefined) return;
+    const { type, startedAt, finishedAt } = run.findInstance(note.instance ?? note.node_id) ?? {};
+    if (type === undefined || startedAt === undefined || finishedAt === undefined) return;
+    this.durations.observe({ type, outcome }, Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1000);
+  }
+}
+
+/** Heap bytes of a node's instance without its content, including its place in the plan. */
+const HEAP_PER_INSTANCE = 2 * 1024;
+
+/**
+ * Estimates the heap bytes of run states, rather too high. Each value is weighed once, because logged values do not
+ * change. So a continued run costs its new values and a visit of each instance.
+ */
+class RunWeights {
+  private readonly known = new WeakMap<object, number>();
+
+  /** Returns the heap bytes of a run's state. @param first event of the log */
+  weighRun(state: RunState, first: TaskEvent | undefined): number {
+    const { inputs, text = '', received, results, error, children } = state;
+    let weight = this.ofAll([inputs, received, first, error, ...results, ...(children ?? [])]) + heapBytes(text);
+    for (const node of state.instances.values()) weight += HEAP_PER_INSTANCE + this.ofNode(node);
+    return weight;
+  }
+
+  private ofNode({ artifacts, question, answered, answer, asks, refused, failure, error, each }: NodeInstance): number {
+    const texts = error === undefined ? 0 : heapBytes(error);
+    return texts + this.ofAll([...artifacts, question, answered, answer, asks, refused, failure, each?.items]);
+  }
+
+  private ofAll(values: readonly (object | undefined)[]): number {
+    return values.reduce((sum: number, value) => sum + (value ? this.ofValue(value) : 0), 0);
+  }
+
+  private ofValue(value: object): number {
+    const known = this.known.get(value);
+    if (known !== undefined) return known;
+    const weight = heapBytes(value);
+    this.known.set(value, weight);
+    return weight;
+  }
+}
+
+/** Bytes of a log below which folding is as fast as the lookup of a stored fold. */
+const SHORT_LOG = 64 * 1024;
+
+/** A run folded up to the last event that its state has applied. */
+export interface RunFold {
+  readonly state: RunState;
+  /** First event of the log: the Task of the run. */
+  readonly first: TaskEvent | undefined;
+}
+
+/** Start of an execution of a run. */
+export interface RunStart extends Pick<ProcessStart, 'context' | 'links'> {
+  readonly fold: RunFold;
+}
+
+/** A stored fold with the size of its log in bytes. */
+interface SizedFold extends RunFold {
+  readonly bytes: number;
+}
+
+/**
+ * Cache of folded runs that wait, in the memory of this replica. A follow-up Message then reads and folds only new
+ * events.
+ *
+ * - Each use checks that the log still contains the last event of the fold. Otherwise, or without a fold, the whole log
+ *   is folded.
+ * - A stored fold contains only durable events.
+ * - `FoldMemory` limits all folds.
+ */
+@Injectable()
+export class RunFolds {
+  protected readonly kept: KeptFolds<SizedFold>;
+  private readonly weights = new RunWeights();
+  /** Bytes of the shortest log whose fold is stored. */
+  protected readonly shortest: number = SHORT_LOG;
+
+  constructor(
+    private readonly tasks: TaskStore,
+    memory: FoldMemory,
+  ) {
+    this.kept = new KeptFolds(memory);
+  }
+
+  /**
+   * Removes and returns the fold of a run that is about to execute, brought up to the end of its log. `undefined` if
+   * the log must be folded.
+   * @throws errors of the read
+   */
+  async takeFold(context: RequestContext, definition: WorkflowDefinition): Promise<RunFold | undefined> {
+    const kept = this.kept.takeFold(context.taskId);
+    if (kept?.state.state.definition !== definition) return undefined;
+    const later = await context.places?.readAfter(kept.place);
+    if (!later) return undefined;
+    for (const { event } of later) kept.state.state.apply(event);
+    return kept.state;
+  }
+
+  /**
+   * Stores the fold of a waiting run once its recorded events are durable. Never fails.
+   * @param fold that is not modified afterwards
+   */
+  async keepFold({ taskId, call: { scope }, places }: RequestContext, fold: RunFold): Promise<void> {
+    const last = await places?.readLast().catch(() => undefined);
+    // A fold with an event that the log lacks would differ from the log.
+    if (last?.place.sequence !== fold.state.sequence) return;
+    this.storeFold({ taskId, ...scope }, { state: { ...fold, bytes: last.bytes }, place: last.place });
+  }
+
+  /**
+   * Returns the state of a run at `header.lastSequence`. Use it before you await anything else: an execution may
+   * continue with the same state.
+   * @param admission for reading a whole log for a caller; absent for an execution
+   * @throws errors of the read
+   */
+  async readRunState(header: TaskHeader, definition: WorkflowDefinition, admission?: LogAdmission): Promise<RunState> {
+    const { taskId, lastSequence, tenant, owner } = header;
+    const readLogEvents = (after: number, limit: number): Promise<RecordedEvent[]> =>
+      this.tasks.readEvents(taskId, after, limit, { tenant, owner });
+    const kept = this.kept.get(taskId);
+    if (kept?.state.state.definition === definition) {
+      const later = await eventsAfter(readLogEvents, kept.place, lastSequence);
+      // Another execution may have taken or advanced the fold meanwhile.
+      if (later && this.kept.get(taskId) === kept) return this.bringForward(header, kept, later);
+    }
+    const log = admission ? await wholeLog(this.tasks, header, admission) : await readLogEvents(0, lastSequence);
+    const state = RunState.fromEvents(
+      definition,
+      log.map(({ event }) => event),
+    );
+    const last = log.at(-1);
+    if (last && isWaitingState(header.state))
+      this.storeFold(header, {
+        state: { state, first: log[0]?.event, bytes: sumEventBytes(log) },
+        place: placeOfEvent(last),
+      });
+    return state;
+  }
+
+  private bringForward(header: TaskHeader, kept: KeptFold<SizedFold>, later: readonly RecordedEvent[]): RunState {
+    const last = later.at(-1);
+    const { state, first, bytes } = kept.state;
+    if (last === undefined) return state;
+    this.kept.takeFold(header.taskId);
+    for (const { event } of later) state.apply(event);
+    this.storeFold(header, { state: { state, first, bytes: bytes + sumEventBytes(later) }, place: placeOfEvent(last) });
+    return state;
+  }
+
+  private storeFold(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, fold: KeptFold<SizedFold>): void {
+    const { state } = fold;
+    if (state.bytes >= this.shortest) this.kept.keepFold(of, this.weights.weighRun(state.state, state.first), fold);
+  }
+}
+
+function sumEventBytes(events: readonly RecordedEvent[]): number {
+  return events.reduce((sum, { event, json }) => sum + eventBytes(event, json), 0);
+}
+
+/** Services of the process that every run needs. */
+export interface RunServices extends ProcessServices {
+  tasks: Pick<TaskStore, 'recordedChildren' | 'readHeaders' | 'loadTask' | 'readEvents'>;
+  children: RunChildStore;
+  folds: Pick<RunFolds, 'takeFold' | 'keepFold' | 'readRunState'>;
+  contexts: RemoteContexts;
+  cancels: Pick<CancelOutcomes, 'recordOutcome'>;
+  origins: RerunOrigins;
+  /** Base URL of the nodes of this service. Read it at each call: it is known only after the server listens. */
+  address: { readonly internalUrl: string };
+  /** True if nodes of this service are called in this process, so that their Tasks name their run themselves. */
+  localDispatch: boolean;
+  /** Limits of the content that a run builds. */
+  content: ContentLimits;
+  clock: RunClock;
+  /** Work budget that the runs of this process share. */
+  work: WorkBudget;
+  metrics?: NodeMetrics;
+}

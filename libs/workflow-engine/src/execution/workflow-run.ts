@@ -1,0 +1,547 @@
+import { AsyncQueue, DurableExecution, type Steps } from '#libs/durable';
+import { endChildrenJob, type RequestContext, type RunWork, TaskCanceled } from '#libs/executor';
+import { parseDuration } from '#libs/expressions';
+import { briefText, ContentTooLarge, dataPart, type RunEventNote, type TaskReference, textPart } from '#libs/protocol';
+import type { Fact } from '#libs/service';
+import type { TaskEvent } from '#libs/tasks';
+import type { WorkflowGraph, WorkflowRevision } from '#libs/workflow-definition';
+import { expressionRun, RunEvaluation } from '../messages/run-evaluation.js';
+import { createReusedResults, type ReusedResults } from '../rerun/reused-results.js';
+import { type Decision, isOwn, type Plan, type RunOutcome, type Skips } from '../state/frontier.js';
+import type { CanceledChild, NodeInstance } from '../state/node-instance.js';
+import {
+  EvaluationTurn,
+  EventLoopYield,
+  isBeingCanceled,
+  planNext,
+  RunRoom,
+  runWorkPlace,
+} from '../state/plan-next.js';
+import { readTaskRerun } from '../state/run-metadata.js';
+import type { RunState } from '../state/run-state.js';
+import {
+  a2aReceived,
+  a2aSending,
+  createNearlyFullNote,
+  nodeCanceled,
+  nodeResumed,
+  nodeSkipped,
+  nodeStarted,
+  runDeadline,
+  runEnding,
+} from '../state/run-steps.js';
+import { RunAlarm, type Timer } from '../state/timers.js';
+import type { ChildEnding, ChildUpdate } from './child-ending.js';
+import { templateWarnings } from './node-dispatch.js';
+import { type AttemptFailure, CANNOT_ASK, NodeOutcomes, roundedToolResult } from './node-outcomes.js';
+import { RunCalls } from './run-calls.js';
+import { RunDecisions } from './run-decisions.js';
+import {
+  canceledChildren,
+  canceledEvents,
+  completedEvents,
+  earliestTime,
+  failedEvents,
+  isAdmitted,
+  parkedEvent,
+  shortenEvent,
+  stepEvent,
+  waitingEvents,
+  withFirstJob,
+  withJob,
+  withRecheckJob,
+} from './run-ending.js';
+import type { RerunOrigin, RunServices, RunStart } from './run-services.js';
+
+/**
+ * Returns the context for the calls of `onExit` nodes when a run is canceled. The cancel stops neither these nodes nor
+ * their calls. The loss of the run to another replica does.
+ */
+function createExitContext(context: RequestContext): RequestContext {
+  const assertClaimIgnoringCancel = async (): Promise<void> => {
+    try {
+      await context.assertClaimHeld();
+    } catch (error) {
+      if (!(error instanceof TaskCanceled)) throw error;
+    }
+  };
+  return { ...context, signal: new AbortController().signal, assertClaimHeld: assertClaimIgnoringCancel };
+}
+
+const FIRST_LOOK_MS = 2_000;
+
+/**
+ * Schedules when an executing run polls the Tasks of its open questions: a Task that resumes without the run's answer
+ * does not wake the run. The interval grows with the age of the questions.
+ */
+class QuestionPoller {
+  private since: number | undefined;
+  private at: number | undefined;
+
+  /**
+   * Returns the time of the next poll; `undefined` while no question is open.
+   * @param now in milliseconds of the epoch
+   */
+  nextPollAt(isAsked: boolean, now: number): number | undefined {
+    if (!isAsked) {
+      this.since = undefined;
+      this.at = undefined;
+      return undefined;
+    }
+    this.since ??= now;
+    this.at ??= now + Math.max(FIRST_LOOK_MS, now - this.since);
+    return this.at;
+  }
+
+  /** True if a poll is due. Each due time is reported once. */
+  isDue(now: number): boolean {
+    if (this.at === undefined || now < this.at) return false;
+    this.at = undefined;
+    return true;
+  }
+}
+
+/** Adds the fact that a run failed to its last event: the node and the cause, in the words of the run. */
+export function withFailureFact(
+  end: TaskEvent,
+  { taskId, call, trace }: RequestContext,
+  { definition, error }: RunState,
+  fault = error?.message ?? '',
+): TaskEvent {
+  const payload = {
+    runId: taskId,
+    workflow: definition.name,
+    tenant: call.scope.tenant,
+    ...(error?.node !== undefined && { node: error.node }),
+    ...(error?.kind !== undefined && { kind: error.kind }),
+    cause: briefText(fault),
+    ...(trace && { traceId: trace.traceId }),
+  };
+  const facts: Fact[] = [{ name: 'run.failed', payload }];
+  return 'statusUpdate' in end ? { ...end, facts } : end;
+}
+
+/** Returns the last events of a failed run; the last one carries the fact. */
+function reportedFailure(context: RequestContext, state: RunState, fault?: string): TaskEvent[] {
+  const events = failedEvents(context, state, fault);
+  return events.map((event) => (event === events.at(-1) ? withFailureFact(event, context, state, fault) : event));
+}
+
+/** Cancels all children of a run and returns its end, after the run has exceeded a limit. @param limit as a sentence */
+async function endOverLimit(
+  context: RequestContext,
+  state: RunState,
+  calls: RunCalls,
+  limit: string,
+): Promise<TaskEvent> {
+  const children = await calls.cancelCalls(state.frontier.active);
+  const again = children.flatMap((child) => calls.retryCancelJob(child) ?? []);
+  const end = failedEvents(context, state, limit).at(-1);
+  if (end === undefined) throw new Error('A run ends with an event');
+  const reported = withFailureFact(shortenEvent(end), context, state, limit);
+  return { ...reported, jobs: [...again, endChildrenJob(context.taskId)] };
+}
+
+/** Yields the result of a node's call as events of the run. Record each event before you request the next. */
+function* createChildEvents(reference: TaskReference, outcomes: NodeOutcomes, news: ChildUpdate): Generator<TaskEvent> {
+  const { node, step, ending } = news;
+  const { id, type, instance } = node;
+  if (step) {
+    const named = { node_id: id, node_type: type, ...(instance !== id && { instance }) };
+    yield stepEvent(reference, { type: step.type, ...named, payload: step.payload });
+    if (step.type === 'tool.result')
+      for (const note of roundedToolResult(node, step.payload['result'])) yield stepEvent(reference, note);
+  }
+  if (ending === undefined) return;
+  if (ending.status !== undefined) yield createReceivedEvent(reference, news, ending);
+  if (ending.kind === 'completed') yield* outcomes.completeNode(node, ending.status, ending.artifacts);
+  if (ending.kind === 'failed') {
+    const { failure: kind, error, retryAfter } = ending;
+    yield* outcomes.failAttempt(node, { kind, error, ...(retryAfter !== undefined && { retryAfter }) });
+  }
+}
+
+function createReceivedEvent(
+  reference: TaskReference,
+  { node, url, taskId, contextId }: ChildUpdate,
+  ending: ChildEnding,
+): TaskEvent {
+  const count = ending.kind === 'completed' ? ending.artifacts.length : 0;
+  const status = ending.status ?? '';
+  const note = a2aReceived.createNote(node, {
+    url,
+    status,
+    message: ending.kind === 'completed' ? `${status} (${count} artifact${count === 1 ? '' : 's'})` : status,
+    ...(taskId !== undefined && { taskId }),
+    ...(contextId !== undefined && { contextId }),
+    ...(ending.kind === 'waiting' && {
+      question: ending.question,
+      ...(ending.asks && { asks: ending.asks }),
+      ...(ending.refused && { refused: ending.refused }),
+    }),
+  });
+  return stepEvent(reference, note);
+}
+
+/** Event for which a run waits: an update of a call, a due time, or room for nodes. */
+type WakeUp = ChildUpdate | 'time' | 'room';
+
+/** Executes a turn of a run, or the rest of one. Instances with a result in `reused` are not executed. */
+export class WorkflowRun extends DurableExecution<RunState> {
+  protected override calls: RunCalls;
+  private readonly inbox = new AsyncQueue<WakeUp>();
+  private readonly questions = new QuestionPoller();
+  private readonly alarm: RunAlarm;
+  private readonly graph: WorkflowGraph;
+  private readonly evaluation: RunEvaluation;
+  private readonly work: RunWork;
+  private readonly room: RunRoom;
+  private readonly outcomes: NodeOutcomes;
+  private readonly decisions: RunDecisions;
+  private readonly reused: ReusedResults | undefined;
+  /** Reason why the run cannot continue, such as a rerun whose origin is gone. */
+  private readonly fault: string | undefined;
+  private signal: AbortSignal;
+  private answerTaken = false;
+
+  constructor(
+    private readonly services: RunServices,
+    private readonly begun: RunStart,
+    private readonly workflow: WorkflowRevision,
+    origin?: RerunOrigin,
+  ) {
+    const { context, fold } = begun;
+    const { state } = fold;
+    super(context, state);
+    const { clock, content } = services;
+    this.graph = state.graph;
+    this.alarm = new RunAlarm(clock, () => void this.inbox.putItem('time'));
+    this.signal = context.signal;
+    this.work = services.work.joinRun(runWorkPlace(services.chains, begun), () => void this.inbox.putItem('room'));
+    this.room = new RunRoom(this.work, state.frontier.sets);
+    this.evaluation = new RunEvaluation(state, expressionRun(context.taskId, workflow, fold.first), this.work.steps);
+    const run = { reference: context, state, evaluation: this.evaluation, clock, content };
+    this.outcomes = new NodeOutcomes(run);
+    this.decisions = new RunDecisions({ ...run, outcomes: this.outcomes });
+    this.calls = this.newCalls();
+    const rerun = readTaskRerun(fold.first);
+    this.reused = rerun && origin && createReusedResults(rerun, origin, { state, evaluation: this.evaluation });
+    if (rerun && !rerun.all && origin === undefined) this.fault = `the run ${rerun.origin} is not kept any more`;
+  }
+
+  override async *runToEnd(): AsyncGenerator<TaskEvent, void, undefined> {
+    try {
+      yield* super.runToEnd();
+    } finally {
+      this.alarm.cancelAlarm();
+      this.work.leave();
+      if (this.state.status === 'input-required') void this.services.folds.keepFold(this.context, this.begun.fold);
+    }
+  }
+
+  protected override next(): Steps {
+    const { graph, state, evaluation } = this;
+    const fault = graph.fault?.message ?? evaluation.fault ?? this.fault;
+    if (fault !== undefined) return this.endTurn('failed', { fault });
+    if (isBeingCanceled(state)) return this.endCanceled();
+    const full = state.isNearlyFull ? undefined : this.context.places?.nearlyFull();
+    if (full) return [this.recordStep(createNearlyFullNote(full))];
+    if (evaluation.isNeeded && this.work.steps.isOwing) return new EvaluationTurn(this.work.steps, this.signal);
+    return this.executePlan(planNext(state, this.services.clock.now()));
+  }
+
+  /** Executes the first pending part of a plan. Unneeded nodes stop after new work has begun, unless the run fails. */
+  private executePlan({ stop, report, decide, answer, fire, start: ready, outcome, wakeAt }: Plan): Steps {
+    const { state, calls } = this;
+    const start = this.room.admitNodes(ready);
+    const { isFailingFast: isStruck, undispatchedNodes: unsent } = state.frontier;
+    if (stop.length > 0 && isStruck) return this.cancelNodes(stop);
+    if (report.length > 0) return this.reportSkips(report);
+    if (decide.length > 0) return this.makeDecisions(decide);
+    if (state.undelivered && !this.answerTaken) return this.passOnAnswers(answer);
+    const due = calls.times.selectDueTimers(fire, this.services.clock.now());
+    if (due.length > 0) return this.handleTimers(due);
+    if (start.length > 0) return this.startNodes(start);
+    if (unsent.length > 0) return this.announceCalls(unsent);
+    const unmade = calls.unmade.filter((node) => !stop.includes(node));
+    if (stop.length > 0) return this.cancelNodes(stop, unmade);
+    if (unmade.length > 0 || outcome === undefined) return this.dispatchAndWait(unmade, wakeAt);
+    return outcome === 'input-required' ? this.endTurnWaiting(wakeAt) : this.endTurn(outcome, { wakeAt });
+  }
+
+  protected override async *endCanceled(): AsyncGenerator<TaskEvent> {
+    const { state } = this;
+    const isEnding = (): boolean => state.frontier.ending === 'canceled';
+    if (isEnding()) return yield* this.runExitNodes();
+    const earlier = isBeingCanceled(state) ? canceledChildren(state.instances.values()) : [];
+    const children = await this.calls.cancelCalls(state.frontier.active);
+    for (const child of children) yield this.recordCanceled(child);
+    if (this.graph.exits.size > 0 && state.frontier.ending === undefined)
+      yield this.recordStep(runEnding.createNote({ outcome: 'canceled' }));
+    if (isEnding()) yield* this.runExitNodes();
+    else yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
+  }
+
+  /** Runs the `onExit` nodes of a canceled run. Their calls are not canceled with the run. */
+  private async *runExitNodes(): AsyncGenerator<TaskEvent> {
+    const context = createExitContext(this.context);
+    this.signal = context.signal;
+    this.calls.abort();
+    this.calls = this.newCalls(context);
+    while (this.state.status !== 'canceled') yield* this.executePlan(planNext(this.state, this.services.clock.now()));
+  }
+
+  private *reportSkips(skips: readonly Skips[]): Generator<TaskEvent> {
+    for (const { because, instances } of skips) yield this.recordStep(nodeSkipped.createNote({ because, instances }));
+  }
+
+  private async *makeDecisions(decisions: readonly Decision[]): AsyncGenerator<TaskEvent> {
+    const pace = this.newPace();
+    for (const decision of decisions) {
+      const events = this.decisions.makeDecision(decision);
+      yield* 'node' in decision ? this.recordForNode(decision.node, events) : this.recordAll(events);
+      // A failure has skipped the other nodes: a list must not start now.
+      if (this.state.frontier.isFailingFast) return;
+      if (pace.isDue) await pace.yieldTurn();
+    }
+  }
+
+  private async *startNodes(nodes: readonly NodeInstance[]): AsyncGenerator<TaskEvent> {
+    const pace = this.newPace();
+    for (const node of nodes) {
+      if (pace.isDue) await pace.yieldTurn();
+      const { status, waitsFor, attempts, list, each } = node;
+      // A node that failed at once may have ended the run for the nodes after it.
+      if (status !== 'pending' && waitsFor === undefined) continue;
+      const reused = attempts === 0 ? this.reused?.findReusableResult(node) : undefined;
+      if (reused) {
+        yield* this.recordForNode(node, this.outcomes.reuseResult(node, reused));
+        continue;
+      }
+      yield this.recordStep(nodeStarted.createNote(node, { attempt: attempts + 1 }));
+      if (attempts === 0 && list === undefined) yield* this.recordWarnings(node);
+      if (each === undefined && !isOwn(node)) yield* this.announceCalls([node]);
+    }
+  }
+
+  private *recordWarnings(node: NodeInstance): Generator<TaskEvent> {
+    const warnings = templateWarnings(this.graph.node(node.id), this.evaluation.messageSource(node));
+    for (const warning of warnings) yield this.recordStep(warning);
+  }
+
+  private *announceCalls(nodes: readonly NodeInstance[]): Generator<TaskEvent> {
+    for (const node of nodes) {
+      const over = this.calls.endLooksJob(node);
+      const call = this.calls.announceCall(node);
+      const error = `no URL for node "${node.id}"`;
+      if (call) yield withJob(this.recordStep(a2aSending.createNote(node, call)), over);
+      else yield* this.recordAll(this.outcomes.failAttempt(node, { kind: 'refused', error, message: error }));
+    }
+  }
+
+  private *passOnAnswers(answered: readonly NodeInstance[]): Generator<TaskEvent> {
+    this.answerTaken = true;
+    yield* this.announceCalls(answered);
+  }
+
+  private async *handleTimers(timers: readonly Timer[]): AsyncGenerator<TaskEvent> {
+    for (const { kind, at, node } of timers) {
+      if (kind === 'deadline') yield this.recordDeadline(at);
+      else if (node && kind === 'wait') yield* this.recordForNode(node, this.decisions.endWait(node));
+      else if (node && kind === 'timeout') yield* this.timedOut(node);
+      else if (node && kind === 'question') yield* this.endUnanswered(node);
+      if (this.state.frontier.isFailingFast) return;
+    }
+  }
+
+  private recordDeadline(at: number): TaskEvent {
+    const message = `the run was not done within ${this.state.definition.deadline ?? ''}`;
+    return this.recordStep(
+      runDeadline.createNote({ at: new Date(at).toISOString(), failure: { kind: 'deadline', message } }),
+    );
+  }
+
+  private async *timedOut(node: NodeInstance): AsyncGenerator<TaskEvent> {
+    const error = `timeout: not finished within ${(parseDuration(this.graph.node(node.id).timeout) ?? 0) / 1_000} s`;
+    yield* this.givenUp(node, this.calls.findRefusal(node) ?? { kind: 'timeout', error });
+  }
+
+  /** Gives up an attempt whose time, or whose question's time, is over. */
+  private async *givenUp(node: NodeInstance, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
+    yield* withFirstJob(
+      this.recordForNode(node, this.outcomes.failAttempt(node, attempt)),
+      await this.calls.giveUpCall(node),
+    );
+  }
+
+  /**
+   * Ends an overdue question: sends the default answer, else fails the node. At the end of a run the node always fails.
+   */
+  private async *endUnanswered(node: NodeInstance): AsyncGenerator<TaskEvent> {
+    if (this.state.frontier.ending) return yield* this.givenUp(node, CANNOT_ASK);
+    const { deadline = '', default: answer } = this.graph.node(node.id).onWait ?? {};
+    const parts = answer === undefined ? undefined : [typeof answer === 'string' ? textPart(answer) : dataPart(answer)];
+    const over = this.calls.endLooksJob(node);
+    const call = parts && this.calls.announceCall(node, parts);
+    if (call) return yield withJob(this.recordStep(a2aSending.createNote(node, call)), over);
+    yield* this.givenUp(node, { kind: 'timeout', error: `nobody answered within ${deadline}` });
+  }
+
+  /** Makes announced calls, and waits for an update of any call or for a time. */
+  private async *dispatchAndWait(
+    unmade: readonly NodeInstance[],
+    wakeAt: number | undefined,
+  ): AsyncGenerator<TaskEvent> {
+    if (unmade.length > 0) await this.calls.launchCalls(unmade);
+    const { clock } = this.services;
+    const lookAt = this.questions.nextPollAt(this.state.frontier.hasNodeWithStatus('input-required'), clock.now());
+    this.alarm.setTo(earliestTime(wakeAt, lookAt, this.calls.times.findNextTime(clock.now())));
+    const news = await this.inbox.takeItem(this.signal);
+    if (this.questions.isDue(clock.now())) yield* this.resumeNodes((await this.pollWaitingChildren()).movedOn);
+    yield* this.applyUpdates(news);
+  }
+
+  /** Applies all updates that have arrived. Stops after a failure, which may stop the other nodes. */
+  private async *applyUpdates(first: WakeUp): AsyncGenerator<TaskEvent> {
+    const pace = this.newPace();
+    for (let news: WakeUp | undefined = first; news !== undefined; news = this.inbox.pollItem()) {
+      if (typeof news === 'string') continue;
+      const { node, attempt } = news;
+      // The call was given up meanwhile.
+      if (node.status !== 'running' || node.waitsFor !== undefined || node.attempts !== attempt) continue;
+      yield* this.applyUpdate(news);
+      if (this.state.getInstance(node.instance).status === 'failed') return;
+      if (pace.isDue) await pace.yieldTurn();
+    }
+  }
+
+  private *applyUpdate(news: ChildUpdate): Generator<TaskEvent> {
+    const { node, ending } = news;
+    if (ending?.kind === 'moved-on') return yield* this.resumeNodes([node]);
+    const steps = createChildEvents(this.context, this.outcomes, news);
+    if (ending?.kind === 'failed' && ending.isLeft)
+      return yield* withFirstJob(this.recordForNode(node, steps), this.calls.giveUpOpenCall(node));
+    const isOpen = ending === undefined || ending.kind === 'waiting';
+    if (!isOpen) this.calls.closeCall(node);
+    const look = this.calls.nextLookJob(news);
+    for (const event of this.recordForNode(node, steps, isOpen))
+      yield node.status === 'input-required' ? withJob(event, look) : event;
+    if (ending) this.calls.closeCall(node);
+  }
+
+  /** Ends the turn, unless a pending question has been withdrawn meanwhile. */
+  private async *endTurnWaiting(wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
+    const { movedOn, sequences: children } = await this.pollWaitingChildren();
+    if (movedOn.length > 0) return yield* this.resumeNodes(movedOn);
+    const { taskId: runId } = this.context;
+    for (const event of this.endTurn('input-required', { wakeAt })) yield withRecheckJob(event, { runId, children });
+  }
+
+  /** Polls the children that ask. Flushes first, because a local agent's question arrives before it is durable. */
+  private async pollWaitingChildren(): ReturnType<RunCalls['pollWaitingChildren']> {
+    const { waiting } = this.state.frontier;
+    if (waiting.length > 0) await this.context.flush();
+    return this.calls.pollWaitingChildren(waiting);
+  }
+
+  private *resumeNodes(nodes: readonly NodeInstance[]): Generator<TaskEvent> {
+    for (const node of nodes) {
+      const over = this.calls.endLooksJob(node);
+      const resumed = this.recordStep(
+        nodeResumed.createNote(node, { ...(node.taskId !== undefined && { taskId: node.taskId }) }),
+      );
+      yield withJob(resumed, over);
+      this.calls.followResumed(node);
+    }
+  }
+
+  /** @param unmade calls to make first */
+  private async *cancelNodes(
+    nodes: readonly NodeInstance[],
+    unmade: readonly NodeInstance[] = [],
+  ): AsyncGenerator<TaskEvent> {
+    if (unmade.length > 0) await this.calls.launchCalls(unmade);
+    // A replica that recovers the run must not find a canceled Task that the run still needs.
+    await this.context.flush();
+    const stopped = await this.calls.cancelCalls(nodes);
+    for (const child of stopped) yield this.recordCanceled(child);
+  }
+
+  /** Records a canceled child. The job that repeats a failed cancel commits with this event. */
+  private recordCanceled(child: CanceledChild): TaskEvent {
+    const { node, instance = node, agentUrl, taskId, outcome } = child;
+    const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
+    const event = stepEvent(this.context, nodeCanceled.createNote(this.state.getInstance(instance), payload));
+    const again = this.calls.retryCancelJob(child);
+    return this.recordEvent(again ? { ...event, jobs: [again] } : event);
+  }
+
+  /**
+   * Ends the turn.
+   * @param because `fault`: reason other than a node's failure; `wakeAt`: time of the next work
+   */
+  private *endTurn(outcome: RunOutcome, { fault, wakeAt }: { fault?: string; wakeAt?: number }): Generator<TaskEvent> {
+    const { context, state, graph } = this;
+    const events = {
+      completed: () => completedEvents(context, graph, state),
+      failed: () => reportedFailure(context, state, fault),
+      canceled: () => canceledEvents(context, state, canceledChildren(state.instances.values())),
+      'input-required': () => waitingEvents(context, state, this.begun.links.length === 0, wakeAt),
+      parked: () => [parkedEvent(context, wakeAt)],
+    }[outcome]();
+    yield* this.lastStatusText(events);
+  }
+
+  /** Ends a run that has exceeded a limit, and cancels its children. */
+  protected override async *endFailed(error: unknown): AsyncGenerator<TaskEvent> {
+    if (!(error instanceof ContentTooLarge)) throw error;
+    yield super.recordEvent(await endOverLimit(this.context, this.state, this.calls, error.message));
+  }
+
+  /** Records last events. An end that is too large is shortened, because the log already has its content. */
+  private *lastStatusText(events: readonly TaskEvent[]): Generator<TaskEvent> {
+    const fits = this.state.size <= this.services.content.artifact;
+    for (const event of events)
+      yield this.recordEvent(fits && isAdmitted(this.context, event) ? event : shortenEvent(event));
+  }
+
+  /**
+   * Records the events of a node. An event that is too large for the run fails the node.
+   * @param isCalled true if its agent is still working, or asks a question
+   */
+  private *recordForNode(node: NodeInstance, events: Generator<TaskEvent>, isCalled = false): Generator<TaskEvent> {
+    try {
+      yield* this.recordAll(events);
+    } catch (error) {
+      if (!(error instanceof ContentTooLarge)) throw error;
+      const failed = this.outcomes.failAttempt(node, { kind: 'refused', error: error.message });
+      yield* withFirstJob(this.recordAll(failed), isCalled ? this.calls.giveUpOpenCall(node) : undefined);
+    }
+  }
+
+  private *recordAll(events: Generator<TaskEvent>): Generator<TaskEvent> {
+    this.evaluation.beginDecision();
+    for (const event of events) yield this.recordEvent(event);
+  }
+
+  private recordStep(note: RunEventNote): TaskEvent {
+    return this.recordEvent(stepEvent(this.context, note));
+  }
+
+  /** Records an event. @throws ContentTooLarge if it is too large for the run */
+  protected override recordEvent(event: TaskEvent): TaskEvent {
+    this.context.assertRecordable(event);
+    const recorded = super.recordEvent(event);
+    this.services.metrics?.observeEvent(event, this.state);
+    return recorded;
+  }
+
+  private readonly newPace = (): EventLoopYield => new EventLoopYield(this.work, this.evaluation.isNeeded, this.signal);
+
+  private newCalls(context = this.context): RunCalls {
+    const { services, state, graph, evaluation, workflow } = this;
+    const run = { context, links: this.begun.links, state, graph, evaluation, revision: workflow.revision };
+    const whole = { ...run, room: this.room, newPace: this.newPace };
+    return new RunCalls(services, whole, (news) => this.inbox.putItem(news));
+  }
+}

@@ -1,0 +1,353 @@
+import { keptEntry } from '#libs/executor';
+import {
+  evaluateCondition,
+  evaluateExpression,
+  evaluatePointInTime,
+  type EvaluationBudget,
+  Members,
+  type Value,
+  type Variables,
+} from '#libs/expressions';
+import { artifactReference, firstData, type JsonObject, type JsonValue } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import {
+  type GraphEdge,
+  inputValue,
+  NODE_FIELDS,
+  RUN_FIELDS,
+  type WorkflowFailure,
+  type WorkflowNode,
+  type WorkflowRevision,
+} from '#libs/workflow-definition';
+import type { LoopRun, NodeInstance } from '../state/node-instance.js';
+import type { RunState } from '../state/run-state.js';
+import type { MessageSource } from './node-message.js';
+import {
+  DecisionBudgets,
+  evaluateMember,
+  FailedExpression,
+  RunExpressions,
+  type StepCounter,
+} from './run-expressions.js';
+
+/** Edges from one node that are taken, by their indexes in `edges`. */
+export interface EdgeChoice {
+  taken: number[];
+  /** Conditions that could not be evaluated: their edges are not taken. */
+  errors: { edge: number; message: string }[];
+}
+
+/**
+ * Chooses among the edges for the same outcome of a node: all whose condition holds, or only the first. To find the
+ * first, edges without a condition are tried last.
+ * @param holds evaluates the condition of an edge; called in the order of the edges
+ */
+export function chooseEdges(
+  edges: readonly GraphEdge[],
+  branch: WorkflowNode['branch'],
+  holds: (edge: GraphEdge) => boolean,
+): EdgeChoice {
+  const choice: EdgeChoice = { taken: [], errors: [] };
+  const isTaken = (edge: GraphEdge): boolean => {
+    if (edge.edge.when === undefined) return true;
+    try {
+      return holds(edge);
+    } catch (error) {
+      if (!(error instanceof FailedExpression)) throw error;
+      choice.errors.push({ edge: edge.index, message: error.message });
+      return false;
+    }
+  };
+  if (branch !== 'first') choice.taken.push(...edges.filter(isTaken).map(({ index }) => index));
+  else {
+    const first = edges.toSorted((one, other) => rankEdge(one) - rankEdge(other)).find(isTaken);
+    if (first) choice.taken.push(first.index);
+  }
+  return choice;
+}
+
+function rankEdge({ edge: { when } }: GraphEdge): number {
+  return when === undefined ? 1 : 0;
+}
+
+/** Run as expressions see it. */
+interface ExpressionRun {
+  id: string;
+  workflow: string;
+  revision: string;
+  contextId: string;
+  startedAt: Date;
+  /** Entry of the conversation that requested the run; null if none did. */
+  conversation: JsonObject | null;
+}
+
+/** Place in a run at which expressions are evaluated, and the values visible from there. */
+export interface Viewpoint {
+  readonly run: ExpressionRun;
+  readonly inputs: JsonObject;
+  /** Ids of all nodes. */
+  readonly ids: ReadonlySet<string>;
+  /** Returns the instance of a node that is visible here. */
+  findInstance(id: string): NodeInstance | undefined;
+  /** Returns the result of the innermost loop around a node; null if there is none or it has not ended. */
+  readLoopResult(id: string): JsonValue;
+  /** Item of a list, for one of its entries. */
+  readonly item?: JsonValue;
+  readonly index?: number;
+  /** Number of the current iteration of the innermost loop. */
+  readonly iteration?: number;
+}
+
+/** Values of one moment. */
+export interface Moment {
+  /** Failure that is handled; null if there was none. */
+  error?: WorkflowFailure | null;
+  now?: Date;
+}
+
+/**
+ * Returns the variables of expressions at a place. Each value is created when an expression first reads it. Expressions
+ * of one decision share the variables, which are discarded when the run folds another event.
+ */
+export function createRunVariables(at: Viewpoint, { error, now }: Moment = {}): Variables {
+  return {
+    inputs: at.inputs,
+    nodes: new Members(at.ids, (id) => new Members(NODE_FIELDS, (field) => readNodeField(at, id, field))),
+    run: new Members(RUN_FIELDS, (field) => at.run[field as keyof ExpressionRun]),
+    item: at.item,
+    index: at.index,
+    iteration: at.iteration,
+    error: error && failureValue(error),
+    now,
+  };
+}
+
+function readNodeField(at: Viewpoint, id: string, field: string): Value | undefined {
+  const node = at.findInstance(id);
+  switch (field) {
+    case 'status':
+      return node?.status ?? 'pending';
+    case 'text':
+      return artifactReference(node?.artifacts[0], []) ?? '';
+    case 'data':
+      return firstData(node?.artifacts[0]?.parts ?? []) ?? readGivenData(at, node) ?? null;
+    case 'artifacts':
+      return (node?.artifacts ?? []) as unknown as JsonValue;
+    case 'error':
+      return nodeFailure(node);
+    case 'attempts':
+      return node?.attempts ?? 0;
+    case 'loop':
+      return at.readLoopResult(id);
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the value given to an `input` node, unless it is a text. The node's Artifact has it as a text only. */
+function readGivenData({ inputs }: Viewpoint, node: NodeInstance | undefined): JsonValue | undefined {
+  if (node?.type !== 'input' || node.status !== 'completed') return undefined;
+  const given = inputValue(inputs, node.id);
+  return typeof given === 'string' ? undefined : given;
+}
+
+function nodeFailure(node: NodeInstance | undefined): JsonValue {
+  if (node?.status !== 'failed') return null;
+  return failureValue(node.failure ?? { kind: 'failed', message: node.error ?? '', node: node.id });
+}
+
+/** Returns a failure with all of its members, so that an expression may read any. */
+function failureValue({ kind, message, node, instance }: WorkflowFailure): JsonObject {
+  return { kind, message, node: node ?? null, instance: instance ?? node ?? null };
+}
+
+/** Returns the variables of a run for its expressions. @param first event of its log */
+export function expressionRun(
+  id: string,
+  { definition, revision }: Pick<WorkflowRevision, 'definition' | 'revision'>,
+  first: TaskEvent | undefined,
+): ExpressionRun {
+  const task = first && 'task' in first ? first.task : undefined;
+  const begun = task?.status.timestamp;
+  const startedAt = begun === undefined ? new Date() : new Date(begun);
+  const conversation = (keptEntry(task?.metadata) ?? null) as unknown as JsonObject | null;
+  return { id, workflow: definition.name, revision, contextId: task?.contextId ?? '', startedAt, conversation };
+}
+
+/**
+ * Evaluates the expressions of a run against its folded state. An instance that is about to end is seen as ended:
+ * decisions that depend on its end are made before the end is recorded.
+ */
+export class RunEvaluation {
+  private readonly expressions: RunExpressions;
+  private readonly budgets: DecisionBudgets;
+
+  constructor(
+    private readonly state: RunState,
+    private readonly run: ExpressionRun,
+    readonly steps?: StepCounter,
+  ) {
+    this.budgets = new DecisionBudgets(steps);
+    const { loops } = state.graph;
+    const isRepeated = (id: string, other: string) => loops.some(({ body }) => body.has(id) && body.has(other));
+    this.expressions = RunExpressions.forDefinition(state.definition, isRepeated);
+  }
+
+  /** Reason why no run of the definition can continue. */
+  get fault(): string | undefined {
+    return this.expressions.fault;
+  }
+
+  /** True if the definition has expressions. */
+  get isNeeded(): boolean {
+    return this.expressions.hasAny;
+  }
+
+  /** Begins a decision. Its expressions are evaluated together and share a budget of steps. */
+  beginDecision(): void {
+    this.budgets.beginDecision();
+  }
+
+  /** Returns a budget that several expressions share. */
+  sharedBudget(): EvaluationBudget {
+    return this.budgets.createBudget();
+  }
+
+  /** Begins a decision and returns the source for the Message to an instance and for its templates. */
+  messageSource(node: NodeInstance): MessageSource {
+    this.beginDecision();
+    return this.sourceAt(node, this.endingMoment(node));
+  }
+
+  /** Returns the same source at a moment of a decision. */
+  sourceAt(node: NodeInstance, moment: Moment): MessageSource {
+    const { state, expressions, budgets } = this;
+    const { inputs, text, files, definition } = state;
+    const takesFiles = node.type === 'input' || definition.nodes.every(({ type }) => type !== 'input');
+    const at = this.viewpointOf(node);
+    const nodes = { get: (id: string) => (state.graph.has(id) ? at.findInstance(id) : undefined) };
+    const repeated = this.repeatedContent(node);
+    return {
+      inputs,
+      nodes,
+      isReachedBy: (edge) => state.isReachedOver(edge, node),
+      ...(text !== undefined && { text }),
+      ...(takesFiles && files.length > 0 && { files }),
+      ...(repeated.length > 0 && { repeated }),
+      ...(definition.language === 2 && {
+        leavesOut: (id: string) => state.graph.has(id) && state.isLeftOut(at.findInstance(id) ?? node),
+        language: { expressions, variables: createRunVariables(at, moment), budgets },
+      }),
+    };
+  }
+
+  /** Decides which outgoing edges of an instance are taken. */
+  decideEdges(ended: NodeInstance, edges: readonly GraphEdge[], budget = this.budgets.createBudget()): EdgeChoice {
+    const error = ended.status === 'failed' ? (ended.failure ?? null) : null;
+    const variables = createRunVariables(this.viewpointOf(ended), { error });
+    return chooseEdges(edges, this.state.graph.node(ended.id).branch, ({ index }) => {
+      const when = this.expressions.findEdgeCondition(index);
+      if (when === undefined) return true;
+      return this.evaluateMember(`edges[${index}].when`, budget, () => evaluateCondition(when, variables, budget));
+    });
+  }
+
+  /** True if `retry.when` allows another attempt. @throws FailedExpression */
+  retriedWhen(node: NodeInstance, moment: Moment): boolean {
+    const when = this.expressions.findNodeExpression(node.id, 'retry.when');
+    const budget = this.budgets.createBudget();
+    if (when === undefined) return true;
+    return this.evaluateMember('retry.when', budget, () =>
+      evaluateCondition(when, this.variablesFor(node, moment), budget),
+    );
+  }
+
+  /** Evaluates the list that a node processes. @throws FailedExpression */
+  evaluateItems(node: NodeInstance): JsonValue[] {
+    const items = this.expressions.findNodeExpression(node.id, 'each.items');
+    const budget = this.budgets.createBudget();
+    const value =
+      items &&
+      this.evaluateMember('each.items', budget, () => evaluateExpression(items, this.variablesFor(node), budget));
+    if (!Array.isArray(value)) throw new FailedExpression('each.items gives no list');
+    return value;
+  }
+
+  /** Evaluates the end of a wait; `undefined` without an expression. @throws FailedExpression */
+  evaluateWaitEnd(node: NodeInstance, now: Date): Date | undefined {
+    const until = this.expressions.findNodeExpression(node.id, 'config.until');
+    const budget = this.budgets.createBudget();
+    return (
+      until &&
+      this.evaluateMember('config.until', budget, () =>
+        evaluatePointInTime(until, this.variablesFor(node, { now }), budget),
+      )
+    );
+  }
+
+  /** True if the loop ends, as its last node sees it. @throws FailedExpression */
+  isLoopLeft({ loop }: LoopRun, last: NodeInstance): boolean {
+    const budget = this.budgets.createBudget();
+    const exit = this.expressions.findExitCondition(loop.index);
+    const member = `edges[${loop.index}].loop.exit_when`;
+    return (
+      exit !== undefined &&
+      this.evaluateMember(member, budget, () => evaluateCondition(exit, this.variablesFor(last), budget))
+    );
+  }
+
+  private evaluateMember<T>(member: string, budget: EvaluationBudget, evaluate: () => T): T {
+    return evaluateMember(member, () => this.budgets.evaluateWithin(budget, evaluate));
+  }
+
+  private variablesFor(node: NodeInstance, moment?: Moment): ReturnType<typeof createRunVariables> {
+    return createRunVariables(this.viewpointOf(node), { ...this.endingMoment(node), ...moment });
+  }
+
+  /** Returns the variables of an `onExit` node: the error of the run, if any. */
+  private endingMoment({ id }: NodeInstance): Moment {
+    const { graph, error } = this.state;
+    if (!graph.exits.has(id)) return {};
+    return { error: error ? { kind: 'failed', ...error } : null };
+  }
+
+  private viewpointOf(from: NodeInstance): Viewpoint {
+    const { state, run, expressions } = this;
+    const { index, list, path } = from;
+    const item = index === undefined ? undefined : list?.each?.items?.[index];
+    const iteration = path.at(-1);
+    const place = state.getInstance(from.instance);
+    const node = (id: string): NodeInstance =>
+      id === from.id && hasOutcome(from) ? from : state.resolveInstance(id, place);
+    return {
+      run,
+      inputs: state.inputs,
+      ids: expressions.ids,
+      findInstance: node,
+      readLoopResult: (id) => loopValue(state.loopOf(id === from.id ? place : state.resolveInstance(id, place))),
+      ...(item !== undefined && { item }),
+      ...(index !== undefined && { index }),
+      ...(iteration !== undefined && { iteration }),
+    };
+  }
+
+  /** Returns what the first node of a loop receives from the previous iteration: the result of the loop's last node. */
+  private repeatedContent(node: NodeInstance): (string | NodeInstance)[] {
+    const around = this.state.graph.loops.filter(({ body }) => body.has(node.id));
+    return around
+      .toSorted((one, other) => other.body.size - one.body.size)
+      .flatMap(({ to, from, config: { initial } }, depth): (string | NodeInstance)[] => {
+        if (to !== node.id) return [];
+        if ((node.path[depth] ?? 1) > 1) return [this.state.resolveInstance(from, node)];
+        return initial === undefined ? [] : [initial];
+      });
+  }
+}
+
+function hasOutcome({ status }: NodeInstance): boolean {
+  return status === 'completed' || status === 'failed';
+}
+
+function loopValue(loop: LoopRun | undefined): JsonValue {
+  return loop?.reason === undefined ? null : { iterations: loop.iteration, reason: loop.reason };
+}

@@ -1,0 +1,222 @@
+import {
+  compileExpression,
+  compileTemplate,
+  EvaluationBudget,
+  type Expression,
+  ExpressionError,
+  expressionsIn,
+  InvalidExpression,
+  MOST_STEPS,
+  renderTemplate as renderExpressions,
+  type Template,
+  type Variables,
+} from '#libs/expressions';
+import { isJsonObject, type JsonValue, renderTemplate, type TemplateResolver, type TextBudget } from '#libs/protocol';
+import {
+  createVocabulary,
+  type ExpressionPlace,
+  type IsRepeated,
+  joinMemberPath,
+  listExpressionPlaces,
+  type WorkflowDefinition,
+} from '#libs/workflow-definition';
+
+/** Failure of an expression in a run. The message names the expression and the reason, and may be shown to callers. */
+export class FailedExpression extends Error {
+  override readonly name = 'FailedExpression';
+}
+
+/**
+ * Evaluates an expression or a template.
+ * @param member path that errors name: `edges[3].when`, `config.prompt`
+ * @throws FailedExpression
+ */
+export function evaluateMember<T>(member: string, evaluate: () => T): T {
+  try {
+    return evaluate();
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const { message, offset, path } = error;
+    throw new FailedExpression(`${joinMemberPath(member, path)}, at ${offset}: ${message}`, { cause: error });
+  }
+}
+
+/** Minimum number of steps for each expression of a decision: enough to tell one failure from another. */
+const LEAST_STEPS = 20_000;
+
+/** Counter of evaluation steps, and of the milliseconds that they took. */
+export interface StepCounter {
+  use(steps: number, milliseconds: number): void;
+}
+
+/**
+ * Distributes steps among the expressions of one decision about a run. All are evaluated at once, so that together they
+ * have about as many steps as one alone. The same decision has the same steps each time.
+ */
+export class DecisionBudgets {
+  private left = MOST_STEPS;
+
+  constructor(private readonly counter?: StepCounter) {}
+
+  /** Starts the next decision. */
+  beginDecision(): void {
+    this.left = MOST_STEPS;
+  }
+
+  /** Returns the budget of an expression, or of several that share it. */
+  createBudget(): EvaluationBudget {
+    return new EvaluationBudget(Math.max(this.left, LEAST_STEPS));
+  }
+
+  /** Evaluates within a budget, and counts the steps used. Errors of the evaluation are passed on. */
+  evaluateWithin<T>(budget: EvaluationBudget, evaluate: () => T): T {
+    const [before, began] = [budget.spent, performance.now()];
+    try {
+      return evaluate();
+    } finally {
+      const used = budget.spent - before;
+      this.left -= used;
+      this.counter?.use(used, performance.now() - began);
+    }
+  }
+}
+
+/** Owner of an expression: the id of a node, or the index of an edge. */
+type ExpressionOwner = string | number;
+
+/** Compiled expressions and templates of one definition. */
+export class RunExpressions {
+  private static readonly known = new WeakMap<WorkflowDefinition, RunExpressions>();
+  /** Ids of all nodes. */
+  readonly ids: ReadonlySet<string>;
+  /** Reason why no run of the definition can continue: it was saved under wider limits. */
+  readonly fault: string | undefined;
+  /** True if runs of the definition evaluate anything. */
+  hasAny = false;
+  private readonly expressions = new Map<ExpressionOwner, Map<string, Expression>>();
+  private readonly templates = new Map<ExpressionOwner, Map<string, Template>>();
+
+  private constructor(definition: WorkflowDefinition, isRepeated: IsRepeated) {
+    this.ids = new Set(definition.nodes.map(({ id }) => id));
+    const faults = listExpressionPlaces(definition, isRepeated).flatMap((place) => this.compilePlace(place));
+    this.fault = faults[0];
+  }
+
+  /** Returns the expressions of a definition, which are compiled once. */
+  static forDefinition(definition: WorkflowDefinition, isRepeated: IsRepeated): RunExpressions {
+    const expressions = RunExpressions.known.get(definition) ?? new RunExpressions(definition, isRepeated);
+    RunExpressions.known.set(definition, expressions);
+    return expressions;
+  }
+
+  /** Returns the `findEdgeCondition` of an edge, by its index in `edges`. */
+  findEdgeCondition(edge: number): Expression | undefined {
+    return this.expressions.get(edge)?.get('when');
+  }
+
+  /** Returns the `exit_when` of a back-edge, by its index in `edges`. */
+  findExitCondition(edge: number): Expression | undefined {
+    return this.expressions.get(edge)?.get('loop.exit_when');
+  }
+
+  /** Returns an expression of a node. */
+  findNodeExpression(id: string, member: 'each.items' | 'retry.when' | 'config.until'): Expression | undefined {
+    return this.expressions.get(id)?.get(member);
+  }
+
+  /** Returns a template of a node, by its path in the node; `undefined` if the language has no expressions in texts. */
+  findNodeTemplate(id: string, member: string): Template | undefined {
+    return this.templates.get(id)?.get(member);
+  }
+
+  /**
+   * Compiles the content of a place.
+   * @returns its faults
+   */
+  private compilePlace({ member, path, node, edge, surroundings, content }: ExpressionPlace): string[] {
+    const vocabulary = createVocabulary(this.ids, surroundings);
+    const owner = node ?? edge ?? '';
+    this.hasAny ||= 'expression' in content || expressionsIn(content.template).next().done === false;
+    if ('expression' in content) {
+      const expression = compileExpression(content.expression, vocabulary);
+      if (expression instanceof InvalidExpression) return [describeInvalidExpression(path, expression)];
+      storeForOwner(this.expressions, owner, member, expression);
+      return [];
+    }
+    const template = compileTemplate(content.template, vocabulary);
+    if (Array.isArray(template)) return template.map((problem) => describeInvalidExpression(path, problem));
+    storeForOwner(this.templates, owner, member, template);
+    return [];
+  }
+}
+
+function storeForOwner<T>(
+  all: Map<ExpressionOwner, Map<string, T>>,
+  owner: ExpressionOwner,
+  member: string,
+  value: T,
+): void {
+  const own = all.get(owner) ?? new Map<string, T>();
+  all.set(owner, own.set(member, value));
+}
+
+function describeInvalidExpression(place: string, { message, offset, path }: InvalidExpression): string {
+  return `${joinMemberPath(place, path)}, at ${offset}: ${message}`;
+}
+
+/** Values for the templates of a node, at one place of a run. */
+export interface FillingSource {
+  /** Resolver of `{{references}}`. */
+  resolve: TemplateResolver;
+  /** Expressions and their variables; absent if texts have no expressions. */
+  language?: { expressions: RunExpressions; variables: Variables; budgets?: DecisionBudgets };
+}
+
+/** Fills the templates of one node, all within the same budgets. */
+export class NodeFilling {
+  private readonly budgets: DecisionBudgets;
+  private readonly budget;
+
+  /** @param texts size limit of all filled texts, and of other content that is built with them */
+  constructor(
+    private readonly nodeId: string,
+    private readonly source: FillingSource,
+    readonly texts: TextBudget,
+  ) {
+    this.budgets = source.language?.budgets ?? new DecisionBudgets();
+    this.budget = this.budgets.createBudget();
+  }
+
+  /**
+   * Fills the texts of a value. A text that is a single expression is replaced by the expression's value.
+   * @param member path in the node: `config.args`
+   * @throws FailedExpression
+   * @throws ContentTooLarge before anything is built
+   */
+  fillValue(member: string, value: JsonValue): JsonValue {
+    const { source, texts, budget, budgets } = this;
+    const { resolve, language } = source;
+    const template = language?.expressions.findNodeTemplate(this.nodeId, member);
+    if (template === undefined || language === undefined) return this.fillReferences(value);
+    const { variables } = language;
+    const renderValue = (): JsonValue => renderExpressions(template, { variables, resolve, texts, budget });
+    return evaluateMember(member, () => budgets.evaluateWithin(budget, renderValue));
+  }
+
+  /**
+   * Fills a text. If its expression gives no text, the result is JSON.
+   * @throws FailedExpression
+   * @throws ContentTooLarge before anything is built
+   */
+  fillText(member: string, text: string): string {
+    const value = this.fillValue(member, text);
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  }
+
+  private fillReferences(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return renderTemplate(value, this.source.resolve, this.texts);
+    if (Array.isArray(value)) return value.map((item) => this.fillReferences(item));
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.fillReferences(item)]));
+  }
+}

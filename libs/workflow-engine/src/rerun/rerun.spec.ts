@@ -1,0 +1,95 @@
+import type { TaskEvent } from '#libs/tasks';
+import type { WorkflowDefinition } from '#libs/workflow-definition';
+import { rerunMetadata, type RerunRequest } from '../state/run-metadata.js';
+import { DrivenRun, workflowOf } from '../testing/driven-run.js';
+import { FakeAgents } from '../testing/fake-agents.js';
+
+/** Each node answers `<id> of <what it was told>`. */
+const echoing = () => new FakeAgents((call) => call.complete(`${call.node} of ${call.text}`));
+
+const CHAIN = workflowOf('a b c', 'a>b b>c');
+
+async function ran(definition: WorkflowDefinition): Promise<DrivenRun> {
+  const run = new DrivenRun(definition, echoing());
+  await run.start();
+  return run;
+}
+
+/** A run that begins with another one; which agents it called, by node. */
+async function rerun(
+  origin: DrivenRun,
+  request: Omit<RerunRequest, 'origin'>,
+  definition = origin.definition,
+  log?: readonly TaskEvent[],
+): Promise<{ run: DrivenRun; called: string[] }> {
+  const run = new DrivenRun(definition, echoing());
+  const workflow = { definition: origin.definition, revision: 'r1', createdAt: new Date(0), updatedAt: new Date(0) };
+  run.origins.set('run-0', { workflow, log: origin.log });
+  if (log) await run.recover(log);
+  else await run.start('hello', rerunMetadata({ origin: 'run-0', ...request }));
+  const called = run.runEvents.filter(({ type }) => type === 'a2a.sending').map(({ node_id = '' }) => node_id);
+  return { run, called };
+}
+
+function outputs(run: DrivenRun): unknown {
+  return [...run.state.nodes.values()].map(({ id, artifacts }) => [id, artifacts]);
+}
+
+describe('a rerun', () => {
+  it('takes over what is not named and does not follow, by value, and says from where', async () => {
+    const origin = await ran(CHAIN);
+    const { run, called } = await rerun(origin, { from: ['b'] });
+    expect(called).toEqual(['b', 'c']);
+    const [reused] = run.runEvents.filter(({ type }) => type === 'node.reused');
+    expect(reused).toMatchObject({ node_id: 'a', payload: { origin: 'run-0' } });
+    expect(run.state.getNode('a')).toMatchObject({ status: 'completed', attempts: 0, origin: 'run-0' });
+    expect(run.state.status).toBe('completed');
+    expect(run.state.origin).toBe('run-0');
+    expect(JSON.stringify(run.state.getNode('a').artifacts)).toBe(JSON.stringify(origin.state.getNode('a').artifacts));
+  });
+
+  it('of nothing in particular takes over everything, the result included', async () => {
+    const origin = await ran(CHAIN);
+    const { run, called } = await rerun(origin, {});
+    expect(called).toEqual([]);
+    expect(outputs(run)).toEqual(outputs(origin));
+    expect(run.state.results).toEqual(origin.state.results);
+  });
+
+  it('of everything takes over nothing', async () => {
+    expect((await rerun(await ran(CHAIN), { all: true })).called).toEqual(['a', 'b', 'c']);
+  });
+
+  it('goes on from wherever it was cut, and runs nothing that it takes over', async () => {
+    const origin = await ran(CHAIN);
+    const whole = (await rerun(origin, { from: ['c'] })).run;
+    for (let cut = 1; cut < whole.log.length; cut += 1) {
+      const { run } = await rerun(origin, {}, CHAIN, whole.log.slice(0, cut));
+      expect([cut, run.steps.filter((step) => step.startsWith('a2a.sending'))]).toEqual([cut, ['a2a.sending c']]);
+      expect(outputs(run)).toEqual(outputs(whole));
+    }
+  });
+
+  it('with another definition runs what has changed, and what follows', async () => {
+    const origin = await ran(CHAIN);
+    const changed: WorkflowDefinition = {
+      ...CHAIN,
+      nodes: CHAIN.nodes.map((node) => (node.id === 'b' ? { ...node, config: { prompt: 'other' } } : node)),
+    };
+    expect((await rerun(origin, {}, changed)).called).toEqual(['b', 'c']);
+  });
+
+  it('calls what runs at the end again where anything else is run anew', async () => {
+    const origin = await ran(workflowOf('a b end bye', 'a>b', { onExit: [{ node: 'end' }, { node: 'bye' }] }));
+    expect((await rerun(origin, { from: ['b'] })).called).toEqual(['b', 'end', 'bye']);
+    expect((await rerun(origin, { from: ['bye'] })).called).toEqual(['bye']);
+    expect((await rerun(origin, {})).called).toEqual([]);
+  });
+
+  it('fails by name where the run that it begins with is not kept any more', async () => {
+    const run = new DrivenRun(CHAIN, echoing());
+    await run.start('hello', rerunMetadata({ origin: 'gone', from: ['a'] }));
+    expect(run.state.status).toBe('failed');
+    expect(run.state.error?.message).toBe('the run gone is not kept any more');
+  });
+});

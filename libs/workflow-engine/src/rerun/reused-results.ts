@@ -1,0 +1,270 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Artifact, type Part, type RunEventNote, runEventNote } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { Loop, WorkflowGraph, WorkflowNode } from '#libs/workflow-definition';
+import type { OriginResult, ReusedResult } from '../execution/run-ending.js';
+import type { RerunOrigin } from '../execution/run-services.js';
+import { messageParts, nodeContent } from '../messages/node-message.js';
+import { expressionRun, RunEvaluation } from '../messages/run-evaluation.js';
+import type { NodeInstance } from '../state/node-instance.js';
+import type { RerunRequest } from '../state/run-metadata.js';
+import { RunState } from '../state/run-state.js';
+import { loopEnded, nodeCompleted, nodeError, nodeReused } from '../state/run-steps.js';
+
+/** Parts of the name of an instance: `draft`, `draft@2`, `tr[17]`, `x@2@1[17]`. */
+export interface InstanceName {
+  id: string;
+  /** Iterations of the enclosing loops, outermost first. */
+  path: readonly number[];
+  /** Index in the list of a node with `each`. */
+  index?: number;
+}
+
+const NAME = /^([A-Za-z0-9_][A-Za-z0-9_-]{0,63})((?:@\d{1,4})*)(?:\[(\d{1,5})\])?$/;
+
+/** Parses the name of an instance; `undefined` for any other text. */
+export function parseInstance(name: string): InstanceName | undefined {
+  const [, id, path = '', index] = NAME.exec(name) ?? [];
+  if (id === undefined) return undefined;
+  const iterations = path.split('@').slice(1).map(Number);
+  return { id, path: iterations, ...(index !== undefined && { index: Number(index) }) };
+}
+
+/**
+ * Instances that a rerun executes again: the named ones, and everything after them. A node in a loop that is named
+ * without an iteration stands for the whole loop, from its first iteration on.
+ */
+export class RerunSelection {
+  private readonly named: readonly NamedInstance[];
+  private readonly loops = new Map<string, readonly Loop[]>();
+
+  constructor(
+    private readonly graph: WorkflowGraph,
+    names: readonly InstanceName[],
+  ) {
+    this.named = names.map((name) => this.resolveName(name));
+  }
+
+  has(instance: InstanceName): boolean {
+    return this.named.some((named) => this.isAfter(instance, named));
+  }
+
+  private resolveName(name: InstanceName): NamedInstance {
+    const [outermost] = this.listLoopsAround(name.id);
+    const isWholeLoop = outermost !== undefined && name.path.length === 0;
+    const starts = isWholeLoop ? [...outermost.body] : [name.id];
+    return { ...name, isWholeLoop, reached: this.collectReachable(starts) };
+  }
+
+  private isAfter({ id, path, index }: InstanceName, named: NamedInstance): boolean {
+    if (named.isWholeLoop) return named.reached.has(id);
+    const shared = this.countSharedLoops(id, named.id);
+    const order = comparePaths(path.slice(0, shared), named.path.slice(0, shared));
+    if (order !== 0) return order > 0;
+    if (id !== named.id) return named.reached.has(id);
+    return index === undefined || named.index === undefined || index === named.index;
+  }
+
+  private countSharedLoops(one: string, other: string): number {
+    return this.listLoopsAround(one).filter(({ body }) => body.has(other)).length;
+  }
+
+  /** Returns the loops around a node, outermost first. */
+  private listLoopsAround(id: string): readonly Loop[] {
+    const known = this.loops.get(id);
+    if (known) return known;
+    const around = this.graph.loops.filter(({ body }) => body.has(id)).toSorted((a, b) => b.body.size - a.body.size);
+    this.loops.set(id, around);
+    return around;
+  }
+
+  private collectReachable(starts: readonly string[]): ReadonlySet<string> {
+    const reached = new Set(starts);
+    for (const id of reached) for (const next of this.graph.successors(id)) reached.add(next);
+    return reached;
+  }
+}
+
+interface NamedInstance extends InstanceName {
+  isWholeLoop: boolean;
+  /** Ids of the nodes that forward edges lead to, those of the start included. */
+  reached: ReadonlySet<string>;
+}
+
+function comparePaths(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((iteration, place) => iteration !== other[place]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}
+
+/** Results and failures of the instances in the log of a run, all iterations included. */
+export class OriginResults {
+  private readonly results = new Map<string, OriginResult>();
+  private readonly failures = new Set<string>();
+
+  constructor(log: readonly TaskEvent[]) {
+    for (const event of log) if (!('task' in event)) this.readEvent(event);
+  }
+
+  findResult(instance: string): OriginResult | undefined {
+    return this.results.get(instance);
+  }
+
+  /** Names of the failed instances, in the order of failure. A failed list is replaced by its failed entries, if any. */
+  get failed(): string[] {
+    const failed = [...this.failures];
+    const lists = new Set(failed.filter(isEntry).map((entry) => entry.slice(0, entry.lastIndexOf('['))));
+    return failed.filter((instance) => !lists.has(instance));
+  }
+
+  private readEvent(event: Exclude<TaskEvent, { task: unknown }>): void {
+    const isResult = 'artifactUpdate' in event;
+    const note = runEventNote(isResult ? event.artifactUpdate.metadata : event.statusUpdate.metadata);
+    const instance = note && readInstanceName(note);
+    if (note === undefined || instance === undefined) return;
+    if (note.type === nodeCompleted.type || note.type === nodeReused.type) {
+      const reported = note.payload['artifacts'] as unknown as Artifact[] | undefined;
+      const artifacts = reported ?? (isResult ? [event.artifactUpdate.artifact] : []);
+      this.results.set(instance, { artifacts, ...(note.payload['fallback'] === true && { fallback: true }) });
+    }
+    if (note.type === nodeError.type || (note.type === loopEnded.type && note.payload['failure'] !== undefined))
+      this.failures.add(instance);
+  }
+}
+
+function isEntry(instance: string): boolean {
+  return instance.endsWith(']');
+}
+
+function readInstanceName({ instance, node_id: id }: RunEventNote): string | undefined {
+  return instance ?? id;
+}
+
+/** View of a run, to compare what a node is sent in two runs. */
+interface ComparedRun {
+  graph: WorkflowGraph;
+  findInstance(id: string): NodeInstance | undefined;
+  /**
+   * Returns the Parts that the node is sent.
+   * @throws if they cannot be built
+   */
+  renderParts(node: WorkflowNode): Part[];
+}
+
+interface ReusedSource {
+  origin: string;
+  results: OriginResults;
+  anew: RerunSelection;
+  /** Run that takes the results, as far as it is folded. */
+  run: Pick<RunState, 'graph' | 'instances'>;
+  /** Both runs, if the definition or the inputs differ. Used to find the nodes that the difference does not affect. */
+  compared?: { before: ComparedRun; now: ComparedRun };
+}
+
+/**
+ * Results that a rerun takes from its origin.
+ * - An instance is reused if it completed there and is not to run again.
+ * - A node of `onExit` is reused only if no other node runs again.
+ * - With other inputs or another definition, a node is reused only if it is unchanged, is sent the same, and follows
+ *   reused nodes alone. No node in a loop or with a list is.
+ */
+export class ReusedResults {
+  constructor(private readonly source: ReusedSource) {}
+
+  /** Returns the result of an instance that is about to start, if it is reused. */
+  findReusableResult(node: NodeInstance): ReusedResult | undefined {
+    const { origin, results, anew } = this.source;
+    const result = results.findResult(node.instance);
+    if (result === undefined || anew.has(node) || this.comesAfterAnew(node) || !this.isUnchanged(node))
+      return undefined;
+    return { origin, ...result };
+  }
+
+  /** True for a node of `onExit` after any other node has run: it may have another outcome to report. */
+  private comesAfterAnew({ id }: NodeInstance): boolean {
+    const { graph, instances } = this.source.run;
+    if (!graph.exits.has(id)) return false;
+    return [...instances.values()].some((it) => it.attempts > 0 && !graph.exits.has(it.id));
+  }
+
+  private isUnchanged({ id, path, list }: NodeInstance): boolean {
+    const { compared } = this.source;
+    if (compared === undefined) return true;
+    const { before, now } = compared;
+    if (path.length > 0 || list !== undefined || !before.graph.has(id)) return false;
+    const [then, node] = [before.graph.node(id), now.graph.node(id)];
+    if (node.each !== undefined || !isDeepStrictEqual(omitPosition(then), omitPosition(node))) return false;
+    return isFedAlike(id, before.graph, now.graph) && this.isAfterReused(id) && isSentAlike(then, node, compared);
+  }
+
+  private isAfterReused(id: string): boolean {
+    const { compared } = this.source;
+    const predecessors = compared?.now.graph.predecessors(id) ?? [];
+    return predecessors.every((before) => compared?.now.findInstance(before)?.origin !== undefined);
+  }
+}
+
+/** Returns everything of a node that affects what it does: all but its position in an editor. */
+function omitPosition({ position: _position, ...node }: WorkflowNode): object {
+  return node;
+}
+
+function isFedAlike(id: string, before: WorkflowGraph, now: WorkflowGraph): boolean {
+  const listIncomingEdges = (graph: WorkflowGraph): unknown[] => graph.incoming(id).map(({ edge }) => edge);
+  return isDeepStrictEqual(listIncomingEdges(before), listIncomingEdges(now));
+}
+
+/** True if the node is sent the same in both runs. False if that cannot be built for one of them. */
+function isSentAlike(
+  then: WorkflowNode,
+  node: WorkflowNode,
+  { before, now }: { before: ComparedRun; now: ComparedRun },
+): boolean {
+  try {
+    return isDeepStrictEqual(before.renderParts(then), now.renderParts(node));
+  } catch {
+    return false;
+  }
+}
+
+/** Folded run, and the evaluation of its expressions. */
+interface FoldedRun {
+  state: RunState;
+  evaluation: RunEvaluation;
+}
+
+/** Returns the results that a rerun takes from its origin; `undefined` if it takes none. */
+export function createReusedResults(
+  request: RerunRequest,
+  origin: RerunOrigin,
+  now: FoldedRun,
+): ReusedResults | undefined {
+  if (request.all) return undefined;
+  const { workflow, log } = origin;
+  const results = new OriginResults(log);
+  const names = [...(request.from ?? []), ...(request.failed ? results.failed : [])];
+  const named = names.flatMap((name) => parseInstance(name) ?? []);
+  const { graph } = now.state;
+  const anew = new RerunSelection(
+    graph,
+    named.filter(({ id }) => graph.has(id)),
+  );
+  const state = RunState.fromEvents(workflow.definition, log);
+  const isSame =
+    isDeepStrictEqual(workflow.definition, now.state.definition) &&
+    isDeepStrictEqual([state.inputs, state.text], [now.state.inputs, now.state.text]);
+  const before = {
+    state,
+    evaluation: new RunEvaluation(state, expressionRun(request.origin, workflow, log[0]), now.evaluation.steps),
+  };
+  const compared = { before: createComparedRun(before), now: createComparedRun(now) };
+  return new ReusedResults({ origin: request.origin, results, anew, run: now.state, ...(!isSame && { compared }) });
+}
+
+function createComparedRun({ state, evaluation }: FoldedRun): ComparedRun {
+  return {
+    graph: state.graph,
+    findInstance: (id) => state.nodes.get(id),
+    renderParts: (node) =>
+      messageParts(nodeContent(node, state.graph, evaluation.messageSource(state.getNode(node.id)))),
+  };
+}

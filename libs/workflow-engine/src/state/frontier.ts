@@ -1,0 +1,374 @@
+import type { JsonValue } from '#libs/protocol';
+import type { WorkflowGraph, WorkflowNode } from '#libs/workflow-definition';
+import type { Instances, LoopRun, NodeInstance, NodeStatus, SkipReason } from './node-instance.js';
+import type { FailurePropagation, UnitState } from './scope-tree.js';
+import { Heap, NodeClock, type Timer } from './timers.js';
+
+/** Final outcome of a run. */
+export type EndingOutcome = 'completed' | 'failed' | 'canceled';
+
+/** `input-required`: the run waits for an answer; `parked`: the run waits for a time that is not near. */
+export type RunOutcome = EndingOutcome | 'input-required' | 'parked';
+
+/** A decision that an expression or the engine makes. It is recorded as an event before the run continues. */
+export type Decision =
+  /** List of a started node with `each`: `each.started`, or its failure. */
+  | { kind: 'items'; node: NodeInstance }
+  /** End of a node whose list is done: its completion or failure. */
+  | { kind: 'list'; node: NodeInstance }
+  /** Execution of a started `set` or `wait` node by the engine. */
+  | { kind: 'own'; node: NodeInstance }
+  /** Next step of a loop whose newest iteration is over: `loop.next`, or `loop.ended` (always if `failed`). */
+  | { kind: 'loop'; loop: LoopRun; failed: boolean }
+  /** Outcome of the run, which the `onExit` nodes need: `run.ending`. */
+  | { kind: 'ending'; outcome: EndingOutcome };
+
+/** Skipped instances that are not reported yet. */
+export interface Skips {
+  because: SkipReason;
+  instances: string[];
+}
+
+/** Next steps of a run, in the order of the members; lists are in the order of the definition. */
+export interface Plan {
+  /** Nodes to cancel now, because their results are not needed anymore. */
+  stop: NodeInstance[];
+  /** Skipped instances to report: `node.skipped`. */
+  report: Skips[];
+  decide: Decision[];
+  /** Waiting nodes that the newest Message to the run answers. */
+  answer: NodeInstance[];
+  /** Due timers, except those that start a node. */
+  fire: Timer[];
+  /** Nodes to start now, for the first time or again. */
+  start: NodeInstance[];
+  /** Present if nothing is running and none of the steps above is left. */
+  outcome?: RunOutcome;
+  /** Time of the next plan without an event, in milliseconds of the epoch. */
+  wakeAt?: number;
+}
+
+/** Node types that the engine executes itself, without an agent. */
+const OWN_TYPES: ReadonlySet<string> = new Set(['set', 'wait']);
+
+/** True if the engine executes the node itself. */
+export function isOwn({ type }: Pick<NodeInstance, 'type'>): boolean {
+  return OWN_TYPES.has(type);
+}
+
+/**
+ * Tracks the instances of a run by state. A change costs what changes, a query what it returns; lists are in the order
+ * of the definition.
+ */
+export class NodeSets {
+  readonly byStatus: Readonly<Record<NodeStatus, Set<NodeInstance>>> = {
+    pending: new Set(),
+    running: new Set(),
+    'input-required': new Set(),
+    completed: new Set(),
+    failed: new Set(),
+    canceled: new Set(),
+    skipped: new Set(),
+  };
+  /** Running instances, except those that wait for a time or for the entries of a list. */
+  readonly busy = new Set<NodeInstance>();
+  /** Active instances whose results are not needed anymore. */
+  readonly withdrawn = new Set<NodeInstance>();
+  private readonly startable: Heap<NodeInstance>;
+  private readonly unannounced = new Set<NodeInstance>();
+  private readonly unreported = new Map<SkipReason, Set<string>>();
+  private readonly before: (one: NodeInstance, other: NodeInstance) => boolean;
+
+  /**
+   * @param place position of a node in the definition, by its id
+   * @param reports true if skips are reported
+   */
+  constructor(
+    place: (id: string) => number,
+    private readonly reports: boolean,
+  ) {
+    this.before = (one, other) => compareInstances(one, other, place) < 0;
+    this.startable = new Heap(this.before);
+  }
+
+  /** Returns pending instances that may start now. */
+  listStartable(most = Infinity): NodeInstance[] {
+    return Number.isFinite(most)
+      ? [...this.startable.iterateInOrder().take(Math.max(most, 0))]
+      : [...this.startable.iterateInOrder()];
+  }
+
+  get unsent(): NodeInstance[] {
+    return this.sortByPlace(this.unannounced);
+  }
+
+  /** Running or waiting instances, except those that only wait for the entries of a list. */
+  get active(): NodeInstance[] {
+    const { running, 'input-required': waiting } = this.byStatus;
+    return this.sortByPlace([...running, ...waiting].filter(({ each }) => each === undefined));
+  }
+
+  sortByPlace(nodes: Iterable<NodeInstance>): NodeInstance[] {
+    return [...nodes].sort((one, other) => (this.before(one, other) ? -1 : 1));
+  }
+
+  /** Skipped instances that are not reported yet, by reason. */
+  get skips(): Skips[] {
+    return [...this.unreported].map(([because, instances]) => ({ because, instances: [...instances] }));
+  }
+
+  /** Changes the status of an instance. Set its `messageId` and `waitsFor` first. */
+  setStatus(node: NodeInstance, status: NodeStatus): void {
+    this.byStatus[node.status].delete(node);
+    this.busy.delete(node);
+    this.unannounced.delete(node);
+    if (node.status === 'pending') this.startable.delete(node);
+    const moved: { status: NodeStatus } = node;
+    moved.status = status;
+    this.byStatus[status].add(node);
+    if (status !== 'running' && status !== 'input-required') this.withdrawn.delete(node);
+    if (status !== 'running' || node.waitsFor !== undefined || node.each !== undefined) return;
+    this.busy.add(node);
+    if (node.messageId === undefined && !isOwn(node)) this.unannounced.add(node);
+  }
+
+  /** Marks a pending instance as ready to start. */
+  markStartable(node: NodeInstance): void {
+    if (node.status === 'pending') this.startable.add(node);
+  }
+
+  /** Makes an instance wait again. */
+  unmarkStartable(node: NodeInstance): void {
+    this.startable.delete(node);
+  }
+
+  skipNode(node: NodeInstance, because: SkipReason): void {
+    node.because = because;
+    this.setStatus(node, 'skipped');
+    if (!this.reports) return;
+    const instances = this.unreported.get(because) ?? new Set();
+    this.unreported.set(because, instances.add(node.instance));
+  }
+
+  markReported(instances: readonly string[]): void {
+    for (const [because, left] of this.unreported) {
+      for (const instance of instances) left.delete(instance);
+      if (left.size === 0) this.unreported.delete(because);
+    }
+  }
+}
+
+/** Compares instances by the position of their nodes, then by iteration and index. */
+function compareInstances(one: NodeInstance, other: NodeInstance, place: (id: string) => number): number {
+  if (one.id !== other.id) return place(one.id) - place(other.id);
+  const [left, right] = [orderOf(one), orderOf(other)];
+  const at = left.findIndex((value, index) => value !== right[index]);
+  return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? 0);
+}
+
+function orderOf({ path, index }: NodeInstance): readonly number[] {
+  return index === undefined ? path : [...path, index];
+}
+
+/** Number of entries of a list at work at once, unless its definition sets another. */
+const CONCURRENCY = 5;
+
+/** Listener for the nodes that iterate over lists. */
+export interface ListListener {
+  /** Called when all started entries have ended and no other starts: the node can end. */
+  onListOver(list: NodeInstance): void;
+  /** Called for an entry under way that is no longer needed. */
+  onEntryWithdrawn(entry: NodeInstance): void;
+  /** Called when nothing of a withdrawn list is under way any more. */
+  onListCanceled(list: NodeInstance): void;
+}
+
+/** Entries of lists. The instance of an entry is created when its turn comes. */
+export class Lists {
+  /** Lists of which no other entry starts, each with the number of its skipped entries. */
+  private readonly closed = new Map<NodeInstance, number>();
+  private readonly withdrawn = new Set<NodeInstance>();
+
+  constructor(
+    private readonly instances: Instances,
+    private readonly sets: NodeSets,
+    private readonly nodeOf: (id: string) => WorkflowNode,
+    private readonly listener: ListListener,
+  ) {}
+
+  startList(list: NodeInstance, items: readonly JsonValue[]): void {
+    const { each } = list;
+    if (each === undefined || each.items !== undefined) return;
+    each.items = items;
+    each.total = items.length;
+    this.advanceList(list);
+  }
+
+  /** Counts an entry that has completed, failed or was canceled, and starts the next entries. */
+  recordEntryEnd(entry: NodeInstance): void {
+    const { list } = entry;
+    if (list?.each === undefined) return;
+    const { each } = list;
+    if (entry.status === 'completed' || entry.status === 'failed' || entry.status === 'canceled')
+      each[entry.status] += 1;
+    if (entry.status === 'failed') each.firstFailed ??= entry;
+    const tolerates = this.nodeOf(list.id).each?.onFailure === 'collect';
+    if (entry.status === 'failed' && !tolerates) this.closeList(list);
+    this.advanceList(list);
+  }
+
+  /** Stops a list that is no longer needed. */
+  withdrawList(list: NodeInstance): void {
+    this.withdrawn.add(list);
+    this.closeList(list);
+    this.advanceList(list);
+  }
+
+  /** Drops the items and the entries' Artifacts once the node has ended: its own result has them. */
+  finishList(list: NodeInstance): void {
+    this.closed.delete(list);
+    this.withdrawn.delete(list);
+    delete list.each?.items;
+    for (const entry of list.each?.runs ?? []) entry.artifacts = [];
+  }
+
+  /** Starts no further entries, and withdraws those under way. */
+  private closeList(list: NodeInstance): void {
+    if (this.closed.has(list)) return;
+    let skipped = 0;
+    for (const entry of list.each?.runs ?? []) {
+      if (entry.status === 'pending') this.sets.skipNode(entry, 'canceled');
+      if (entry.status === 'skipped') skipped += 1;
+      if (entry.status === 'running' || entry.status === 'input-required') this.listener.onEntryWithdrawn(entry);
+    }
+    this.closed.set(list, skipped);
+  }
+
+  private advanceList(list: NodeInstance): void {
+    const { each } = list;
+    if (each === undefined) return;
+    const { concurrency = CONCURRENCY } = this.nodeOf(list.id).each ?? {};
+    const ended = each.completed + each.failed + each.canceled;
+    const skipped = this.closed.get(list);
+    if (skipped === undefined) {
+      while (each.runs.length < each.total && each.runs.length - ended < concurrency) this.beginEntry(list, each.runs);
+      if (each.items !== undefined && ended === each.total) this.listener.onListOver(list);
+    } else if (each.runs.length === ended + skipped) {
+      if (this.withdrawn.has(list)) this.listener.onListCanceled(list);
+      else this.listener.onListOver(list);
+    }
+  }
+
+  private beginEntry(list: NodeInstance, runs: NodeInstance[]): void {
+    const entry = this.instances.addListEntry(this.nodeOf(list.id), list, runs.length);
+    runs.push(entry);
+    this.sets.markStartable(entry);
+  }
+}
+
+/**
+ * Progress of a run: the nodes that are ready, running and waiting, the pending decisions, and the timers.
+ * - `Progress` updates it while the log is folded.
+ * - The cost of a read is proportional to its result.
+ * - Lists are in the order of the definition.
+ */
+export class Frontier {
+  /** Outcome of the run, once it is recorded. */
+  ending?: EndingOutcome;
+  /** True if the run's deadline has passed. */
+  isExpired = false;
+  /** True if needed nodes were canceled, which only a cancel of the run does. */
+  isCancelBegun = false;
+  readonly sets: NodeSets;
+  readonly clock: NodeClock;
+  /** Failures that no edge handled before they reached an end of the run. */
+  readonly unhandled = new Set<FailurePropagation>();
+  /** Pending decisions, each with its kind. */
+  readonly open = new Map<NodeInstance | UnitState, 'items' | 'list' | 'own' | 'loop'>();
+
+  constructor(private readonly graph: WorkflowGraph) {
+    this.sets = new NodeSets((id) => graph.placeInDefinition(id), !graph.isPlain);
+    this.clock = new NodeClock((id) => graph.node(id));
+  }
+
+  /** Pending nodes that may start. */
+  get ready(): NodeInstance[] {
+    return this.sets.listStartable();
+  }
+
+  /**
+   * Returns the nodes to start now: retries first, then ready nodes, up to the `parallel` limit.
+   * @param again nodes whose retry is due
+   */
+  selectNodesToStart(again: readonly NodeInstance[]): NodeInstance[] {
+    const room = (this.graph.definition.parallel ?? Infinity) - this.sets.busy.size;
+    return [...again.slice(0, Math.max(room, 0)), ...this.sets.listStartable(room - again.length)];
+  }
+
+  get running(): NodeInstance[] {
+    return this.sets.sortByPlace(this.sets.byStatus.running);
+  }
+
+  /** Running nodes without a recorded Message to their agent. */
+  get undispatchedNodes(): NodeInstance[] {
+    return this.sets.unsent;
+  }
+
+  /** Nodes that wait for an answer. */
+  get waiting(): NodeInstance[] {
+    return this.sets.sortByPlace(this.sets.byStatus['input-required']);
+  }
+
+  /** Running and waiting nodes; for a list, its entries instead of the node itself. */
+  get active(): NodeInstance[] {
+    return this.sets.active;
+  }
+
+  /** Nodes to cancel: they are under way and no longer needed. */
+  get nodesToCancel(): NodeInstance[] {
+    return this.isFailingFast ? this.active : this.sets.sortByPlace(this.sets.withdrawn);
+  }
+
+  /** Decisions to make before the run continues. */
+  get pendingDecisions(): Decision[] {
+    return [...this.open].flatMap(([key, kind]): Decision[] => {
+      if (!('unit' in key)) return kind === 'loop' ? [] : [{ kind, node: key }];
+      const { loop, inner } = key;
+      return loop && inner ? [{ kind: 'loop', loop, failed: inner.doom !== undefined || inner.isLeft }] : [];
+    });
+  }
+
+  /** Skips that are not recorded yet. */
+  get unreportedSkips(): Skips[] {
+    return this.sets.skips;
+  }
+
+  get timers(): NodeClock['timers'] {
+    return this.clock.timers;
+  }
+
+  /** True if any node is at work, which leads to another event of the run. */
+  get isBusy(): boolean {
+    return this.sets.busy.size > 0;
+  }
+
+  /** True if the run will fail, whatever happens next. */
+  get isFailing(): boolean {
+    return this.isExpired || this.unhandled.size > 0;
+  }
+
+  /** True if the run fails and no further node starts. */
+  get isFailingFast(): boolean {
+    return this.isExpired || (this.isFailing && this.graph.definition.onFailure !== 'continue');
+  }
+
+  /** True if a cancel of the run has begun, and its outcome is not recorded yet. */
+  get isBeingCanceled(): boolean {
+    return this.isCancelBegun && this.ending === undefined;
+  }
+
+  /** True if any node has this status. */
+  hasNodeWithStatus(status: NodeStatus): boolean {
+    return this.sets.byStatus[status].size > 0;
+  }
+}

@@ -1,0 +1,121 @@
+import { isJsonObject, type JsonObject, type RunEventNote } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+
+/** Steps of a run that its streams report. */
+export const RUN_EVENT_TYPES = [
+  'node.started',
+  'a2a.sending',
+  'a2a.received',
+  'node.completed',
+  'node.error',
+  'node.canceled',
+  'model.request',
+  'model.response',
+  'model.error',
+  'tool.call',
+  'tool.called',
+  'tool.result',
+  'tool.canceled',
+  'template.warning',
+  'number.rounded',
+  'parts.left-out',
+  'node.progress',
+  'node.skipped',
+  'node.retrying',
+  'node.waiting',
+  'node.resumed',
+  'node.reused',
+  'edge.error',
+  'each.started',
+  'loop.next',
+  'loop.ended',
+  'result.emptied',
+  'input.required',
+  'input.received',
+  'run.parked',
+  'run.woken',
+  'run.nearly-full',
+  'run.deadline',
+  'run.ending',
+  'workflow.failed',
+  'workflow.canceled',
+  'done',
+] as const;
+
+export type RunEventType = (typeof RUN_EVENT_TYPES)[number];
+
+const FORWARDED_STEPS = new Set([
+  'model.request',
+  'model.response',
+  'model.error',
+  'tool.call',
+  'tool.called',
+  'tool.result',
+  'tool.canceled',
+]);
+
+/**
+ * True for a step of a child that its run forwards, including the progress of agents that the child called as tools.
+ */
+export function isForwardedStep({ type, payload }: RunEventNote): boolean {
+  if (!isJsonObject(payload)) return false;
+  return FORWARDED_STEPS.has(type) || (type === 'node.progress' && typeof payload['tool'] === 'string');
+}
+
+/** Metadata key of a run's Task with the workflow that it runs. */
+export const RUN_KEY = 'parley/run';
+
+/** Metadata of a run's Task. */
+export interface RunMetadata {
+  workflow: string;
+  revision: string;
+  /** Inputs of the run; absent: they are read from its first Message. */
+  inputs?: JsonObject;
+}
+
+export function runMetadata(run: RunMetadata): JsonObject {
+  return { [RUN_KEY]: { ...run } as unknown as JsonObject };
+}
+
+/** Reads the metadata of a run, as far as they exist. */
+export function readRunMetadata(metadata: JsonObject | undefined): Partial<RunMetadata> {
+  const run = metadata?.[RUN_KEY];
+  return isJsonObject(run) ? (run as Partial<RunMetadata>) : {};
+}
+
+/** Metadata key of the request for a rerun: it names the original run, and what to run again. */
+export const RERUN_KEY = 'parley/rerun';
+
+/** Request for a rerun. */
+export interface RerunRequest {
+  /** Id of the original run. */
+  origin: string;
+  /** Instances to run again, with everything after them. */
+  from?: string[];
+  /** True to run the failed instances again, with everything after them. */
+  failed?: boolean;
+  /** True to run everything again. */
+  all?: boolean;
+}
+
+export function rerunMetadata(request: RerunRequest): JsonObject {
+  return { [RERUN_KEY]: { ...request } };
+}
+
+/** Reads the request for a rerun from metadata; `undefined` if there is none, or it is malformed. */
+export function readRerunRequest(metadata: JsonObject | undefined): RerunRequest | undefined {
+  const rerun = metadata?.[RERUN_KEY];
+  if (!isJsonObject(rerun) || typeof rerun['origin'] !== 'string') return undefined;
+  const { origin, from, failed, all } = rerun;
+  return {
+    origin,
+    ...(Array.isArray(from) && { from: from.filter((it) => typeof it === 'string') }),
+    ...(failed === true && { failed }),
+    ...(all === true && { all }),
+  };
+}
+
+/** Reads the request for a rerun from the Task of a run, the first event of its log. */
+export function readTaskRerun(first: TaskEvent | undefined): RerunRequest | undefined {
+  return first && 'task' in first ? readRerunRequest(first.task.metadata) : undefined;
+}

@@ -1,0 +1,242 @@
+import {
+  type Artifact,
+  firstText,
+  isFilePart,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Part,
+  runEventNote,
+  type Task,
+  type TaskArtifactUpdateEvent,
+  type TaskState,
+  type TaskStatusUpdateEvent,
+  textPart,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import {
+  type GraphEdge,
+  inputsOf,
+  inputText,
+  messageText,
+  userInputName,
+  type WorkflowDefinition,
+  WorkflowGraph,
+} from '#libs/workflow-definition';
+import { type LeavingChoice, listEdgeChoices, listLeavingChoices } from './edge-propagation.js';
+import type { Frontier } from './frontier.js';
+import {
+  type CanceledChild,
+  type LoopRun,
+  type NodeInstance,
+  outputText,
+  type RunError,
+  type RunStatus,
+} from './node-instance.js';
+import { readRerunRequest, readRunMetadata } from './run-metadata.js';
+import { type RunFacts, RunProgress } from './run-progress.js';
+import { foldStep, nodeCompleted, nodeReused } from './run-steps.js';
+
+const RUN_STATUS: Record<TaskState, RunStatus> = {
+  TASK_STATE_SUBMITTED: 'running',
+  TASK_STATE_WORKING: 'running',
+  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_AUTH_REQUIRED: 'input-required',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_REJECTED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+};
+
+/** Returns the run status for the state of a run's Task. */
+export function runStatus(state: TaskState): RunStatus {
+  return RUN_STATUS[state];
+}
+
+/** State of a run, folded from its Task's log. The same events always give the same state. */
+export class RunState implements RunFacts {
+  status: RunStatus = 'running';
+  inputs: JsonObject = {};
+  /** Text of the caller, if the workflow has no `input` node. */
+  text?: string;
+  /** Files of the Message that began the run. */
+  files: readonly Part[] = [];
+  readonly graph: WorkflowGraph;
+  /** Newest instance of each node, by node id. */
+  readonly nodes: ReadonlyMap<string, NodeInstance>;
+  /** Every instance by its name. */
+  readonly instances: ReadonlyMap<string, NodeInstance>;
+  readonly progress: RunProgress;
+  readonly frontier: Frontier;
+  error?: RunError;
+  children?: CanceledChild[];
+  received?: Message;
+  /** Run from which this rerun reuses results. */
+  origin?: string;
+  /** Id of the Message that began the run. */
+  begunBy?: string;
+  undelivered = false;
+  /** Number of applied events: the sequence of the last one. */
+  sequence = 0;
+  failureReported = false;
+  isNearlyFull = false;
+  private readonly artifacts = new Map<string, Artifact>();
+
+  constructor(readonly definition: WorkflowDefinition) {
+    this.graph = WorkflowGraph.fromDefinition(definition);
+    this.progress = new RunProgress(this.graph, this);
+    this.frontier = this.progress.frontier;
+    this.nodes = this.progress.instances.nodes;
+    this.instances = this.progress.instances.byName;
+  }
+
+  static fromEvents(definition: WorkflowDefinition, events: Iterable<TaskEvent>): RunState {
+    const state = new RunState(definition);
+    for (const event of events) state.apply(event);
+    return state;
+  }
+
+  /** Applies the next event of the log. */
+  apply(event: TaskEvent): void {
+    this.sequence += 1;
+    if ('task' in event) this.acceptTask(event.task);
+    else if ('artifactUpdate' in event) this.takeArtifact(event.artifactUpdate);
+    else this.takeStatus(event.statusUpdate, event.received);
+  }
+
+  getNode(id: string): NodeInstance {
+    const node = this.nodes.get(id);
+    if (node === undefined) throw new RangeError(`The run has no node "${id}"`);
+    return node;
+  }
+
+  findInstance(instance: string): NodeInstance | undefined {
+    return this.instances.get(instance) ?? this.nodes.get(instance);
+  }
+
+  /** Returns an instance. @throws RangeError if there is none */
+  getInstance(name: string): NodeInstance {
+    const node = this.findInstance(name);
+    if (node === undefined) throw new RangeError(`The run has no instance "${name}"`);
+    return node;
+  }
+
+  /**
+   * Resolves a node id as an instance sees it: the instance of the same iteration once it has ended (completed, failed,
+   * skipped or canceled), until then that of the previous iteration; for a loop that `from` is not in, the last
+   * iteration. Without `from`: as the run sees it.
+   * @throws RangeError if there is no such node
+   */
+  resolveInstance(id: string, from?: NodeInstance): NodeInstance {
+    return this.progress.scopes.resolveInstance(id, from) ?? this.getNode(id);
+  }
+
+  /** True if an instance was skipped or canceled, or is being canceled because its result is not needed. */
+  isLeftOut(node: NodeInstance): boolean {
+    return this.progress.scopes.isLeftOut(node);
+  }
+
+  /** True if an instance was reached over an edge, or if that is no longer known. */
+  isReachedOver({ index }: GraphEdge, to: NodeInstance): boolean {
+    return (this.progress.scopes.findEdgeState(index, to) ?? 'live') === 'live';
+  }
+
+  /**
+   * Returns the innermost loop around an instance; `undefined` if there is none, or its iteration is no longer stored.
+   */
+  loopOf(node: NodeInstance): LoopRun | undefined {
+    return this.progress.scopes.loopOf(node);
+  }
+
+  /** Returns the last node of a loop as it ran in the newest iteration, including loops inside it. */
+  lastOf({ loop, path }: LoopRun): NodeInstance {
+    const run = this.progress.scopes.findLoop({ edge: loop.index, path });
+    return run?.inner?.latestOf(loop.from)?.node ?? this.getNode(loop.from);
+  }
+
+  /**
+   * Returns the edges to which `taken` of a node's end refers; `undefined` if none of its edges has a condition. Edges
+   * that leave a loop are decided at the loop's end, except those that handle a failure.
+   */
+  choosableEdges(node: NodeInstance, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
+    return listEdgeChoices(this.graph, node, outcome);
+  }
+
+  /**
+   * Returns the edges out of a loop to which `taken` of its end refers, by the deciding instance.
+   * @param fails true if the loop ends with a failure of its own, which counts as one of its last node
+   */
+  choosableExits(loop: LoopRun, fails = false): LeavingChoice[] {
+    const run = this.progress.scopes.findLoop({ edge: loop.loop.index, path: loop.path });
+    return run ? listLeavingChoices(this.graph, run, fails) : [];
+  }
+
+  get results(): Artifact[] {
+    return [...this.artifacts.values()];
+  }
+
+  /** Returns the state map: each input under its name, and the output text of each node that has one. */
+  stateMap(): JsonObject {
+    const inputs = Object.entries(this.inputs).map(([id, value]) => [userInputName(id), value] as const);
+    const outputs = [...this.nodes.values()].map((node): [string, JsonValue] => [node.id, outputText(node)]);
+    return Object.fromEntries([...inputs, ...outputs.filter(([, text]) => text !== '')]);
+  }
+
+  /** Approximate number of characters of the state map. */
+  get size(): number {
+    let characters = 0;
+    for (const value of Object.values(this.inputs)) characters += typeof value === 'string' ? value.length : 0;
+    for (const node of this.nodes.values()) characters += outputText(node).length;
+    return characters;
+  }
+
+  /** Returns the Artifacts: each input as a text, and those of each node that has any. */
+  artifactMap(): Record<string, Artifact[]> {
+    const inputs = Object.entries(this.inputs).map(([id, value]): [string, Artifact[]] => {
+      const name = userInputName(id);
+      return [name, [{ artifactId: name, name, parts: [textPart(inputText(value))] }]];
+    });
+    const outputs = [...this.nodes.values()].filter((node) => node.artifacts.length > 0);
+    return Object.fromEntries([...inputs, ...outputs.map((node): [string, Artifact[]] => [node.id, node.artifacts])]);
+  }
+
+  private acceptTask(task: Task): void {
+    const { inputs } = readRunMetadata(task.metadata);
+    const rerun = readRerunRequest(task.metadata);
+    if (rerun) this.origin = rerun.origin;
+    const first = task.history?.[0];
+    this.progress.acceptRun(task.status.timestamp ?? '');
+    if (first) this.begunBy = first.messageId;
+    if (isJsonObject(inputs)) this.inputs = inputs;
+    else if (first) this.inputs = inputsOf(first, this.definition);
+    this.files = first?.parts.filter(isFilePart) ?? [];
+    const text = first && messageText(first);
+    if (text !== undefined && this.definition.nodes.every(({ type }) => type !== 'input')) this.text = text;
+  }
+
+  private takeArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): void {
+    const before = append ? this.artifacts.get(artifact.artifactId) : undefined;
+    const after = before ? { ...before, parts: [...before.parts, ...artifact.parts] } : artifact;
+    this.artifacts.set(artifact.artifactId, after);
+    const note = runEventNote(metadata);
+    if (note === undefined) return;
+    const carried = RESULT_STEPS.has(note.type) && note.payload['artifacts'] === undefined;
+    const payload = carried ? { ...note.payload, artifacts: [artifact] as unknown as JsonValue } : note.payload;
+    foldStep(this, { ...note, payload }, note.timestamp ?? '');
+  }
+
+  private takeStatus({ status, metadata }: TaskStatusUpdateEvent, received: Message | undefined): void {
+    const note = runEventNote(metadata);
+    if (note) foldStep(this, note, status.timestamp ?? '');
+    this.status = runStatus(status.state);
+    if (received) this.received = received;
+    this.undelivered = this.status === 'running' && (received !== undefined || this.undelivered);
+    if (this.status === 'failed')
+      this.error ??= { message: firstText(status.message?.parts ?? []) ?? 'The run failed' };
+    if (this.status !== 'running' && this.status !== 'input-required') this.progress.settleRun(status.timestamp);
+  }
+}
+
+/** Steps whose event carries the node's only Artifact instead of repeating it in the payload. */
+const RESULT_STEPS: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);

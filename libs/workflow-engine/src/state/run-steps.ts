@@ -1,0 +1,359 @@
+import type { CallCancelOutcome } from '#libs/durable';
+import {
+  type Artifact,
+  type FieldViolation,
+  type FormQuestion,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+  type RunEventNote,
+  userMessage,
+} from '#libs/protocol';
+import type { WorkflowFailure } from '#libs/workflow-definition';
+import type { LeftOutPayload } from '../messages/node-message.js';
+import type { EndingOutcome } from './frontier.js';
+import type { CanceledChild, LoopReason, NodeInstance, RunError, SkipReason } from './node-instance.js';
+import type { RunEventType } from './run-metadata.js';
+import { instanceOf, type RunFacts } from './run-progress.js';
+import { NODE_KEY } from './run-questions.js';
+
+type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
+type NodeFold<P> = (node: NodeInstance, payload: P, at: string, run: RunFacts) => void;
+
+/** A kind of step: its event, and the effect of the event on a folded run. */
+class RunStep<P extends object> {
+  constructor(
+    readonly type: RunEventType,
+    readonly fold: Fold<P>,
+  ) {}
+
+  createNote(payload: P): RunEventNote {
+    return { type: this.type, payload: { ...payload } as unknown as JsonObject };
+  }
+}
+
+/** A step of one node. */
+export class NodeStep<P extends object> {
+  constructor(
+    readonly type: RunEventType,
+    readonly fold: NodeFold<P>,
+  ) {}
+
+  createNote(node: { id: string; type: string; instance?: string }, payload: P): RunEventNote {
+    return {
+      type: this.type,
+      node_id: node.id,
+      node_type: node.type,
+      ...(node.instance !== undefined && node.instance !== node.id && { instance: node.instance }),
+      payload: { ...payload } as unknown as JsonObject,
+    };
+  }
+}
+
+/** Report of skipped instances to readers of the log. The fold itself has skipped them before. */
+export const nodeSkipped = new RunStep<{ instances: string[]; because: SkipReason }>(
+  'node.skipped',
+  (run, { instances }) => run.progress.markReported(instances),
+);
+
+/** Failure of an attempt after which there is another one at `retryAt` (ISO 8601). `attempt` is the one that failed. */
+export const nodeRetrying = new NodeStep<{ attempt: number; failure: WorkflowFailure; retryAt: string }>(
+  'node.retrying',
+  (node, { failure, retryAt }, _at, run) => {
+    node.failure = failure;
+    run.progress.waitUntil(node, { state: 'retry', until: retryAt });
+  },
+);
+
+/** Resumption of a node whose Task no longer waits for an answer from the run: its agent works again. */
+export const nodeResumed = new NodeStep<{ taskId?: string }>('node.resumed', (node, _payload, at, run) => {
+  node.sentAt = at;
+  node.resumes = (node.resumes ?? 0) + 1;
+  run.progress.recordSent(node, at);
+  delete node.question;
+  delete node.wantsAuth;
+  delete node.answer;
+});
+
+/** Start of the pause of a `waitUntil` node. */
+export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node, { until }, _at, run) => {
+  run.progress.waitUntil(node, { state: 'timer', until });
+});
+
+/** Result reused from the run `origin`; the node is not run. The rest of the payload is as in `node.completed`. */
+export const nodeReused = new NodeStep<{ origin: string; artifacts?: Artifact[]; taken?: number[]; fallback?: true }>(
+  'node.reused',
+  (node, { origin, artifacts, taken, fallback }, at, run) => {
+    node.origin = origin;
+    node.artifacts = artifacts ?? [];
+    node.finishedAt = at;
+    if (fallback) node.fallback = true;
+    run.progress.completeNode(node, taken);
+  },
+);
+
+/** Condition of an edge that cannot be evaluated; `edge` is its index in `edges`. The failure of its source follows. */
+export const edgeError = new NodeStep<{ edge: number; failure: WorkflowFailure }>('edge.error', () => undefined);
+
+/** List that a node iterates over. */
+export const eachStarted = new NodeStep<{ items: JsonValue[] }>('each.started', (node, { items }, _at, run) => {
+  run.progress.startItems(node, items);
+});
+
+/** Loop that an event belongs to. */
+interface LoopReference {
+  /** Index of the back-edge in `edges`. */
+  edge: number;
+  /** Iterations of the enclosing loops, outermost first; absent if there are none. */
+  path?: number[];
+}
+
+/** Next iteration of a loop, from the second on; not before `at` (ISO 8601). Recorded for the loop's last node. */
+export const loopNext = new NodeStep<LoopReference & { iteration: number; at?: string }>(
+  'loop.next',
+  (_node, { edge, path = [], iteration, at }, _at, run) => run.progress.startIteration({ edge, path }, iteration, at),
+);
+
+/**
+ * End of a loop. `taken` lists the edges out of it that were taken, among those that need a decision. `failure` is set
+ * if the loop fails itself rather than one of its nodes; its last node then has that failure.
+ */
+export const loopEnded = new NodeStep<
+  LoopReference & { reason: LoopReason; iterations: number; taken?: number[]; failure?: WorkflowFailure }
+>('loop.ended', (_node, { edge, path = [], reason, taken, failure }, at, run) => {
+  run.progress.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
+});
+
+/** Parts of other nodes' answers that did not reach the node. Each is replaced by a line of text, or by nothing. */
+export const partsLeftOut = new NodeStep<LeftOutPayload>('parts.left-out', () => undefined);
+
+/**
+ * Removal of a result: the last iteration of a loop skipped a result node. The Artifact of the event, an empty text,
+ * replaces the result of an earlier iteration.
+ */
+export const resultEmptied = new NodeStep<object>('result.emptied', () => undefined);
+
+/**
+ * Release of the run by its process: only timers and questions are left. `until` is the time at which the run resumes
+ * (ISO 8601); absent if it only waits for an answer.
+ */
+export const runParked = new RunStep<{ until?: string }>('run.parked', () => undefined);
+
+/**
+ * Warning that the log of the run has passed three quarters of TASK_LIMIT, at which the run fails. Sizes are in bytes.
+ * Recorded once in a run.
+ */
+const runNearlyFull = new RunStep<{ bytes: number; limit: number; message: string }>('run.nearly-full', (run) => {
+  run.isNearlyFull = true;
+});
+
+/** Creates the warning that the log of the run is nearly full. */
+export function createNearlyFullNote({ bytes, limit }: { bytes: number; limit: number }): RunEventNote {
+  const message = `The log of the run has ${bytes} of at most ${limit} bytes (TASK_LIMIT): there the run fails.`;
+  return runNearlyFull.createNote({ bytes, limit, message });
+}
+
+/** Expiry of the run's deadline, which was `at` (ISO 8601). */
+export const runDeadline = new RunStep<{ at: string; failure: WorkflowFailure }>('run.deadline', (run, { failure }) => {
+  run.progress.expireRun(failure);
+});
+
+/** Outcome of the run, which is final. The `onExit` nodes for this outcome run from here on. */
+export const runEnding = new RunStep<{ outcome: EndingOutcome }>('run.ending', (run, { outcome }, at) => {
+  run.progress.beginEnding(outcome, at);
+});
+
+export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (node, { attempt }, at, run) => {
+  node.attempts = attempt;
+  node.startedAt = at;
+  delete node.messageId;
+  delete node.sentAt;
+  delete node.taskId;
+  delete node.contextId;
+  run.progress.beginAttempt(node, at);
+});
+
+/** Payload of a call to an agent. */
+export interface SendingPayload {
+  url: string;
+  messageId: string;
+  /** Task of the agent whose question the Message answers. */
+  taskId?: string;
+  /** Set if the run answers with `parts` itself, because the deadline of the question has passed. */
+  answeredBy?: 'deadline';
+  parts?: Part[];
+}
+
+export const a2aSending = new NodeStep<SendingPayload>(
+  'a2a.sending',
+  (node, { url, messageId, taskId, answeredBy, parts = [] }, at, run) => {
+    node.agentUrl = url;
+    node.messageId = messageId;
+    node.sentAt = at;
+    run.progress.recordSent(node, at);
+    delete node.resumes;
+    const { question = [], wantsAuth = false } = node;
+    delete node.question;
+    delete node.wantsAuth;
+    delete node.answer;
+    delete node.answered;
+    if (answeredBy !== undefined) node.answer = userMessage(parts, { messageId, metadata: { [NODE_KEY]: node.id } });
+    if (taskId === undefined || answeredBy !== undefined || run.received === undefined) return;
+    node.answer = run.received;
+    node.answered = { question, wantsAuth };
+    run.undelivered = false;
+  },
+);
+
+/** Word for the state of a Task that waits for authentication. */
+export const AUTH_REQUIRED = 'auth-required';
+
+/**
+ * Payload of an agent's response.
+ * - `status`: state of the agent's Task as a word.
+ * - `question`: present if the agent waits for an answer.
+ * - `refused`: present if it has rejected the last answer and keeps waiting.
+ */
+export interface ReceivedPayload {
+  url: string;
+  status: string;
+  message: string;
+  taskId?: string;
+  contextId?: string;
+  question?: Part[];
+  /** Form of the answer. */
+  asks?: FormQuestion;
+  refused?: FieldViolation[];
+}
+
+export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload, at, run) => {
+  if (payload.taskId !== undefined) node.taskId = payload.taskId;
+  if (payload.contextId !== undefined) node.contextId = payload.contextId;
+  if (payload.question === undefined) return;
+  node.question = payload.question;
+  delete node.isAsked;
+  // A question repeated because its answer was rejected keeps its original `askedAt`.
+  if (node.askedAt === undefined || (payload.refused ?? payload.asks?.violations) === undefined) {
+    node.askedAt = at;
+    delete node.openSince;
+  }
+  if (payload.asks) node.asks = payload.asks;
+  else delete node.asks;
+  if (payload.refused) node.refused = payload.refused;
+  else delete node.refused;
+  node.wantsAuth = payload.status === AUTH_REQUIRED;
+  run.progress.recordQuestion(node, at);
+});
+
+/** Edges that were taken at a node's end, if one of its edges has a condition. */
+interface Taken {
+  /** Taken edges as indexes in `edges`, of the edges that `RunState.choosableEdges` returns. */
+  taken?: number[];
+}
+
+/**
+ * Completion of a node. `artifacts` is absent if the event itself carries the node's only Artifact. `fallback`: no
+ * attempt succeeded, and the result is the fallback of the definition.
+ */
+export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact[]; fallback?: true } & Taken>(
+  'node.completed',
+  (node, { artifacts, taken, fallback }, at, run) => {
+    node.artifacts = artifacts ?? [];
+    node.finishedAt = at;
+    if (fallback) node.fallback = true;
+    delete node.failure;
+    run.progress.completeNode(node, taken);
+  },
+);
+
+/**
+ * Failure of a node. `error` is the cause; `message` describes it for the run. Logs from before failures had kinds lack
+ * `failure`.
+ */
+export const nodeError = new NodeStep<{ error: string; message: string; failure?: WorkflowFailure } & Taken>(
+  'node.error',
+  (node, { error, message, failure, taken }, at, run) => {
+    node.error = error;
+    node.finishedAt = at;
+    if (failure) node.failure = failure;
+    run.progress.failNode(node, { node: node.id, ...instanceOf(node), ...failure, message }, taken);
+  },
+);
+
+export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcome: CallCancelOutcome }>(
+  'node.canceled',
+  (node, { taskId, outcome }, at, run) => {
+    node.finishedAt = at;
+    node.cancelOutcome = outcome;
+    if (taskId !== undefined) node.taskId = taskId;
+    delete node.question;
+    delete node.wantsAuth;
+    run.progress.cancelNode(node);
+  },
+);
+
+/** Question of the run. `state` is present if it asks for authentication. */
+export const inputRequired = new NodeStep<{ question: string; taskId?: string; state?: typeof AUTH_REQUIRED }>(
+  'input.required',
+  (node, _payload, at, run) => {
+    node.isAsked = true;
+    if (node.openSince !== undefined) return;
+    node.openSince = at;
+    run.progress.openQuestion(node);
+  },
+);
+
+/** Payload of a failed run. Logs from before failures had kinds lack `failure`. */
+export interface FailedPayload {
+  error: string;
+  node?: string;
+  failure?: WorkflowFailure;
+}
+
+export const workflowFailed = new RunStep<FailedPayload>('workflow.failed', (run, payload) => {
+  run.error ??= runErrorOf(payload);
+  run.failureReported = true;
+});
+
+/** Returns the error of a run from the payload of `workflow.failed`. */
+export function runErrorOf({ error, node, failure }: FailedPayload): RunError {
+  return { ...(node !== undefined && { node }), ...failure, message: error };
+}
+
+export const workflowCanceled = new RunStep<{ children: CanceledChild[] }>('workflow.canceled', (run, { children }) => {
+  run.children = children;
+});
+
+export const done = new RunStep<{ status: string; state: JsonObject; error?: string }>('done', () => undefined);
+
+const RUN_STEPS = new Map(
+  [nodeSkipped, runNearlyFull, runParked, runDeadline, runEnding, workflowFailed, workflowCanceled, done].map(
+    (step) => [step.type as string, step.fold as Fold<JsonObject>],
+  ),
+);
+const NODE_STEPS = new Map(
+  [
+    nodeStarted,
+    a2aSending,
+    a2aReceived,
+    nodeCompleted,
+    nodeError,
+    nodeCanceled,
+    inputRequired,
+    nodeResumed,
+    nodeRetrying,
+    nodeWaiting,
+    nodeReused,
+    edgeError,
+    eachStarted,
+    loopNext,
+    loopEnded,
+  ].map((step) => [step.type as string, step.fold as NodeFold<JsonObject>]),
+);
+
+/** Applies a step to a folded run. Steps without an effect (`model.*`, `tool.*`) and unknown ones are ignored. */
+export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
+  const node = note.node_id === undefined ? undefined : run.findInstance(note.instance ?? note.node_id);
+  if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);
+  else NODE_STEPS.get(note.type)?.(node, note.payload, at, run);
+}

@@ -1,0 +1,271 @@
+import type { GraphUnit, LoopRegion, UnitEdge, WorkflowGraph } from '#libs/workflow-definition';
+import { formatInstanceName, type Instances, type LoopRun, type NodeInstance, type RunError } from './node-instance.js';
+
+/** `live`: taken; `off`: not taken; `broken`: its source has failed, and nothing handled the failure. */
+export type EdgeState = 'undecided' | 'live' | 'off' | 'broken';
+
+/** An unhandled failure as it propagates along the edges. */
+export interface FailurePropagation {
+  readonly error: RunError;
+  /** True if it reached a unit that runs regardless, or one that is not needed anymore. */
+  isAbsorbed: boolean;
+  /** True if it reached the end of the run. */
+  isUnhandled: boolean;
+}
+
+/** State of a unit in one iteration: a node's instance, or a loop's run. */
+export class UnitState {
+  /** Number of undecided incoming edges. */
+  undecided: number;
+  live = 0;
+  broken = 0;
+  /** True if the unit was reached: its instance is ready or beyond, or its loop has begun. */
+  isReached = false;
+  /** Outcome of the unit, once it has ended. */
+  outcome?: 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** The failure because of which it failed or was skipped, if unhandled. */
+  damage?: FailurePropagation;
+  /** The failure that broke its first broken edge. */
+  firstDamage?: FailurePropagation;
+  /** Instance of a node. */
+  node?: NodeInstance;
+  /** Current iteration of a loop. */
+  loop?: LoopRun;
+  inner?: IterationScope;
+  /** True if the unit was running when its result was no longer needed: its end has no effect. */
+  isWithdrawn = false;
+
+  constructor(
+    readonly unit: GraphUnit,
+    readonly scope: IterationScope,
+  ) {
+    this.undecided = unit.incoming.length;
+  }
+
+  /** True if the unit has not begun, but still may. */
+  get isPending(): boolean {
+    if (this.outcome !== undefined) return false;
+    return this.node ? this.node.status === 'pending' : !this.isReached;
+  }
+}
+
+/** A single execution of a region: the whole workflow, or one iteration of a loop. */
+export class IterationScope {
+  readonly units: readonly UnitState[];
+  readonly edges: EdgeState[];
+  /** Number of units that have not ended. */
+  open: number;
+  /** Start of the units without incoming edges, in milliseconds of the epoch; absent: at once. */
+  startsAt?: number;
+  /** The failure that ended this iteration, if any. No further iteration starts after it. */
+  doom?: FailurePropagation;
+  /** True if an edge out of the loop handles a failure of this iteration. No further iteration starts after it. */
+  isLeft = false;
+
+  /**
+   * @param path iterations of the surrounding loops, outermost first, including this one
+   * @param around state of the loop; absent for the whole workflow
+   * @param previous the previous iteration
+   */
+  constructor(
+    readonly region: LoopRegion,
+    readonly path: readonly number[],
+    readonly around?: UnitState,
+    public previous?: IterationScope,
+  ) {
+    this.units = region.units.map((unit) => new UnitState(unit, this));
+    this.edges = region.edges.map(() => 'undecided');
+    this.open = this.units.length;
+  }
+
+  /** Returns the unit that contains a node here. */
+  findUnit(id: string): UnitState | undefined {
+    const unit = this.region.unitOf.get(id);
+    return unit && this.stateOfUnit(unit);
+  }
+
+  stateOfUnit(unit: GraphUnit): UnitState {
+    return this.units[unit.place] as UnitState;
+  }
+
+  /** Returns the latest state of a node here; for a node in a loop that was not reached, the state of the loop. */
+  latestOf(id: string): UnitState | undefined {
+    const run = this.findUnit(id);
+    return run?.inner ? run.inner.latestOf(id) : run;
+  }
+
+  edgeState(edge: UnitEdge): EdgeState {
+    return this.edges[edge.slot] as EdgeState;
+  }
+
+  /** @returns true if the state of the edge changed */
+  setEdgeState(edge: UnitEdge, state: EdgeState, damage?: FailurePropagation): boolean {
+    const before = this.edgeState(edge);
+    if (before === state) return false;
+    const target = this.stateOfUnit(edge.target);
+    if (before !== 'off') target[before] -= 1;
+    if (state !== 'off') target[state] += 1;
+    if (damage) target.firstDamage ??= damage;
+    this.edges[edge.slot] = state;
+    return true;
+  }
+}
+
+/** Identifies a loop of a run: the index of its back-edge in `edges`, and the iterations of the surrounding loops. */
+export interface LoopAddress {
+  edge: number;
+  path: readonly number[];
+}
+
+/** Iterations of a run that are still stored: the whole workflow, and the last two iterations of each loop. */
+export class ScopeTree {
+  readonly root: IterationScope;
+  private readonly runs = new Map<NodeInstance, UnitState>();
+  private readonly loops = new Map<string, UnitState>();
+
+  constructor(
+    private readonly graph: WorkflowGraph,
+    private readonly instances: Instances,
+  ) {
+    // Instances are created in the order of the definition, which all lists follow.
+    for (const node of graph.definition.nodes)
+      instances.ensureInstance(node, firstPath(graph.regions.findUnit(node.id)));
+    this.root = this.createScope(graph.regions.root, []);
+  }
+
+  /** Returns the unit of an instance; `undefined` if it is in no stored iteration. */
+  unitOfInstance(node: NodeInstance): UnitState | undefined {
+    return this.runs.get(node);
+  }
+
+  findLoop({ edge, path }: LoopAddress): UnitState | undefined {
+    return this.loops.get(formatInstanceName(String(edge), path));
+  }
+
+  /** Starts the first iteration of a loop. */
+  openLoop(run: UnitState): IterationScope | undefined {
+    const { inner } = run.unit;
+    if (inner?.loop === undefined) return undefined;
+    const { path } = run.scope;
+    run.loop = { loop: inner.loop, path, iteration: 1 };
+    this.loops.set(formatInstanceName(String(inner.loop.index), path), run);
+    run.inner = this.createScope(inner, [...path, 1], run);
+    return run.inner;
+  }
+
+  /** Starts another iteration of a loop, and drops the one before the previous one. */
+  nextIteration(run: UnitState, iteration: number): IterationScope | undefined {
+    const { inner: last, loop } = run;
+    if (last === undefined || loop === undefined) return undefined;
+    if (last.previous) this.forgetScope(last.previous);
+    delete last.previous;
+    loop.iteration = iteration;
+    run.inner = this.createScope(last.region, [...loop.path, iteration], run, last);
+    return run.inner;
+  }
+
+  /** Returns the instances of a unit, including those that a skipped loop would have had. */
+  instancesOf({ unit, scope, node }: UnitState): NodeInstance[] {
+    if (node) return [node];
+    return [...(unit.inner?.unitOf.keys() ?? [])].map((id) =>
+      this.instances.ensureInstance(this.graph.node(id), this.pathIn(unit, scope, id)),
+    );
+  }
+
+  /** Resolves a node id as an instance, or the run, sees it. */
+  resolveInstance(id: string, from?: NodeInstance): NodeInstance | undefined {
+    let scope: IterationScope | undefined = (from && this.unitOfInstance(from.list ?? from))?.scope ?? this.root;
+    while (scope !== undefined && !scope.region.unitOf.has(id)) scope = scope.around?.scope;
+    return (scope && this.resultIn(scope, id)) ?? this.instances.nodes.get(id);
+  }
+
+  /** True if an instance was skipped or canceled, or is being canceled because its result is not needed. */
+  isLeftOut(node: NodeInstance): boolean {
+    const { status } = node;
+    if (status === 'skipped' || status === 'canceled') return true;
+    return !hasEndStatus(node) && this.unitOfInstance(node)?.isWithdrawn === true;
+  }
+
+  /**
+   * Returns the state of an edge to an instance, or to a loop around it.
+   * @param index in `edges`
+   */
+  findEdgeState(index: number, to: NodeInstance): EdgeState | undefined {
+    const edge = this.graph.regions.findEdge(index);
+    let scope = this.unitOfInstance(to.list ?? to)?.scope;
+    while (scope !== undefined && scope.region !== edge?.region) scope = scope.around?.scope;
+    return edge && scope?.edgeState(edge);
+  }
+
+  /** Returns the innermost loop around an instance. */
+  loopOf(node: NodeInstance): LoopRun | undefined {
+    return this.unitOfInstance(node.list ?? node)?.scope.around?.loop;
+  }
+
+  /**
+   * Returns the instance that represents a node in an iteration: that of this iteration once its outcome is known
+   * (including skipped and canceled), else that of the previous one.
+   */
+  private resultIn(scope: IterationScope, id: string): NodeInstance | undefined {
+    const run = scope.findUnit(id);
+    const own = run?.inner ? this.resultIn(run.inner, id) : (run?.node ?? (run && this.skippedIn(run, id)));
+    if (own && this.isDecided(own)) return own;
+    const before = scope.previous && this.resultIn(scope.previous, id);
+    return before && this.isDecided(before) ? before : own;
+  }
+
+  /** Returns the instance that a node would have had in a skipped loop. */
+  private skippedIn({ unit, scope, outcome }: UnitState, id: string): NodeInstance | undefined {
+    return outcome === 'skipped'
+      ? this.instances.byName.get(formatInstanceName(id, this.pathIn(unit, scope, id)))
+      : undefined;
+  }
+
+  /** True if an instance has ended, or is being canceled because its result is not needed. */
+  private isDecided(node: NodeInstance): boolean {
+    return hasEndStatus(node) || this.isLeftOut(node);
+  }
+
+  /** Returns the path of a node's first instance in a unit of this iteration. */
+  private pathIn({ inner }: GraphUnit, { path }: IterationScope, id: string): number[] {
+    return inner ? [...path, ...firstPath(this.graph.regions.findUnit(id)).slice(path.length)] : [...path];
+  }
+
+  private createScope(
+    region: LoopRegion,
+    path: readonly number[],
+    around?: UnitState,
+    previous?: IterationScope,
+  ): IterationScope {
+    const scope = new IterationScope(region, path, around, previous);
+    for (const run of scope.units) {
+      if (run.unit.inner) continue;
+      run.node = this.instances.ensureInstance(run.unit.node, path);
+      this.runs.set(run.node, run);
+    }
+    return scope;
+  }
+
+  private forgetScope(scope: IterationScope): void {
+    for (const { node, inner, loop } of scope.units) {
+      if (node) {
+        node.artifacts = [];
+        this.runs.delete(node);
+      }
+      if (loop) this.loops.delete(formatInstanceName(String(loop.loop.index), loop.path));
+      if (inner?.previous) this.forgetScope(inner.previous);
+      if (inner) this.forgetScope(inner);
+    }
+  }
+}
+
+function hasEndStatus({ status }: NodeInstance): boolean {
+  return status !== 'pending' && status !== 'running' && status !== 'input-required';
+}
+
+/** Returns the path of the first iterations of the loops around a unit. */
+function firstPath(unit: GraphUnit | undefined): number[] {
+  const path: number[] = [];
+  for (let region = unit?.region; region?.outer !== undefined; region = region.outer.region) path.push(1);
+  return path;
+}

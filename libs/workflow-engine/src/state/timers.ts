@@ -1,0 +1,338 @@
+import { LAST_LOOK_MS, type PlannedCall } from '#libs/durable';
+import { parseDuration } from '#libs/expressions';
+import type { WorkflowNode } from '#libs/workflow-definition';
+import type { NodeInstance } from './node-instance.js';
+
+/** Set with its least members at hand. Adding and deleting cost the logarithm of its size. */
+export class Heap<T> {
+  private readonly items: T[] = [];
+  private readonly places = new Map<T, number>();
+
+  /** @param before true if the first comes before the second; a total order in which no member changes its place */
+  constructor(private readonly before: (one: T, other: T) => boolean) {}
+
+  get size(): number {
+    return this.items.length;
+  }
+
+  /** Least member. */
+  get first(): T | undefined {
+    return this.items[0];
+  }
+
+  has(item: T): boolean {
+    return this.places.has(item);
+  }
+
+  add(item: T): void {
+    if (this.places.has(item)) return;
+    this.items.push(item);
+    this.moveUp(this.items.length - 1);
+  }
+
+  delete(item: T): void {
+    const place = this.places.get(item);
+    if (place === undefined) return;
+    this.places.delete(item);
+    const last = this.items.pop() as T;
+    if (last === item) return;
+    this.placeItem(last, place);
+    this.moveUp(place);
+    this.moveDown(this.places.get(last) ?? place);
+  }
+
+  /** Yields the members in order while `wanted` is true. Costs only as much as it yields. */
+  *iterateInOrder(wanted: (item: T) => boolean = () => true): Generator<T> {
+    const open = new Heap<number>((one, other) => this.before(this.items[one] as T, this.items[other] as T));
+    if (this.items.length > 0) open.add(0);
+    for (let place = open.first; place !== undefined; place = open.first) {
+      open.delete(place);
+      const item = this.items[place] as T;
+      if (!wanted(item)) return;
+      yield item;
+      for (const child of [2 * place + 1, 2 * place + 2]) if (child < this.items.length) open.add(child);
+    }
+  }
+
+  private moveUp(place: number): void {
+    const item = this.items[place] as T;
+    let at = place;
+    for (let above = (at - 1) >> 1; at > 0 && this.before(item, this.items[above] as T); above = (at - 1) >> 1) {
+      this.placeItem(this.items[above] as T, at);
+      at = above;
+    }
+    this.placeItem(item, at);
+  }
+
+  private moveDown(place: number): void {
+    const item = this.items[place] as T;
+    let at = place;
+    for (let below = this.lesserChild(at); below !== undefined; below = this.lesserChild(at)) {
+      const child = this.items[below] as T;
+      if (!this.before(child, item)) break;
+      this.placeItem(child, at);
+      at = below;
+    }
+    this.placeItem(item, at);
+  }
+
+  private lesserChild(place: number): number | undefined {
+    const [left, right] = [2 * place + 1, 2 * place + 2];
+    if (left >= this.items.length) return undefined;
+    return right < this.items.length && this.before(this.items[right] as T, this.items[left] as T) ? right : left;
+  }
+
+  private placeItem(item: T, place: number): void {
+    this.items[place] = item;
+    this.places.set(item, place);
+  }
+}
+
+/**
+ * Reason of a timer: another attempt (`retry`), the next iteration of a loop (`loop`, for its first node), the end of a
+ * wait (`wait`), the timeout of an attempt (`timeout`), the deadline of a question (`question`), the deadline of the
+ * run (`deadline`), or the time limit of the `onExit` nodes (`exit`).
+ */
+type TimerKind = 'retry' | 'loop' | 'wait' | 'timeout' | 'question' | 'deadline' | 'exit';
+
+export interface Timer {
+  readonly kind: TimerKind;
+  /** Time in milliseconds of the epoch. */
+  readonly at: number;
+  /** Node of the timer; absent for a timer of the run. */
+  readonly node?: NodeInstance;
+}
+
+/** The timers of a run. */
+class Timers {
+  private readonly heap = new Heap<Timer & { order: number }>(
+    (one, other) => one.at < other.at || (one.at === other.at && one.order < other.order),
+  );
+  private readonly byOwner = new Map<NodeInstance | undefined, (Timer & { order: number })[]>();
+  private made = 0;
+
+  /** Time of the earliest timer. */
+  get next(): number | undefined {
+    return this.heap.first?.at;
+  }
+
+  /** Number of nodes that have a timer. */
+  get ofNodes(): number {
+    return this.byOwner.size - (this.byOwner.has(undefined) ? 1 : 0);
+  }
+
+  set(kind: TimerKind, at: number, node?: NodeInstance): void {
+    const timer = { kind, at, order: this.made++, ...(node && { node }) };
+    this.byOwner.set(node, [...(this.byOwner.get(node) ?? []), timer]);
+    this.heap.add(timer);
+  }
+
+  /** Removes the timers of a node, or those of the run. */
+  clear(node?: NodeInstance): void {
+    for (const timer of this.byOwner.get(node) ?? []) this.heap.delete(timer);
+    this.byOwner.delete(node);
+  }
+
+  /** Returns the timers that are due, earliest first. */
+  listDue(now: number): Timer[] {
+    return [...this.heap.iterateInOrder(({ at }) => at <= now)];
+  }
+
+  /** Returns the time of the first timer that is not due yet. */
+  nextAfter(now: number): number | undefined {
+    if (this.next === undefined || this.next > now) return this.next;
+    for (const { at } of this.heap.iterateInOrder()) if (at > now) return at;
+    return undefined;
+  }
+}
+
+/** Timers of a run's nodes. The time for which a node waits for an answer does not count toward its timeout. */
+export class NodeClock {
+  readonly timers = new Timers();
+  private readonly ends = new Map<NodeInstance, number>();
+  /** Remaining milliseconds of nodes that wait for an answer. */
+  private readonly left = new Map<NodeInstance, number>();
+  /** Remaining milliseconds of nodes that have not been sent a Message in this attempt. */
+  private readonly unsent = new Map<NodeInstance, number>();
+
+  constructor(private readonly nodeOf: (id: string) => WorkflowNode) {}
+
+  /** Starts the timeout of an attempt. */
+  beginAttempt(node: NodeInstance, at: string): void {
+    this.clear(node);
+    const timeout = parseDuration(this.nodeOf(node.id).timeout);
+    if (timeout === undefined || node.each !== undefined) return;
+    this.setAttemptEnd(node, parseTimestamp(at) + timeout);
+    this.unsent.set(node, timeout);
+  }
+
+  /** Stops the timeout while the node's agent waits for an answer; it continues after the answer. */
+  pauseForQuestion(node: NodeInstance, at: string): void {
+    const end = this.ends.get(node);
+    this.clear(node);
+    if (end !== undefined) this.left.set(node, Math.max(end - parseTimestamp(at), 0));
+    this.startQuestionTimer(node);
+  }
+
+  /** Starts the deadline of a question. It counts from the time at which the run itself asks the question. */
+  startQuestionTimer(node: NodeInstance): void {
+    const deadline = questionDeadline(this.nodeOf(node.id), node.openSince);
+    if (deadline !== undefined) this.timers.set('question', deadline, node);
+  }
+
+  /** Starts or continues the timeout when the node is sent a Message. The first Message of an attempt restarts it. */
+  startTimeout(node: NodeInstance, at: string): void {
+    const left = this.left.get(node) ?? this.unsent.get(node);
+    if (left === undefined) {
+      if (!this.ends.has(node)) this.timers.clear(node);
+      return;
+    }
+    this.clear(node);
+    this.setAttemptEnd(node, parseTimestamp(at) + left);
+  }
+
+  /** Sets the only timer of a node that does nothing until then. */
+  waitUntil(node: NodeInstance, kind: TimerKind, until: number): void {
+    this.clear(node);
+    this.timers.set(kind, until, node);
+  }
+
+  clear(node: NodeInstance): void {
+    this.timers.clear(node);
+    this.ends.delete(node);
+    this.left.delete(node);
+    this.unsent.delete(node);
+  }
+
+  private setAttemptEnd(node: NodeInstance, end: number): void {
+    this.ends.set(node, end);
+    this.timers.set('timeout', end, node);
+  }
+}
+
+/** Returns the deadline of an open question, in milliseconds of the epoch; `undefined` if it has none. */
+export function questionDeadline({ onWait }: WorkflowNode, openSince: string | undefined): number | undefined {
+  const patience = parseDuration(onWait?.deadline);
+  return patience === undefined || openSince === undefined ? undefined : parseTimestamp(openSince) + patience;
+}
+
+/** Parses a timestamp to milliseconds of the epoch; 0 if it is invalid. */
+export function parseTimestamp(text: string): number {
+  return Date.parse(text) || 0;
+}
+
+/** Clock and timers of runs. */
+export interface RunClock {
+  /** Returns the current time in milliseconds of the epoch. */
+  now(): number;
+  /**
+   * Calls back at a time in milliseconds of the epoch; soon if the time has passed.
+   * @returns a function that cancels the callback
+   */
+  scheduleAt(time: number, callback: () => void): () => void;
+}
+
+/** Longest delay of a Node.js timer, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+export const SYSTEM_CLOCK: RunClock = {
+  now: () => Date.now(),
+  scheduleAt(time, callback) {
+    const remainingTime = () => Math.max(0, time - Date.now());
+    const armTimer = (): NodeJS.Timeout =>
+      remainingTime() > LONGEST_TIMER ? setTimeout(rearmTimer, LONGEST_TIMER) : setTimeout(callback, remainingTime());
+    const rearmTimer = (): void => {
+      timer = armTimer();
+    };
+    let timer = armTimer();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** The single timer of an execution of a run. */
+export class RunAlarm {
+  private set: { at: number; forget: () => void } | undefined;
+
+  constructor(
+    private readonly clock: Pick<RunClock, 'scheduleAt'>,
+    private readonly ring: () => void,
+  ) {}
+
+  /**
+   * Sets the time of the alarm and replaces the previous one.
+   * @param at in milliseconds of the epoch; absent: no alarm
+   */
+  setTo(at: number | undefined): void {
+    if (this.set?.at === at) return;
+    this.cancelAlarm();
+    if (at === undefined) return;
+    const ringOnce = (): void => {
+      this.set = undefined;
+      this.ring();
+    };
+    this.set = { at, forget: this.clock.scheduleAt(at, ringOnce) };
+  }
+
+  cancelAlarm(): void {
+    this.set?.forget();
+    this.set = undefined;
+  }
+}
+
+type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
+
+/** Delay in milliseconds from which a call counts as late, as in a database outage. A late call restarts its timeout. */
+const LATE_MS = 1_000;
+
+/**
+ * Times from which the timeouts of nodes' attempts count. They are not in the log.
+ * - A call of an earlier execution may have been answered: the answer is looked up before the timeout counts.
+ * - A call that could not leave, or whose answer waited for room, restarts its own timeout.
+ */
+export class CallTimes {
+  /** Milliseconds since the epoch from which a node's timeout counts; `Infinity` while it is suspended. */
+  private readonly countsFrom = new Map<NodeInstance, number>();
+
+  /** @param pickedUp nodes whose calls an earlier execution has made, or was about to make */
+  constructor(pickedUp: Iterable<NodeInstance>) {
+    for (const node of pickedUp) this.holdTimeout(node);
+  }
+
+  /** Suspends the timeout: the call has not left yet, or its answer waits for room. */
+  holdTimeout(node: NodeInstance): void {
+    this.countsFrom.set(node, Infinity);
+  }
+
+  /**
+   * Lets the timeout count as the log says, unless the call left late.
+   * @param after delay of the call in milliseconds
+   */
+  releaseTimeout(node: NodeInstance, after = 0): void {
+    if (after < LATE_MS) this.countsFrom.delete(node);
+  }
+
+  /** Returns the limit of a call in milliseconds. It pauses while the call waits, and restarts when the call leaves. */
+  createCallLimit(node: NodeInstance, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
+    return {
+      limit,
+      onPause: () => this.holdTimeout(node),
+      onRestart: () => void this.countsFrom.set(node, clock.now() + limit),
+    };
+  }
+
+  /** Delays the timeout while the answer to a call of an earlier execution is looked up. */
+  delayTimeout(node: NodeInstance, now: number): void {
+    this.countsFrom.set(node, now + LAST_LOOK_MS);
+  }
+
+  /** Returns the expired timers without the timeouts that do not count yet. */
+  selectDueTimers(timers: readonly Timer[], now: number): Timer[] {
+    return timers.filter(({ kind, node }) => kind !== 'timeout' || !node || (this.countsFrom.get(node) ?? 0) <= now);
+  }
+
+  /** Returns when the next delayed timeout counts, in milliseconds since the epoch; `undefined` if none has a time. */
+  findNextTime(now: number): number | undefined {
+    const next = Math.min(...[...this.countsFrom.values()].filter((from) => from > now));
+    return Number.isFinite(next) ? next : undefined;
+  }
+}

@@ -1,0 +1,354 @@
+import { RemoteContexts, type RemoteTalk, talkKey } from '#libs/durable';
+import {
+  CallChains,
+  endsTurn,
+  ExecutionInterrupted,
+  type RequestContext,
+  TaskCanceled,
+  WorkBudget,
+  workLimits,
+} from '#libs/executor';
+import {
+  isWaitingState,
+  type JsonObject,
+  type Message,
+  statusUpdate,
+  submittedTask,
+  type Task,
+  type TaskReference,
+  type TaskState,
+  userMessage,
+} from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import {
+  ANONYMOUS_SCOPE,
+  applyTaskEvent,
+  eventsAfter,
+  FoldMemory,
+  placeOfEvent,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskHeader,
+  type TaskStore,
+  toStreamResponse,
+} from '#libs/tasks';
+import type { WorkflowDefinition } from '#libs/workflow-definition';
+import {
+  type LaterOutcome,
+  type MovedOnChild,
+  type RerunOrigin,
+  type RunChild,
+  RunChildStore,
+  RunFolds,
+  type RunServices,
+} from '../execution/run-services.js';
+import { WorkflowExecutor } from '../execution/workflow-executor.js';
+import { RunState } from '../state/run-state.js';
+import { type StreamedRunEvent, toRunEvent } from '../views/run-event.js';
+import type { FakeAgents } from './fake-agents.js';
+import { FakeClock } from './fake-clock.js';
+
+export class FakeRunChildren extends RunChildStore {
+  readonly remembered: RunChild[] = [];
+  /** Questions whose Tasks were found to have moved on. */
+  readonly found: MovedOnChild[] = [];
+
+  override async rememberChild(child: RunChild): Promise<void> {
+    this.remembered.push(child);
+  }
+
+  override async listChildren(): Promise<RunChild[]> {
+    return this.remembered;
+  }
+
+  override async movedOn(): Promise<MovedOnChild[]> {
+    return this.found;
+  }
+}
+
+export class FakeRemoteContexts extends RemoteContexts {
+  private readonly kept = new Map<string, string>();
+
+  override async findContext(talk: RemoteTalk): Promise<string | undefined> {
+    return this.kept.get(talkKey(talk));
+  }
+
+  override async keepContext(talk: RemoteTalk, contextId: string): Promise<void> {
+    this.kept.set(talkKey(talk), contextId);
+  }
+}
+
+/** Keeps the fold of every log, however short, and tells how far the newest turn is kept. */
+export class DrivenFolds extends RunFolds {
+  protected override readonly shortest = 0;
+  /** Resolves when the fold of the newest turn is kept. */
+  newest: Promise<void> = Promise.resolve();
+
+  /** Number of folds that are kept. */
+  get count(): number {
+    return this.kept.size;
+  }
+
+  override keepFold(...args: Parameters<RunFolds['keepFold']>): Promise<void> {
+    return (this.newest = super.keepFold(...args));
+  }
+}
+
+/** Runs a WorkflowExecutor as an ExecutionRegistry does, over a log in memory, and watches what it yields. */
+export class DrivenRun {
+  readonly log: TaskEvent[] = [];
+  readonly children = new FakeRunChildren();
+  /** Folds that this process keeps of the run between turns; a run that has crashed has none. */
+  folds = new DrivenFolds({ readEvents: async () => this.recordedAfter(0) } as unknown as TaskStore, new FoldMemory());
+  /** Number of events that each turn has read of the log. */
+  readonly eventsRead: number[] = [];
+  /** Throws where the log takes an event no more. */
+  admit: (event: TaskEvent) => void = () => undefined;
+  /** How full the log is, where that is nearly. */
+  nearlyFull: { bytes: number; limit: number } | undefined;
+  /** Contexts that its agents gave to this run and to earlier ones. */
+  contexts: RemoteContexts = new FakeRemoteContexts();
+  /** How cancels of Tasks came out that the run gave up. */
+  readonly keptCancels: LaterOutcome[] = [];
+  /** Children in the service's own store: `node#attempt` to Task id. */
+  readonly own = new Map<string, string>();
+  readonly clock = new FakeClock();
+  /** What the service's own store says of Tasks that asked. */
+  readonly headers = new Map<string, TaskHeader>();
+  /** Messages with which Tasks of the store wait, by Task id. */
+  readonly waitingMessages = new Map<string, Message>();
+  /** Runs that it may begin with. */
+  readonly origins = new Map<string, RerunOrigin>();
+  localDispatch = true;
+  /** What it may use together with others. */
+  work = new WorkBudget(workLimits(1_000));
+  /** Nothing becomes durable before it. */
+  databaseIsBack: Promise<void> = Promise.resolve();
+  /** Whether another replica has the run by now. */
+  isTakenOver = false;
+  /** How many events the executor has waited for to be durable. */
+  durable = 0;
+  /** The newest turn. */
+  latest: Promise<TaskState> = Promise.resolve('TASK_STATE_SUBMITTED');
+  private controller = new AbortController();
+  private watchers: (() => void)[] = [];
+
+  constructor(
+    readonly definition: WorkflowDefinition,
+    readonly agents: FakeAgents,
+    private readonly runId = 'run-1',
+  ) {}
+
+  private get reference(): TaskReference {
+    return { taskId: this.runId, contextId: 'context-1' };
+  }
+
+  get state(): RunState {
+    return RunState.fromEvents(this.definition, this.log);
+  }
+
+  get task(): Task {
+    const [first, ...rest] = this.log;
+    if (first === undefined) throw new Error('The run has not begun');
+    return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
+  }
+
+  /** `node.started`, or with a node `node.started b`, or with its instance `node.started b@2`. */
+  get steps(): string[] {
+    return this.runEvents.map(({ type, node_id, instance = node_id }) =>
+      instance === undefined ? type : `${type} ${instance}`,
+    );
+  }
+
+  /** What agents were sent, in this process: each instance of a node and its attempt, `b@2#1`. */
+  get sent(): string[] {
+    return this.agents.calls.flatMap(({ kind, attempt }) => (kind === 'send' ? [attempt] : []));
+  }
+
+  /** What the events of this type said, of an instance if one is named. */
+  payloads(type: string, instance?: string): JsonObject[] {
+    const events = this.runEvents.filter((event) => event.type === type);
+    return events.flatMap((event) =>
+      instance === undefined || (event.instance ?? event.node_id) === instance ? [event.payload] : [],
+    );
+  }
+
+  get runEvents(): StreamedRunEvent[] {
+    return this.log.map((event, index) =>
+      toRunEvent(recorded(this.runId, event, index + 1), { workflow: this.definition.name }),
+    );
+  }
+
+  /** The first turn. Resolves when the turn is over. */
+  start(content: Parameters<typeof userMessage>[0] | Message = 'hello', metadata?: JsonObject): Promise<TaskState> {
+    const isMessage = typeof content === 'object' && 'messageId' in content;
+    const message = isMessage ? content : userMessage(content, { messageId: 'm-1' });
+    const request = { message, ...(metadata && { metadata }) };
+    this.log.push({
+      task: submittedTask(this.reference, message, this.executor().taskMetadata(request, { scope: ANONYMOUS_SCOPE })),
+    });
+    return this.turn({ userMessage: message, task: null, recovered: 0 });
+  }
+
+  /** The next turn, with a Message to the waiting run. */
+  answer(message: Message): Promise<TaskState> {
+    const { task } = this;
+    this.log.push({ ...statusUpdate(this.reference, 'TASK_STATE_WORKING'), received: message });
+    return this.turn({ userMessage: message, task, recovered: 0 });
+  }
+
+  /** Goes on after a crash that left this log. */
+  recover(log: readonly TaskEvent[]): Promise<TaskState> {
+    this.log.push(...log);
+    return this.turn({
+      userMessage: userMessage('any'),
+      task: log.length === 1 ? null : this.task,
+      recovered: log.length - 1,
+    });
+  }
+
+  /** The next turn of a run that was parked, as its replica or another one wakes it. */
+  wake(): Promise<TaskState> {
+    const { task } = this;
+    const before = this.log.length;
+    if (isWaitingState(task.status.state)) this.log.push(statusUpdate(this.reference, 'TASK_STATE_WORKING'));
+    return this.turn({ userMessage: userMessage('any'), task: null, recovered: before });
+  }
+
+  /** Cancels a waiting run, as the registry does: one more turn, aborted from the start. */
+  cancelWaiting(): Promise<TaskState> {
+    this.cancel();
+    return this.turn({ userMessage: userMessage('any'), task: this.task, recovered: 0 });
+  }
+
+  cancel(): void {
+    this.controller.abort(new TaskCanceled());
+  }
+
+  shutDown(): void {
+    this.controller.abort(new Error('This process stops'));
+  }
+
+  /** Resolves when the step was yielded. */
+  async until(step: string): Promise<void> {
+    while (!this.steps.includes(step)) await new Promise<void>((resolve) => this.watchers.push(resolve));
+  }
+
+  private recordedAfter(sequence: number): RecordedEvent[] {
+    return this.log.slice(sequence).map((event, index) => recorded(this.runId, event, sequence + index + 1));
+  }
+
+  private executor(): WorkflowExecutor {
+    const { definition } = this;
+    return new WorkflowExecutor(
+      { definition, revision: 'r1', createdAt: new Date(0), updatedAt: new Date(0) },
+      this.services(),
+    );
+  }
+
+  private turn(start: Pick<RequestContext, 'userMessage' | 'task' | 'recovered'>): Promise<TaskState> {
+    this.latest = this.execute(start);
+    return this.latest;
+  }
+
+  private async execute(start: Pick<RequestContext, 'userMessage' | 'task' | 'recovered'>): Promise<TaskState> {
+    const context: RequestContext = {
+      ...this.reference,
+      ...start,
+      token: 'token',
+      call: {
+        scope: ANONYMOUS_SCOPE,
+        agent: `workflows/${this.definition.name}`,
+        extensions: [],
+        baseUrl: 'http://own',
+      },
+      metadata: undefined,
+      signal: this.controller.signal,
+      readTaskLog: async () => {
+        this.eventsRead.push(this.log.length);
+        return [...this.log];
+      },
+      places: {
+        nearlyFull: () => this.nearlyFull,
+        readLast: async () => {
+          const [last] = this.recordedAfter(this.log.length - 1);
+          return last && { place: placeOfEvent(last), bytes: this.log.length };
+        },
+        readAfter: async (place) => {
+          const later = await eventsAfter(async (after) => this.recordedAfter(after), place, this.log.length);
+          if (later) this.eventsRead.push(later.length);
+          return later;
+        },
+      },
+      assertRecordable: (event) => this.admit(event),
+      assertClaimHeld: async () => {
+        if (this.isTakenOver) throw new ExecutionInterrupted('Another replica has the run');
+        this.controller.signal.throwIfAborted();
+      },
+      flush: async () => {
+        const { length } = this.log;
+        await this.databaseIsBack;
+        this.durable = length;
+      },
+    };
+    for await (const event of this.executor().execute(context)) {
+      applyTaskEvent(this.task, event);
+      this.log.push(event);
+      for (const wake of this.watchers.splice(0)) wake();
+      if (endsTurn(event)) break;
+    }
+    await this.folds.newest;
+    return this.task.status.state;
+  }
+
+  private services(): RunServices {
+    const recordedChildren = async (): Promise<TaskHeader[]> =>
+      [...this.own].map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
+    return {
+      directory: this.agents,
+      tasks: {
+        recordedChildren,
+        readHeaders: async () => this.headers,
+        loadTask: async (taskId: string) => ({ task: { status: { message: this.waitingMessages.get(taskId) } } }),
+      } as unknown as TaskStore,
+      children: this.children,
+      folds: this.folds,
+      contexts: this.contexts,
+      cancels: { recordOutcome: async (outcome) => void this.keptCancels.push(outcome) },
+      origins: { findOrigin: async (runId) => this.origins.get(runId) },
+      chains: new CallChains(Buffer.from('a secret')),
+      address: { internalUrl: 'http://own' },
+      localDispatch: this.localDispatch,
+      content: DEFAULT_CONTENT_LIMITS,
+      clock: this.clock,
+      work: this.work,
+    };
+  }
+}
+
+function recorded(taskId: string, event: TaskEvent, sequence: number): RecordedEvent {
+  return { taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
+}
+
+/** A definition from `a>b a>c`; nodes are agents, but `in` is an input, `ext…` external and `out…` an output. */
+export function workflowOf(ids: string, edges: string, fields: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
+  return {
+    name: 'wf',
+    nodes: ids.split(' ').map((id) => ({ id, type: typeOf(id), config: configOf(id) })),
+    edges: edges
+      .split(' ')
+      .filter(Boolean)
+      .map((edge) => ({ from: edge.split('>')[0] ?? '', to: edge.split('>')[1] ?? '' })),
+    ...fields,
+  };
+}
+
+function typeOf(id: string): string {
+  if (id.startsWith('ext')) return 'external';
+  if (id.startsWith('out')) return 'output';
+  return id === 'in' ? 'input' : 'agent';
+}
+
+function configOf(id: string): Record<string, string> {
+  return typeOf(id) === 'external' ? { endpoint_url: `http://remote/${id}` } : {};
+}

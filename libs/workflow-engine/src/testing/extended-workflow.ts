@@ -1,0 +1,14 @@
+import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '#libs/workflow-definition';
+
+/** A definition with more said of its nodes, by id, and of its edges, by `a>b`. */
+export function extended(
+  definition: WorkflowDefinition,
+  nodes: Record<string, Partial<WorkflowNode>>,
+  edges: Record<string, Partial<WorkflowEdge>> = {},
+): WorkflowDefinition {
+  return {
+    ...definition,
+    nodes: definition.nodes.map((node) => ({ ...node, ...nodes[node.id] })),
+    edges: definition.edges.map((edge) => ({ ...edge, ...edges[`${edge.from}>${edge.to}`] })),
+  };
+}

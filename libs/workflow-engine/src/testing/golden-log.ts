@@ -1,0 +1,54 @@
+import { ANONYMOUS_SCOPE, type TaskEvent } from '#libs/tasks';
+import { InvalidWorkflow, type WorkflowDefinition, WorkflowGraph } from '#libs/workflow-definition';
+import type { Plan } from '../state/frontier.js';
+import { planNext } from '../state/plan-next.js';
+import { RunState } from '../state/run-state.js';
+import { runView } from '../views/run-view.js';
+
+/** What a log folds to: the plan, what a run is shown as, and what is shown of it nowhere. */
+export function folded(definition: WorkflowDefinition, events: readonly TaskEvent[]): unknown {
+  const state = RunState.fromEvents(definition, events);
+  return { plan: planOf(state), hidden: hiddenOf(state), view: viewOf(definition, events) };
+}
+
+/** @param state that of a log, however it came to be */
+export function hiddenOf(state: RunState): unknown {
+  const { text, received, begunBy, undelivered, failureReported, size } = state;
+  const nodes = [...state.nodes.values()].map(({ id, contextId, messageId, question, wantsAuth, answer }) => [
+    id,
+    { contextId, messageId, question, wantsAuth, answer: answer?.messageId },
+  ]);
+  const run = { text, received: received?.messageId, begunBy, undelivered, failureTold: failureReported, size };
+  return { ...run, nodes: Object.fromEntries(nodes) as unknown };
+}
+
+/** `undefined` where the definition is no DAG. */
+export function planOf(state: RunState): unknown {
+  try {
+    WorkflowGraph.buildValid(state.definition);
+    return plainPlan(planNext(state, Date.now()));
+  } catch (error) {
+    if (error instanceof InvalidWorkflow) return undefined;
+    throw error;
+  }
+}
+
+/** As much of a plan as there is for a definition without conditions, loops, lists and times. */
+export function plainPlan({ start, stop, outcome }: Plan): object {
+  const ids = (nodes: Plan['start']) => nodes.map(({ instance }) => instance);
+  return { ready: ids(start), stop: ids(stop), ...(outcome && { outcome }) };
+}
+
+function viewOf(definition: WorkflowDefinition, events: readonly TaskEvent[]): unknown {
+  const header = {
+    taskId: 'run-1',
+    contextId: 'context-1',
+    ...ANONYMOUS_SCOPE,
+    agent: `workflows/${definition.name}`,
+    state: 'TASK_STATE_WORKING' as const,
+    lastSequence: events.length,
+    createdAt: new Date(0),
+    updatedAt: new Date(0),
+  };
+  return runView({ header, definition, events, baseUrl: 'http://own' });
+}

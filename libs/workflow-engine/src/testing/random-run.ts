@@ -1,0 +1,130 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AgentCallError } from '#libs/a2a-client';
+import { dataPart, isTerminalState, type TaskState, userMessage } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '#libs/workflow-definition';
+import { DrivenRun } from './driven-run.js';
+import { FakeAgents, type FakeCall } from './fake-agents.js';
+import { FakeClock } from './fake-clock.js';
+import type { Fate } from './fate.js';
+
+/** A definition whose expressions hold, do not hold, and fail, whose nodes have texts, fallbacks and rules for results. */
+export function lively(definition: WorkflowDefinition, fate: Fate): WorkflowDefinition {
+  const pick = <T>(question: string, of: readonly T[]): T => of[fate(question, of.length)] as T;
+  const edges = definition.edges.map((edge, index): WorkflowEdge => {
+    const { from, when, loop } = edge;
+    const conditions = ['true', 'true', 'false', `nodes.${from}.attempts < 2`, `nodes.${from}.data.n > 1`];
+    const exits = ['false', 'iteration > 1', `nodes.${from}.status == 'completed'`, `nodes.${from}.data.gone`];
+    return {
+      ...edge,
+      ...(when !== undefined && { when: pick(`when ${index}`, conditions) }),
+      ...(loop && {
+        loop: { ...loop, exit_when: pick(`exit ${index}`, exits), ...pick(`max ${index}`, [{}, ON_MAX]) },
+      }),
+    };
+  });
+  const nodes = definition.nodes.map((node): WorkflowNode => {
+    const { id, type, each } = node;
+    const items = pick(`items ${id}`, ['[1, 2, 3]', '[7]', '[]', '[1, 2, 3, 4, 5]', "'no list'"]);
+    const prompt = each ? '${index}: ${item}' : `\${nodes['${id}'].status}`;
+    const config = type === 'set' ? SET : { ...node.config, ...(type === 'agent' && { prompt }) };
+    return {
+      ...node,
+      config,
+      ...(each && { each: { ...each, items } }),
+      ...pick(`fallback ${id}`, [{}, {}, {}, FALLBACK]),
+      ...pick(`output ${id}`, [{}, {}, {}, {}, OUTPUT]),
+    };
+  });
+  return { ...definition, nodes, edges, language: 2 };
+}
+
+const SET = { values: { n: '${1 + 1}', text: 'a ${run.id}' } };
+const ON_MAX = { on_max: 'fail' as const };
+const FALLBACK = { fallback: { parts: [{ data: { n: 5, why: '${error.kind}' } }] } };
+const OUTPUT = { output: { schema: { type: 'object' } } };
+
+/** Agents that answer, fail, ask, are slow and never answer: by what they are called for, and always the same. */
+export class RandomAgents extends FakeAgents {
+  /** Those whose answer is on its way. */
+  readonly slow: FakeCall[] = [];
+  readonly silent: FakeCall[] = [];
+
+  constructor(definition: WorkflowDefinition, fate: Fate) {
+    super((call) => this.behaviour(definition, fate, call));
+  }
+
+  private behaviour({ nodes, deadline }: WorkflowDefinition, fate: Fate, call: FakeCall): void {
+    const { attempt, request } = call;
+    const [id] = attempt.split(/[@[#]/);
+    const mayHang = deadline !== undefined || nodes.find((node) => node.id === id)?.timeout !== undefined;
+    const kind = fate(attempt, 12);
+    if (request?.message.taskId !== undefined || kind < 4) call.complete(dataPart({ n: fate(`n ${attempt}`, 4) }));
+    else if (kind === 4) call.complete('a text');
+    else if (kind === 5) call.finish('TASK_STATE_FAILED', 'boom');
+    else if (kind === 6) call.finish('TASK_STATE_REJECTED', 'no');
+    else if (kind === 7) call.throw(new AgentCallError('timeout', 'silent for 2 s'));
+    else if (kind === 8) call.finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    else if (kind === 9 && mayHang) this.silent.push(call.task());
+    else this.slow.push(call.task());
+  }
+}
+
+/** How often everything that can go on by itself may do so before something is done from outside. */
+const TURNS = 10;
+const MOST_ROUNDS = 2_000;
+
+/** What happens to a run from outside. */
+export interface Happening {
+  fate: Fate;
+  /** Asked again and again, with the length of the log: whether it is to be left now, as it is. */
+  until?: (events: number) => boolean;
+}
+
+/**
+ * Lets a run go on to its end, whatever it waits for: slow agents answer in any order, people answer what they are asked,
+ * and time passes.
+ * @throws where it waits for nothing that anybody could name
+ */
+export async function playOut(run: DrivenRun, { fate, until }: Happening): Promise<TaskState> {
+  const agents = run.agents as RandomAgents;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const state = await settled(run.latest);
+    if (state !== undefined && isTerminalState(state)) return state;
+    if (until?.(run.log.length)) return run.task.status.state;
+    const isFirst = fate(`order ${round}`, 2) === 0;
+    if (state !== undefined) goOn(run, fate, round);
+    else if (agents.slow.length > 0) {
+      const call = isFirst ? agents.slow.shift() : agents.slow.pop();
+      call?.complete(dataPart({ n: fate(`n ${call.attempt}`, 4) }));
+    } else if (run.clock.isAwaited) await run.clock.pass();
+    else throw new Error(`The run waits for nothing: ${run.steps.slice(-5).join(', ')}`);
+  }
+  throw new Error(`The run has no end: ${run.steps.slice(-5).join(', ')}`);
+}
+
+/** What a turn came to, unless it goes on when everything else stands still. */
+async function settled(turn: Promise<TaskState>): Promise<TaskState | undefined> {
+  let state: TaskState | undefined;
+  const ended = turn.then((it) => (state = it));
+  for (let turns = 0; turns < TURNS && state === undefined; turns += 1) await Promise.race([nextTurn(), ended]);
+  return state;
+}
+
+/** With a run whose turn has ended: it is asked for an answer, or has given itself up until a time. */
+function goOn(run: DrivenRun, fate: Fate, round: number): void {
+  const [asking] = run.state.frontier.waiting;
+  const until = wakesAt(run.log.at(-1));
+  if (asking && (until === undefined || fate(`answer ${round}`, 2) === 0)) {
+    const parts = [dataPart({ n: fate(`answered ${round}`, 4) })];
+    void run.answer(userMessage(parts, { metadata: { node: asking.instance } }));
+    return;
+  }
+  if (until === undefined) throw new Error('Nobody wakes the run');
+  FakeClock.advance(Math.max(0, until.getTime() - Date.now()));
+  void run.wake();
+}
+
+function wakesAt(event: TaskEvent | undefined): Date | undefined {
+  return event && 'statusUpdate' in event ? event.parks : undefined;
+}

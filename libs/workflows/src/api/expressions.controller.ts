@@ -1,0 +1,124 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { IsObject, IsOptional, IsString } from 'class-validator';
+import { ApiProblem, malformedRequest } from '#libs/http-server';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import {
+  checkAlone,
+  checkInDefinition,
+  type ExpressionPlace,
+  type ExpressionVariable,
+  readDefinition,
+  type WorkflowDefinition,
+  type WorkflowProblem,
+  WorkflowProblemView,
+} from '#libs/workflow-definition';
+import { EXPRESSION_EXAMPLES } from './body-examples.js';
+
+/** An expression or a template, and its place in a definition. */
+class ExpressionBody {
+  @ApiPropertyOptional({ description: 'CEL.', example: "nodes.gate.data.decision == 'yes'" })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  expression?: string;
+
+  @ApiPropertyOptional({
+    description: 'In place of an expression: JSON of which the texts may have ${expressions}, and {{references}}.',
+    example: { text: 'Draft ${iteration} of {{topic}}' },
+  })
+  @IsOptional()
+  template?: JsonValue;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The definition that it stands in, which may have other errors.',
+    example: {
+      name: 'publish',
+      nodes: [
+        { id: 'gate', type: 'human' },
+        { id: 'out', type: 'output' },
+      ],
+      edges: [{ from: 'gate', to: 'out' }],
+    },
+  })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  definition?: JsonObject;
+
+  @ApiPropertyOptional({
+    description: 'Where in the definition it stands, or will stand: of a node or an edge that is there.',
+    examples: ['edges[0].when', 'nodes[1].each.items', 'nodes[1].config.prompt'],
+  })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  path?: string;
+}
+
+/** A variable that an expression may use. */
+export class ExpressionVariableView implements ExpressionVariable {
+  @ApiProperty({ example: 'nodes' })
+  name!: string;
+
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'What may stand behind it; absent: whatever the value has.',
+    example: ['gate'],
+  })
+  members?: string[];
+
+  @ApiPropertyOptional({ type: [String], description: 'What may stand behind each member.', example: ['text', 'data'] })
+  fields?: string[];
+}
+
+/** Problems of an expression, and the variables that are available to it. */
+class ExpressionProblems {
+  @ApiProperty({ type: [WorkflowProblemView] })
+  problems!: WorkflowProblem[];
+
+  @ApiProperty({ type: [ExpressionVariableView], description: 'What there is at the path; empty without one.' })
+  variables!: ExpressionVariable[];
+}
+
+/** Checks expressions while they are being edited. */
+@ApiTags('workflows')
+@Controller('api/expressions')
+export class ExpressionsController {
+  @Post('check')
+  @HttpCode(200)
+  @ApiOperation({
+    summary:
+      'Says what is wrong with an expression, or with a text that has some, and what may be named where it stands.',
+    description:
+      'The definition around it may have other errors. Without a definition and a path only its syntax is checked.',
+  })
+  @ApiBody({ type: ExpressionBody, examples: EXPRESSION_EXAMPLES })
+  @ApiOkResponse({ type: ExpressionProblems })
+  @ApiProblem(400, 'The body is malformed, or its definition, or there is nothing at the path.')
+  checkExpression(@Body() { expression, template, definition: sent, path }: ExpressionBody): ExpressionProblems {
+    const content = expressionContent(expression ?? undefined, template);
+    const definition = sent ? definitionIn(sent) : undefined;
+    if (definition === undefined || (path ?? '') === '') return checkAlone(content, definition);
+    const checked = checkInDefinition(content, definition, path ?? '');
+    if (checked) return checked;
+    throw malformedRequest({
+      path: 'path',
+      detail: 'must be the path of a member of a node or an edge of the definition',
+    });
+  }
+}
+
+function expressionContent(
+  expression: string | undefined,
+  template: ExpressionBody['template'],
+): ExpressionPlace['content'] {
+  if (expression !== undefined && template === undefined) return { expression };
+  if (expression === undefined && template !== undefined) return { template };
+  throw malformedRequest({ path: 'expression', detail: 'must be there, or else a template' });
+}
+
+function definitionIn(sent: object): WorkflowDefinition {
+  const read = readDefinition(sent);
+  if (!Array.isArray(read)) return read;
+  throw malformedRequest(...read.map(({ path, detail }) => ({ path: `definition.${path}`, detail })));
+}

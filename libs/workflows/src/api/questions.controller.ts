@@ -1,0 +1,197 @@
+import { Body, Controller, Get, HttpCode, Injectable, Param, Post, Query } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
+import { Length, ValidateBy } from 'class-validator';
+import { type ApiCall, Call, Scope } from '#libs/access';
+import { ApiLargeAnswer, ApiProblem, EachEntry, QueryPageSize, QueryText } from '#libs/http-server';
+import { isJsonObject, type JsonObject, type Part } from '#libs/protocol';
+import { type OpenQuestion, type QuestionPosition, TaskQuestions, type TaskScope } from '#libs/tasks';
+import { workflowOf } from '#libs/workflow-engine';
+import { RunAnswers } from './run-answers.js';
+
+const LONGEST_LABEL = 200;
+const MOST_PARTS = 100;
+const CONTENTS = ['text', 'raw', 'url', 'data'];
+const TEXTS = ['text', 'raw', 'url', 'mediaType', 'filename'];
+const FORM = { type: 'object', additionalProperties: true } as const;
+const RUN = { description: 'The A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
+const NODE = { description: 'The node, or the instance of it that asks.', example: 'gate' };
+const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200}) (\S{1,200})$/;
+
+/** Answer to a question of a node. */
+class AnswerBody {
+  @ApiProperty({ ...NODE, minLength: 1, maxLength: LONGEST_LABEL })
+  @Length(1, LONGEST_LABEL, { message: 'must be the id of a node, or of an instance of it' })
+  node!: string;
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'object', additionalProperties: true },
+    minItems: 1,
+    maxItems: MOST_PARTS,
+    description: 'A2A Parts: one of data where the question has a form, else text.',
+    example: [{ data: { decision: 'yes' } }],
+  })
+  @ValidateBy(
+    { name: 'parts', validator: { validate: isListOfParts } },
+    { message: `must be a list of 1 to ${MOST_PARTS} Parts` },
+  )
+  @EachEntry(isPart, 'must be a Part, with one of text, data, url and raw')
+  parts!: Part[];
+}
+
+class TakenAnswer {
+  @ApiProperty(RUN) runId!: string;
+  @ApiProperty({ description: 'The instance that was answered.', example: 'gate' }) instance!: string;
+}
+
+/** Query parameters of the inbox. */
+class InboxQuery {
+  @QueryText((text) => text !== '' && text.length <= LONGEST_LABEL, `must have 1 to ${LONGEST_LABEL} characters`, {
+    description: 'Only questions with this label.',
+    example: 'editors',
+  })
+  assignee?: string;
+
+  @QueryPageSize()
+  pageSize = 50;
+
+  @QueryText((text) => text === '' || positionOf(text) !== undefined, 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: pageTokenAfterQuestion({ since: new Date(Date.UTC(2026, 0, 31)), taskId: RUN.example, key: NODE.example }),
+  })
+  pageToken?: string;
+
+  /** Last question of the previous page. */
+  get after(): QuestionPosition | undefined {
+    return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
+  }
+}
+
+/** An open question of a run. It is answered by `POST /api/runs/{runId}/answers`. */
+class InboxItem {
+  @ApiProperty(RUN) runId!: string;
+  @ApiProperty({ example: 'review' }) workflow!: string;
+  @ApiProperty({ example: 'gate' }) node!: string;
+  @ApiProperty({ description: 'What an answer names.', example: 'gate' }) instance!: string;
+  @ApiProperty({ example: 'Publish?' }) text!: string;
+  @ApiPropertyOptional({
+    ...FORM,
+    description: 'The JSON Schema of the data that answers; absent: text does.',
+    example: { type: 'object', properties: { decision: { enum: ['yes', 'no'] } } },
+  })
+  form?: JsonObject;
+  @ApiPropertyOptional({ example: 'editors' }) assignee?: string;
+  @ApiPropertyOptional({ format: 'date-time', example: '2026-02-02T09:30:00.000Z' }) deadline?: string;
+  @ApiProperty({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' }) since!: string;
+}
+
+class InboxPage {
+  @ApiProperty({ type: [InboxItem] }) items!: InboxItem[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
+}
+
+/** Returns the token of the page that follows a question. */
+function pageTokenAfterQuestion({ since, taskId, key }: QuestionPosition): string {
+  return Buffer.from(`${since.getTime()}.${taskId} ${key}`).toString('base64url');
+}
+
+function positionOf(token: string): QuestionPosition | undefined {
+  const [, time, taskId, key] = TOKEN.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  const since = new Date(Number(time));
+  return taskId === undefined || key === undefined || Number.isNaN(since.getTime())
+    ? undefined
+    : { since, taskId, key };
+}
+
+function isListOfParts(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.length <= MOST_PARTS;
+}
+
+function isPart(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  if (CONTENTS.filter((name) => value[name] !== undefined).length !== 1) return false;
+  const { metadata } = value;
+  return (
+    TEXTS.every((name) => ['undefined', 'string'].includes(typeof value[name])) &&
+    (metadata === undefined || isJsonObject(metadata))
+  );
+}
+
+/**
+ * Pattern of the agents whose runs are listed. The caller of a single node answers its run directly; the API does not
+ * list such runs.
+ */
+const RUNS = 'workflows/*';
+
+/** Lists the open questions of a caller's runs, oldest first. */
+@Injectable()
+export class RunInbox {
+  constructor(private readonly questions: TaskQuestions) {}
+
+  async listQuestions({ assignee, pageSize, after }: InboxQuery, scope: TaskScope): Promise<InboxPage> {
+    const which = { ...(assignee !== undefined && { assignee }), ...(after && { after }) };
+    const found = await this.questions.listQuestions({ scope, agent: RUNS, ...which, limit: pageSize + 1 });
+    const page = found.slice(0, pageSize);
+    const last = page.at(-1);
+    const more = last !== undefined && found.length > page.length;
+    return { items: page.map(itemOf), nextPageToken: more ? pageTokenAfterQuestion(last) : '' };
+  }
+}
+
+function itemOf({ taskId, agent, key, assignee, since, body }: OpenQuestion): InboxItem {
+  const { node, text, form, deadline } = body as unknown as Pick<InboxItem, 'node' | 'text' | 'form' | 'deadline'>;
+  return {
+    runId: taskId,
+    workflow: workflowOf({ agent }),
+    node,
+    instance: key,
+    text,
+    ...(form && { form }),
+    ...(assignee !== undefined && { assignee }),
+    ...(deadline !== undefined && { deadline }),
+    since: since.toISOString(),
+  };
+}
+
+/** Lists and answers the questions of runs. */
+@ApiTags('runs')
+@Controller('api')
+export class QuestionsController {
+  constructor(
+    private readonly inbox: RunInbox,
+    private readonly answers: RunAnswers,
+  ) {}
+
+  @Get('inbox')
+  @ApiOperation({
+    summary: "What the caller's runs ask, the longest asked first.",
+    description: 'A question is here until it is answered, or its run goes on without an answer.',
+  })
+  @ApiOkResponse({ type: InboxPage })
+  @ApiProblem(400, 'A parameter is malformed.')
+  listQuestions(@Query() query: InboxQuery, @Scope() scope: TaskScope): Promise<InboxPage> {
+    return this.inbox.listQuestions(query, scope);
+  }
+
+  @Post('runs/:id/answers')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Answers what a node of a run asks; the run goes on.' })
+  @ApiBody({ type: AnswerBody })
+  @ApiAcceptedResponse({ type: TakenAnswer })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(404, 'run not found, or node not found')
+  @ApiProblem(409, 'The node asks nothing, or asks no more.')
+  @ApiProblem(422, 'The answer does not fit the form of the question, or the agent of the node cannot read it.')
+  @ApiLargeAnswer()
+  async answerQuestion(@Param('id') id: string, @Body() body: AnswerBody, @Call() call: ApiCall): Promise<TakenAnswer> {
+    return { runId: id, instance: await this.answers.answerNode(id, body.node, body.parts, call) };
+  }
+}

@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiCall } from '#libs/access';
+import { DEFINITION_GONE, Processes, unknownProcess } from '#libs/durable';
+import { ProblemError } from '#libs/http-server';
+import { isTerminalState, textStart } from '#libs/protocol';
+import { newTaskId, type StoredTask, type TaskHeader, TaskStore } from '#libs/tasks';
+import type { WorkflowRevision } from '#libs/workflow-definition';
+import {
+  isRun,
+  OriginResults,
+  parseInstance,
+  readRerunRequest,
+  rerunMetadata,
+  type RerunRequest,
+  revisionOf,
+  RunState,
+  runStatus,
+  workflowOf,
+  workflowRunBy,
+} from '#libs/workflow-engine';
+import { WorkflowStore } from '../storage/workflow-store.js';
+import type { RerunBody, RunForks, StartedRerun } from './run.dto.js';
+import { RUN } from './runs.js';
+
+const PAGE = 100;
+
+/** Starts runs that reuse results of ended runs. The original runs do not change. */
+@Injectable()
+export class Reruns {
+  constructor(
+    private readonly processes: Processes,
+    private readonly tasks: TaskStore,
+    private readonly workflows: WorkflowStore,
+  ) {}
+
+  /**
+   * Starts a rerun. Resolves when the new run is durable.
+   * @throws ProblemError 404; 409 for a run that has not ended, or is the run of a node; 422 naming the parameter that
+   * does not fit. A2AError as for a start of the workflow
+   */
+  async startRerun(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
+    const origin = await this.processes.loadBegun(RUN, runId, call.scope);
+    refuseInner(origin);
+    if (!isTerminalState(origin.header.state)) throw new ProblemError(409, 'the run has not ended');
+    const workflow = await this.findRevision(origin, body.revision);
+    const request = await this.buildRequest(origin, workflow, body, call);
+    const { contextId } = origin.header;
+    const started = newTaskId();
+    const store = this.workflows.inTenant(origin.header.tenant);
+    if (!(await store.keepFor(started, workflow.definition.name, workflow.revision)))
+      throw rerunProblem('revision', `the workflow has no revision "${workflow.revision}" any more`);
+    const parts = body.inputs === undefined ? origin.task.history?.[0]?.parts : undefined;
+    const taskId = await this.processes.startProcess(
+      {
+        taskId: started,
+        agent: origin.header.agent,
+        revision: workflow.revision,
+        data: body.inputs ?? {},
+        message: { contextId, referenceTaskIds: [runId], ...(parts && { parts }) },
+        metadata: rerunMetadata(request),
+      },
+      call,
+      idempotencyKey,
+    );
+    return { runId: taskId, origin: runId };
+  }
+
+  /**
+   * Returns the reruns of a run, newest first.
+   * @throws ProblemError 404
+   */
+  async listForks(runId: string, call: ApiCall): Promise<RunForks> {
+    const { scope } = call;
+    const { contextId, agent } = await this.processes.findHeader(RUN, runId, scope);
+    using room = this.processes.openRoom(call);
+    const forks: TaskHeader[] = [];
+    // A rerun shares the context of its origin, which has few runs.
+    for (let before: TaskHeader | undefined; ;) {
+      const query = { scope, agent, contextId, artifacts: false, before, limit: PAGE };
+      const { tasks, more } = await this.tasks.readPage(query, room);
+      for (const { header, task } of tasks) if (readRerunRequest(task.metadata)?.origin === runId) forks.push(header);
+      before = tasks.at(-1)?.header;
+      if (!more || !before) break;
+    }
+    const newestFirst = forks.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
+    return {
+      forks: newestFirst.map(({ taskId, createdAt, state }) => ({
+        runId: taskId,
+        createdAt: createdAt.toISOString(),
+        status: runStatus(state),
+      })),
+    };
+  }
+
+  private async findRevision({ header, task }: StoredTask, named: string | undefined): Promise<WorkflowRevision> {
+    const revision = named ?? revisionOf(task);
+    const workflow = await this.workflows.inTenant(header.tenant).get(workflowOf(header), revision);
+    if (workflow) return workflow;
+    if (named === undefined) throw new ProblemError(409, DEFINITION_GONE);
+    throw rerunProblem('revision', `the workflow has no revision "${textStart(named, 64)}"`);
+  }
+
+  private async buildRequest(
+    { header, task }: StoredTask,
+    { definition, revision: newer }: WorkflowRevision,
+    { from, failed, inputs, revision }: RerunBody,
+    call: ApiCall,
+  ): Promise<RerunRequest> {
+    const origin = header.taskId;
+    if (from === undefined && !failed && inputs === undefined && revision === undefined) return { origin, all: true };
+    using room = this.processes.openRoom(call);
+    const log = await this.processes.readLog(header, room);
+    const then = await this.findRevision({ header, task }, undefined);
+    const known = RunState.fromEvents(then.definition, log);
+    const ids = new Set(definition.nodes.map(({ id }) => id));
+    for (const [place, name] of (from ?? []).entries()) {
+      const instance = parseInstance(name);
+      if (instance && ids.has(instance.id) && (known.findInstance(name) !== undefined || name === instance.id))
+        continue;
+      if (instance && !ids.has(instance.id) && known.nodes.has(instance.id))
+        throw rerunProblem(`from[${place}]`, `revision "${newer}" of the workflow has no node "${instance.id}"`);
+      throw rerunProblem(`from[${place}]`, `the run has no instance "${textStart(name, 128)}"`);
+    }
+    // A run that failed as a whole, for example by its deadline, continues from the results that it has.
+    const hasFailed = header.state === 'TASK_STATE_FAILED' || new OriginResults(log).failed.length > 0;
+    if (failed && from === undefined && !hasFailed) throw rerunProblem('failed', 'nothing of the run has failed');
+    return { origin, ...(from && { from }), ...(failed && { failed }) };
+  }
+}
+
+/** Rejects the run of a node: only the run that called it can be rerun. */
+function refuseInner({ header, task }: StoredTask): void {
+  if (isRun(header)) return;
+  if (workflowRunBy(header, task) === undefined) throw unknownProcess(RUN);
+  const { parentTaskId, parentReference = '' } = header;
+  const [, node] = /^(.+)#\d+$/.exec(parentReference) ?? [];
+  if (parentTaskId === undefined || node === undefined)
+    throw new ProblemError(
+      409,
+      'the run is one of a node: rerun the run that called it from the node, or call it again',
+    );
+  throw new ProblemError(409, `the run is one of node "${node}" of run ${parentTaskId}: rerun that from the node`);
+}
+
+function rerunProblem(path: string, detail: string): ProblemError {
+  return new ProblemError(422, `${path}: ${detail}`, [{ path, detail }]);
+}

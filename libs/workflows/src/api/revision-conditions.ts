@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { malformedRequest, ProblemError } from '#libs/http-server';
+import { textStart } from '#libs/protocol';
+
+/** `*`, or entity tags without the weak prefix. */
+type Tags = '*' | readonly string[];
+
+const ENTITY_TAG = /^"[^"\s]*"$/;
+
+/** Returns the entity tag of a revision. */
+export function etagOf(revision: string): string {
+  return `"${revision}"`;
+}
+
+/** Conditions of a request: `If-Match` and `If-None-Match` (RFC 9110, section 13.1). */
+export class RevisionConditions {
+  private constructor(
+    private readonly match: Tags | undefined,
+    private readonly noneMatch: Tags | undefined,
+  ) {}
+
+  static fromHeaders(headers: IncomingHttpHeaders): RevisionConditions {
+    return new RevisionConditions(tagsOf(headers['if-match']), tagsOf(headers['if-none-match']));
+  }
+
+  /**
+   * Reads the conditions of a change. Reading requests ignore a malformed entity tag; a change must not.
+   * @throws ProblemError 400 naming the header
+   */
+  static fromChangeHeaders(headers: IncomingHttpHeaders): RevisionConditions {
+    const conditions = RevisionConditions.fromHeaders(headers);
+    const given = { 'If-Match': conditions.match, 'If-None-Match': conditions.noneMatch };
+    for (const [path, tags] of Object.entries(given))
+      if (tags !== undefined && tags !== '*' && !tags.every((tag) => ENTITY_TAG.test(tag)))
+        throw malformedRequest({ path, detail: 'must be * or ETags, each in quotes, such as "7"' });
+    return conditions;
+  }
+
+  /** True if the request has a condition. */
+  get given(): boolean {
+    return this.match !== undefined || this.noneMatch !== undefined;
+  }
+
+  /**
+   * Checks the conditions before a change.
+   * @param current the newest revision; `undefined` if the workflow does not exist
+   * @throws ProblemError 412
+   */
+  assertRevision(name: string, current: string | undefined): void {
+    const wrong =
+      (this.match !== undefined && !matchesRevision(this.match, current)) ||
+      (this.noneMatch && matchesRevision(this.noneMatch, current));
+    if (!wrong) return;
+    const is = current === undefined ? 'does not exist' : `has the revision ${current}`;
+    throw new ProblemError(
+      412,
+      `the workflow "${textStart(name, 64)}" ${is}: the condition of the request does not hold`,
+    );
+  }
+
+  /** True if the reader has this revision already, so the response is 304. */
+  isUnmodified(current: string): boolean {
+    return this.noneMatch !== undefined && matchesRevision(this.noneMatch, current);
+  }
+}
+
+function matchesRevision(tags: Tags, current: string | undefined): boolean {
+  if (current === undefined) return false;
+  return tags === '*' || tags.includes(etagOf(current));
+}
+
+/** Parses a header. Weak tags are compared like strong ones, because a revision never changes. */
+function tagsOf(header: string | undefined): Tags | undefined {
+  if (header === undefined) return undefined;
+  if (header.trim() === '*') return '*';
+  return header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+}

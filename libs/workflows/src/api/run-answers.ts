@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiCall } from '#libs/access';
+import { endedProcessError, Processes } from '#libs/durable';
+import { AgentCatalog, UnknownAgent, unreadParts } from '#libs/executor';
+import { ProblemError } from '#libs/http-server';
+import { type FieldViolation, isTerminalState, isWaitingState, type Part, userMessage } from '#libs/protocol';
+import { type StoredTask, TaskFeed } from '#libs/tasks';
+import {
+  answerFaults,
+  namedNode,
+  NODE_KEY,
+  type NodeInstance,
+  nodePath,
+  readNodeId,
+  revisionOf,
+  type RunState,
+  runStatus,
+} from '#libs/workflow-engine';
+import { RUN, Runs } from './runs.js';
+
+/** Milliseconds that an answer waits for a run that is executing although the node asks. */
+const PATIENCE_MS = 10_000;
+
+const CONTENDED_MS = 20;
+
+interface AskingRun {
+  process: StoredTask;
+  state: RunState;
+}
+
+/** Answers questions of nodes. */
+@Injectable()
+export class RunAnswers {
+  constructor(
+    private readonly runs: Runs,
+    private readonly processes: Processes,
+    private readonly feed: TaskFeed,
+    private readonly agents: AgentCatalog,
+  ) {}
+
+  /**
+   * Answers the question of a node. Resolves with the answered instance when the answer is durable; the run then
+   * resumes.
+   * @param name of a node, or of the instance that asks
+   * @throws ProblemError 404 for an unknown run or node; 422 if the answer does not fit the question, or several
+   * instances ask; 409 if the node asks nothing, or no longer asks
+   */
+  async answerNode(runId: string, name: string, parts: Part[], call: ApiCall): Promise<string> {
+    const patience = AbortSignal.timeout(PATIENCE_MS);
+    for (;;) {
+      using room = this.processes.openRoom(call);
+      const run = await this.runs.foldRun(runId, call.scope, room);
+      const node = askingNode(run, name);
+      const { header } = run.process;
+      // Validate against the state at `header`: an execution may change the state meanwhile.
+      const unfit = answerFaults(node, parts);
+      const { instance } = node;
+      const unread = await this.findUnreadParts(run, node, parts);
+      const faults = unread.length > 0 ? unread : unfit;
+      if (faults.length > 0) throw notFitting(name, faults);
+      const message = userMessage(parts, { metadata: { [NODE_KEY]: instance } });
+      // The answer belongs to the state at `header`: if the run has moved on meanwhile, the question may be another
+      // one.
+      const isTaken =
+        isWaitingState(header.state) && (await this.processes.resumeProcess(run.process, message, call, 'found'));
+      if (isTaken) return instance;
+      if (patience.aborted) throw new ProblemError(409, 'the run is at work; it takes answers when it waits again');
+      room[Symbol.dispose]();
+      await this.untilItWaits(run.process, patience);
+    }
+  }
+
+  /** Returns the Parts that the node's agent cannot read. An external agent reports that itself. */
+  private async findUnreadParts(
+    { process, state }: AskingRun,
+    node: NodeInstance,
+    parts: Part[],
+  ): Promise<FieldViolation[]> {
+    if (node.type === 'external') return [];
+    const path = nodePath(state.definition.name, node.id);
+    try {
+      const agents = this.agents.inTenant(process.header.tenant);
+      return unreadParts(await agents.resolveAgent(path, revisionOf(process.task)), parts);
+    } catch (error) {
+      if (error instanceof UnknownAgent) return [];
+      throw error;
+    }
+  }
+
+  /** Waits until the run waits again: another answer or a due timer has resumed it. */
+  private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
+    // A replica that has just claimed the run has not written an event yet.
+    await delay(CONTENDED_MS);
+    const events = this.feed.followTask(header.taskId, header.lastSequence, { until: 'waiting', signal });
+    while (!(await events.next()).done);
+  }
+}
+
+function notFitting(name: string, faults: readonly FieldViolation[]): ProblemError {
+  const errors = faults.map(({ field, description }) => ({ path: field, detail: description }));
+  return new ProblemError(422, `the answer does not fit what node "${name}" asks`, errors);
+}
+
+/** Returns the one node that asks under this name. @throws ProblemError if there is no such node, or several */
+function askingNode({ process, state }: AskingRun, name: string): NodeInstance {
+  const known = state.findInstance(name) ?? state.nodes.get(readNodeId(name));
+  if (known === undefined) throw new ProblemError(404, 'node not found');
+  const { state: taskState } = process.header;
+  if (isTerminalState(taskState)) throw endedProcessError(RUN, `it is ${runStatus(taskState)}`);
+  const asking = namedNode(state.frontier.waiting, name);
+  if (asking.length === 0) throw new ProblemError(409, `node "${name}" asks nothing`);
+  if (asking.length === 1) return asking[0]!;
+  const names = asking.slice(0, 10).map(({ instance }) => instance);
+  const detail = `names ${asking.length} instances that ask: ${names.join(', ')}${asking.length > names.length ? ', …' : ''}`;
+  throw new ProblemError(422, `node ${detail}`, [{ path: 'node', detail }]);
+}

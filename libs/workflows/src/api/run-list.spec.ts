@@ -1,0 +1,124 @@
+import { Processes } from '#libs/durable';
+import type { AgentCatalog, ExecutionRegistry } from '#libs/executor';
+import { ApiValidationPipe } from '#libs/http-server';
+import { dataPart, runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
+import { ANONYMOUS_SCOPE, type RecordedEvent, type StoredTask, type TaskQuery, type TaskStore } from '#libs/tasks';
+import { runMetadata, workflowFailed } from '#libs/workflow-engine';
+import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
+import { RunList } from './run-list.js';
+import { RunQuery } from './run.dto.js';
+
+const NOW = 1_700_000_000_000;
+
+function stored(id: string, state: TaskState, age: number, workflow = 'w'): StoredTask {
+  const reference = { taskId: id, contextId: `c-${id}` };
+  const metadata = runMetadata({ workflow, revision: '1', inputs: { a: id } });
+  const task = submittedTask(reference, userMessage([dataPart({ a: id })]), metadata);
+  const text = { messageId: 'm', role: 'ROLE_AGENT' as const, parts: [{ text: 'node "a": broken' }] };
+  task.status = { state, ...(state === 'TASK_STATE_FAILED' && { message: text }) };
+  const scope = { tenant: '', owner: '' };
+  const times = { createdAt: new Date(NOW - 100_000), updatedAt: new Date(NOW - age) };
+  return { header: { ...reference, ...scope, agent: `workflows/${workflow}`, state, lastSequence: 9, ...times }, task };
+}
+
+/** What the run `r4` tells right before its end. */
+const FAILURE = { kind: 'timeout', node: 'a', instance: 'a@2', message: 'node "a@2": broken' } as const;
+
+function recorded(taskId: string, sequence: number): RecordedEvent[] {
+  if (taskId !== 'r4' || sequence !== 8) return [];
+  const note = workflowFailed.createNote({ error: FAILURE.message, node: 'a', failure: FAILURE });
+  const reference = { taskId, contextId: `c-${taskId}` };
+  const event = statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
+  return [{ taskId, sequence, event, json: '' }];
+}
+
+/** TaskStore.readPage over a few Tasks, as its contract says. */
+function listOf(stored: StoredTask[]): RunList {
+  const page = async ({ agent = '', state, before, limit }: TaskQuery) => {
+    const found = stored
+      .filter(({ header }) => (agent.endsWith('/*') || header.agent === agent) && (!state || header.state === state))
+      .toSorted(
+        (a, b) =>
+          b.header.updatedAt.getTime() - a.header.updatedAt.getTime() || (a.header.taskId < b.header.taskId ? 1 : -1),
+      )
+      .filter(({ header }) => {
+        if (!before) return true;
+        const later = header.updatedAt.getTime() - before.updatedAt.getTime();
+        return later < 0 || (later === 0 && header.taskId < before.taskId);
+      });
+    return { tasks: found.slice(0, limit), more: found.length > limit };
+  };
+  const events = async (taskId: string, after: number) => recorded(taskId, after + 1);
+  const tasks = { readPage: page, readEvents: events } as unknown as TaskStore;
+  const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
+  return new RunList(processes, new MemoryWorkflowStore(), tasks, {
+    listChildren: async () => [],
+    rememberChild: async () => undefined,
+    movedOn: async () => [],
+  });
+}
+
+function readRunQuery(query: Record<string, unknown>): RunQuery {
+  return new ApiValidationPipe().transform(query, { type: 'query', metatype: RunQuery }) as RunQuery;
+}
+
+const list = listOf([
+  stored('r1', 'TASK_STATE_COMPLETED', 10),
+  stored('r2', 'TASK_STATE_WORKING', 20),
+  stored('r3', 'TASK_STATE_SUBMITTED', 20),
+  stored('r4', 'TASK_STATE_FAILED', 5, 'other'),
+  stored('r5', 'TASK_STATE_REJECTED', 30),
+  stored('r6', 'TASK_STATE_WORKING', 40),
+]);
+
+async function idsOf(query: Record<string, string>): Promise<string[]> {
+  return (await list.listRuns(readRunQuery(query), { scope: ANONYMOUS_SCOPE })).runs.map((run) => run.runId);
+}
+
+describe('RunList', () => {
+  it('gives the one that changed last first', async () => {
+    expect(await idsOf({})).toEqual(['r4', 'r1', 'r3', 'r2', 'r5', 'r6']);
+  });
+
+  it('knows runs by the words of the API', async () => {
+    expect(await idsOf({ status: 'running' })).toEqual(['r3', 'r2', 'r6']);
+    expect(await idsOf({ status: 'failed' })).toEqual(['r4', 'r5']);
+    expect(await idsOf({ status: 'canceled' })).toEqual([]);
+    expect(await idsOf({ workflow: 'other' })).toEqual(['r4']);
+    expect(await idsOf({ workflow: 'other', status: 'running' })).toEqual([]);
+  });
+
+  it.each([[{}], [{ status: 'running' }], [{ status: 'failed' }]])('gives all of %j in pages', async (query) => {
+    const ids: string[] = [];
+    for (let pageToken = ''; ;) {
+      const page = await list.listRuns(readRunQuery({ ...query, pageSize: '1', pageToken }), {
+        scope: ANONYMOUS_SCOPE,
+      });
+      expect(page.runs).toHaveLength(1);
+      ids.push(...page.runs.map((run) => run.runId));
+      pageToken = page.nextPageToken;
+      if (pageToken === '') break;
+    }
+    expect(ids).toEqual(await idsOf(query as Record<string, string>));
+  });
+
+  it('shows what a run is and why it failed', async () => {
+    const [failed, completed] = (await list.listRuns(readRunQuery({}), { scope: ANONYMOUS_SCOPE })).runs;
+    expect(failed).toEqual({
+      runId: 'r4',
+      workflow: 'other',
+      status: 'failed',
+      contextId: 'c-r4',
+      inputs: { a: 'r4' },
+      error: FAILURE,
+      createdAt: new Date(NOW - 100_000).toISOString(),
+      updatedAt: new Date(NOW - 5).toISOString(),
+    });
+    expect(completed).not.toHaveProperty('error');
+  });
+
+  it('shows the last words of a run that did not come to its end by itself', async () => {
+    const { runs } = await list.listRuns(readRunQuery({ status: 'failed' }), { scope: ANONYMOUS_SCOPE });
+    expect(runs.find(({ runId }) => runId === 'r5')?.error).toEqual({ kind: 'failed', message: 'The run failed' });
+  });
+});

@@ -1,0 +1,351 @@
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
+import type { CallCancelOutcome } from '#libs/durable';
+import {
+  ApiClosed,
+  malformedRequest,
+  PageQuery,
+  type ProblemEntry,
+  ProblemError,
+  QueryFlag,
+  QueryPageSize,
+  QueryText,
+  QueryTime,
+  QueryWord,
+  refuseUnfitJson,
+  withMembers,
+} from '#libs/http-server';
+import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
+import { type FailureKind, WORKFLOW_NAME, type WorkflowFailure } from '#libs/workflow-definition';
+import type {
+  CanceledChild,
+  InstanceCounts,
+  InstanceView,
+  NodeDetail,
+  NodeStatus,
+  NodeView,
+  NodeWait,
+  RunStatus,
+  RunView,
+  SkipReason,
+} from '#libs/workflow-engine';
+
+/** Task states that each run status stands for. */
+export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
+  running: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
+  'input-required': ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'],
+  completed: ['TASK_STATE_COMPLETED'],
+  failed: ['TASK_STATE_FAILED', 'TASK_STATE_REJECTED'],
+  canceled: ['TASK_STATE_CANCELED'],
+};
+
+/** Nodes and instances that one rerun may name. */
+const MOST_NAMED = 1_000;
+
+/** Body of a run start. */
+export class RunBody {
+  static readonly optional = true;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The inputs by node id.',
+    example: { name: 'Ada' },
+  })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  inputs?: JsonObject;
+
+  /**
+   * Reads a body leniently: anything but an object with an object of inputs stands for no inputs.
+   * @throws ProblemError 400 only for inputs that cannot be stored unchanged
+   */
+  static readLeniently(body: unknown): RunBody {
+    refuseUnfitJson(body);
+    const inputs = isJsonObject(body) && isJsonObject(body.inputs) ? body.inputs : {};
+    return Object.assign(new RunBody(), { inputs });
+  }
+}
+
+/** Body of a rerun. */
+@ApiClosed()
+export class RerunBody {
+  static readonly optional = true;
+  /** An unknown member is an error: a misspelled one would otherwise rerun everything. */
+  static readonly unknown = 'is not known';
+  static readonly exceptionFactory = notToBeRerun;
+
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: MOST_NAMED,
+    description: 'Nodes or instances that are run anew, with everything after them.',
+    example: ['draft', 'tr[17]'],
+  })
+  @IsOptional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(MOST_NAMED, { message: `must not have more than ${MOST_NAMED} entries` })
+  @IsString({ each: true, message: 'must be an array of strings' })
+  from?: string[];
+
+  @ApiPropertyOptional({
+    description: 'Whether all that failed is run anew, with everything after it.',
+    example: false,
+  })
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  failed?: boolean;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Other inputs, all of them.',
+    example: { topic: 'tea' },
+  })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  inputs?: JsonObject;
+
+  @ApiPropertyOptional({ description: "Another revision of the workflow; the run's own unless named.", example: '12' })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  revision?: string;
+
+  /** Reads a body. A member that is null counts as absent. */
+  static from(sent: object): RerunBody {
+    const given = Object.entries(sent).filter(([, value]) => value !== null);
+    return withMembers(RerunBody, Object.fromEntries(given));
+  }
+}
+
+/** Returns a 422 problem if only `from`, `inputs` or `revision` is at fault; otherwise a 400 problem. */
+function notToBeRerun(entries: ProblemEntry[]): ProblemError {
+  const problem = malformedRequest(...entries);
+  const isOfRun = entries.every(({ path }) => /^(from|inputs|revision)\b/.test(path));
+  return isOfRun ? new ProblemError(422, problem.message, problem.errors) : problem;
+}
+
+/** Query parameters of a streamed run start. */
+export class RunStreamQuery {
+  @QueryFlag({ description: 'Whether the run is canceled when its reader leaves.' })
+  cancelOnDisconnect = false;
+}
+
+/** Query parameters of a run's event stream. */
+export class RunEventsQuery {
+  @QueryFlag({
+    default: true,
+    description: 'Whether what comes is waited for; `false`: the stream ends with the last event so far.',
+  })
+  live = true;
+}
+
+const MAX_SEARCH = 100;
+const RUN = /^[\x21-\x7e]{1,200}$/;
+
+/** Query parameters of the list of runs. */
+export class RunQuery extends PageQuery {
+  @QueryText((name) => WORKFLOW_NAME.test(name), 'is not a name of a workflow', { example: 'greeting' })
+  workflow?: string;
+
+  @QueryText((id) => RUN.test(id), 'is not an id of a run', {
+    description: 'The runs that nodes of this run are; without it only those that are no nodes are listed.',
+    example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
+  })
+  parent?: string;
+
+  @QueryWord(Object.keys(STATES_OF))
+  status?: RunStatus;
+
+  @QueryText((text) => text.length <= MAX_SEARCH, `must have at most ${MAX_SEARCH} characters`, {
+    description: "What the workflow's name has in it, in any case of letters, or the run's id begins with.",
+    example: 'greet',
+  })
+  q?: string;
+
+  @QueryTime({ description: 'Runs that have changed since then.', example: '2026-01-31T09:30:00Z' })
+  since?: Date;
+}
+
+const NODE_STATUSES: NodeStatus[] = [
+  'pending',
+  'running',
+  'input-required',
+  'completed',
+  'failed',
+  'canceled',
+  'skipped',
+];
+const PLACE = /^\d{1,6}$/;
+
+/** Query parameters of the list of a run's instances. */
+export class InstancesQuery {
+  @QueryText((id) => WORKFLOW_NAME.test(id), 'is not an id of a node', { example: 'draft' })
+  node?: string;
+
+  @QueryWord(NODE_STATUSES)
+  status?: NodeStatus;
+
+  @QueryPageSize()
+  pageSize = 50;
+
+  @QueryText((text) => text === '' || PLACE.test(text), 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: '50',
+  })
+  pageToken?: string;
+}
+
+const RUN_STATUS = { enum: Object.keys(STATES_OF), example: 'completed' };
+const OUTCOMES = ['acknowledged', 'refused', 'unreachable', 'not-started', 'unknown'];
+const RUN_ID = { description: 'The A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
+const CHILD = '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70';
+const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
+const OBJECT = { type: 'object', additionalProperties: true } as const;
+const PARTS = [{ text: 'Hello, world!' }];
+const ARTIFACTS = {
+  type: 'array',
+  items: { ...OBJECT, example: { artifactId: 'writer', parts: PARTS } },
+  description: 'A2A Artifacts.',
+} as const;
+
+export class StartedRun {
+  @ApiProperty(RUN_ID) runId!: string;
+}
+
+export class StartedRerun extends StartedRun {
+  @ApiProperty({ ...RUN_ID, description: 'The run that it begins with.' }) origin!: string;
+}
+
+class RunFork extends StartedRun {
+  @ApiProperty(TIME) createdAt!: string;
+  @ApiProperty(RUN_STATUS) status!: RunStatus;
+}
+
+export class RunForks {
+  @ApiProperty({ type: [RunFork], description: 'The newest first.' }) forks!: RunFork[];
+}
+
+/** Outcome for a remote Task when its run was canceled. */
+export class CanceledNode implements CanceledChild {
+  @ApiProperty({ example: 'writer' }) node!: string;
+  @ApiProperty({ example: 'https://agents.example/writer' }) agentUrl!: string;
+  @ApiPropertyOptional({ example: CHILD }) taskId?: string;
+  @ApiProperty({ enum: OUTCOMES }) outcome!: CallCancelOutcome;
+}
+
+export class CanceledRun extends StartedRun {
+  @ApiProperty(RUN_STATUS) status!: RunStatus;
+  @ApiProperty({ type: [CanceledNode] }) children!: CanceledNode[];
+}
+
+class RunFailure implements WorkflowFailure {
+  @ApiProperty({ type: String, description: 'Why it failed, as `retry` names it.', example: 'timeout' })
+  kind!: FailureKind;
+  @ApiPropertyOptional({ example: 'writer' }) node?: string;
+  @ApiPropertyOptional({ description: 'Where a node has more than one.', example: 'writer@2' }) instance?: string;
+  @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
+}
+
+/** A run in a list: without its nodes. */
+export class RunSummary extends StartedRun {
+  @ApiProperty({ example: 'greeting' }) workflow!: string;
+  @ApiProperty(RUN_STATUS) status!: RunStatus;
+  @ApiProperty({ example: '0d5f3a52-8c0e-4f0b-9a53-1f6f1c1d2e3f' }) contextId!: string;
+  @ApiProperty({ ...OBJECT, example: { name: 'Ada' } }) inputs!: JsonObject;
+  @ApiPropertyOptional(ARTIFACTS) result?: Artifact[];
+  @ApiPropertyOptional({ type: RunFailure }) error?: RunFailure;
+  @ApiProperty(TIME) createdAt!: string;
+  @ApiProperty(TIME) updatedAt!: string;
+}
+
+export class RunPage {
+  @ApiProperty({ type: [RunSummary] }) runs!: RunSummary[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
+}
+
+class RunNodeWait implements NodeWait {
+  @ApiProperty({ enum: ['input-required', 'auth-required', 'timer', 'retry'] }) state!: NodeWait['state'];
+  @ApiPropertyOptional({
+    description: 'What its agent says; for a node with a list, the questions of its entries, a line each.',
+    example: 'Which language?',
+  })
+  message?: string;
+  @ApiPropertyOptional({ ...TIME, description: 'Until when nothing is done.' }) until?: string;
+}
+
+export class RunNode implements NodeView {
+  @ApiProperty({ enum: NODE_STATUSES }) status!: NodeStatus;
+  @ApiProperty({ type: 'integer', example: 1 }) attempts!: number;
+  @ApiPropertyOptional({ example: CHILD }) taskId?: string;
+  @ApiProperty({ example: 'https://parley.example/a2a/workflows/greeting/nodes/writer' }) agentUrl!: string;
+  @ApiPropertyOptional({ description: 'While it waits: for an answer, a time, or to be tried again.' })
+  waitsFor?: RunNodeWait;
+  @ApiProperty(ARTIFACTS) artifacts!: Artifact[];
+  @ApiPropertyOptional({ example: 'the model gave no answer' }) error?: string;
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: 'Of a node that runs more than once: how many instances of it there are, and how many in each status.',
+    example: { total: 3, completed: 2, failed: 1 },
+  })
+  counts?: InstanceCounts;
+  @ApiPropertyOptional({ ...RUN_ID, description: 'The run that its result was taken over from.' }) origin?: string;
+  @ApiPropertyOptional(TIME) startedAt?: string;
+  @ApiPropertyOptional(TIME) finishedAt?: string;
+}
+
+/** A node of a run by itself. */
+export class RunNodeDetail extends RunNode implements NodeDetail {
+  @ApiProperty({ example: 'writer' }) id!: string;
+  @ApiProperty({ example: 'agent' }) type!: string;
+  @ApiPropertyOptional({
+    type: 'array',
+    items: OBJECT,
+    description: 'A2A Parts; absent while it was never started.',
+    example: PARTS,
+  })
+  input?: Part[];
+}
+
+class InstanceWait {
+  @ApiProperty({ examples: ['timer', 'retry'] }) state!: string;
+  @ApiPropertyOptional(TIME) until?: string;
+}
+
+class RunInstance implements InstanceView {
+  @ApiProperty({ example: 'draft@2' }) instance!: string;
+  @ApiProperty({ example: 'draft' }) node!: string;
+  @ApiProperty({ enum: NODE_STATUSES }) status!: NodeStatus;
+  @ApiProperty({ type: 'integer', example: 1 }) attempts!: number;
+  @ApiPropertyOptional({ example: CHILD }) taskId?: string;
+  @ApiPropertyOptional({ type: RunFailure }) error?: RunFailure;
+  @ApiPropertyOptional({ enum: ['off', 'broken', 'out-of-reach', 'failure', 'canceled'] }) because?: SkipReason;
+  @ApiPropertyOptional({ description: 'While nothing is done: for what, and until when.' }) waitsFor?: InstanceWait;
+  @ApiPropertyOptional({ description: 'The run that its result was taken over from.', example: CHILD }) origin?: string;
+  @ApiPropertyOptional(TIME) startedAt?: string;
+  @ApiPropertyOptional(TIME) finishedAt?: string;
+}
+
+export class RunInstances {
+  @ApiProperty({ type: [RunInstance], description: 'In the order in which they came to be.' })
+  instances!: RunInstance[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
+}
+
+@ApiExtraModels(RunNode)
+export class RunDetail extends RunSummary implements RunView {
+  @ApiPropertyOptional({ ...RUN_ID, description: 'The run that it began with, where it is a rerun.' }) origin?: string;
+  @ApiPropertyOptional({ type: [CanceledNode], description: 'What became of each remote Task, once it was canceled.' })
+  children?: CanceledNode[];
+  @ApiProperty({ type: 'object', additionalProperties: { $ref: getSchemaPath(RunNode) } })
+  nodes!: Record<string, RunNode>;
+  @ApiProperty({
+    ...OBJECT,
+    description: 'The inputs, and the text of each node.',
+    example: { topic: 'world', writer: 'Hello, world!' },
+  })
+  state!: JsonObject;
+  @ApiProperty({ type: 'object', additionalProperties: ARTIFACTS }) artifacts!: Record<string, Artifact[]>;
+  @ApiProperty({ description: 'The trace that it belongs to.', example: '4bf92f3577b34da6a3ce929d0e0e4736' })
+  trace_id!: string;
+}

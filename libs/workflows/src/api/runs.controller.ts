@@ -1,0 +1,333 @@
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Injectable,
+  Logger,
+  type OnModuleInit,
+  Param,
+  PayloadTooLargeException,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
+import { Readable } from 'node:stream';
+import { type ApiCall, Call, Scope } from '#libs/access';
+import { IdempotencyKey, ProcessStreams } from '#libs/durable';
+import {
+  ApiEvents,
+  ApiEventStream,
+  ApiIdempotent,
+  ApiLargeAnswer,
+  ApiProblem,
+  Cursor,
+  hasMoreMembers,
+  type StreamCursor,
+} from '#libs/http-server';
+import { AppConfig } from '#libs/service';
+import type { TaskScope } from '#libs/tasks';
+import { WorkflowBody, type WorkflowDefinition } from '#libs/workflow-definition';
+import { runEvents } from '#libs/workflow-engine';
+import { RERUN_EXAMPLES } from './body-examples.js';
+import { Reruns } from './reruns.js';
+import { RunList } from './run-list.js';
+import {
+  CanceledRun,
+  InstancesQuery,
+  RerunBody,
+  RunBody,
+  RunDetail,
+  RunEventsQuery,
+  RunForks,
+  RunInstances,
+  RunNodeDetail,
+  RunPage,
+  RunQuery,
+  RunStreamQuery,
+  StartedRerun,
+  StartedRun,
+} from './run.dto.js';
+import { Runs } from './runs.js';
+
+type PayloadCallback = (error: FastifyError | null, payload?: RequestPayload) => void;
+
+const RUN_ROUTE = '/api/workflows/:name/run';
+
+/**
+ * Accepts bodies that Fastify rejects.
+ * - An empty body anywhere in `/api` counts as no body, whatever its content type.
+ * - A body of `POST /api/workflows/{name}/run` that is empty, or is declared as JSON and is not JSON, stands for no
+ *   inputs.
+ */
+@Injectable()
+export class RequestBodies implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly config: AppConfig,
+  ) {}
+
+  onModuleInit(): void {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.addHook('preParsing', (request, _reply, payload, done) => {
+      // Requests to agents are frequent and need none of this.
+      if (request.url.startsWith('/a2a')) return done(null, payload);
+      const route = request.routeOptions.url ?? '';
+      if (route === RUN_ROUTE && (isEmpty(request) || isCalledJson(request)))
+        return void handOn(asJson(request, payload, this.config.content.jsonMembers), done);
+      if (route.startsWith('/api/') && isEmpty(request)) delete request.raw.headers['content-type'];
+      done(null, payload);
+    });
+  }
+}
+
+async function handOn(body: Promise<RequestPayload>, done: PayloadCallback): Promise<void> {
+  let read: RequestPayload;
+  try {
+    read = await body;
+  } catch (error) {
+    return done(error as FastifyError);
+  }
+  done(null, read);
+}
+
+function isEmpty({ headers }: FastifyRequest): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] === undefined && (length === undefined || length === '0');
+}
+
+function isCalledJson({ headers }: FastifyRequest): boolean {
+  return /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
+}
+
+async function asJson(request: FastifyRequest, payload: RequestPayload, mostMembers: number): Promise<RequestPayload> {
+  const limit = request.routeOptions.bodyLimit;
+  // The body may have been read to its end already; reading it again would never finish.
+  if (Number(request.headers['content-length']) > limit) throw new PayloadTooLargeException();
+  const sent = await readAll(payload, limit);
+  const body = isJson(sent, mostMembers) ? sent : Buffer.from('{}');
+  request.raw.headers['content-type'] = 'application/json';
+  request.raw.headers['content-length'] = String(body.length);
+  return Readable.from([body], { objectMode: false });
+}
+
+/** Reads a body whole. Keeps draining one that is too large, so that the caller can read the error. */
+function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  payload.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limit) chunks.push(chunk);
+    else reject(new PayloadTooLargeException());
+  });
+  payload.once('end', () => resolve(Buffer.concat(chunks)));
+  payload.once('error', (cause) => reject(new BadRequestException(undefined, { cause })));
+  payload.once('close', () => reject(new BadRequestException()));
+  return promise;
+}
+
+/** True if the body parses as JSON. One with too many members also passes: the parser rejects it later. */
+function isJson(body: Buffer, mostMembers: number): boolean {
+  const text = body.toString();
+  try {
+    if (!hasMoreMembers(text, mostMembers)) JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Lists, shows, cancels and reruns the runs of all workflows. */
+@ApiTags('runs')
+@Controller('api/runs')
+export class RunsController {
+  constructor(
+    private readonly runs: Runs,
+    private readonly reruns: Reruns,
+    private readonly runList: RunList,
+    private readonly streams: ProcessStreams,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Runs, the one that changed last first.' })
+  @ApiOkResponse({ type: RunPage })
+  @ApiProblem(400, 'A parameter is malformed.')
+  @ApiLargeAnswer()
+  listRuns(@Query() query: RunQuery, @Call() call: ApiCall): Promise<RunPage> {
+    return this.runList.listRuns(query, call);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: "One run with every node's state." })
+  @ApiOkResponse({ type: RunDetail })
+  @ApiProblem(404, 'run not found')
+  @ApiLargeAnswer()
+  getRun(@Param('id') id: string, @Call() call: ApiCall): Promise<RunDetail> {
+    return this.runs.viewRun(id, call);
+  }
+
+  @Get(':id/workflow')
+  @ApiOperation({ summary: 'The workflow as it was when the run was started.' })
+  @ApiOkResponse({ type: WorkflowBody })
+  @ApiProblem(404, 'run not found')
+  getRunWorkflow(@Param('id') id: string, @Scope() scope: TaskScope): Promise<WorkflowDefinition> {
+    return this.runs.readRunDefinition(id, scope);
+  }
+
+  @Get(':id/nodes/:node')
+  @ApiOperation({ summary: 'One node of a run, with what it was sent.' })
+  @ApiOkResponse({ type: RunNodeDetail })
+  @ApiProblem(404, 'run not found, or node not found')
+  @ApiLargeAnswer()
+  getRunNode(@Param('id') id: string, @Param('node') node: string, @Call() call: ApiCall): Promise<RunNodeDetail> {
+    return this.runs.viewNode(id, node, call);
+  }
+
+  @Get(':id/instances')
+  @ApiOperation({
+    summary: "The instances of a run's nodes: one of most, and one for each iteration and entry of a list.",
+  })
+  @ApiOkResponse({ type: RunInstances })
+  @ApiProblem(400, 'A parameter is malformed.')
+  @ApiProblem(404, 'run not found')
+  @ApiLargeAnswer()
+  listInstances(@Param('id') id: string, @Query() query: InstancesQuery, @Call() call: ApiCall): Promise<RunInstances> {
+    return this.runs.listInstances(id, query, call);
+  }
+
+  @Get(':id/events')
+  @ApiEventStream("A run's events, from the first one or after a cursor, then live until it has ended.", '`done`')
+  @ApiProblem(404, 'run not found')
+  async streamRunEvents(
+    @Param('id') id: string,
+    @Cursor() cursor: StreamCursor,
+    @Query() { live }: RunEventsQuery,
+    @Scope() scope: TaskScope,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.findHeader(id, scope);
+    const events = this.streams.eventsOf(run, runEvents(run.workflow), live ? 'terminal' : 'now');
+    await this.streams.streamEvents(events, cursor, reply);
+  }
+
+  @Post(':id/rerun')
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'Starts a new run that takes over results of one that has ended.',
+    description:
+      'What is named in `from`, and with `failed` what failed, is run anew with everything after it; without a body everything is. ' +
+      'With other `inputs` or another `revision` also whatever these change.',
+  })
+  @ApiBody({ type: RerunBody, required: false, examples: RERUN_EXAMPLES })
+  @ApiAcceptedResponse({ type: StartedRerun })
+  @ApiIdempotent('run')
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(404, 'run not found')
+  @ApiProblem(409, 'The run has not ended.')
+  @ApiProblem(422, 'There is no such instance or revision, or the inputs do not fit.')
+  @ApiLargeAnswer()
+  async startRerun(
+    @Param('id') id: string,
+    @Body() body: RerunBody,
+    @IdempotencyKey() key: string | undefined,
+    @Call() call: ApiCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StartedRerun> {
+    const run = await this.reruns.startRerun(id, body ?? {}, call, key);
+    void reply.header('location', `/api/runs/${run.runId}`);
+    return run;
+  }
+
+  @Get(':id/forks')
+  @ApiOperation({ summary: 'The runs that began with a run.' })
+  @ApiOkResponse({ type: RunForks })
+  @ApiProblem(404, 'run not found')
+  @ApiLargeAnswer()
+  listForks(@Param('id') id: string, @Call() call: ApiCall): Promise<RunForks> {
+    return this.reruns.listForks(id, call);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancels a run and tells what became of each remote Task.' })
+  @ApiOkResponse({ type: CanceledRun })
+  @ApiProblem(404, 'run not found')
+  @ApiProblem(409, 'The run has ended otherwise.')
+  @ApiLargeAnswer()
+  cancelRun(@Param('id') id: string, @Call() call: ApiCall): Promise<CanceledRun> {
+    return this.runs.cancelRun(id, call);
+  }
+}
+
+/** Starts runs of a workflow. */
+@ApiTags('runs')
+@Controller('api/workflows/:name')
+@ApiProblem(404, 'workflow not found')
+export class WorkflowRunsController {
+  private readonly logger = new Logger(WorkflowRunsController.name);
+
+  constructor(
+    private readonly runs: Runs,
+    private readonly streams: ProcessStreams,
+  ) {}
+
+  @Post('runs')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Starts a run and answers at once.' })
+  @ApiBody({ type: RunBody, required: false })
+  @ApiAcceptedResponse({ type: StartedRun })
+  @ApiIdempotent('run')
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(422, 'An input is missing, unknown or invalid: one entry each.')
+  async startRun(
+    @Param('name') name: string,
+    @Body() { inputs }: RunBody,
+    @IdempotencyKey() key: string | undefined,
+    @Call() call: ApiCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StartedRun> {
+    const run = await this.runs.startRun(name, inputs ?? {}, call, key);
+    void reply.header('location', `/api/runs/${run.taskId}`);
+    return { runId: run.taskId };
+  }
+
+  @Post('run')
+  @ApiOperation({
+    summary: 'Starts a run and streams its events until it has ended.',
+    description: 'A body that is empty or no JSON stands for no inputs. Disconnecting does not stop the run.',
+  })
+  @ApiBody({ type: RunBody, required: false })
+  @ApiEvents('`done`')
+  @ApiIdempotent('run')
+  @ApiProblem(400, 'The parameter is malformed, or the inputs are nested too deep.')
+  @ApiProblem(422, 'An input is missing, unknown or invalid: one entry each.')
+  async runWorkflow(
+    @Param('name') name: string,
+    @Body() body: unknown,
+    @Query() { cancelOnDisconnect }: RunStreamQuery,
+    @IdempotencyKey() key: string | undefined,
+    @Call() call: ApiCall,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { inputs } = RunBody.readLeniently(body);
+    const run = await this.runs.startRun(name, inputs ?? {}, call, key);
+    void reply.header('location', `/api/runs/${run.taskId}`);
+    const events = this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(name));
+    const end = await this.streams.streamEvents(events, { after: 0, field: 'since' }, reply);
+    if (end === 'left' && cancelOnDisconnect) await this.cancelAbandonedRun(run.taskId, call);
+  }
+
+  /** Cancels a run whose reader has disconnected. The cancel must not wait for that reader. */
+  private async cancelAbandonedRun(runId: string, { whenAnswered: _reader, ...call }: ApiCall): Promise<void> {
+    try {
+      await this.runs.stopRun(runId, call);
+    } catch (error) {
+      this.logger.warn({ err: error, runId }, 'A run whose reader left could not be canceled');
+    }
+  }
+}

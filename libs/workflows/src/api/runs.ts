@@ -1,0 +1,217 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiCall } from '#libs/access';
+import { DEFINITION_GONE, endedProcessError, Processes, type ProcessKind, unknownProcess } from '#libs/durable';
+import { UnknownAgent } from '#libs/executor';
+import { ProblemError } from '#libs/http-server';
+import type { JsonObject, Task } from '#libs/protocol';
+import { taskTraceId } from '#libs/service';
+import { begunTask, type LogAdmission, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+import { WORKFLOW_NAME, type WorkflowDefinition, type WorkflowFailure } from '#libs/workflow-definition';
+import {
+  CancelOutcomes,
+  instancePage,
+  isRun,
+  mayBeRun,
+  type NodeDetail,
+  nodeDetail,
+  revisionOf,
+  RunChildStore,
+  RunFolds,
+  type RunSource,
+  RunState,
+  type RunView,
+  runView,
+  shownFailure,
+  undefinedRunView,
+  workflowRunBy,
+} from '#libs/workflow-engine';
+import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
+import type { CanceledRun, InstancesQuery, RunInstances } from './run.dto.js';
+
+export const RUN: ProcessKind = { noun: 'run', includes: mayBeRun };
+
+/** A run and the name of its workflow. */
+type RunHeader = TaskHeader & { workflow: string };
+
+/** Starts, shows and cancels runs. A run is the Task of its workflow's agent; no other state of it is stored. */
+@Injectable()
+export class Runs {
+  constructor(
+    private readonly processes: Processes,
+    private readonly tasks: TaskStore,
+    private readonly workflows: WorkflowStore,
+    private readonly children: RunChildStore,
+    private readonly cancels: CancelOutcomes,
+    private readonly folds: RunFolds,
+  ) {}
+
+  /**
+   * Starts a run. Resolves when the run is durable; it continues even if the caller disconnects.
+   * @throws ProblemError 404 for an unknown workflow; A2AError 409 for other inputs under a known `Idempotency-Key`
+   */
+  async startRun(
+    workflow: string,
+    inputs: JsonObject,
+    call: ApiCall,
+    idempotencyKey?: string,
+  ): Promise<Pick<TaskHeader, 'taskId' | 'agent'>> {
+    if (!WORKFLOW_NAME.test(workflow)) throw unknownWorkflow();
+    const agent = `workflows/${workflow}`;
+    try {
+      return { taskId: await this.processes.startProcess({ agent, data: inputs }, call, idempotencyKey), agent };
+    } catch (error) {
+      if (error instanceof UnknownAgent) throw unknownWorkflow();
+      throw error;
+    }
+  }
+
+  /** @throws ProblemError 404 */
+  async findHeader(runId: string, scope: TaskScope): Promise<RunHeader> {
+    const header = await this.processes.findHeader(RUN, runId, scope);
+    const task = isRun(header) ? undefined : await begunTask(this.tasks, runId);
+    return { ...header, workflow: runOf(header, task) };
+  }
+
+  /** @throws ProblemError 404 */
+  async viewRun(runId: string, call: ApiCall): Promise<RunView & { error?: WorkflowFailure; trace_id: string }> {
+    const source = await this.loadSource(runId, call);
+    const [first] = source.events;
+    const trace_id = taskTraceId(runId, first && 'task' in first ? first.task.metadata : undefined);
+    const { error, ...view } = isDefined(source) ? runView(source) : undefinedRunView(source, source.workflow);
+    return { ...view, ...(error && { error: shownFailure(error) }), trace_id };
+  }
+
+  /**
+   * Returns one node of a run, with its input.
+   * @throws ProblemError 404
+   */
+  async viewNode(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
+    const source = await this.loadSource(runId, call);
+    const found = isDefined(source) ? nodeDetail(source, nodeId) : undefined;
+    if (!found) throw new ProblemError(404, 'node not found');
+    return found;
+  }
+
+  /**
+   * Returns a page of the instances of a run's nodes.
+   * @throws ProblemError 404
+   */
+  async listInstances(runId: string, query: InstancesQuery, call: ApiCall): Promise<RunInstances> {
+    const { pageToken, pageSize: limit, ...filter } = query;
+    const header = await this.findHeader(runId, call.scope);
+    const events = await this.processes.readLog(header, this.processes.openRoom(call));
+    const [first] = events;
+    const definition = await this.findDefinition(header, first && 'task' in first ? first.task : undefined);
+    if (!definition) return { instances: [], nextPageToken: '' };
+    const { instances, next } = instancePage(RunState.fromEvents(definition, events), {
+      ...filter,
+      after: Number(pageToken ?? 0),
+      limit,
+    });
+    return { instances, nextPageToken: next === undefined ? '' : String(next) };
+  }
+
+  /**
+   * Returns the definition that a run was started with, even if its workflow has changed since.
+   * @throws ProblemError 404; 410 if the definition is gone
+   */
+  async readRunDefinition(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
+    const { header, task } = await this.processes.loadBegun(RUN, runId, scope);
+    return this.requireDefinition(header, task);
+  }
+
+  /**
+   * Returns a run with its folded state. Use the state before you await anything else (see RunFolds).
+   * @throws ProblemError 404; 409 if its definition is gone
+   */
+  async foldRun(
+    runId: string,
+    scope: TaskScope,
+    room: LogAdmission,
+  ): Promise<{ process: StoredTask; state: RunState }> {
+    const process = await this.processes.loadBegun(RUN, runId, scope);
+    const definition = await this.requireDefinition(process.header, process.task, 409);
+    return { process, state: await this.folds.readRunState(process.header, definition, room) };
+  }
+
+  private async loadSource(runId: string, call: ApiCall): Promise<FoundRun> {
+    const { scope, baseUrl } = call;
+    const header = await this.findHeader(runId, scope);
+    const events = await this.processes.readLog(header, this.processes.openRoom(call));
+    const [remembered, own, later] = await Promise.all([
+      this.children.listChildren(runId),
+      this.tasks.listChildren(runId),
+      header.state === 'TASK_STATE_CANCELED' ? this.cancels.listOutcomes(runId) : [],
+    ]);
+    const [first] = events;
+    const definition = await this.findDefinition(header, first && 'task' in first ? first.task : undefined);
+    const children = [...remembered, ...own.flatMap(childOf)];
+    return { header, workflow: header.workflow, definition, events, baseUrl, children, later };
+  }
+
+  /**
+   * Cancels a run. Repeating the cancel of a canceled run returns the same result.
+   * @throws ProblemError 404; 409 for a run that has ended otherwise
+   */
+  async cancelRun(runId: string, call: ApiCall): Promise<CanceledRun> {
+    await this.stopRun(runId, call);
+    const { status, children } = await this.viewRun(runId, call);
+    if (status !== 'canceled') throw endedProcessError(RUN, `it is ${status}`);
+    return { runId, status, children: children ?? [] };
+  }
+
+  /**
+   * Cancels a run whose caller has disconnected; an ended run does not change.
+   * @throws ProblemError 404
+   */
+  async stopRun(runId: string, call: ApiCall): Promise<void> {
+    const run = await this.processes.loadBegun(RUN, runId, call.scope);
+    runOf(run.header, run.task);
+    // For the run of a node the revision is that of the node.
+    await this.processes.cancelProcess(run, call, isRun(run.header) ? revisionOf(run.task) : undefined);
+  }
+
+  private async requireDefinition(
+    header: TaskHeader,
+    task: Task | undefined,
+    status = 410,
+  ): Promise<WorkflowDefinition> {
+    const definition = await this.findDefinition(header, task);
+    if (!definition) throw new ProblemError(status, DEFINITION_GONE);
+    return definition;
+  }
+
+  /** Returns the definition of a run; `undefined` if it is gone. */
+  private async findDefinition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition | undefined> {
+    const store = this.workflows.inTenant(header.tenant);
+    const revision = await findRevision(store, runOf(header, task), task && revisionOf(task));
+    return revision?.definition;
+  }
+}
+
+/** A run whose definition may be gone. */
+interface FoundRun extends Omit<RunSource, 'definition'> {
+  definition: WorkflowDefinition | undefined;
+  workflow: string;
+}
+
+function isDefined(run: FoundRun): run is FoundRun & RunSource {
+  return run.definition !== undefined;
+}
+
+/** Returns the workflow that a Task is a run of. @throws ProblemError 404 if the Task is no run */
+function runOf(header: TaskHeader, task: Task | undefined): string {
+  const workflow = workflowRunBy(header, task);
+  if (workflow === undefined) throw unknownProcess(RUN);
+  return workflow;
+}
+
+export function unknownWorkflow(): ProblemError {
+  return new ProblemError(404, 'workflow not found');
+}
+
+/** Returns a child as its run knows it. The reference of its header is `node#attempt`. */
+function childOf({ taskId, parentReference = '' }: TaskHeader): { nodeId: string; attempt: number; taskId: string }[] {
+  const [, nodeId, attempt] = /^(.+)#(\d+)$/.exec(parentReference) ?? [];
+  return nodeId === undefined ? [] : [{ nodeId, attempt: Number(attempt), taskId }];
+}

@@ -1,0 +1,97 @@
+import type { JsonValue } from '#libs/protocol';
+import type { WorkflowDefinition } from '#libs/workflow-definition';
+import { findAgentToolProblems } from './workflow-check.js';
+
+const KNOWN = ['poet', 'workflows/poet/nodes/a', 'conversations'];
+
+function problems(tools: JsonValue, together?: string[], approve: JsonValue = []) {
+  const asked: string[] = [];
+  const references = {
+    problemOf: async (reference: string) => {
+      asked.push(reference);
+      return KNOWN.includes(reference) ? undefined : `there is no agent "${reference}"`;
+    },
+  };
+  const servers = { has: async (_tenant: string, name: string) => name === 'nodes' };
+  const body = { nodes: [{ id: 'inner', type: 'agent', config: { tools, approve } }], edges: [] };
+  const definition: WorkflowDefinition = {
+    name: 'w',
+    nodes: [
+      { id: 'a', type: 'agent', config: { tools, approve } },
+      { id: 'b', type: 'workflow', config: { body } },
+      { id: 'c', type: 'set', config: { tools } },
+    ],
+    edges: [],
+  };
+  const named = { references, servers, tenant: 't', ...(together && { together: new Set(together) }) };
+  return findAgentToolProblems(definition, named).then((found) => ({ found, asked }));
+}
+
+describe('agents that a definition names as tools', () => {
+  it('are problems where they are not there, each with its place, also inside of a node', async () => {
+    const { found } = await problems(['agent:poet', 'calculator', { agent: 'gone' }, 'agent:conversations']);
+    expect(found).toEqual(
+      [
+        ['a', 'nodes[0].config.tools[2]'],
+        ['b', 'nodes[1].config.body.nodes[0].config.tools[2]'],
+      ].map(([node, path]) => ({
+        severity: 'error',
+        code: 'UNKNOWN_AGENT',
+        path,
+        detail: `agent node "${node}": there is no agent "gone"`,
+        node,
+      })),
+    );
+  });
+
+  it('are problems where those that are told of the end of a conversation are not there', async () => {
+    const { found } = await problems([{ agent: 'poet', talk: { announce: 'gone' } }]);
+    expect(found.map(({ path }) => path)).toEqual([
+      'nodes[0].config.tools[0].talk.announce',
+      'nodes[1].config.body.nodes[0].config.tools[0].talk.announce',
+    ]);
+    const elsewhere = [{ agent: 'poet', talk: { announce: 'https://a.example' } }];
+    expect((await problems(elsewhere)).found).toEqual([]);
+  });
+
+  it('are not looked up where they are elsewhere, or are saved together with it', async () => {
+    const tools = [
+      'agent:https://a.example',
+      'agent:new',
+      'agent:/a2a/workflows/new/nodes/x',
+      'agent:workflows/w/nodes/c',
+    ];
+    expect(await problems(tools, ['new'])).toEqual({ found: [], asked: [] });
+    expect((await problems(tools)).found).toHaveLength(4);
+  });
+});
+
+describe('tools that are named as agents are', () => {
+  it('are warnings where no MCP server has this name, with the name to write', async () => {
+    const { found, asked } = await problems(['workflows/poet', 'nodes/look', 'workflow/poet', 'calculator']);
+    const detail =
+      '"workflows/poet" names a tool of an MCP server "workflows", which is not there; name an agent as "agent:workflows/poet"';
+    expect(found).toEqual(
+      [
+        ['a', 'nodes[0].config.tools[0]'],
+        ['b', 'nodes[1].config.body.nodes[0].config.tools[0]'],
+      ].map(([node, path]) => ({
+        severity: 'warning',
+        code: 'UNKNOWN_TOOL_SERVER',
+        path,
+        detail: `agent node "${node}": ${detail}`,
+        node,
+      })),
+    );
+    expect(asked).toEqual([]);
+  });
+
+  it('are warnings in approve, whose calls would be made without a question', async () => {
+    const { found } = await problems(['agent:poet'], [], ['workflows/poet', 'nodes/*']);
+    const advice = 'name an agent as "agent:workflows/poet"';
+    expect(found.map(({ path, detail }) => [path, detail])).toEqual([
+      ['nodes[0].config.approve[0]', expect.stringContaining(advice)],
+      ['nodes[1].config.body.nodes[0].config.approve[0]', expect.stringContaining(advice)],
+    ]);
+  });
+});

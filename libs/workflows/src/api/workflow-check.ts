@@ -1,0 +1,222 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { AgentReferences } from '#libs/durable';
+import { agentToolEntries, NodeTypes } from '#libs/executor';
+import { ProblemError } from '#libs/http-server';
+import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
+import {
+  definitionOf,
+  errorProblem,
+  findBodyProblems,
+  findOwnProblems,
+  innerNodes,
+  isError,
+  resolveNamedChildren,
+  type SavedWorkflows,
+  turnIfLarge,
+  warningProblem,
+  type WorkflowBody,
+  type WorkflowDefinition,
+  type WorkflowProblem,
+} from '#libs/workflow-definition';
+import type { WorkflowStore } from '../storage/workflow-store.js';
+
+/** Lookup of the MCP servers whose tools a definition may name. */
+export abstract class ToolServers {
+  /** True if a tenant may call a server of this name. */
+  abstract has(tenant: string, name: string): Promise<boolean>;
+}
+
+/** Lookups for the tools that a definition names. */
+export interface NamedTools {
+  references: Pick<AgentReferences, 'problemOf'>;
+  /** MCP servers of the service. If absent, names of MCP servers are not checked. */
+  servers?: ToolServers | undefined;
+  tenant: string;
+  /** Names of workflows that are saved together with the definition. */
+  together?: ReadonlySet<string>;
+}
+
+/** Tool in the config of an `agent` node. */
+interface NamedTool {
+  name: string;
+  /** Path in the definition, for example `nodes[2].config.tools[0]`. */
+  path: string;
+  /** Id of the definition's own node that names the tool, or that encloses the naming node. */
+  node: string;
+}
+
+type ToolPlace = Omit<NamedTool, 'node'>;
+
+/**
+ * Finds problems with the tools of `agent` nodes that only the service can detect.
+ * - An unknown agent of this service is an error. Agents at URLs are not checked, nor is the definition itself, nor are
+ *   workflows saved together with it.
+ * - A tool `workflows/x` or `nodes/x` is a warning if no MCP server has that name: an agent was probably meant.
+ */
+export async function findAgentToolProblems(
+  definition: WorkflowDefinition,
+  named: NamedTools,
+): Promise<WorkflowProblem[]> {
+  return [...(await findUnknownAgents(definition, named)), ...(await findMistakenTools(definition, named))];
+}
+
+async function findUnknownAgents(
+  definition: WorkflowDefinition,
+  { references, tenant, together }: NamedTools,
+): Promise<WorkflowProblem[]> {
+  const problems: WorkflowProblem[] = [];
+  const isSaved = (workflow: string): boolean => workflow !== definition.name && !together?.has(workflow);
+  const agents = listNamedTools(definition, listLocalAgents);
+  for (const { name, path, node } of agents.filter((it) => isSaved(readWorkflowName(it.name)))) {
+    const problem = await references.problemOf(name, tenant);
+    if (problem !== undefined)
+      problems.push(errorProblem('UNKNOWN_AGENT', path, `agent node "${node}": ${problem}`, { node }));
+  }
+  return problems;
+}
+
+/** Maximum number of characters of a tool's name that a warning quotes. */
+const LONGEST_QUOTE = 128;
+
+async function findMistakenTools(
+  definition: WorkflowDefinition,
+  { servers, tenant }: NamedTools,
+): Promise<WorkflowProblem[]> {
+  const tools = servers ? listNamedTools(definition, listAgentLikeTools) : [];
+  const missing = new Set<string>();
+  for (const server of new Set(tools.map(({ name }) => readServerName(name))))
+    if (!(await servers?.has(tenant, server))) missing.add(server);
+  return tools
+    .filter(({ name }) => missing.has(readServerName(name)))
+    .map(({ name, path, node }) => {
+      const quoted = textStart(name, LONGEST_QUOTE);
+      const text = `"${quoted}" names a tool of an MCP server "${readServerName(name)}", which is not there; name an agent as "agent:${quoted}"`;
+      return warningProblem('UNKNOWN_TOOL_SERVER', path, `agent node "${node}": ${text}`, { node });
+    });
+}
+
+/** Returns the tools of a definition's `agent` nodes, including those in inline workflows. */
+function listNamedTools(
+  { nodes }: WorkflowDefinition,
+  find: (config: JsonObject, place: string) => ToolPlace[],
+): NamedTool[] {
+  return [...nodes.entries()].flatMap(([index, node]) =>
+    listToolsInConfig(node, `nodes[${index}].config`, find).map((it) => ({ ...it, node: node.id })),
+  );
+}
+
+function listToolsInConfig(
+  { type, config }: { type?: JsonValue; config?: JsonValue },
+  place: string,
+  find: (config: JsonObject, place: string) => ToolPlace[],
+): ToolPlace[] {
+  if (!isJsonObject(config)) return [];
+  if (type === 'agent') return find(config, place);
+  return innerNodes(config.body).flatMap((it, index) =>
+    isJsonObject(it) ? listToolsInConfig(it, `${place}.body.nodes[${index}].config`, find) : [],
+  );
+}
+
+function listLocalAgents({ tools }: JsonObject, place: string): ToolPlace[] {
+  const named = agentToolEntries(tools).flatMap(({ index, reference, announce }): ToolPlace[] => {
+    const path = `${place}.tools[${index}]`;
+    return [
+      { name: reference, path },
+      ...(announce === undefined ? [] : [{ name: announce, path: `${path}.talk.announce` }]),
+    ];
+  });
+  return named.filter(({ name }) => !/^https?:/i.test(name));
+}
+
+/** Path of an agent below `/a2a`, where the name of a tool is expected. */
+const AGENT_LIKE = /^(workflows|nodes)\//;
+
+function listAgentLikeTools(config: JsonObject, place: string): ToolPlace[] {
+  return ['tools', 'approve'].flatMap((key) => {
+    const entries = config[key];
+    return (Array.isArray(entries) ? entries : []).flatMap((name, index) =>
+      typeof name === 'string' && AGENT_LIKE.test(name) ? [{ name, path: `${place}.${key}[${index}]` }] : [],
+    );
+  });
+}
+
+function readServerName(tool: string): string {
+  return tool.slice(0, tool.indexOf('/'));
+}
+
+/** Returns the name of the workflow in a reference (`workflows/x/…`), or any other reference as a path below `/a2a`. */
+function readWorkflowName(reference: string): string {
+  const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
+  const [, name = path] = /^workflows\/([^/]+)/.exec(path) ?? [];
+  return name;
+}
+
+/** A definition that may be saved, with its warnings. */
+export interface CheckedWorkflow {
+  definition: WorkflowDefinition;
+  warnings: WorkflowProblem[];
+}
+
+/** The tenant for which definitions are checked. */
+export interface SavingTenant {
+  tenant: string;
+  /** Names of the workflows that are saved together. */
+  together?: ReadonlySet<string>;
+}
+
+/** Checks definitions before they are saved. */
+@Injectable()
+export class WorkflowCheck {
+  /** @param references absent outside of the service; then agents that are named as tools are not looked up */
+  constructor(
+    private readonly nodeTypes: NodeTypes,
+    @Optional() private readonly references?: AgentReferences,
+    @Optional() private readonly servers?: ToolServers,
+  ) {}
+
+  /**
+   * Returns all problems of a request body, errors first.
+   * @param store of the tenant that saves
+   */
+  async findProblems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
+    return findBodyProblems(body, store, this.nodeTypes, (definition) => this.toolProblems(definition, saving));
+  }
+
+  /**
+   * Returns the definition of a body, pinned to the revisions of the workflows that its nodes run.
+   * @param strict true to reject warnings as well
+   * @param store of the tenant
+   * @param saving absent: tools are not looked up
+   * @throws ProblemError 422 for a definition with errors
+   */
+  async checkSavable(
+    body: WorkflowBody,
+    strict: boolean,
+    store: WorkflowStore,
+    saving?: SavingTenant,
+  ): Promise<CheckedWorkflow> {
+    const definition = definitionOf(body);
+    await turnIfLarge(definition);
+    const problems = findOwnProblems(definition, body.sent ?? {}, this.nodeTypes);
+    const isRefused = (problem: WorkflowProblem): boolean => strict || isError(problem);
+    const errors = problems.filter(isRefused);
+    if (errors.length > 0) throw invalidDefinition(errors);
+    const named = await resolveNamedChildren(definition, store);
+    const tools = await this.toolProblems(definition, saving);
+    const refused = tools.filter(isRefused);
+    if ('definition' in named && refused.length === 0)
+      return { definition: named.definition, warnings: [...problems, ...tools] };
+    throw invalidDefinition([...('problems' in named ? named.problems : []), ...refused]);
+  }
+
+  /** Finds tools that name agents or MCP servers that do not exist. Call it outside of transactions. */
+  async toolProblems(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
+    const { references, servers } = this;
+    return references && saving ? findAgentToolProblems(definition, { references, servers, ...saving }) : [];
+  }
+}
+
+/** Returns the problem response for a definition with errors. */
+export function invalidDefinition(errors: readonly WorkflowProblem[]): ProblemError {
+  return new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
+}

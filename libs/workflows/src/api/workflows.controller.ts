@@ -1,0 +1,322 @@
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiHeader,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Scope } from '#libs/access';
+import { NodeTypes } from '#libs/executor';
+import { ApiLargeAnswer, ApiProblem, ProblemError, QueryFlag, QueryPageSize, QueryText } from '#libs/http-server';
+import type { TaskScope } from '#libs/tasks';
+import {
+  ReplacementWorkflowBody,
+  SavedWorkflowView,
+  WorkflowBody,
+  type WorkflowProblem,
+  WorkflowProblems,
+  type WorkflowRevision,
+  workflowSchema,
+  WorkflowView,
+  workflowView,
+} from '#libs/workflow-definition';
+import { WorkflowStore } from '../storage/workflow-store.js';
+import { WORKFLOW_EXAMPLES } from './body-examples.js';
+import { etagOf, RevisionConditions } from './revision-conditions.js';
+import { unknownWorkflow } from './runs.js';
+import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
+import { WorkflowPageQuery, WorkflowPages } from './workflow-pages.js';
+
+const TOKEN = /^([1-9]\d{0,17})?$/;
+
+/** Query parameters of the list of revisions. */
+class RevisionQuery {
+  @QueryPageSize()
+  pageSize = 50;
+
+  @QueryText((token) => TOKEN.test(token), 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: '7',
+  })
+  pageToken?: string;
+}
+
+class SavedRevision {
+  @ApiProperty({ example: '7' }) revision!: string;
+  @ApiProperty({ format: 'date-time' }) savedAt!: string;
+}
+
+/** A page of revisions, newest first. */
+class RevisionPage {
+  @ApiProperty({ type: [SavedRevision] }) revisions!: SavedRevision[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
+}
+
+/** Lists and shows the revisions of a workflow that are still stored. */
+@ApiTags('workflows')
+@Controller('api/workflows/:name/revisions')
+@ApiProblem(404, 'workflow not found')
+export class WorkflowRevisionsController {
+  constructor(private readonly store: WorkflowStore) {}
+
+  @Get()
+  @ApiOperation({ summary: 'The revisions of a workflow, the newest first.' })
+  @ApiOkResponse({ type: RevisionPage })
+  @ApiProblem(400, 'A parameter is malformed.')
+  async listWorkflowRevisions(
+    @Param('name') name: string,
+    @Query() { pageSize, pageToken }: RevisionQuery,
+    @Scope() { tenant }: TaskScope,
+  ): Promise<RevisionPage> {
+    const store = this.store.inTenant(tenant);
+    if (!(await store.get(name))) throw unknownWorkflow();
+    const saves = await store.listSaves(name, pageSize + 1, pageToken || undefined);
+    const page = saves.slice(0, pageSize);
+    return {
+      revisions: page.map(({ revision, savedAt }) => ({ revision, savedAt: savedAt.toISOString() })),
+      nextPageToken: saves.length > pageSize ? (page.at(-1)?.revision ?? '') : '',
+    };
+  }
+
+  @Get(':revision')
+  @ApiOperation({ summary: 'A workflow as it was saved once.' })
+  @ApiOkResponse({ type: WorkflowView })
+  async getWorkflowRevision(
+    @Param('name') name: string,
+    @Param('revision') revision: string,
+    @Scope() { tenant }: TaskScope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WorkflowView> {
+    const store = this.store.inTenant(tenant);
+    const found = (await store.get(name)) && (await store.get(name, revision));
+    if (!found) throw unknownWorkflow();
+    void reply.header('etag', etagOf(found.revision));
+    return workflowView(found);
+  }
+}
+
+const MAX_AGE_SECONDS = 3600;
+
+/** Serves the JSON Schema of definitions, for editors and generators. It changes only with the service's version. */
+@ApiTags('workflows')
+@Controller('schemas')
+export class WorkflowSchemaController {
+  /** Body as bytes: Fastify adds a charset to a text, and this media type has none. */
+  private readonly json: Buffer;
+  private readonly version: string;
+
+  constructor(nodeTypes: NodeTypes) {
+    this.json = Buffer.from(JSON.stringify(workflowSchema(nodeTypes)));
+    this.version = createHash('sha256').update(this.json).digest('base64url');
+  }
+
+  @Get('workflow.json')
+  @ApiOperation({ summary: 'The JSON Schema (2020-12) of workflow definitions.' })
+  @ApiOkResponse({
+    content: {
+      'application/schema+json': {
+        schema: {
+          type: 'object',
+          additionalProperties: true,
+          example: { type: 'object', required: ['name', 'nodes'] },
+        },
+      },
+    },
+  })
+  getWorkflowSchema(@Headers() headers: IncomingHttpHeaders, @Res() reply: FastifyReply): void {
+    void reply.header('etag', etagOf(this.version)).header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
+    if (RevisionConditions.fromHeaders(headers).isUnmodified(this.version)) void reply.code(304).send();
+    else void reply.header('content-type', 'application/schema+json').send(this.json);
+  }
+}
+
+/** Attempts at a change. Other callers may create, replace and delete the same workflow concurrently. */
+const MOST_TRIES = 10;
+
+/** Query parameters of a save. */
+class StrictQuery {
+  @QueryFlag({
+    description: 'Whether warnings, such as of references that stand for nothing, are refused like errors.',
+  })
+  strict = false;
+}
+
+/**
+ * Creates, replaces and deletes the workflows of a tenant. A save takes effect at once as a new revision; running runs
+ * keep theirs.
+ */
+@ApiTags('workflows')
+@Controller('api/workflows')
+export class WorkflowsController {
+  constructor(
+    private readonly store: WorkflowStore,
+    private readonly checks: WorkflowCheck,
+    private readonly pages: WorkflowPages,
+  ) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Creates a workflow.' })
+  @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
+  @ApiCreatedResponse({ type: SavedWorkflowView })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(409, 'There is a workflow of this name.')
+  @ApiProblem(422, 'The graph is invalid: one entry per problem.')
+  async createWorkflow(
+    @Body() body: WorkflowBody,
+    @Query() { strict }: StrictQuery,
+    @Scope() { tenant }: TaskScope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SavedWorkflowView> {
+    const store = this.store.inTenant(tenant);
+    const { definition, warnings } = await this.checks.checkSavable(body, strict, store, { tenant });
+    const created = await store.createWorkflow(definition);
+    if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
+    void reply.header('location', `/api/workflows/${definition.name}`).header('etag', etagOf(created.revision));
+    return savedView(created, warnings);
+  }
+
+  @Post('check')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Says what is wrong with a definition, and saves nothing.' })
+  @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
+  @ApiOkResponse({ type: WorkflowProblems })
+  // Problems are the regular response, even if the body is no definition.
+  async checkWorkflow(@Body() body: unknown, @Scope() { tenant }: TaskScope): Promise<WorkflowProblems> {
+    return { problems: await this.checks.findProblems(body, this.store.inTenant(tenant), { tenant }) };
+  }
+
+  @Get()
+  @ApiOperation({
+    summary: 'All workflows, by name.',
+    description:
+      'Where one answer has no room for all of them, `Next-Page-Token` says how to ask for the rest, and `Link` where.',
+  })
+  @ApiOkResponse({
+    type: [WorkflowView],
+    headers: {
+      'Next-Page-Token': { description: 'Absent on the last page.', schema: { type: 'string' } },
+      Link: { description: 'The next page, with `rel="next"`.', schema: { type: 'string' } },
+    },
+  })
+  @ApiProblem(400, 'A parameter is malformed.')
+  @ApiLargeAnswer()
+  async listWorkflows(
+    @Query() query: WorkflowPageQuery,
+    @Scope() { tenant }: TaskScope,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.pages.sendPage(reply, this.store.inTenant(tenant), query);
+  }
+
+  @Get(':name')
+  @ApiOperation({ summary: 'One workflow.', description: 'Its revision is the ETag of the answer.' })
+  @ApiHeader({
+    name: 'If-None-Match',
+    required: false,
+    description: 'The ETag that is known: 304 where it is the newest.',
+  })
+  @ApiOkResponse({ type: WorkflowView })
+  @ApiProblem(404, 'workflow not found')
+  async getWorkflow(
+    @Param('name') name: string,
+    @Headers() headers: IncomingHttpHeaders,
+    @Scope() { tenant }: TaskScope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WorkflowView | undefined> {
+    const found = await this.store.inTenant(tenant).get(name);
+    if (!found) throw unknownWorkflow();
+    void reply.header('etag', etagOf(found.revision));
+    if (!RevisionConditions.fromHeaders(headers).isUnmodified(found.revision)) return workflowView(found);
+    void reply.status(304);
+    return undefined;
+  }
+
+  @Put(':name')
+  @ApiOperation({ summary: 'Creates or replaces a workflow. Its name is that of the path.' })
+  @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
+  @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to replace; `*`: any.' })
+  @ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only where there is none of this name.' })
+  @ApiOkResponse({ type: SavedWorkflowView, description: 'It was replaced.' })
+  @ApiCreatedResponse({ type: SavedWorkflowView, description: 'There was none of this name.' })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(412, 'The condition of the request does not hold.')
+  @ApiProblem(422, 'The graph is invalid: one entry per problem.')
+  async saveWorkflow(
+    @Param('name') name: string,
+    @Body() body: ReplacementWorkflowBody,
+    @Query() { strict }: StrictQuery,
+    @Headers() headers: IncomingHttpHeaders,
+    @Scope() { tenant }: TaskScope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SavedWorkflowView> {
+    const store = this.store.inTenant(tenant);
+    const checked = await this.checks.checkSavable(Object.assign(body, { name }), strict, store, { tenant });
+    const { saved, created } = await this.saveRevision(checked, RevisionConditions.fromChangeHeaders(headers), store);
+    void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
+    if (created) void reply.header('location', `/api/workflows/${name}`);
+    return savedView(saved, checked.warnings);
+  }
+
+  @Delete(':name')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Deletes a workflow. Its runs stay.' })
+  @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to delete.' })
+  @ApiNoContentResponse()
+  @ApiProblem(400, 'If-Match is malformed.')
+  @ApiProblem(404, 'workflow not found')
+  @ApiProblem(412, 'The condition of the request does not hold.')
+  async deleteWorkflow(
+    @Param('name') name: string,
+    @Headers() headers: IncomingHttpHeaders,
+    @Scope() { tenant }: TaskScope,
+  ): Promise<void> {
+    const store = this.store.inTenant(tenant);
+    const conditions = RevisionConditions.fromChangeHeaders(headers);
+    if (!conditions.given) {
+      if (!(await store.delete(name))) throw unknownWorkflow();
+      return;
+    }
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const found = await store.get(name);
+      if (!found) throw unknownWorkflow();
+      conditions.assertRevision(name, found.revision);
+      if (await store.delete(name, [found.revision])) return;
+    }
+    throw contentionProblem(name);
+  }
+
+  /**
+   * Saves a definition. The revision that was compared with the conditions is the one that is replaced, despite
+   * concurrent saves.
+   */
+  private async saveRevision(
+    { definition }: CheckedWorkflow,
+    conditions: RevisionConditions,
+    store: WorkflowStore,
+  ): Promise<{ saved: WorkflowRevision; created: boolean }> {
+    const { name } = definition;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const found = await store.get(name);
+      conditions.assertRevision(name, found?.revision);
+      const expected = conditions.given && found ? [found.revision] : undefined;
+      const saved = found ? await store.replaceWorkflow(definition, expected) : await store.createWorkflow(definition);
+      if (saved) return { saved, created: !found };
+    }
+    throw contentionProblem(name);
+  }
+}
+
+function savedView(saved: WorkflowRevision, problems: WorkflowProblem[]): SavedWorkflowView {
+  return { ...workflowView(saved), ...(problems.length > 0 && { problems }) };
+}
+
+function contentionProblem(name: string): ProblemError {
+  return new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
+}

@@ -1,0 +1,387 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import {
+  AgentCatalog,
+  type AgentDetails,
+  AgentExecutor,
+  type CurrentInput,
+  type ListedAgent,
+  type NodeTypes,
+  type ServedAgent,
+  UnknownAgent,
+} from '#libs/executor';
+import { type AgentSkill, invalidParams } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { WorkflowNode, WorkflowRevision } from '#libs/workflow-definition';
+import { nodePath, workflowPath } from '#libs/workflow-engine';
+import { findInlineRevision, type WorkflowInterface, WorkflowStore } from '../storage/workflow-store.js';
+import { CatalogServices } from './workflow-executors.js';
+import {
+  AgentPage,
+  defaultDescription,
+  interfaceOf,
+  JSON_DATA,
+  TEXT,
+  WORKFLOW_MODES,
+  workflowSkill,
+  writtenOf,
+} from './workflow-summary.js';
+
+/** Factories for the executors of a workflow's agents. */
+export interface ExecutorMakers {
+  nodeTypes: NodeTypes;
+  makeExecutor(revision: WorkflowRevision): AgentExecutor;
+  /** Returns an agent with its current input types. */
+  refreshAgent(agent: ServedAgent): Promise<ServedAgent>;
+}
+
+/** Media types of a node's agent that declares none, and of its skill. */
+const AGENT_MODES = [TEXT, JSON_DATA];
+const SKILL_MODES = [TEXT];
+
+/** The agents of one revision of a workflow: the workflow itself and its nodes. Each is created at its first use. */
+class WorkflowAgents {
+  readonly path: string;
+  private own: ServedAgent | undefined;
+  private readonly nodes = new Map<string, ServedAgent>();
+  /** Workflows that are defined inline in nodes, by node id. */
+  private readonly inline: ReadonlyMap<string, WorkflowAgents>;
+
+  constructor(
+    readonly revision: WorkflowRevision,
+    private readonly makers: ExecutorMakers,
+  ) {
+    this.path = workflowPath(revision.definition.name);
+    const inline = revision.definition.nodes.flatMap(({ id, type }): [string, WorkflowAgents][] => {
+      if (type !== 'workflow') return [];
+      const found = findInlineRevision(revision, id);
+      return found ? [[id, new WorkflowAgents(found, makers)]] : [];
+    });
+    this.inline = new Map(inline);
+  }
+
+  get agent(): ServedAgent {
+    this.own ??= this.makeAgent();
+    return this.own;
+  }
+
+  /** Sorted ids of all nodes, including nodes of inline workflows as `node.node`. */
+  get nodeIds(): string[] {
+    const own = this.revision.definition.nodes.map((node) => node.id);
+    const inner = [...this.inline].flatMap(([id, { nodeIds }]) => nodeIds.map((it) => `${id}.${it}`));
+    return [...own, ...inner].toSorted();
+  }
+
+  /** Returns the workflow's only skill with an example and its schemas. */
+  private async skillDetails(): Promise<AgentDetails> {
+    const { name, nodes } = this.revision.definition;
+    return detailsOf(this.agent.skills, new Map([[name, interfaceOf(nodes)]]));
+  }
+
+  /**
+   * Returns the agent of a node; `undefined` if the workflow has no such node.
+   * @throws UnknownAgent if its node type has no executor
+   */
+  findNode(id: string): ServedAgent | undefined {
+    const made = this.nodes.get(id);
+    if (made) return made;
+    const [around = '', ...inner] = id.split('.');
+    if (inner.length > 0) return this.inline.get(around)?.findNode(inner.join('.'));
+    const node = this.revision.definition.nodes.find((it) => it.id === id);
+    if (!node) return undefined;
+    const agent = this.makeNode(node);
+    this.nodes.set(id, agent);
+    return agent;
+  }
+
+  private makeAgent(): ServedAgent {
+    const { name } = this.revision.definition;
+    const skill = workflowSkill(this.revision.definition);
+    return {
+      path: this.path,
+      name,
+      description: skill.description,
+      version: this.revision.revision,
+      skills: [skill],
+      ...WORKFLOW_MODES,
+      executor: this.makers.makeExecutor(this.revision),
+      changedAt: this.revision.updatedAt,
+      details: () => this.skillDetails(),
+      innerSkills: () => this.innerSkills(),
+    };
+  }
+
+  /** Returns the skills of the nodes. They are listed beside the skill of the workflow. */
+  private async innerSkills(): Promise<AgentSkill[]> {
+    const nodes = this.nodeIds.flatMap((id) => this.findExecutableNode(id) ?? []);
+    return (await Promise.all(nodes.map((it) => this.makers.refreshAgent(it)))).flatMap(({ skills }) => skills);
+  }
+
+  /** Returns the agent of a node; `undefined` also if its node type has no executor. */
+  findExecutableNode(id: string): ServedAgent | undefined {
+    try {
+      return this.findNode(id);
+    } catch (error) {
+      if (error instanceof UnknownAgent) return undefined;
+      throw error;
+    }
+  }
+
+  /** Creates the agent of a node. Cards are public, so they never contain prompts or other config of a node. */
+  private makeNode(node: WorkflowNode): ServedAgent {
+    const { definition, revision } = this.revision;
+    const description = writtenOf(node) ?? defaultDescription(node.type, node.id, definition.name);
+    const of = { workflow: definition.name, revision, ...(definition.language && { language: definition.language }) };
+    const executor = this.makers.nodeTypes.createExecutor({ ...node, of });
+    const path = nodePath(definition.name, node.id);
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const { inputModes, outputModes = [TEXT, JSON_DATA], capabilities, does } = executor.declares ?? {};
+    const skill = {
+      id: name,
+      name: `${node.type}: ${name}`,
+      description: writtenOf(node) ?? does ?? description,
+      tags: [node.type],
+    };
+    return {
+      path,
+      name,
+      description,
+      version: this.revision.revision,
+      skills: [{ ...skill, inputModes: inputModes ?? SKILL_MODES, outputModes }],
+      inputModes: inputModes ?? AGENT_MODES,
+      outputModes,
+      ...(capabilities && { capabilities }),
+      executor,
+      changedAt: this.revision.updatedAt,
+    };
+  }
+}
+
+/** Returns skills with examples and with the schemas of their inputs and outputs. */
+function detailsOf(skills: readonly AgentSkill[], interfaces: ReadonlyMap<string, WorkflowInterface>): AgentDetails {
+  const schemas: AgentDetails['schemas'] = {};
+  const detailed = skills.map((skill): AgentSkill => {
+    const found = interfaces.get(skill.id);
+    if (found === undefined) return skill;
+    const { input, artifacts, example } = found;
+    schemas[skill.id] = { input, artifacts };
+    return example === undefined ? skill : { ...skill, examples: [example] };
+  });
+  return { skills: detailed, schemas };
+}
+
+/** Returns a node's agent with its current input types. */
+function withInput(agent: ServedAgent, { inputModes, changedAt }: CurrentInput): ServedAgent {
+  const isNewer = changedAt !== undefined && (agent.changedAt === undefined || changedAt > agent.changedAt);
+  return {
+    ...agent,
+    skills: agent.skills.map((skill) => ({ ...skill, inputModes: inputModes ?? SKILL_MODES })),
+    inputModes: inputModes ?? AGENT_MODES,
+    ...(isNewer && { changedAt }),
+  };
+}
+
+export const SERVICE_VERSION = '0.1.0';
+/** Workflows per query for a page of the directory. */
+const PAGE = 50;
+const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
+const CANDIDATES = 10;
+/** Heap bytes of a skill without its texts. */
+const HEAP_PER_SKILL = 512;
+/** Heap bytes of a JSON value for each byte of its text. */
+const HEAP_PER_BYTE = 4;
+/** Limit by size, not by count: LRUCache allocates room for `max` entries up front, and each tenant has a catalog. */
+const MOST_TENANTS = { maxSize: 1_000, sizeCalculation: () => 1 };
+const SKILL_FIELD = 'message.metadata.skillId';
+const UNNAMED =
+  'is required to name a workflow where the request has no tenant that does: it reached the service itself';
+
+/**
+ * The agents of this process: the service, every workflow and every node. Each request looks them up in the
+ * WorkflowStore, so a save is visible on every replica at once. Only the agents made from a revision are cached.
+ */
+@Injectable()
+export class WorkflowCatalog extends AgentCatalog {
+  private readonly published = new WeakMap<WorkflowRevision, WorkflowAgents>();
+  private readonly unasked = new WeakMap<ServedAgent, ServedAgent>();
+  private readonly tenants = new LRUCache<string, WorkflowCatalog>({
+    ...MOST_TENANTS,
+    memoMethod: (tenant) => this.createForTenant(tenant),
+  });
+  private tenant = '';
+
+  constructor(
+    private readonly store: WorkflowStore,
+    private readonly services: CatalogServices,
+  ) {
+    super();
+  }
+
+  override inTenant(tenant: string): AgentCatalog {
+    return tenant === this.tenant ? this : this.tenants.memo(tenant);
+  }
+
+  async resolveAgent(path: string, revision?: string): Promise<ServedAgent> {
+    if (path === '') return this.loadService();
+    const own = this.services.own.findAgent(path);
+    if (own) return own;
+    const [root, first, below, second, ...rest] = path.split('/');
+    if (root === 'nodes' && first && below === undefined) return this.nodeAnywhere(first);
+    if (root !== 'workflows' || !first || rest.length > 0) throw unknownAddress(path);
+    if (below === undefined) return this.findWorkflow(first, revision);
+    if (below !== 'nodes' || !second) throw unknownAddress(path);
+    return this.findNode(first, second, revision);
+  }
+
+  /** Returns nodes only: a run stores the revision that it begins with, so the revision must be known. */
+  override findCachedAgent(path: string): ServedAgent | undefined {
+    const [, workflow, id] = NODE_PATH.exec(path) ?? [];
+    if (workflow === undefined || id === undefined) return undefined;
+    const found = this.store.recentRevision?.(workflow);
+    const agent = found && this.publishRevision(found.revision).findExecutableNode(id);
+    if (!agent || agent.executor.currentInput) return undefined;
+    let unasked = this.unasked.get(agent);
+    if (!unasked) this.unasked.set(agent, (unasked = { ...agent, premise: found.premise }));
+    return unasked;
+  }
+
+  async routeMessage(agent: ServedAgent, skill: string | undefined, field = SKILL_FIELD): Promise<ServedAgent> {
+    if (agent.path !== '') return agent;
+    if (skill !== undefined) {
+      const found = await this.store.get(skill);
+      if (!found) throw invalidParams({ field, description: `names no skill of this agent; ${describeSkills(agent)}` });
+      return this.publishRevision(found).agent;
+    }
+    const [only, another] = await this.store.listRevisions(2);
+    if (!only || another) throw invalidParams({ field, description: `${UNNAMED}; ${describeSkills(agent)}` });
+    return this.publishRevision(only).agent;
+  }
+
+  /** Lists the service, then the workflows by name, each followed by its nodes by id. */
+  async listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }> {
+    const page = new AgentPage(limit, pageToken, this.services.nodeTypes.names);
+    page.beginWithService({ path: '', ...this.ownName });
+    const begun = page.begunWorkflow;
+    let after = begun === undefined ? undefined : { name: begun, inclusive: true };
+    while (!page.full) {
+      const workflows = await this.store.listWithNodes(PAGE, after);
+      for (const workflow of workflows) page.addWorkflow(workflow);
+      const last = workflows.at(-1);
+      if (last === undefined) break;
+      after = { name: last.name, inclusive: false };
+    }
+    return page.buildPage();
+  }
+
+  private createForTenant(tenant: string): WorkflowCatalog {
+    const catalog = new WorkflowCatalog(this.store.inTenant(tenant), this.services);
+    catalog.tenant = tenant;
+    return catalog;
+  }
+
+  /**
+   * Returns the service's own agent. The version is read before the workflows, so a cached value may be newer than its
+   * version, never older. `changedAt` is the time at which this process noticed the change.
+   */
+  private async loadService(): Promise<ServedAgent> {
+    const version = await this.store.currentVersion();
+    return this.services.serviceAgents.get(this.tenant, version, async () => {
+      const skills = (await this.store.listPublished()).map(workflowSkill);
+      const weight = skills.reduce((sum, { description }) => sum + description.length + HEAP_PER_SKILL, HEAP_PER_SKILL);
+      return { value: this.serviceOf(skills, version), weight };
+    });
+  }
+
+  private serviceOf(skills: AgentSkill[], version: string): ServedAgent {
+    return {
+      path: '',
+      ...this.ownName,
+      version: SERVICE_VERSION,
+      skills,
+      ...WORKFLOW_MODES,
+      executor: UNROUTED,
+      changedAt: new Date(),
+      details: () => this.loadDetails(skills, version),
+    };
+  }
+
+  private get ownName(): Pick<ListedAgent, 'name' | 'description'> {
+    const { serviceName, serviceDescription } = this.services.config;
+    return { name: serviceName, description: serviceDescription };
+  }
+
+  private async loadDetails(skills: readonly AgentSkill[], version: string): Promise<AgentDetails> {
+    const interfaces = await this.services.interfaces.get(this.tenant, version, async () => {
+      const value = await this.store.listInterfaces();
+      let weight = 0;
+      for (const it of value.values()) weight += JSON.stringify(it).length * HEAP_PER_BYTE + HEAP_PER_SKILL;
+      return { value, weight };
+    });
+    return detailsOf(skills, interfaces);
+  }
+
+  private async findWorkflow(name: string, revision?: string): Promise<ServedAgent> {
+    const found = await this.store.get(name, revision);
+    if (!found) throw new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name });
+    return this.publishRevision(found).agent;
+  }
+
+  private async findNode(workflow: string, id: string, revision?: string): Promise<ServedAgent> {
+    const found = await this.store.get(workflow, revision);
+    const agent = found && this.publishRevision(found).findNode(id);
+    if (!agent) throw new UnknownAgent(`node "${id}" not registered`, 'NODE_NOT_FOUND', { workflow, node: id });
+    return this.refreshAgent(agent);
+  }
+
+  private async nodeAnywhere(id: string): Promise<ServedAgent> {
+    const found = (await this.store.withNode(id, CANDIDATES)).map((it) => this.publishRevision(it));
+    const [only] = found;
+    const agent = found.length === 1 ? only?.findNode(id) : undefined;
+    if (agent) return this.refreshAgent(agent);
+    if (found.length < 2) throw new UnknownAgent(`node "${id}" not registered`, 'NODE_NOT_FOUND', { node: id });
+    const candidates = found.map((it) => `${it.path}/nodes/${id}`).join(', ');
+    throw new UnknownAgent(`node "${id}" is ambiguous: several workflows have one`, 'NODE_AMBIGUOUS', {
+      node: id,
+      candidates,
+    });
+  }
+
+  private async refreshAgent(agent: ServedAgent): Promise<ServedAgent> {
+    const input = await agent.executor.currentInput?.(this.tenant);
+    return input ? withInput(agent, input) : agent;
+  }
+
+  private publishRevision(revision: WorkflowRevision): WorkflowAgents {
+    const known = this.published.get(revision);
+    if (known) return known;
+    const { nodeTypes, executors } = this.services;
+    const made = new WorkflowAgents(revision, {
+      nodeTypes,
+      makeExecutor: (it) => executors.getExecutor(it),
+      refreshAgent: (it) => this.refreshAgent(it),
+    });
+    this.published.set(revision, made);
+    return made;
+  }
+}
+
+/**
+ * Executor of the service's own agent. It is never executed, because `routeMessage` assigns every Message to a workflow first.
+ */
+class UnroutedExecutor extends AgentExecutor {
+  execute(): AsyncIterable<TaskEvent> {
+    throw new Error('A Message to the service was not routed to a workflow');
+  }
+}
+
+const UNROUTED = new UnroutedExecutor();
+
+function unknownAddress(path: string): UnknownAgent {
+  return new UnknownAgent('there is no agent at this address', 'AGENT_NOT_FOUND', { path });
+}
+
+function describeSkills(agent: ServedAgent): string {
+  if (agent.skills.length === 0) return 'no workflow is published';
+  const shown = agent.skills.slice(0, 20).map((skill) => skill.id);
+  return `its skills are ${shown.join(', ')}${agent.skills.length > shown.length ? ', …' : ''}`;
+}

@@ -1,0 +1,178 @@
+import type { ListedAgent } from '#libs/executor';
+import { type AgentSkill, invalidParams } from '#libs/protocol';
+import {
+  inputsSchema,
+  isRequired,
+  MOST_DEFINITION_BYTES,
+  MOST_DESCRIPTION_BYTES,
+  type WorkflowNode,
+  type WorkflowRevision,
+} from '#libs/workflow-definition';
+import { nodePath, workflowPath } from '#libs/workflow-engine';
+import {
+  findInlineRevision,
+  type ListedNode,
+  type ListedWorkflow,
+  type WorkflowInterface,
+  type WorkflowSummary,
+} from '../storage/workflow-store.js';
+
+/** Summarizes a revision. Linear in the size of its definition. */
+export function summaryOf(revision: WorkflowRevision): WorkflowSummary {
+  const { description, nodes } = revision.definition;
+  return {
+    ...(description && { description: briefDescription(description) }),
+    interface: boundedInterface(nodes),
+    nodes: boundedNodes(listedNodes(revision)),
+  };
+}
+
+/** Returns the inputs and outputs of a workflow's nodes. */
+export function interfaceOf(nodes: readonly WorkflowNode[]): WorkflowInterface {
+  const inputs = nodes.filter(({ type }) => type === 'input').map(({ id }) => id);
+  const artifacts = nodes.filter(({ type }) => type === 'output').map(({ id }) => id);
+  const example = JSON.stringify(Object.fromEntries(inputs.map((id) => [id, 'text'])));
+  return { input: inputsSchema(nodes), artifacts, ...(inputs.length > 0 && { example }) };
+}
+
+/** Returns the description that the author of a node wrote for callers, if any. */
+export function writtenOf({ config: { description } }: Pick<WorkflowNode, 'config'>): string | undefined {
+  return typeof description === 'string' && description.trim() !== '' ? description : undefined;
+}
+
+/** Truncates a description from before descriptions were limited. */
+function briefDescription(text: string): string {
+  if (Buffer.byteLength(text) <= MOST_DESCRIPTION_BYTES) return text;
+  return `${text.slice(0, MOST_DESCRIPTION_BYTES / 4)}…`;
+}
+
+/**
+ * Returns the interface of a workflow. For a definition from before sizes were limited, schemas that are too large are
+ * left out.
+ */
+function boundedInterface(nodes: readonly WorkflowNode[]): WorkflowInterface {
+  const whole = interfaceOf(nodes);
+  if (isBounded(whole)) return whole;
+  return interfaceOf(nodes.map((node) => ({ ...node, config: { optional: !isRequired(node) } })));
+}
+
+function boundedNodes(nodes: ListedNode[]): ListedNode[] {
+  return isBounded(nodes) ? nodes : nodes.map(({ id, type }) => ({ id, type }));
+}
+
+function isBounded(value: object): boolean {
+  return Buffer.byteLength(JSON.stringify(value)) <= MOST_DEFINITION_BYTES;
+}
+
+function listedNodes(revision: WorkflowRevision): ListedNode[] {
+  const found = revision.definition.nodes.flatMap((node): ListedNode[] => {
+    const description = writtenOf(node);
+    const own = { id: node.id, type: node.type, ...(description && { description: briefDescription(description) }) };
+    const inner = node.type === 'workflow' ? findInlineRevision(revision, node.id) : undefined;
+    return [own, ...(inner ? listedNodes(inner).map((it) => ({ ...it, id: `${node.id}.${it.id}` })) : [])];
+  });
+  return found.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+export const TEXT = 'text/plain';
+export const JSON_DATA = 'application/json';
+/** Media types of a workflow. Files are accepted because they go to its `input` nodes. */
+export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
+
+/** Position after which a page continues: the service, a workflow, or a node of a workflow. */
+interface DirectoryPosition {
+  workflow?: string;
+  node?: string;
+}
+
+const SERVICE = 'service';
+const PATH = /^workflows\/([\w-]+)(?:\/nodes\/([\w.-]+))?$/;
+
+/**
+ * A page of the agent directory: the service first, then the workflows by name. The page token encodes the path of
+ * the last agent of the page.
+ */
+export class AgentPage {
+  private readonly agents: ListedAgent[] = [];
+  private readonly after: DirectoryPosition | undefined;
+  private last: string | undefined;
+  private more = false;
+
+  /**
+   * @param types node types that have an executor; nodes of other types are not listed
+   * @throws A2AError INVALID_PARAMS for a malformed token
+   */
+  constructor(
+    private readonly limit: number,
+    pageToken: string | undefined,
+    private readonly types: readonly string[],
+  ) {
+    this.after = pageToken ? decodeAgentToken(pageToken) : undefined;
+  }
+
+  /** Workflow in which the previous page ended. */
+  get begunWorkflow(): string | undefined {
+    return this.after?.workflow;
+  }
+
+  /** True if there are more agents than the page holds. */
+  get full(): boolean {
+    return this.more;
+  }
+
+  /** Adds the entry of the service. Call it first. */
+  beginWithService(service: ListedAgent): void {
+    if (!this.after) this.offerAgent(SERVICE, service);
+  }
+
+  addWorkflow({ name, description, nodes }: ListedWorkflow): void {
+    const begun = this.after?.workflow === name ? this.after : undefined;
+    const path = workflowPath(name);
+    if (!begun) this.offerAgent(path, { path, name, description: workflowSkill({ name, description }).description });
+    for (const node of nodes) {
+      if (this.more) return;
+      if (begun?.node !== undefined && node.id <= begun.node) continue;
+      const at = nodePath(name, node.id);
+      this.offerAgent(at, this.types.includes(node.type) ? listedAgent(at, name, node) : undefined);
+    }
+  }
+
+  buildPage(): { agents: ListedAgent[]; nextPageToken: string } {
+    const token = this.more && this.last !== undefined ? Buffer.from(this.last).toString('base64url') : '';
+    return { agents: this.agents, nextPageToken: token };
+  }
+
+  private offerAgent(path: string, agent: ListedAgent | undefined): void {
+    if (this.agents.length >= this.limit) {
+      this.more = true;
+      return;
+    }
+    if (agent) this.agents.push(agent);
+    this.last = path;
+  }
+}
+
+function listedAgent(path: string, workflow: string, { id, type, description }: ListedNode): ListedAgent {
+  const ids = id.split('.');
+  const own = ids.pop() ?? id;
+  return { path, name: id, description: description ?? defaultDescription(type, own, [workflow, ...ids].join('.')) };
+}
+
+function decodeAgentToken(token: string): DirectoryPosition {
+  const path = Buffer.from(token, 'base64url').toString();
+  if (path === SERVICE) return {};
+  const [, workflow, node] = PATH.exec(path) ?? [];
+  if (workflow === undefined) throw invalidParams({ field: 'pageToken', description: 'is not a token of this list' });
+  return { workflow, node };
+}
+
+/** Returns the description of a node without one of its own. */
+export function defaultDescription(type: string, id: string, workflow: string): string {
+  return `${type} node ${id} of workflow ${workflow}`;
+}
+
+/** Returns the skill of a workflow, for its own agent and for the service. */
+export function workflowSkill({ name, description }: { name: string; description?: string }): AgentSkill {
+  const said = description || `The workflow ${name}`;
+  return { id: name, name, description: said, tags: ['workflow'], ...WORKFLOW_MODES };
+}

@@ -1,0 +1,243 @@
+import { Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AgentDirectory } from '#libs/a2a-client';
+import { type CallIdentity, cancelTask } from '#libs/durable';
+import { acceptedRevision, ChildEndings } from '#libs/executor';
+import { ServiceAddress } from '#libs/http-server';
+import { type JobContext, Jobs } from '#libs/jobs';
+import { InFlight, type InFlightOwner, Metrics } from '#libs/service';
+import { type TaskHeader, TaskStore } from '#libs/tasks';
+import type { WorkflowDefinition } from '#libs/workflow-definition';
+import {
+  CANCEL_CHILD,
+  CancelOutcomes,
+  type ChildCancel,
+  childReference,
+  createCancelJob,
+  externalCall,
+  nodeOfInstance,
+  nodeUrl,
+  readChildCancel,
+  readNodeId,
+  type RunChild,
+  RunChildStore,
+} from '#libs/workflow-engine';
+import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
+
+/** Limits of concurrent cancels in this process: of one caller at one origin, of one caller, of one tenant, in all. */
+const CANCELS_AT_ORIGIN = 4;
+const CANCELS_OF_CALLER = 16;
+const CANCELS_OF_TENANT = 48;
+const CANCELS_AT_ONCE = 64;
+
+/** A remote Task to cancel. */
+export interface CancelPlace {
+  /** Identifies the cancel: it is requested once at a time. */
+  name: string;
+  url: string;
+  whose: InFlightOwner;
+}
+
+interface OpenCancel {
+  account: string;
+  tenant: string;
+  origin: string;
+  asked: Promise<boolean>;
+}
+
+/**
+ * Cancels that agents have not answered yet.
+ * - A cancel holds no slot of the job queue, so a silent agent delays neither cancels at other agents nor other jobs.
+ * - The silent agents of one caller do not use up the room for cancels of other callers.
+ */
+class OpenCancels {
+  private readonly open = new Map<string, OpenCancel>();
+
+  /**
+   * Requests a cancel, unless one of this name is in progress. Resolves with the result of `ask`: true if its outcome
+   * is stored.
+   * @returns `undefined` if the limits allow no further cancel
+   */
+  cancelOnce({ name, url, whose }: CancelPlace, ask: () => Promise<boolean>): Promise<boolean> | undefined {
+    const known = this.open.get(name);
+    if (known) return known.asked;
+    const { tenant } = whose;
+    const place = { account: InFlight.accountOf(whose), tenant, origin: URL.parse(url)?.origin ?? url };
+    if (!this.hasRoomFor(place)) return undefined;
+    const asked = ask().finally(() => this.open.delete(name));
+    this.open.set(name, { ...place, asked });
+    return asked;
+  }
+
+  private hasRoomFor({ account, tenant, origin }: Omit<OpenCancel, 'asked'>): boolean {
+    const all = [...this.open.values()];
+    const own = all.filter((it) => it.account === account);
+    const ofTenant = tenant === '' ? [] : all.filter((it) => it.tenant === tenant);
+    return (
+      all.length < CANCELS_AT_ONCE &&
+      ofTenant.length < CANCELS_OF_TENANT &&
+      own.length < CANCELS_OF_CALLER &&
+      own.filter((it) => it.origin === origin).length < CANCELS_AT_ORIGIN
+    );
+  }
+}
+
+/** Milliseconds that a job waits for an agent. The next attempt finds an answer that comes later. */
+const SOON_MS = 250;
+
+/** Failure of an attempt whose agent could not be reached. The job is retried. */
+class AgentUnreachable extends Error {
+  override readonly name = 'AgentUnreachable';
+}
+
+/**
+ * Retries the cancels of children whose agents could not be reached when their run was canceled, and records the
+ * outcome. Only the last attempt of a cancel occupies a slot of the job queue for longer than a moment.
+ */
+@Injectable()
+export class CancelRetries {
+  private readonly attempts;
+  private readonly open = new OpenCancels();
+
+  constructor(
+    jobs: Jobs,
+    metrics: Metrics,
+    private readonly directory: AgentDirectory,
+    private readonly outcomes: CancelOutcomes,
+    private readonly address: ServiceAddress,
+  ) {
+    this.attempts = metrics.counter(
+      'parley_cancel_retries_total',
+      'Cancels of remote tasks that were tried again: unreachable ones will be once more, given-up ones will not',
+      ['outcome'],
+    );
+    jobs.registerHandler(CANCEL_CHILD, {
+      read: readChildCancel,
+      run: (cancel, context) => this.retryCancel(cancel, context),
+    });
+  }
+
+  private async retryCancel(cancel: ChildCancel, { last, signal }: JobContext): Promise<void> {
+    const { runId, node, attempt } = cancel;
+    // A job may run again after it was done.
+    const known = await this.outcomes.listOutcomes(runId);
+    if (known.some((outcome) => outcome.node === node && outcome.attempt === attempt)) return;
+    const url = this.resolveAgentUrl(cancel);
+    const place = { name: `${runId}/${node}#${attempt}`, url, whose: cancel.scope };
+    const asked = this.open.cancelOnce(place, () => this.cancelChild(cancel, url));
+    const isKept = last ? await asked : await resolveSoon(asked);
+    signal.throwIfAborted();
+    if (isKept) return;
+    if (!last)
+      throw new AgentUnreachable(`The agent of node ${node} could not be reached to cancel task ${cancel.taskId}`);
+    await this.outcomes.recordOutcome({ runId, node, attempt, outcome: 'unreachable' });
+    this.attempts.inc({ outcome: 'given-up' });
+  }
+
+  /**
+   * Cancels the Task at its agent. Records the outcome here: the attempt that started this may be over.
+   * @returns false if the agent is to be asked again
+   */
+  private async cancelChild(cancel: ChildCancel, url: string): Promise<boolean> {
+    const { runId, node, attempt } = cancel;
+    const outcome = await cancelTask(this.directory, url, cancel.taskId, createCallIdentity(cancel));
+    const isOver = outcome !== 'unreachable' || Date.now() >= Date.parse(cancel.until);
+    if (isOver) await this.outcomes.recordOutcome({ runId, node, attempt, outcome });
+    this.attempts.inc({ outcome: isOver && outcome === 'unreachable' ? 'given-up' : outcome });
+    return isOver;
+  }
+
+  private resolveAgentUrl({ workflow, node, agentUrl }: ChildCancel): string {
+    if (workflow === undefined) return agentUrl;
+    return (
+      nodeUrl(workflow, { id: nodeOfInstance(node), type: 'own', config: {} }, this.address.internalUrl) ?? agentUrl
+    );
+  }
+}
+
+/** Resolves with the result, or with `undefined` after `SOON_MS`. */
+async function resolveSoon<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
+  // A later failure belongs to no attempt: the next one asks again.
+  asked?.catch(() => undefined);
+  const over = new AbortController();
+  try {
+    return await Promise.race([asked, delay(SOON_MS, undefined, { signal: over.signal })]);
+  } finally {
+    over.abort();
+  }
+}
+
+function createCallIdentity({
+  scope,
+  revision,
+  credential,
+  protocol,
+  runId,
+  node,
+  attempt,
+}: ChildCancel): CallIdentity {
+  return {
+    scope,
+    parent: { taskId: runId, reference: childReference(node, attempt) },
+    ...(revision !== undefined && { revision }),
+    ...(credential !== undefined && { credential }),
+    ...(protocol !== undefined && { protocol }),
+  };
+}
+
+const RUN_PATH = /^workflows\/([^/]+)$/;
+
+/** Cancels the remote Tasks of a run that was ended from outside. */
+@Injectable()
+export class RemoteChildren {
+  constructor(
+    endings: ChildEndings,
+    private readonly children: RunChildStore,
+    private readonly outcomes: CancelOutcomes,
+    private readonly workflows: WorkflowStore,
+    private readonly tasks: TaskStore,
+    private readonly jobs: Jobs,
+  ) {
+    endings.addRemoteEnding((run) => this.endAll(run));
+  }
+
+  private async endAll(run: TaskHeader): Promise<void> {
+    const children = await this.children.listChildren(run.taskId);
+    if (children.length === 0) return;
+    const known = new Set((await this.outcomes.listOutcomes(run.taskId)).map(attemptKey));
+    const definition = await this.definitionOf(run);
+    const unknown = children.filter(({ nodeId, attempt }) => !known.has(attemptKey({ node: nodeId, attempt })));
+    await this.jobs.enqueueJobs(unknown.map((child) => jobOf(run, child, definition)));
+  }
+
+  /**
+   * Returns the definition of a run. `undefined` if it is gone, and for runs of nodes, whose agents are called without
+   * a credential.
+   */
+  private async definitionOf({ taskId, tenant, agent }: TaskHeader): Promise<WorkflowDefinition | undefined> {
+    const [, workflow] = RUN_PATH.exec(agent) ?? [];
+    if (workflow === undefined) return undefined;
+    const revision = await acceptedRevision(this.tasks, taskId);
+    return (await findRevision(this.workflows.inTenant(tenant), workflow, revision))?.definition;
+  }
+}
+
+function jobOf(
+  { taskId: runId, tenant, owner }: TaskHeader,
+  { nodeId, attempt, taskId, agentUrl }: RunChild,
+  definition: WorkflowDefinition | undefined,
+): ReturnType<typeof createCancelJob> {
+  return createCancelJob({
+    runId,
+    node: nodeId,
+    attempt,
+    taskId,
+    agentUrl,
+    scope: { tenant, owner },
+    ...externalCall(definition?.nodes.find(({ id }) => id === readNodeId(nodeId))),
+  });
+}
+
+function attemptKey({ node, attempt }: { node: string; attempt: number }): string {
+  return `${node}#${attempt}`;
+}

@@ -1,0 +1,183 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { AgentDirectory } from '#libs/a2a-client';
+import { Jobs } from '#libs/jobs';
+import { redactedUrl } from '#libs/protocol';
+import { Metrics, Shutdown } from '#libs/service';
+import {
+  asksTheSame,
+  childReference,
+  LOOK_AT_REMOTE,
+  type NextLook,
+  nextLook,
+  pauseBefore,
+  readRemoteLook,
+  type RemoteLook,
+} from '#libs/workflow-engine';
+
+/** Stored state of a run and of a question for which it waits. */
+export interface LookPlace {
+  /** True if the run has ended or is gone. */
+  ended: boolean;
+  /** True if a poll has found that the remote Task has moved on. */
+  movedOn: boolean;
+}
+
+/** Stores the results of polls and the time slots of remote agents, for all replicas. */
+export abstract class RemoteLookStore {
+  abstract readPlace(look: RemoteLook): Promise<LookPlace>;
+
+  /**
+   * Enqueues the running job's next poll.
+   * @returns false, without enqueuing, if another job has replaced the running one
+   */
+  abstract continueWith(next: NextLook): Promise<boolean>;
+
+  /**
+   * Reserves the next time slot of an agent. Slots are `spacing` milliseconds apart.
+   * @returns the milliseconds until the slot
+   */
+  abstract reserveTurn(agent: string, spacing: number): Promise<number>;
+
+  /** Stores that the remote Task has moved on, unless another job has replaced that of the poll. */
+  abstract keepMovedOn(look: RemoteLook): Promise<void>;
+
+  /** Makes a waiting run due. @returns false if the run is executing or has ended */
+  abstract wakeRun(runId: string): Promise<boolean>;
+
+  /** Deletes the time slots of agents that no run waits for. */
+  abstract forgetIdleAgents(): Promise<void>;
+}
+
+/** Milliseconds between two polls of one origin, over all replicas: at most 240 polls a minute. */
+export const LOOK_SPACING_MS = 250;
+/** Longest wait for a time slot, in milliseconds, for which the poll starts at once. */
+const SOON_MS = 500;
+/** Milliseconds that an agent may take to answer. */
+const LOOK_MS = 5_000;
+/**
+ * Limits of concurrent polls in this process: of one origin, and in all. A poll beyond a limit is put off to its next
+ * turn.
+ */
+const LOOKS_AT_ORIGIN = 4;
+const LOOKS_AT_ONCE = 32;
+const TIDY = { name: 'runs.tidy-remote-looks', match: '41 * * * *' };
+
+/**
+ * Polls remote Tasks that have asked a run a question: such a Task may move on without the run, for example after a
+ * login.
+ * - A Task that has moved on resumes its run, even if a replica crashes.
+ * - An agent that is unreachable, rejects the poll, or has lost its Task changes nothing.
+ * - A poll holds no slot of the job queue while the agent answers.
+ */
+@Injectable()
+export class RemoteLooks {
+  private readonly logger = new Logger(RemoteLooks.name);
+  private readonly ending = new AbortController();
+  private readonly underWay = new Map<string, number>();
+  private readonly looks;
+  private count = 0;
+
+  constructor(
+    jobs: Jobs,
+    metrics: Metrics,
+    shutdown: Shutdown,
+    private readonly directory: AgentDirectory,
+    private readonly store: RemoteLookStore,
+  ) {
+    this.looks = metrics.counter(
+      'parley_remote_looks_total',
+      'Looks at the tasks of agents elsewhere that a run waits for: unchanged, moved-on, failed, or put off',
+      ['outcome'],
+    );
+    jobs.registerHandler(LOOK_AT_REMOTE, {
+      read: readRemoteLook,
+      run: async (look) => {
+        if (!('over' in look)) await this.handleLook(look);
+      },
+    });
+    jobs.registerHandler(TIDY.name, {
+      purpose: 'upkeep',
+      read: () => undefined,
+      run: () => this.store.forgetIdleAgents(),
+    });
+    jobs.scheduleCron(TIDY);
+    shutdown.registerStep('executions', async () => this.ending.abort());
+  }
+
+  /** Enqueues the next poll, and starts this one unless the agent's time slot is still to come. */
+  private async handleLook(look: RemoteLook): Promise<void> {
+    const { ended, movedOn } = await this.store.readPlace(look);
+    if (ended) return;
+    const { reserved: _reserved, ...later } = { ...look, looks: look.looks + 1 };
+    const next = nextLook(later, pauseBefore(later.looks));
+    if (movedOn) {
+      // An executing run may have checked before the result was stored: it is woken once it waits.
+      if (!(await this.store.wakeRun(look.runId))) await this.store.continueWith(next);
+      return;
+    }
+    const origin = originOf(look.agentUrl);
+    if (look.reserved !== true) {
+      const wait = await this.store.reserveTurn(origin, LOOK_SPACING_MS);
+      if (wait > SOON_MS) {
+        await this.store.continueWith(nextLook({ ...look, reserved: true }, wait));
+        return;
+      }
+    }
+    if (await this.store.continueWith(next)) this.startLook(look, origin);
+  }
+
+  private startLook(look: RemoteLook, origin: string): void {
+    const atOrigin = this.underWay.get(origin) ?? 0;
+    if (this.count >= LOOKS_AT_ONCE || atOrigin >= LOOKS_AT_ORIGIN) {
+      this.looks.inc({ outcome: 'put-off' });
+      return;
+    }
+    this.count += 1;
+    this.underWay.set(origin, atOrigin + 1);
+    void this.lookOnce(look).finally(() => {
+      this.count -= 1;
+      const left = (this.underWay.get(origin) ?? 1) - 1;
+      if (left > 0) this.underWay.set(origin, left);
+      else this.underWay.delete(origin);
+    });
+  }
+
+  /** Polls a Task once. Never rejects: the next poll is already enqueued. */
+  private async lookOnce(look: RemoteLook): Promise<void> {
+    try {
+      const isSame = await this.asksTheSame(look);
+      this.looks.inc({ outcome: isSame === undefined ? 'failed' : isSame ? 'unchanged' : 'moved-on' });
+      if (isSame !== false) return;
+      await this.store.keepMovedOn(look);
+      await this.store.wakeRun(look.runId);
+    } catch (error) {
+      const { agentUrl, taskId, runId } = look;
+      this.logger.warn(
+        { err: error, runId, taskId, url: redactedUrl(agentUrl) },
+        'A look at a remote task was not kept',
+      );
+    }
+  }
+
+  /** Returns `undefined` if the agent gives no answer. */
+  private async asksTheSame(look: RemoteLook): Promise<boolean | undefined> {
+    const { runId, node, attempt, taskId, agentUrl, scope, credential } = look;
+    const options = {
+      scope,
+      parent: { taskId: runId, reference: childReference(node, attempt) },
+      ...(credential !== undefined && { credential }),
+      timeouts: { refused: 0, total: LOOK_MS },
+      signal: AbortSignal.any([this.ending.signal, AbortSignal.timeout(LOOK_MS)]),
+    };
+    try {
+      const client = await this.directory.resolveClient(agentUrl, options);
+      return asksTheSame(look, await client.getTask(taskId, options));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { callerFlagSql, Jobs } from '#libs/jobs';
+import { Database } from '#libs/postgres';
+import { type LastSequences, LOOK_AGAIN, readRecheckJob, type RecheckChildren } from '#libs/workflow-engine';
+
+/**
+ * Resumes runs whose questions were answered elsewhere. A child may be answered while its run is about to wait, after
+ * the run has polled it for the last time. The trigger of WakeAskingRuns makes waiting runs due but skips locked rows.
+ * The job that is committed with the wait checks once more, even after a crash.
+ */
+@Injectable()
+export class RunWaking {
+  constructor(
+    jobs: Jobs,
+    private readonly database: Database,
+  ) {
+    jobs.registerHandler(LOOK_AGAIN, { read: readRecheckJob, run: (payload) => this.lookAgain(payload) });
+  }
+
+  private async lookAgain({ runId, children }: RecheckChildren): Promise<void> {
+    if (await this.hasNews(children)) await this.database.pool.query(MAKE_DUE, [runId]);
+  }
+
+  private async hasNews(children: LastSequences): Promise<boolean> {
+    const taskIds = Object.keys(children);
+    const free = await this.readSequences(FREE, taskIds);
+    if (free.some(({ task_id: taskId, last_sequence: sequence }) => sequence !== children[taskId])) return true;
+    const known = new Set(free.map(({ task_id: taskId }) => taskId));
+    for (const taskId of taskIds) {
+      if (known.has(taskId)) continue;
+      const [child] = await this.readSequences(ONCE_FREE, taskId);
+      if (child && child.last_sequence !== children[taskId]) return true;
+    }
+    return false;
+  }
+
+  private async readSequences(text: string, which: string | readonly string[]): Promise<ChildSequenceRow[]> {
+    return (await this.database.pool.query<ChildSequenceRow>(text, [which])).rows;
+  }
+}
+
+interface ChildSequenceRow {
+  task_id: string;
+  last_sequence: number;
+}
+
+// A transaction that moved a child before its run was seen to wait holds the child's row until it commits; a later one
+// sees the waiting run. Wait for one row at a time: a transaction that holds one row while it waits for another could
+// deadlock.
+const FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = ANY($1::text[]) FOR SHARE SKIP LOCKED';
+const ONCE_FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = $1 FOR SHARE';
+
+// A run that is executing at this moment stops being due with the next event that it writes.
+export const MAKE_DUE = `
+  WITH due AS (
+    UPDATE task SET wake_at = least(wake_at, now())
+    WHERE task_id = $1 AND state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')
+    RETURNING task_id, tenant, owner)
+  SELECT graphile_worker.add_job('tasks.wake', json_build_object('taskId', task_id), job_key => 'tasks.wake/' || task_id,
+                                 flags => ARRAY[${callerFlagSql('tenant', 'owner')}])
+  FROM due`;
