@@ -3,15 +3,15 @@ const HELP = `Parley: a durable service in front of AI agents (A2A 1.0 and 0.3)
   npm start                 starts it; settings come from the environment
   npm start -- --help       this text
 
-Settings that most people need (all of them: docs/VARIABLES.md)
+Common settings (all: docs/VARIABLES.md)
 
-  PORT, HOST                where it listens; 3000 and 127.0.0.1
-  DATABASE_URL              a PostgreSQL 15 or newer; otherwise one of its own is kept under DATA_DIR (./.data)
+  PORT, HOST                address to listen at; default 3000 and 127.0.0.1
+  DATABASE_URL              a PostgreSQL 15 or newer; default: an embedded one under DATA_DIR (./.data)
   AUTH_MODE, AUTH_API_KEYS  who may call: none (loopback only), api-key with name:key,..., or jwt
-  PUBLIC_URL                the address that agent cards tell
+  PUBLIC_URL                address in agent cards
   GRPC_PORT                 switches gRPC on
   LLM_BASE_URL, LLM_API_KEY, LLM_MODEL, LLM_INPUT_MODES
-                            an OpenAI-compatible model; otherwise agent nodes repeat what they are told
+                            an OpenAI-compatible model; without one, agent nodes repeat their input
   LOG_LEVEL                 fatal, error, warn, info, debug, trace or silent; info
 
 When it is ready, /docs describes the management API, and / is the console.

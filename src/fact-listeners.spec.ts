@@ -26,7 +26,7 @@ const FACTS: { [Name in FactName]: { fact: FactPayloads[Name]; count: string; li
   'question.asked': {
     fact: { ...TASK, state: 'TASK_STATE_INPUT_REQUIRED' },
     count: 'parley_questions_total{state="TASK_STATE_INPUT_REQUIRED"} 1',
-    line: 'A task asks',
+    line: 'A task asks a question',
   },
   'card.changed': {
     fact: { url: 'https://a.example', tenant: '', paths: ['/url'], policy: 'block', significant: true, blocked: true },

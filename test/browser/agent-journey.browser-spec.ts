@@ -99,7 +99,7 @@ describe('agents with tools in the console', () => {
     expect(mcp.calls.map(({ tool }) => tool)).toEqual(['search']);
     await nodeOf(page, 'agent1').click();
     const steps = page.locator('[data-step]');
-    await steps.nth(2).getByText('Somebody is asked').waitFor();
+    await steps.nth(2).getByText('Waiting for approval').waitFor();
     await steps.nth(0).getByText('Let me look.').waitFor();
     await steps.nth(0).getByText('40 → 5 tokens').waitFor();
     await steps.nth(1).getByRole('button', { name: 'Arguments' }).click();
@@ -199,7 +199,7 @@ describe('agents with tools in the console', () => {
     await open('Tools');
     // The servers move what is below them, also from under the pointer.
     await panel.getByRole('button', { name: `Tools of ${server}` }).waitFor();
-    for (const section of ['Other models', 'Its answer', 'What it remembers', 'Limits']) await open(section);
+    for (const section of ['Other models', 'Its answer', 'Memory', 'Limits']) await open(section);
     expect(await panel.locator('button[aria-expanded="true"]').count()).toBe(5);
     await page.getByRole('button', { name: 'Built-in tools' }).click();
     await page.getByRole('checkbox', { name: 'calculator' }).check();
@@ -209,14 +209,14 @@ describe('agents with tools in the console', () => {
     await page.keyboard.press('Enter');
     await page.locator('[data-panel]').getByRole('alert').getByText('tools[2] must be one of').waitFor();
     await page.getByRole('button', { name: 'Remove no_such_tool' }).click();
-    await page.getByLabel('Ask in its place').fill(model);
+    await page.getByLabel('Next model to ask').fill(model);
     await page.keyboard.press('Enter');
-    await page.getByLabel('What it is').selectOption('json');
+    await page.getByLabel('Answer type').selectOption('json');
     await page.getByLabel('Temperature').fill('0.2');
     await page.getByLabel('Remembers').selectOption('none');
     await page.getByLabel('Calls of the model').fill('4');
     await page.getByLabel('Tokens for one answer').fill('9000');
-    await page.getByLabel("A tool's call that was cut off").selectOption('fail');
+    await page.getByLabel('Interrupted tool call').selectOption('fail');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Not saved').waitFor({ state: 'detached' });
     const { body } = await stage.api.call<Workflow>('GET', `/workflows/${name}`);

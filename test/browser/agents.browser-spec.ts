@@ -40,7 +40,7 @@ describe('the view of agents', () => {
     await page.getByLabel('Search agents').fill(`${name} / ext`);
     await page.getByRole('link', { name: called.url.slice(7) }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: `${name} / ext` }).click();
-    await page.getByText('The card has all that A2A 1.0 asks for.').waitFor();
+    await page.getByText('The card has all members that A2A 1.0 requires.').waitFor();
     await page.goto(at(''));
     await page.getByLabel('URL of a remote agent').fill('not a url');
     await page.keyboard.press('Enter');
@@ -53,7 +53,7 @@ describe('the view of agents', () => {
     await page.getByRole('button', { name: 'Forget' }).click();
     // Searched for: what other tests made on the same service may fill the first page.
     await page.getByLabel('Search agents').fill(added.url.slice(7));
-    await page.getByRole('heading', { name: 'No agent is like that' }).waitFor();
+    await page.getByRole('heading', { name: 'No agent matches' }).waitFor();
     expect(await page.getByRole('link', { name: added.url.slice(7) }).count()).toBe(0);
   });
 
@@ -128,7 +128,7 @@ describe('the view of agents', () => {
     await page.getByRole('button', { name: 'Add data' }).click();
     await page.getByLabel('Data as JSON').fill('{');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByRole('alert').getByText('The data is no JSON.').waitFor();
+    await page.getByRole('alert').getByText('The data is not valid JSON.').waitFor();
     await page.getByLabel('Data as JSON').fill('{"answer": 42}');
     await page.getByRole('button', { name: 'Send' }).click();
     const answer = said(page, 'agent').first();

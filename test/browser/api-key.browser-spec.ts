@@ -11,13 +11,13 @@ describe('a console whose service wants an API key', () => {
 
   inBrowser('asks for it, keeps it in the tab, and says what is wrong without it', async () => {
     const page = await browser.open(`${stage.parley.url}/agents`);
-    await page.getByRole('dialog', { name: 'This service wants an API key' }).waitFor();
+    await page.getByRole('dialog', { name: 'This service requires an API key' }).waitFor();
     await page.getByRole('button', { name: 'Not now' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByLabel('API key', { exact: true }).fill(`${KEY}1`);
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').getByText('did not take this key').waitFor();
+    await page.getByRole('dialog').getByText('rejected this key').waitFor();
     await page.getByLabel('API key', { exact: true }).fill(KEY);
     await page.keyboard.press('Enter');
     await page.getByRole('table', { name: 'Agents' }).waitFor();
@@ -33,7 +33,7 @@ describe('a console whose service wants an API key', () => {
     const page = await browser.open(`${stage.parley.url}/agents`);
     await page.getByLabel('API key', { exact: true }).fill(`${KEY}”`);
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').getByText('No API key has a character like one of these').waitFor();
+    await page.getByRole('dialog').getByText('The key has a character that is not allowed in an API key').waitFor();
     await page.getByLabel('API key', { exact: true }).fill(KEY);
     await page.keyboard.press('Enter');
     await page.getByRole('table', { name: 'Agents' }).waitFor();
@@ -51,7 +51,7 @@ describe('a console whose service wants an API key', () => {
     expect(await page.getByRole('button', { name: 'Use another API key' }).count()).toBe(0);
     await page.getByLabel('API key', { exact: true }).fill(made.body.key);
     await page.keyboard.press('Enter');
-    await page.getByText('Not live: this key may not follow what happens.').waitFor();
+    await page.getByText('Not live: this key may not subscribe to events.').waitFor();
     await page.getByRole('alert').getByRole('button', { name: 'Use another key' }).click();
     const dialog = page.getByRole('dialog', { name: 'Use another API key' });
     await dialog.getByRole('button', { name: 'Not now' }).click();
@@ -101,9 +101,9 @@ describe('a console whose service wants an API key', () => {
     await page.getByLabel('Model', { exact: true }).fill('large');
     await page.getByLabel('Base URL').fill('http://169.254.169.254/v1');
     await page.getByLabel('Credential').selectOption(credential);
-    await page.getByLabel('Takes beside text').fill('image/*');
+    await page.getByLabel('Media types besides text').fill('image/*');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('must not be an address that this service does not call').first().waitFor();
+    await page.getByText('must be an address that this service may call').first().waitFor();
     await page.getByLabel('Base URL').fill('https://models.example.com/v1');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('table', { name: 'Models' }).getByRole('link', { name: model }).click();

@@ -43,7 +43,7 @@ describe('the view of conversations', () => {
     await page.getByLabel('Requester').fill(ann.url);
     await page.getByLabel('Target').fill('nobody_knows_me');
     await page.getByLabel('Message').fill('Hello Bob');
-    await page.getByLabel('Most turns').fill('2');
+    await page.getByLabel('Maximum turns').fill('2');
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByText('there is no agent "nobody_knows_me"').first().waitFor();
     await page.getByLabel('Target').fill(bob.url);
@@ -123,7 +123,7 @@ describe('the view of conversations', () => {
     const page = await browser.open(at(`/${id}`));
     await page.locator('[data-typing="target"]').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await badge(page, 'complete').getByText('cancelled').waitFor();
+    await badge(page, 'complete').getByText('canceled').waitFor();
     expect((await talks().get(id)).outcome).toBe('canceled');
   });
 

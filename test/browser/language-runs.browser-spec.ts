@@ -373,7 +373,7 @@ describe('runs of the language', () => {
     await details(page).getByRole('link', { name: 'an earlier run' }).click();
     await page.waitForURL(`**/runs/${origin}/nodes/first`);
     await details(page).getByRole('button', { name: 'Close details' }).click();
-    await details(page).getByRole('list', { name: 'Runs made of this one' }).getByRole('link').waitFor();
+    await details(page).getByRole('list', { name: 'Reruns of this run' }).getByRole('link').waitFor();
     await page.getByRole('button', { name: 'Run again', exact: true }).press('Enter');
     await page.getByRole('menuitem', { name: /With other inputs/ }).press('Enter');
     const dialog = page.getByRole('dialog');
@@ -383,6 +383,6 @@ describe('runs of the language', () => {
     await dialog.getByRole('button', { name: 'Start' }).click();
     await page.waitForURL((url) => !url.pathname.includes(origin));
     await result(page, 'First y, Second y');
-    await details(page).getByRole('region', { name: 'Related runs' }).getByText('Made of').waitFor();
+    await details(page).getByRole('region', { name: 'Related runs' }).getByText('Rerun of').waitFor();
   });
 });

@@ -76,7 +76,7 @@ describe('what a run gives', () => {
     const runId = await ran({ text: `${'> '.repeat(10_000)}deep` });
     const page = await browser.open(`${stage.parley.url}/runs/${runId}`);
     const result = page.getByRole('group', { name: 'Result, rendered' });
-    await result.getByText('As it was written').waitFor();
+    await result.getByText('Shown as plain text').waitFor();
     await result.getByText(/> deep$/).waitFor();
   });
 

@@ -62,7 +62,7 @@ describe('what runs are started with', () => {
     });
     await dialog.getByText('Which tea is it?').waitFor();
     expect(await dialog.getByLabel('tea').getAttribute('placeholder')).toBe('green');
-    await dialog.getByText('How many are there? Where nothing is given: 2').waitFor();
+    await dialog.getByText('How many are there? Default: 2').waitFor();
   });
 
   inBrowser('does not start with an input that is no JSON', async () => {
@@ -138,7 +138,7 @@ describe('what runs are started with', () => {
     await nodeReaches(page, 'out', 'completed');
     const again = async (): Promise<void> => {
       await page.getByRole('button', { name: 'Run again', exact: true }).press('Enter');
-      await page.getByRole('menuitem', { name: 'All of it, anew' }).press('Enter');
+      await page.getByRole('menuitem', { name: 'All nodes' }).press('Enter');
     };
     await page.route('**/rerun', loseAnswer, { times: 1 });
     await again();

@@ -48,11 +48,11 @@ describe('the view of a run', () => {
       .waitFor();
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await nodeReaches(page, 'ext', 'canceled');
-    await cause(page).getByText('Somebody cancelled this run.').waitFor();
-    await page.getByRole('heading', { name: 'What became of its Tasks' }).waitFor();
+    await cause(page).getByText('This run was canceled.').waitFor();
+    await page.getByRole('heading', { name: 'Outcome of its Tasks' }).waitFor();
     await page.getByRole('button', { name: 'ext', exact: true }).click();
     await cause(page)
-      .getByText(/Cancelled/)
+      .getByText(/Canceled/)
       .waitFor();
     fake.release();
   });

@@ -51,7 +51,7 @@ describe('the view of Tasks', () => {
     expect(await links(page).count()).toBe(1);
     await page.getByLabel('Context id').fill('no-such-context');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'No Task is like that' }).waitFor();
+    await page.getByRole('heading', { name: 'No Task matches' }).waitFor();
     await page.goto(at('?agent=nobody'));
     await page.getByRole('alert').getByText('workflow "nobody" not found').waitFor();
   });
@@ -74,7 +74,7 @@ describe('the view of Tasks', () => {
     await page.goto(at(`?agent=${inner.name}`));
     await links(page).first().waitFor();
     await page.getByLabel('Only top level').check();
-    await page.getByRole('heading', { name: 'No Task is like that', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'No Task matches', exact: true }).waitFor();
   });
 
   inBrowser('looks through five hundred for them, and through more when it is told to', async () => {
@@ -83,13 +83,13 @@ describe('the view of Tasks', () => {
     for (let sent = 0; sent < 510; sent += 30)
       await Promise.all(Array.from({ length: 30 }, () => send(name, 'in', 'hello', {}, { contextId })));
     const page = await browser.open(at(`?context=${contextId}&top=true`));
-    await page.getByRole('heading', { name: 'No Task is like that so far' }).waitFor();
-    await page.getByText('The 500 Tasks that changed last were looked through.').waitFor();
-    await page.getByRole('button', { name: 'Look further' }).click();
+    await page.getByRole('heading', { name: 'No matching Task so far' }).waitFor();
+    await page.getByText('The 500 most recently updated Tasks were searched.').waitFor();
+    await page.getByRole('button', { name: 'Search further' }).click();
     await links(page).filter({ hasText: runId }).waitFor();
     await page.getByText('The list is complete.').waitFor({ state: 'attached' });
     expect(await links(page).allInnerTexts()).toEqual([runId]);
-    expect(await page.getByRole('button', { name: 'Look further' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Search further' }).count()).toBe(0);
   });
 
   inBrowser('shows one live: its words, its log, its JSON, and cancels it', async () => {
@@ -104,7 +104,7 @@ describe('the view of Tasks', () => {
     const page = await browser.open(at(`/${task.id}`));
     await badge(page, 'TASK_STATE_INPUT_REQUIRED').waitFor();
     await page.locator('[data-artifact="a"] h1', { hasText: 'Begun' }).waitFor();
-    await page.getByRole('region', { name: 'Last word' }).getByText('go on?').waitFor();
+    await page.getByRole('region', { name: 'Last message' }).getByText('go on?').waitFor();
     await page.getByRole('tab', { name: 'Events' }).click();
     await page.locator('[data-sequence="1"]').getByText('Submitted').waitFor();
     await page.getByText('Artifact answer').waitFor();
@@ -116,7 +116,7 @@ describe('the view of Tasks', () => {
     await badge(page, 'TASK_STATE_CANCELED').waitFor();
     await page
       .locator(`[data-sequence="${before + 1}"]`)
-      .getByText('Cancelled')
+      .getByText('Canceled')
       .waitFor();
     expect(await page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(0);
     await page.goto(at(`/${task.id}?tab=json`));

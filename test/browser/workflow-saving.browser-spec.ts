@@ -22,7 +22,7 @@ describe('what is not saved in the workflow editor', () => {
   const describing = async (page: Page, description: string) => {
     await page.getByRole('button', { name: 'Describe', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Describe a workflow' });
-    await dialog.getByLabel('What shall it do?').fill(description);
+    await dialog.getByLabel('What should it do?').fill(description);
     await dialog.getByRole('button', { name: 'Write it' }).click();
     return dialog;
   };

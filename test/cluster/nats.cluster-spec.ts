@@ -78,7 +78,7 @@ describeWithNats('replicas that signal each other over NATS', () => {
     expect(await signalsAt(cluster.replicas[0]!)).toEqual({
       status: 'up',
       degraded: true,
-      message: 'NATS is out of reach: what other replicas do is looked for instead, within about a second',
+      message: 'NATS is out of reach: replicas poll instead, with a delay of about a second',
     });
     await readElsewhere();
   });
@@ -109,7 +109,7 @@ describeWithNats('replicas that signal each other over NATS', () => {
   it('have told nobody the password', async () => {
     const secrets = [NATS_PASSWORD, encodeURIComponent(NATS_PASSWORD)];
     for (const replica of all) {
-      expect(replica.logs()).toContain('(NATS) is lost; it is tried again');
+      expect(replica.logs()).toContain('(NATS) is lost; reconnecting');
       for (const secret of secrets) expect(replica.logs()).not.toContain(secret);
       if (replica.running()) expect(await (await fetch(`${replica.url}/health/ready`)).text()).not.toContain('@');
     }

@@ -104,7 +104,7 @@ describe('an agent with tools', () => {
     expect(asking.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     const fields = { taskId: asking.id, contextId: asking.contextId };
     const done = await sendTask(base, [{ data: { decision: 'no' } }], { fields });
-    expect(done.status.message?.parts[0]?.text).toMatch(/^It is .*the call was refused by whoever was asked about it/);
+    expect(done.status.message?.parts[0]?.text).toMatch(/^It is .*the call was not approved/);
   });
 });
 

@@ -45,7 +45,7 @@ describeOnLinux('parley backup of the database under DATA_DIR', () => {
   it('makes none where there is none', async () => {
     const refused = await command.run('backup', 'none.dump');
     expect(refused).toMatchObject({ code: 2, out: '' });
-    expect(refused.err).toContain(`No service has kept anything under ${dataDir.path}`);
+    expect(refused.err).toContain(`There is no service's database under ${dataDir.path}`);
     expect(existsSync(dataDir.path)).toBe(false);
   });
 

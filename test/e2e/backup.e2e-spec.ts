@@ -107,7 +107,7 @@ describeWithDebianPostgres('parley backup and restore', () => {
     expect(readFileSync(file('one.dump')).includes(TOKEN)).toBe(false);
     const again = await at(url, 'backup', 'one.dump');
     expect(again).toMatchObject({ code: 2, out: '' });
-    expect(again.err).toContain('is there already');
+    expect(again.err).toContain('already exists');
   });
 
   it('restores into an empty database, where another service goes on with it', async () => {
@@ -115,8 +115,8 @@ describeWithDebianPostgres('parley backup and restore', () => {
     const restored = await as({ DATABASE_URL: target, CREDENTIALS_KEY: key() }, 'restore', 'one.dump');
     expect(restored).toMatchObject({ code: 0 });
     expect(restored.out).toMatch(/^\d+ tables restored/);
-    expect(restored.err).toContain('No key that is known here opens 2 secrets');
-    expect(restored.err).toContain('goes on with what was under way');
+    expect(restored.err).toContain('No known key decrypts 2 secrets');
+    expect(restored.err).toContain('resumes the runs that were active');
     const other = await startParley({ databaseUrl: target, env: { CREDENTIALS_KEY: credentialsKey } });
     try {
       const api = new Api(other.url);
@@ -170,8 +170,8 @@ describeWithDebianPostgres('parley backup and restore', () => {
   it('leaves out the keys of the service where it is told to, also of one of an earlier version', async () => {
     const made = await at(url, 'backup', 'keyless.dump', '--without-keys');
     expect(made).toMatchObject({ code: 0 });
-    expect(made.err).toContain('CREDENTIALS_KEY opens 1 of the secrets in it');
-    expect(made.err).not.toContain('keep it as you keep secrets');
+    expect(made.err).toContain('CREDENTIALS_KEY decrypts 1 of its secrets');
+    expect(made.err).not.toContain('protect it like a secret');
     const target = await server.database(PASSWORD);
     expect(await at(target, 'restore', 'keyless.dump')).toMatchObject({ code: 0 });
     const { query, end } = openDatabase(target);
@@ -198,12 +198,12 @@ describeWithDebianPostgres('parley backup and restore', () => {
     ];
     const said = answers.map(({ code, out, err }) => `${code} ${out}${err.trim()}`);
     expect(said).toEqual([
-      expect.stringMatching(/^2 parley: .*none\.dump is not there\.$/),
+      expect.stringMatching(/^2 parley: .*none\.dump does not exist\.$/),
       '1 parley: There is no service in this database yet.',
       expect.stringMatching(/^1 parley: DATABASE_URL: connect ECONNREFUSED/),
       '2 parley: DATABASE_URL: must be a postgres:// URL',
       expect.stringMatching(/^2 parley: \/.*package\.json: .*input file does not appear to be a valid archive/),
-      expect.stringMatching(/^2 parley: .*taken\.dump\.part is there: another backup writes it/),
+      expect.stringMatching(/^2 parley: .*taken\.dump\.part exists: another backup is writing it/),
       expect.stringMatching(/^1 Writing .* …\nparley: pg_dump: .*invalid URI query parameter: "nonsense"/),
     ]);
     expect(said.join('\n')).not.toContain(PASSWORD);

@@ -216,7 +216,7 @@ describe('the gRPC binding of a service', () => {
     const refused = await startRefused({ databaseUrl: database.url, env });
     expect(refused.code).toBe(1);
     const told = refused.logs.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
-    expect(told).toEqual(['Parley could not start: GRPC_PORT: nothing can listen there']);
+    expect(told).toEqual(['Parley could not start: GRPC_PORT: the server cannot listen on this port']);
     await parley.stop();
     await database.drop();
   });

@@ -92,7 +92,7 @@ describe('set, wait, human and workflow nodes as agents of their own', () => {
     const far = await sendTask(base('pause'), [
       { data: { at: new Date(Date.now() + 400 * 86_400_000).toISOString() } },
     ]);
-    expect(far.status.message?.parts[0]?.text).toBe('Error: it would wait for longer than a year');
+    expect(far.status.message?.parts[0]?.text).toBe('Error: the wait must not be longer than a year');
   });
 
   it('wait goes on after kill -9 of the replica, until the time that it had noted', async () => {

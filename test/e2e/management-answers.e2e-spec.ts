@@ -50,7 +50,7 @@ describe('answers of the service', () => {
     const told = frames.filter(({ event }) => event === 'template.warning');
     expect(told.map(({ data }) => [data.node_id, data.payload])).toEqual([
       ['out', { reference: '{{in.foo}}', message: expect.stringContaining('stands for {{in}}') }],
-      ['out', { reference: '{{nope}}', message: expect.stringContaining('stays as it is written') }],
+      ['out', { reference: '{{nope}}', message: expect.stringContaining('stays unchanged') }],
     ]);
     expect(frames.map(step)).toContain('a2a.sending:out');
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { out: 'x {{nope}} {{nope}} x' } });

@@ -81,7 +81,7 @@ describe('an agent with tools of an MCP server', () => {
     expect(await look()).toMatchObject({ status: 'unreachable', error: AWAY, tools: [{ name: 'echo' }] });
     const frames = await traced(name);
     const tool = `${name}/echo`;
-    const error = `the MCP server "${name}" is away: ${AWAY}`;
+    const error = `the MCP server "${name}" is unavailable: ${AWAY}`;
     expect(payloads(frames, 'tool.call')).toEqual([{ tool, id: 'c1', args: { text: 'hello' }, step: 1 }]);
     expect(payloads(frames, 'tool.result')).toEqual([{ tool, id: 'c1', error }]);
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { a: `It gave: ${error}` } });

@@ -101,7 +101,7 @@ describe.each(ERAS)('the official client in %s', (version, mode) => {
     for (const [args, text] of [
       [{}, 'inputs.topic: is required'],
       [{ topic: 'A' }, 'inputs.topic: must NOT have fewer than 2 characters'],
-      [{ topic: 'Ada', tone: 'warm' }, 'inputs.tone: is no input of this workflow; the inputs are topic'],
+      [{ topic: 'Ada', tone: 'warm' }, 'inputs.tone: is not an input of this workflow; the inputs are topic'],
     ] as const) {
       const result = await client.callTool({ name: greeting, arguments: args });
       expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text }] });

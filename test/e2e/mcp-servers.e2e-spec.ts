@@ -330,7 +330,9 @@ describe('a server that changes', () => {
       ['kept', false],
     ]);
     for (const tool of ['echo', 'added']) {
-      expect(outcomeOf(await runOf(`${name}/${tool}`))).toContain('is not as it was, and nobody has accepted that yet');
+      expect(outcomeOf(await runOf(`${name}/${tool}`))).toContain(
+        'is not as it was, and the change is not accepted yet',
+      );
     }
     expect(outcomeOf(await runOf(`${name}/kept`))).toBe('kept');
     expect(server.calls.map((it) => it.tool)).toEqual(['kept']);
@@ -376,7 +378,7 @@ describe('a server that is away', () => {
       tools: [{ name: 'echo' }],
     });
     expect(outcomeOf(await runOf(`${name}/echo`))).toBe(
-      `node "work": tool "${name}/echo": the MCP server "${name}" is away: no connection (ECONNREFUSED)`,
+      `node "work": tool "${name}/echo": the MCP server "${name}" is unavailable: no connection (ECONNREFUSED)`,
     );
   });
 });

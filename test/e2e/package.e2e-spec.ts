@@ -94,7 +94,7 @@ describe('parley-a2a, installed from tarballs into an empty folder without a reg
   it('leads from a template to the result of a run that asked somebody', async () => {
     expect((await stranger.run('init', 'approval')).out).toContain('workflows/approval.json');
     await until(() => dev.out().includes('approval created'), { what: 'the workflow to be applied' });
-    expect(await stranger.run('check')).toMatchObject({ code: 0, out: '1 workflow checked, nothing is wrong.\n' });
+    expect(await stranger.run('check')).toMatchObject({ code: 0, out: '1 workflow checked, no problems found.\n' });
     expect(await stranger.run('apply')).toMatchObject({ code: 0, out: 'approval unchanged\n' });
     expect(await stranger.run('diff')).toMatchObject({ code: 0 });
     const change = 'change:={"title":"tea","risk":"high"}';
@@ -125,7 +125,7 @@ describe('parley-a2a, installed from tarballs into an empty folder without a reg
 
   it('shows the card of an agent', async () => {
     const { code, out } = await stranger.run('card', `${url}/a2a/workflows/approval/`);
-    expect([code, out]).toEqual([0, expect.stringMatching(/The card at \S+ has all that A2A asks for\./)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/The card at \S+ has all members that A2A requires\./)]);
   });
 
   it('is a client for programs, and has console and documentation', async () => {

@@ -261,8 +261,8 @@ describe('A run that asks a person', () => {
     await stage.api.reached(runId, ['input-required']);
     const before = await getTask(base, runId);
     for (const [node, description] of [
-      ['zz', 'names no node of the run'],
-      ['title', 'names a node that asks nothing'],
+      ['zz', 'must be a node of the run'],
+      ['title', 'names a node without an open question'],
       [7, 'must be the name of a node'],
     ] as const) {
       const { error } = (await answerTo(node)).body;

@@ -148,7 +148,7 @@ describe('parley with workflows in files', () => {
     const alone = new ParleyCommand({ PARLEY_URL: 'http://127.0.0.1:9' });
     stage.defer(() => alone.end());
     cpSync(join(parley.folder, 'workflows'), join(alone.folder, 'workflows'), { recursive: true });
-    expect(await alone.run('check')).toMatchObject({ code: 0, out: '1 workflow checked, nothing is wrong.\n' });
+    expect(await alone.run('check')).toMatchObject({ code: 0, out: '1 workflow checked, no problems found.\n' });
     const nodes = [
       { id: 'a', type: 'odd' },
       { id: 'b', type: 'tool', config: { tool: 'nope' } },
@@ -238,7 +238,7 @@ describe('parley', () => {
     expect(existsSync(join(parley.folder, 'workflows/approval.json'))).toBe(true);
     expect(await parley.run('init', 'approval')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('there already'),
+      err: expect.stringContaining('already there'),
     });
     expect(await parley.run('init', 'nope')).toMatchObject({ code: 2, err: expect.stringContaining('briefing') });
   });

@@ -97,7 +97,12 @@ describe('the ledger', () => {
     const params = { taskId, id: pending?.configId };
     await rpc(`${stage.parley.url}/a2a`, 'DeleteTaskPushNotificationConfig', params);
     const [failed] = await deliveries(taskId, 'failed', 1);
-    expect(failed).toMatchObject({ id: pending?.id, attempts: 1, lastStatus: 503, disabledReason: 'It was deleted' });
+    expect(failed).toMatchObject({
+      id: pending?.id,
+      attempts: 1,
+      lastStatus: 503,
+      disabledReason: 'The config was deleted',
+    });
     expect(failed).not.toHaveProperty('nextAttemptAt');
     await deliveries(taskId, 'pending', 0);
     await deliveries(taskId, 'delivered', 1);

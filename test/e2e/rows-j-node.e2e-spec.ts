@@ -80,10 +80,13 @@ describe('the node type brainstorm', () => {
     ['agents must have 2 to 20 entries', { agents: [{ agent: 'http://127.0.0.1:1' }] }],
     ['agents[1].agent must be the URL', { agents: [{ agent: 'one' }, { agent: 'not one' }] }],
     ['agents[0].role must be one of', { agents: [{ agent: 'one', role: 'chief' }, { agent: 'two' }] }],
-    ['agents[0].skills[0] is no known skill', { agents: [{ agent: 'one', skills: ['juggling'] }, { agent: 'two' }] }],
+    [
+      'agents[0].skills[0] is not a known skill',
+      { agents: [{ agent: 'one', skills: ['juggling'] }, { agent: 'two' }] },
+    ],
     ['maxIterations must be a number from 1 to 100', { maxIterations: 0 }],
     ['idea must be a string', { idea: 7 }],
-    ['llmConfig must be an object with no members but', { llmConfig: { apiKey: 'sk-123' } }],
+    ['llmConfig must be an object with only the members', { llmConfig: { apiKey: 'sk-123' } }],
   ])('is refused at save: %s', async (problem, config) => {
     const workflow = linear(unique('storm'), input('topic'), storm(config));
     const reply = await stage.api.call('POST', '/workflows', workflow);

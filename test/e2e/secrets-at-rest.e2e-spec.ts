@@ -163,7 +163,7 @@ it('says so, and sends nothing, where no key opens a secret', async () => {
     const { body } = await api.call<{ deliveries: JsonObject[] }>('GET', `/deliveries?taskId=${taskId}&status=failed`);
     return body.deliveries[0];
   });
-  expect(delivery.disabledReason).toBe('Its token and credentials cannot be decrypted any more');
+  expect(delivery.disabledReason).toBe('The token and credentials can no longer be decrypted');
   // What was signed before can still be verified, and something signs from now on.
   const { name } = await api.save(linear(unique('w'), script('s', { complete: 'x' })));
   const configuration = { taskPushNotificationConfig: { url: hook.url } };

@@ -43,13 +43,13 @@ export const USAGE = `A stand-alone A2A agent (in the repository: npm run agent 
   --role role           take part in brainstorms: build, review, refine or devils_advocate; with a model where
                         LLM_BASE_URL names an endpoint, by rules otherwise
   --model name          the model to ask, instead of LLM_MODEL
-  --system-prompt text  what the model is told first
+  --system-prompt text  system prompt of the model
   --name name           the agent's name; otherwise the script's file name, or "agent"
   --description text    one sentence for its card
   --port number         default 4001; 0 takes any free port
   --host address        default 127.0.0.1
-  --data-dir folder     its embedded database; default .data/agents/<name>. DATABASE_URL names a given one instead:
-                        a database of its own, not the one of another agent or of Parley
+  --data-dir folder     folder of the embedded database; default .data/agents/<name>. With DATABASE_URL, that one:
+                        a separate database, not shared with another agent or with Parley
   --call-log file       append one JSON line per executed Message
 
   GRPC_PORT in the environment serves it over gRPC too.

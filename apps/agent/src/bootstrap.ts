@@ -99,7 +99,7 @@ function errorPlace(file: string, error: unknown): string {
 }
 
 function loadFailure(error: unknown): string {
-  return error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it throws what is no error';
+  return error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it throws a value that is not an Error';
 }
 
 async function agentIn(file: string): Promise<DefinedAgent> {
@@ -107,7 +107,7 @@ async function agentIn(file: string): Promise<DefinedAgent> {
   const agent = await importDefault(file, { 'parley-a2a/agent': authored }).catch((error: unknown) => {
     throw new Error(`${errorPlace(file, error)} cannot be loaded: ${loadFailure(error)}`, { cause: error });
   });
-  if (!isDefinedAgent(agent)) throw new Error(`${file} does not export what defineAgent gives as its default`);
+  if (!isDefinedAgent(agent)) throw new Error(`${file} must export the result of defineAgent as its default`);
   return agent;
 }
 

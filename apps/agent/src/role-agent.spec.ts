@@ -108,7 +108,7 @@ describe('RoleAgent with a model', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['no JSON', 'I would rather not.', 'output is no JSON'],
+    ['no JSON', 'I would rather not.', 'output is not valid JSON'],
     [
       'a confidence in percent',
       { ...STATE, metrics: { confidence: '80%' } },

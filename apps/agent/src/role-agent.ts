@@ -116,7 +116,8 @@ export class RoleAgent extends AgentExecutor {
   /** Reads the payload. @throws A2AError INVALID_PARAMS naming the field */
   private readPayload({ parts }: Message): RolePayload {
     const data = firstData(parts);
-    if (!isJsonObject(data)) throw invalidParams({ field: 'message.parts', description: 'must hold one data Part' });
+    if (!isJsonObject(data))
+      throw invalidParams({ field: 'message.parts', description: 'must have exactly one data Part' });
     const { role = this.role, systemPrompt, llmConfig, state: sent } = data;
     if (!isRole(role)) throw invalidParams({ field: 'data.role', description: 'is not a role' });
     if (!isJsonObject(sent)) throw invalidParams({ field: 'data.state', description: 'must be an object' });

@@ -35,7 +35,7 @@ function person(): { session: Session; said: () => string } {
 it('says who an agent is without what a terminal would act on', async () => {
   const { session, said } = person();
   await chatWithAgent(session, url);
-  expect(said()).toBe('Talking with Critic]0;pwned2J. /new begins again, /quit ends.\n');
+  expect(said()).toBe('Talking with Critic]0;pwned2J. /new starts a new conversation, /quit ends.\n');
 });
 
 it('shows a card, and what is wrong with it, without that as well', async () => {

@@ -56,7 +56,7 @@ export async function sendToAgent(
   text: string | undefined,
   { context, task, input }: MessageOptions,
 ): Promise<void> {
-  if ((text === undefined) === (input.length === 0)) throw new CommandError('Say one thing: a text, or data with -i');
+  if ((text === undefined) === (input.length === 0)) throw new CommandError('Give either a text, or data with -i');
   const part = text === undefined ? dataPart(readInputs(input) as JsonObject) : textPart(text);
   const talk = new ChatSession(await connectAgent(session, url));
   talk.ids = { ...(context !== undefined && { contextId: context }), ...(task !== undefined && { taskId: task }) };
@@ -72,7 +72,8 @@ export async function sendToAgent(
     session.code = EXIT.failed;
   terminal.writeResult(answer, () => terminal.stripControls(answer.text));
   showForm(session, answer);
-  if (state === 'TASK_STATE_INPUT_REQUIRED') terminal.writeNote(`It waits: answer with --task ${taskId}`);
+  if (state === 'TASK_STATE_INPUT_REQUIRED')
+    terminal.writeNote(`The Task waits for an answer: send it with --task ${taskId}`);
 }
 
 /** Shows the fields of the form, and the violations of the previous answer. */
@@ -90,7 +91,7 @@ export async function chatWithAgent(session: Session, url: string): Promise<void
   const { input, json } = terminal;
   const lines = createInterface({ input, ...(!json && { output: process.stdout }), prompt: json ? '' : 'you> ' });
   const name = terminal.stripControls(agent.card?.name ?? agent.agentUrl);
-  if (!json) terminal.writeLine(`Talking with ${name}. /new begins again, /quit ends.`);
+  if (!json) terminal.writeLine(`Talking with ${name}. /new starts a new conversation, /quit ends.`);
   const closeLines = (): void => lines.close();
   signal.addEventListener('abort', closeLines, { once: true });
   // On a terminal Ctrl-C is a key press and no signal.
@@ -144,7 +145,7 @@ export async function showCard(session: Session, url: string): Promise<void> {
 function cardText({ card: shown, cardUrl, problems }: CardReport, wrong: boolean): string {
   return [
     JSON.stringify(shown, null, 2),
-    `The card at ${cardUrl} ${wrong ? 'is not as A2A asks:' : 'has all that A2A asks for.'}`,
+    `The card at ${cardUrl} ${wrong ? 'does not follow A2A:' : 'has all members that A2A requires.'}`,
     ...problems.map(({ level, path, detail }) => `  ${level}: ${path} ${detail}`),
   ].join('\n');
 }

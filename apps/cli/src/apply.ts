@@ -21,8 +21,8 @@ function warningLines({ problems = [] }: Applied['workflows'][number]): string {
 }
 
 const HOW_TO_ADOPT =
-  'See what differs with `parley diff`, take it with `parley export`, or replace it with `parley apply --adopt`. ' +
-  'A folder is known by .parley/mark: commit that file.';
+  'Compare with `parley diff`, take it with `parley export`, or replace it with `parley apply --adopt`. ' +
+  'The file .parley/mark identifies the folder: commit it.';
 
 /** Options for applying files. */
 export interface FolderApplyOptions {

@@ -47,7 +47,7 @@ async function isService({ client }: ServiceDatabase): Promise<boolean> {
 }
 
 function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new CommandError(`${file} is there already; name another file.`);
+  if (existsSync(file)) throw new CommandError(`${file} already exists; name another file.`);
 }
 
 /** Creates an empty file of this user beside the final one. */
@@ -59,21 +59,20 @@ function reserveFile(file: string): string {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST') throw new CommandError(message);
-    throw new CommandError(`${part} is there: another backup writes it, or left it behind when it was killed.`);
+    throw new CommandError(`${part} exists: another backup is writing it, or left it behind when it was killed.`);
   }
 }
 
 function backupAdvice({ withKey, withDatabase, unreadable }: SealedSecrets, { withoutKeys }: BackupOptions): string {
   const lines = [];
-  if (withKey > 0)
-    lines.push(`CREDENTIALS_KEY opens ${withKey} of the secrets in it: keep that key, in another place.`);
+  if (withKey > 0) lines.push(`CREDENTIALS_KEY decrypts ${withKey} of its secrets: keep that key in another place.`);
   if (withDatabase > 0)
     lines.push(
       withoutKeys
-        ? `Nothing opens ${withDatabase} of the secrets in it: the key was left out.`
-        : `The key of ${withDatabase} of its secrets is in it as well; with CREDENTIALS_KEY they would be sealed with that.`,
+        ? `${withDatabase} of its secrets cannot be decrypted: the backup does not contain their key.`
+        : `It contains the key of ${withDatabase} of its secrets. With CREDENTIALS_KEY they would be encrypted with that key.`,
     );
-  if (unreadable > 0) lines.push(`No key that is known here opens ${unreadable} of the secrets in it.`);
-  if (!withoutKeys) lines.push('The keys that the service made for itself are in it: keep it as you keep secrets.');
+  if (unreadable > 0) lines.push(`No known key decrypts ${unreadable} of its secrets.`);
+  if (!withoutKeys) lines.push('It contains the keys that the service generated: protect it like a secret.');
   return lines.join('\n');
 }

@@ -43,7 +43,7 @@ export async function cardReport(url: string, key: Readonly<Record<string, strin
     if (cardUrl === pre10CardUrl(url)) continue;
     misses.push(
       isJsonObject(card)
-        ? `the card at ${cardUrl} is that of another agent`
+        ? `the card at ${cardUrl} belongs to another agent`
         : status === 200
           ? `there is no JSON object at ${cardUrl}`
           : `there is no card at ${cardUrl} (HTTP ${status})`,

@@ -79,7 +79,7 @@ function summarizeCheck(count: { checked: number; wrong: number; unreadable: num
   const files = `${count.unreadable} ${count.unreadable === 1 ? 'file' : 'files'} cannot be read as a workflow.`;
   if (count.checked === 0) return count.unreadable > 0 ? files : `There are no workflows in ${folder}.`;
   const checked = `${count.checked} ${count.checked === 1 ? 'workflow' : 'workflows'} checked`;
-  if (count.wrong + count.unreadable === 0) return `${checked}, nothing is wrong.`;
+  if (count.wrong + count.unreadable === 0) return `${checked}, no problems found.`;
   const said = count.wrong > 0 ? `${checked}, ${count.wrong} cannot be saved.` : `${checked}.`;
   return count.unreadable > 0 ? `${said} ${files}` : said;
 }

@@ -113,20 +113,24 @@ export async function startDevService(
 ): Promise<void> {
   const { terminal } = session;
   const wanted = port === undefined ? (terminal.env['PORT'] ?? '3000') : checkPort(port);
-  if (existsSync(folder) && !statSync(folder).isDirectory()) throw new CommandError(`--folder ${folder}: is no folder`);
+  if (existsSync(folder) && !statSync(folder).isDirectory())
+    throw new CommandError(`--folder ${folder}: is not a folder`);
   session.targetService(`http://127.0.0.1:${wanted}`);
   if (await isAnswering(session.url)) {
-    throw new CommandError(`Somebody serves at ${session.url} already; --port names another place`, EXIT.failed);
+    throw new CommandError(
+      `Another process already serves at ${session.url}; choose another port with --port`,
+      EXIT.failed,
+    );
   }
   // Its log lines are for machines; the lines below are for people.
   const level = terminal.env['LOG_LEVEL'] ?? 'warn';
-  if (isFirst(terminal.env)) terminal.writeNote('A database of its own is made here, once …');
+  if (isFirst(terminal.env)) terminal.writeNote('Creating an embedded database; this happens once …');
   await becomeEntry('src/main', { LOG_LEVEL: level, HOST: '127.0.0.1', PORT: wanted });
   session.endCommand();
   terminal.writeNote(PLACES.map(([what, path]) => `  ${what.padEnd(10)}${session.url}${path}`).join('\n'));
   mkdirSync(folder, { recursive: true });
   // If the folder is removed, only the watch ends; the service keeps running.
-  const onUnwatched = (reason: string): void => terminal.writeNote(`parley: ${folder} is watched no more: ${reason}`);
+  const onUnwatched = (reason: string): void => terminal.writeNote(`parley: ${folder} is no longer watched: ${reason}`);
   await keepUp(folder, () => keepApplied(session, folder), onUnwatched);
   terminal.writeNote(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
 }

@@ -77,9 +77,7 @@ function checkPortFree(variable: string, wanted: number, host: string): Promise<
   return new Promise((found) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
-      const detail = taken
-        ? `somebody listens there already, perhaps a service: ${variable} names another`
-        : error.message;
+      const detail = taken ? `already in use, perhaps by a service: set ${variable} to another port` : error.message;
       found({ what, state: taken ? 'warning' : 'error', detail });
     });
     server.listen(wanted, host, () => server.close(() => found({ what, state: 'ok', detail: `free on ${host}` })));
@@ -159,7 +157,7 @@ function judgeServer({ version, standby, may_create: may, sessions, used }: Serv
     version < OLDEST_POSTGRES
       ? { what: 'database', state: 'error', detail: `PostgreSQL ${major}; 15 or newer is needed` }
       : standby
-        ? { what: 'database', state: 'error', detail: 'a standby, which only reads: name the primary' }
+        ? { what: 'database', state: 'error', detail: 'a read-only standby: name the primary' }
         : { what: 'database', state: 'ok', detail: `PostgreSQL ${major}` },
     may
       ? { what: 'privileges', state: 'ok', detail: 'may create tables' }
@@ -206,7 +204,7 @@ async function checkSignals({ signalsUrl }: AppConfig): Promise<DoctorFinding[]>
     await session.endSession();
     return [{ what: 'signals', state: 'ok', detail: 'NATS lets this service in' }];
   } catch (error) {
-    const detail = `SIGNALS_URL: ${(error as Error).message}; replicas would find out by looking, about a second later`;
+    const detail = `SIGNALS_URL: ${(error as Error).message}; replicas would poll instead, with a delay of about a second`;
     return [{ what: 'signals', state: 'warning', detail }];
   }
 }
@@ -228,6 +226,6 @@ async function checkService({ url }: Session): Promise<DoctorFinding> {
       ? { what: 'service', state: 'ok', detail: `ready at ${url}` }
       : { what: 'service', state: 'error', detail: `${url} is not ready (HTTP ${response.status})` };
   } catch {
-    return { what: 'service', state: 'warning', detail: `nobody answers at ${url}` };
+    return { what: 'service', state: 'warning', detail: `nothing answers at ${url}` };
   }
 }

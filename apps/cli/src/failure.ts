@@ -4,12 +4,12 @@ import { Interrupted, ReaderGone, type Session } from './session.js';
 
 /** Hints for error answers of the service, by status. */
 const HINTS: Readonly<Record<number, string>> = {
-  401: 'PARLEY_API_KEY says who calls.',
-  403: 'The key lacks a scope that this needs.',
-  412: 'See what differs with `parley diff`, take it with `parley export`, or replace it with `parley apply --force`.',
+  401: 'Set PARLEY_API_KEY to a valid key.',
+  403: 'The key lacks a scope that this command requires.',
+  412: 'Compare with `parley diff`, take it with `parley export`, or replace it with `parley apply --force`.',
 };
 
-const NOBODY = '`parley dev` starts a service; --url or PARLEY_URL names another.';
+const NOBODY = 'Start a service with `parley dev`, or name another with --url or PARLEY_URL.';
 
 /** Reports why a command failed, with a hint if there is one. Returns the exit code. */
 export function reportFailure(error: unknown, { terminal }: Session): ExitCode {

@@ -29,7 +29,7 @@ function parseInputJson(given: string, text: string): unknown {
     return parseJson(text);
   } catch (error) {
     if (error instanceof UnfitJson) throw new CommandError(`-i ${given}: ${error.message}`);
-    throw new CommandError(`-i ${given}: what follows := is no JSON; texts are given with =`);
+    throw new CommandError(`-i ${given}: the value after := is not valid JSON; give texts with =`);
   }
 }
 

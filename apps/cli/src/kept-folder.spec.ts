@@ -85,7 +85,7 @@ describe('keepApplied', () => {
     away = 1;
     await keepApplied(session, folder);
     expect(there).toEqual(['one']);
-    expect(said).toBe(`${session.url} is away; waiting for it …\n${session.url} answers again.\none created\n`);
+    expect(said).toBe(`${session.url} is unreachable; waiting for it …\n${session.url} answers again.\none created\n`);
   });
 
   it('says what is wrong, and deletes nothing', async () => {

@@ -80,7 +80,7 @@ describe('a command and the service', () => {
       code: 1,
       lines: [
         `parley: http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`,
-        '`parley dev` starts a service; --url or PARLEY_URL names another.',
+        'Start a service with `parley dev`, or name another with --url or PARLEY_URL.',
       ],
     });
   });
@@ -108,7 +108,7 @@ describe('a command and the service', () => {
     ]).toEqual([0, '', [1, 2, 3]]);
     asks = 0;
     const reported = await command(['logs', '-f', 'r']);
-    expect(reported.err).toBe(`Run r\n${url} is away; waiting for it …\n${url} answers again.\n`);
+    expect(reported.err).toBe(`Run r\n${url} is unreachable; waiting for it …\n${url} answers again.\n`);
   });
 
   it('refuses an input that is given twice', async () => {
@@ -207,7 +207,7 @@ describe("an agent's card", () => {
     const [own, host] = ['/a2a/workflows/typo', ''].map((path) => `${url}${path}/.well-known/agent-card.json`);
     const { code, out, err } = await command(['card', `${url}/a2a/workflows/typo`]);
     expect([code, out]).toEqual([1, '']);
-    expect(err).toContain(`there is no card at ${own} (HTTP 404)\nthe card at ${host} is that of another agent`);
+    expect(err).toContain(`there is no card at ${own} (HTTP 404)\nthe card at ${host} belongs to another agent`);
   });
 
   it('may be at its host, and is told with where it was found', async () => {
@@ -337,7 +337,7 @@ describe('what a command prints', () => {
     expect(await command(['export', '-f', folder], { MODEL: 'small' })).toMatchObject({ code: 0, err: '' });
     expect(readFileSync(file, 'utf8')).toMatch(/model: \$\{env:MODEL\}\n +prompt: new\n/);
     const other = await command(['export', '-f', folder], { MODEL: 'large' });
-    expect(other.err).toMatch(/flow\.yaml:\d+ nodes\[0\]\.config\.model: the service has another value/);
+    expect(other.err).toMatch(/flow\.yaml:\d+ nodes\[0\]\.config\.model: the value at the service differs/);
     expect(readFileSync(file, 'utf8')).toContain('model: small\n');
   });
 

@@ -74,7 +74,7 @@ describe('parley answer', () => {
     const { code, out } = await answer('r');
     expect([code, out]).toEqual([0, `${gate}name[1] asks: What is it called?\n`]);
     const one = await answer('r', '--node', 'gate');
-    expect(one).toEqual({ code: 0, out: gate, err: 'Answer its form with -i field=value, or with --data.\n' });
+    expect(one).toEqual({ code: 0, out: gate, err: 'Answer the form with -i field=value, or with --data.\n' });
     expect(answers).toBe(0);
   });
 
@@ -84,7 +84,7 @@ describe('parley answer', () => {
     expect([code, JSON.parse(out), err]).toEqual([0, [GATE, NAME], '']);
     open = [];
     expect(await answer('r', '--json')).toEqual({ code: 0, out: '[]\n', err: '' });
-    expect((await answer('r')).out).toBe('Nothing in the run asks anything; the run is input-required\n');
+    expect((await answer('r')).out).toBe('The run has no open question; the run is input-required\n');
     expect((await answer('unknown', '--json')).code).toBe(1);
   });
 
@@ -100,8 +100,8 @@ describe('parley answer', () => {
   });
 
   it.each([
-    [[], 'parley: Nothing in the run asks anything; the run is completed\n'],
-    [['--node', 'q2'], 'parley: Node "q2" of the run asks nothing; the run is completed\n'],
+    [[], 'parley: The run has no open question; the run is completed\n'],
+    [['--node', 'q2'], 'parley: Node "q2" of the run has no open question; the run is completed\n'],
   ])('to what nobody asks is refused, with how the run is: %j', async (named, err) => {
     status = 'completed';
     expect(await answer('r', 'yes', ...named)).toEqual({ code: 1, out: '', err });

@@ -29,7 +29,7 @@ export async function answerQuestion(
   const taken = { runId, instance: question.instance };
   session.terminal.writeResult(
     taken,
-    () => `Answered ${question.instance}. \`parley logs -f ${runId}\` shows how it goes on.`,
+    () => `Answered ${question.instance}. \`parley logs -f ${runId}\` shows its progress.`,
   );
 }
 
@@ -69,7 +69,7 @@ async function theOne(
 /** Returns the sentence that nothing is asked. @throws ParleyError 404 for an unknown run */
 async function nothingAsked({ client, signal }: Session, runId: string, node: string | undefined): Promise<string> {
   const { status } = await client.get(runId, { signal });
-  const what = node === undefined ? 'Nothing in the run asks anything' : `Node "${node}" of the run asks nothing`;
+  const what = node === undefined ? 'The run has no open question' : `Node "${node}" of the run has no open question`;
   return `${what}; the run is ${status}`;
 }
 
@@ -91,7 +91,7 @@ function partOf(
 ): Record<string, unknown> {
   const given = [text, data, input.length > 0 ? input : undefined].filter((it) => it !== undefined);
   if (given.length !== 1)
-    throw new CommandError(`One answer is enough: a text, -i or --data.\n${describeQuestion(question)}`);
+    throw new CommandError(`Give one answer only: a text, -i or --data.\n${describeQuestion(question)}`);
   if (data !== undefined) return { data: parseDataJson(data) };
   if (text === undefined) return { data: typedFields(readInputs(input), question.form as Form | undefined) };
   return question.form === undefined ? { text } : { data: answerData(question, text) };
@@ -109,7 +109,7 @@ function parseDataJson(text: string): unknown {
     return parseJson(text);
   } catch (error) {
     if (error instanceof UnfitJson) throw new CommandError(`--data: ${error.message}`);
-    throw new CommandError('--data is no JSON');
+    throw new CommandError('--data is not valid JSON');
   }
 }
 
@@ -124,5 +124,5 @@ function describeQuestion({ instance, text, form, assignee, deadline }: InboxQue
 function howToAnswer({ runId, form }: InboxQuestion): string {
   return form === undefined
     ? `Answer with a text: parley answer ${runId} "…"`
-    : 'Answer its form with -i field=value, or with --data.';
+    : 'Answer the form with -i field=value, or with --data.';
 }

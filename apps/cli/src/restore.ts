@@ -13,7 +13,7 @@ import type { Session } from './session.js';
 export async function restoreBackup(session: Session, name: string): Promise<void> {
   const { terminal, signal } = session;
   const file = resolve(name);
-  if (!existsSync(file)) throw new CommandError(`${file} is not there.`);
+  if (!existsSync(file)) throw new CommandError(`${file} does not exist.`);
   const restored = await withServiceDatabase(session, { program: 'pg_restore', mayBeNew: true }, async (database) => {
     const program = await readerOf(file, database.program, signal);
     await refuseOccupied(database);
@@ -36,7 +36,7 @@ async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSign
     try {
       const list = await runProgram(program, ['--list', file], undefined, signal);
       if (/ TABLE (DATA )?\S+ task /.test(list)) return program;
-      refusal = 'is no backup of Parley';
+      refusal = 'is not a backup of Parley';
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       refusal = error.message;
@@ -52,7 +52,7 @@ async function refuseOccupied(database: ServiceDatabase): Promise<void> {
   const found = await countTables(database);
   if (found === 0) return;
   throw new CommandError(
-    `The database is not empty (${found} tables), and nothing was changed. Make an empty one and name it in DATABASE_URL; ` +
+    `The database is not empty (${found} tables), and nothing was changed. Create an empty one and name it in DATABASE_URL; ` +
       'without that, name a new folder in DATA_DIR.',
     EXIT.failed,
   );
@@ -71,10 +71,10 @@ async function countTables({ client }: ServiceDatabase): Promise<number> {
 function restoreAdvice(unreadable: number): string {
   const keys =
     unreadable > 0
-      ? `No key that is known here opens ${unreadable} secrets: set the CREDENTIALS_KEY that sealed them, or replace them.\n`
+      ? `No known key decrypts ${unreadable} secrets: set the CREDENTIALS_KEY that encrypted them, or replace them.\n`
       : '';
   return (
-    `${keys}A service that starts on it goes on with what was under way when the backup was made, and calls agents for it: ` +
-    'start none beside the one that was backed up.'
+    `${keys}A service that starts on it resumes the runs that were active at the time of the backup, and calls agents: ` +
+    'do not start one while the original service runs.'
   );
 }

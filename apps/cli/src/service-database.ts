@@ -50,9 +50,7 @@ export async function withServiceDatabase<T>(
   const workAt = (url: string): Promise<T> => connectAndWork(url, purpose, credentialsKeys, work);
   if (databaseUrl !== undefined) return workAt(databaseUrl);
   if (!purpose.mayBeNew && !existsSync(join(dataDir, 'postgres')))
-    throw new CommandError(
-      `No service has kept anything under ${dataDir}: DATA_DIR or DATABASE_URL names its database.`,
-    );
+    throw new CommandError(`There is no service's database under ${dataDir}: name it with DATA_DIR or DATABASE_URL.`);
   const embedded = await startEmbedded(dataDir, purpose.program);
   try {
     return await workAt(embedded.url);

@@ -98,7 +98,7 @@ export class Session {
   #reportAway(away: boolean): void {
     if (away === this.#away || this.signal.aborted) return;
     this.#away = away;
-    this.terminal.writeNote(away ? `${this.url} is away; waiting for it …` : `${this.url} answers again.`);
+    this.terminal.writeNote(away ? `${this.url} is unreachable; waiting for it …` : `${this.url} answers again.`);
   }
 }
 

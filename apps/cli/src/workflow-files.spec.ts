@@ -77,6 +77,8 @@ describe('readWorkflowFiles', () => {
     written('launch.json', '{"cwd":"${env:NOT_SET}"}');
     expect(read().map(({ definition }) => definition.name)).toEqual(['flow']);
     expect(() => read(other)).toThrow(/script\.json: a workflow has a name and nodes$/);
-    expect(() => read(join(folder, 'nope'))).toThrow(/nope is not there; `parley init`/);
+    expect(() => read(join(folder, 'nope'))).toThrow(
+      /nope does not exist; create workflows from a template with `parley init`/,
+    );
   });
 });

@@ -86,7 +86,7 @@ export function scanWorkflowFiles(
   env: Readonly<Record<string, string | undefined>>,
 ): { files: WorkflowFile[]; wrong: WrongFile[] } {
   if (!existsSync(where))
-    throw new CommandError(`${where} is not there; \`parley init\` writes workflows to begin with`);
+    throw new CommandError(`${where} does not exist; create workflows from a template with \`parley init\``);
   const isFolder = statSync(where).isDirectory();
   const paths = isFolder ? filesUnder(where) : [where];
   const wrong: WrongFile[] = [];

@@ -57,7 +57,7 @@ export const EXTENSIONS: readonly AgentExtension[] = [
   {
     uri: CALL_CHAIN,
     description:
-      'Messages carry the calls that led to them in their metadata; an agent that passes it on to whom it calls is told of loops.',
+      'Messages carry the calls that led to them in their metadata. An agent that passes it on in its own calls learns of loops.',
     required: false,
   },
 ];

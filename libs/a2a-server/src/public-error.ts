@@ -29,7 +29,7 @@ function readEnded(cause: ReadEnded): A2AError {
 }
 
 function changedHands(cause: TaskChangedHands): A2AError {
-  logger.warn({ err: cause }, 'A task went on elsewhere before it was known whether what a caller sent was kept');
+  logger.warn({ err: cause }, 'Another replica took over a task before its Message was confirmed as stored');
   const { ADVICE: message, REASON: detailReason } = TaskChangedHands;
   return new A2AError('INTERNAL', { message, detailReason, status: 503, cause });
 }
@@ -44,7 +44,7 @@ function unknownAgentError(error: UnknownAgent): A2AError {
 }
 
 function databaseAway(cause: unknown): A2AError {
-  logger.warn({ err: cause }, 'The database was out of reach for an A2A request');
+  logger.warn({ err: cause }, 'The database was unreachable for an A2A request');
   const message = 'The database is out of reach at the moment; try again later';
   return new A2AError('INTERNAL', { message, detailReason: 'DATABASE_UNAVAILABLE', status: 503, cause });
 }

@@ -77,7 +77,7 @@ export function decodePageToken(token: string): ListPosition {
   const updatedAt = new Date(Number(match?.[1]));
   const taskId = match?.[2];
   if (taskId === undefined || Number.isNaN(updatedAt.getTime())) {
-    throw invalidParams({ field: 'pageToken', description: 'is not a token that ListTasks gave' });
+    throw invalidParams({ field: 'pageToken', description: 'must be a nextPageToken of ListTasks' });
   }
   return { updatedAt, taskId };
 }

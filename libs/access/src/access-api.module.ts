@@ -47,16 +47,19 @@ export class KeyView implements ApiKey {
   @ApiProperty({ format: 'date-time' })
   createdAt!: Date;
 
-  @ApiPropertyOptional({ description: 'Who made it; absent where the environment brought it.', example: 'admin' })
+  @ApiPropertyOptional({
+    description: 'Caller who created the key; absent for keys from AUTH_API_KEYS.',
+    example: 'admin',
+  })
   createdBy?: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'From then on it is not valid.' })
+  @ApiPropertyOptional({ format: 'date-time', description: 'Time at which the key stops being valid.' })
   endsAt?: Date;
 }
 
 /** Newly created key. */
 class MadeKeyView extends KeyView implements MadeKey {
-  @ApiProperty({ description: 'What the caller sends; it is shown only in this answer.', example: 'parley_…' })
+  @ApiProperty({ description: 'Key that the caller sends; only this answer shows it.', example: 'parley_…' })
   key!: string;
 }
 
@@ -77,7 +80,7 @@ class MakeKeyBody {
 
   @ApiProperty({
     pattern: CALLER_NAME.source,
-    description: 'The caller: what it makes is owned under this name.',
+    description: 'Name of the caller, who owns what it creates.',
     example: 'ann',
   })
   @Matches(CALLER_NAME, { message: 'must have 1 to 128 letters, digits or ._@+-' })
@@ -102,7 +105,7 @@ class RotateKeyBody {
     minimum: 0,
     maximum: MAX_OVERLAP_SECONDS,
     default: 0,
-    description: 'How long the old key is valid beside the new one.',
+    description: 'Seconds for which the old key stays valid beside the new one.',
     example: 600,
   })
   @IsInt(OVERLAP)
@@ -142,7 +145,7 @@ class KeysController {
   constructor(private readonly keys: ApiKeys) {}
 
   @Post()
-  @ApiOperation({ summary: 'Makes a key; it is shown only in this answer.' })
+  @ApiOperation({ summary: 'Creates a key; only this answer shows it.' })
   @ApiCreatedResponse({ type: MadeKeyView })
   @ApiProblem(400, 'The body is malformed.')
   createKey(@Body() { name, scopes }: MakeKeyBody, @Caller() caller: Caller): Promise<MadeKeyView> {
@@ -150,18 +153,20 @@ class KeysController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'All keys, also ended ones; never the keys themselves.' })
+  @ApiOperation({ summary: 'Lists all keys, also expired ones, without their secrets.' })
   @ApiOkResponse({ type: KeyListView })
   async listKeys(@Caller() caller: Caller): Promise<KeyListView> {
     return { keys: await this.keys.listKeys(caller) };
   }
 
   @Post(':id/rotate')
-  @ApiOperation({ summary: 'Makes a new key of the same name and scopes; the old one ends after the overlap.' })
+  @ApiOperation({
+    summary: 'Rotates a key: the new one has the same name and scopes, the old one expires after the overlap.',
+  })
   @ApiBody({ type: RotateKeyBody, required: false })
   @ApiCreatedResponse({ type: MadeKeyView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(404, 'There is no such key, or it is not valid any more.')
+  @ApiProblem(404, 'The key does not exist or is no longer valid.')
   async rotateKey(
     @Param('id') id: string,
     @Body() { overlapSeconds }: RotateKeyBody,
@@ -174,7 +179,7 @@ class KeysController {
 
   @Delete(':id')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Revokes a key: within two seconds no replica lets it in any more.' })
+  @ApiOperation({ summary: 'Revokes a key: within two seconds, all replicas reject it.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'There is no such key.')
   async revokeKey(@Param('id') id: string, @Caller() caller: Caller): Promise<void> {
@@ -189,7 +194,7 @@ export class TicketView {
 
   @ApiProperty({
     type: [String],
-    description: 'What to give to `new WebSocket(url, protocols)`.',
+    description: 'Subprotocols for `new WebSocket(url, protocols)`.',
     example: [EVENTS_PROTOCOL, `${TICKET_PROTOCOL}mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t`],
   })
   protocols!: string[];
@@ -208,7 +213,7 @@ class TicketsController {
   constructor(private readonly authentication: Authentication) {}
 
   @Post()
-  @ApiOperation({ summary: 'A ticket for the WebSocket at /events, good once, within thirty seconds.' })
+  @ApiOperation({ summary: 'Creates a ticket for the WebSocket at /events; it is valid once, for thirty seconds.' })
   @ApiCreatedResponse({ type: TicketView })
   async createTicket(@Caller() caller: Caller): Promise<TicketView> {
     const { ticket, expiresAt } = await this.authentication.issueTicket(caller);

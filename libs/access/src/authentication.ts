@@ -132,7 +132,7 @@ function callerOf({ t, o, p, e }: Sealed, now: number): Caller | undefined {
 const logger = new Logger('Authentication');
 
 const NO_KEY =
-  'AUTH_API_KEYS: AUTH_MODE is api-key, but there is no key, neither here nor in the database: nobody could call the ' +
+  'AUTH_API_KEYS: AUTH_MODE is api-key, but neither this variable nor the database has a key: no caller could use the ' +
   'service. Give at least one as name:key';
 
 /** Maximum age of a call from one replica to another. The difference of their clocks must be smaller. */

@@ -201,7 +201,10 @@ export class BrowserGuard {
   private notServed(host: string | undefined): A2AError {
     const shown = host !== undefined && readHost(host) ? host : undefined;
     if (!this.reported)
-      logger.warn({ host: shown }, 'A request for a host that is not served here; ALLOWED_HOSTS names more');
+      logger.warn(
+        { host: shown },
+        'A request names a host that is not served; add it to ALLOWED_HOSTS if it should be',
+      );
     this.reported = true;
     return hostNotServed(shown);
   }

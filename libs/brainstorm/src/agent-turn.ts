@@ -129,7 +129,7 @@ export function turnOutcome(outcome: CallOutcome, before: StateContent): TurnOut
   const { answer } = outcome;
   if (outcome.kind === 'failed') return failTurn(outcome.failure.message);
   if (outcome.kind === 'waiting')
-    return failTurn(withStatusText(answer, 'the agent asks for something that a brainstorm cannot give'));
+    return failTurn(withStatusText(answer, 'the agent asks for input, which a brainstorm cannot provide'));
   if (answer.reply) return failTurn('no state: the agent answered with a Message instead of an Artifact');
   return readAnswer(answer, before);
 }

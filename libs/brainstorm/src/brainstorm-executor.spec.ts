@@ -166,7 +166,7 @@ describe('BrainstormExecutor', () => {
 
   it('tells what agents say of mended answers and of tokens, once also where a crash comes between', async () => {
     const report = {
-      repairs: ['output is no JSON', 'output.risks must be array'],
+      repairs: ['output is not valid JSON', 'output.risks must be array'],
       usage: { inputTokens: 7, outputTokens: 3 },
     };
     const reporting = (): FakeAgents => {
@@ -184,7 +184,7 @@ describe('BrainstormExecutor', () => {
     });
     expect(whole.progress.passes[0]?.agents[1]).not.toHaveProperty('usage');
     const [first] = outline(whole.log).filter((line) => line.startsWith('agent.repaired'));
-    expect(first).toContain('"faults":"output is no JSON"');
+    expect(first).toContain('"faults":"output is not valid JSON"');
     for (let cut = 1; cut < whole.log.length; cut += 1) {
       const agents = reporting();
       for (const [id, responses] of whole.agents.kept) agents.kept.set(id, responses);

@@ -13,8 +13,8 @@ describe('the config of a brainstorm node', () => {
   it.each<[JsonObject, string, string]>([
     [{}, 'agents', 'must be an array of objects'],
     [{ agents, maxIterations: '3' }, 'maxIterations', 'must be a number'],
-    [{ agents, llmConfig: { secret: 'x' } }, 'llmConfig', 'must be an object with no members but'],
-    [{ agents: [{ agent: 'a', skills: ['nosuch'] }, { agent: 'b' }] }, 'agents[0].skills[0]', 'is no known skill'],
+    [{ agents, llmConfig: { secret: 'x' } }, 'llmConfig', 'must be an object with only the members'],
+    [{ agents: [{ agent: 'a', skills: ['nosuch'] }, { agent: 'b' }] }, 'agents[0].skills[0]', 'is not a known skill'],
     [
       { agents: [{ agent: 'a', modle: 'small' }, { agent: 'b' }] },
       'agents[0].modle',

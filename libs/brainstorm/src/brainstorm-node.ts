@@ -24,19 +24,19 @@ const [LEAST_HEAT, MOST_HEAT] = LLM_RANGES.temperature;
 const [FEWEST_TOKENS, MOST_TOKENS] = LLM_RANGES.max_tokens;
 
 const MODEL = {
-  provider: { type: 'string', description: 'The provider of the model.' },
-  model: { type: 'string', description: 'The model.' },
+  provider: { type: 'string', description: 'Provider of the model.' },
+  model: { type: 'string', description: 'Name of the model.' },
   temperature: {
     type: 'number',
     minimum: LEAST_HEAT,
     maximum: MOST_HEAT,
-    description: 'How freely the model chooses its words.',
+    description: 'Sampling temperature of the model.',
   },
   max_tokens: {
     type: 'integer',
     minimum: FEWEST_TOKENS,
     maximum: MOST_TOKENS,
-    description: 'How many tokens one answer may have.',
+    description: 'Maximum number of tokens of one answer.',
   },
 };
 
@@ -45,21 +45,21 @@ const MODEL_FIELDS = Object.keys(MODEL);
 const AGENT = {
   type: 'object',
   properties: {
-    agent: { type: 'string', minLength: 1, description: 'The name, the path or the URL of an agent.' },
-    name: { type: 'string', maxLength: LONGEST_NAME, description: 'What it is called in the passes.' },
-    role: { enum: [...ROLES], description: 'What it does; absent: by its place.' },
-    provider: { type: 'string', description: 'The provider of its model.' },
-    model: { type: 'string', description: 'Its model.' },
+    agent: { type: 'string', minLength: 1, description: 'Name, path or URL of an agent.' },
+    name: { type: 'string', maxLength: LONGEST_NAME, description: 'Name of the agent in the passes.' },
+    role: { enum: [...ROLES], description: 'Role of the agent; default: by position.' },
+    provider: { type: 'string', description: 'Provider of the model of the agent.' },
+    model: { type: 'string', description: 'Model of the agent.' },
     auth: {
       type: 'string',
       pattern: CREDENTIAL_NAME.source,
-      description: 'The name of a stored credential, for an agent that is named by its URL.',
+      description: 'Name of a stored credential, for an agent named by its URL.',
     },
     credential_ref: {
       type: 'string',
       pattern: CREDENTIAL_NAME.source,
       description:
-        'The name of a stored credential with hosts, for the models of an agent of this service, or in place of auth.',
+        'Name of a stored credential with hosts, for the models of an agent of this service, or instead of auth.',
     },
     skills: {
       type: 'array',
@@ -79,32 +79,32 @@ const BRAINSTORM_SCHEMA: ConfigSchema = {
   properties: {
     idea: {
       type: 'string',
-      description: 'What it is about; absent: what the nodes before it answered. May have {{references}}.',
+      description: 'Idea to develop; default: the answers of the nodes before it. May contain {{references}}.',
     },
     agents: {
       type: 'array',
       minItems: FEWEST_AGENTS,
       maxItems: MOST_AGENTS,
       items: AGENT,
-      description: 'Who takes part, in this order.',
+      description: 'Agents that take part, in this order.',
     },
     maxIterations: {
       type: 'integer',
       minimum: 1,
       maximum: MOST_ITERATIONS,
       default: DEFAULT_ITERATIONS,
-      description: 'How many passes there are at most.',
+      description: 'Maximum number of passes.',
     },
     systemPrompt: {
       type: 'string',
       maxLength: LONGEST_PROMPT,
-      description: 'What every agent is told before its role.',
+      description: 'System prompt of every agent, before its role.',
     },
     llmConfig: {
       type: 'object',
       properties: MODEL,
       additionalProperties: false,
-      description: 'The model of all agents; it goes before what an agent has of its own.',
+      description: 'Model of all agents; takes precedence over the model of an agent.',
     },
   },
   required: ['agents'],
@@ -145,7 +145,7 @@ export class BrainstormNode implements NodeType {
    */
   private specOf(config: JsonObject, { message }: SendMessageRequest): BrainstormSpec {
     const idea = firstText(message.parts)?.trim() ?? '';
-    if (idea === '') throw invalidParams({ field: 'message.parts', description: 'says no idea' });
+    if (idea === '') throw invalidParams({ field: 'message.parts', description: 'must have a text with the idea' });
     const wanted = wantedIn(config, idea);
     const [fault] = llmFaults({ ...wanted.llmConfig });
     if (fault) throw invalidParams({ field: `config.llmConfig.${fault.member}`, description: fault.rule });
@@ -177,7 +177,7 @@ function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: 
       llmConfig === undefined ||
         (isJsonObject(llmConfig) && Object.keys(llmConfig).every((it) => MODEL_FIELDS.includes(it))),
       'llmConfig',
-      `must be an object with no members but ${MODEL_FIELDS.join(', ')}`,
+      `must be an object with only the members ${MODEL_FIELDS.join(', ')}`,
     ],
   ];
   const wrong = checks.filter(([holds]) => !holds).map(([, path, detail]) => ({ path, detail }));
@@ -213,7 +213,7 @@ function valueProblems(config: JsonObject): ConfigFault[] {
     skills.flatMap((skill, at) =>
       isReadable(skill) || skillWords(skill) !== undefined
         ? []
-        : [{ path: `agents[${index}].skills[${at}]`, detail: `is no known skill (known: ${SKILL_NAMES})` }],
+        : [{ path: `agents[${index}].skills[${at}]`, detail: `is not a known skill (known: ${SKILL_NAMES})` }],
     ),
   );
   return [...brainstormProblems(wanted), ...strangeMembers(config), ...unknown];

@@ -123,7 +123,7 @@ function settleAgent(
   const target = agentTarget(agent);
   const problem = urlProblem(agent);
   if (problem !== undefined) throw invalidParams({ field: `agents[${position}].agent`, description: problem });
-  if (target === undefined) throw new RangeError(`"${agent}" is no reference to an agent`);
+  if (target === undefined) throw new RangeError(`"${agent}" is not a reference to an agent`);
   const wordsOf = (skill: string): string => {
     if (isReadable(skill)) return skill;
     return skillWords(skill) ?? defaults.skillWords?.(agent, skill) ?? '';

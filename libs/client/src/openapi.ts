@@ -10,7 +10,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The public keys that agent cards and push notifications are signed with (RFC 7517). */
+        /** Returns the public keys that verify agent cards and push notifications (RFC 7517). */
         get: operations["listSigningKeys"];
         put?: never;
         post?: never;
@@ -27,7 +27,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An agent's card as it is now, what is wrong with it, and whether its signature is valid. */
+        /** Fetches the current card of an agent and reports its problems and the state of its signature. */
         get: operations["previewAgentCard"];
         put?: never;
         post?: never;
@@ -44,7 +44,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The cards of agents that were called, in the order of their URLs. */
+        /** Lists the cards of called agents, ordered by URL. */
         get: operations["listAgentCards"];
         put?: never;
         post?: never;
@@ -61,7 +61,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One card as it was pinned, the one that waits to be accepted, and all changes. */
+        /** Returns a pinned card, the card that waits to be accepted, and all changes. */
         get: operations["getAgentCard"];
         put?: never;
         post?: never;
@@ -80,7 +80,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accepts what was seen last: it is pinned from now on, and calls go on. */
+        /** Accepts the card that was seen last: it becomes the pinned card, and calls continue. */
         post: operations["acceptAgentCard"];
         delete?: never;
         options?: never;
@@ -98,8 +98,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends a Message to the agent at a URL and streams what it answers, in the form of A2A 1.0.
-         * @description Each event is a StreamResponse. A call that fails ends the stream with an event `error`, a problem as JSON. What is to last is started as a conversation or a workflow.
+         * Sends a Message to the agent at a URL and streams its answer in the form of A2A 1.0.
+         * @description Each event is a StreamResponse. A call that fails ends the stream with an event `error`, a problem as JSON. For longer work, start a conversation or a workflow.
          */
         post: operations["sendAgentMessage"];
         delete?: never;
@@ -118,8 +118,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Saves several workflows, all of them or none.
-         * @description What is as it was sent stays as it is, and gets no new revision.
+         * Saves several workflows atomically.
+         * @description Unchanged workflows get no new revision.
          */
         post: operations["applyWorkflows"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Brainstorms, the one that changed last first. */
+        /** Lists brainstorms, most recently updated first. */
         get: operations["listBrainstorms"];
         put?: never;
         /** Starts a brainstorm and answers at once. */
@@ -153,7 +153,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One brainstorm with its state, its passes, and who set what. */
+        /** Returns one brainstorm with its state, its passes, and the origin of each part. */
         get: operations["getBrainstorm"];
         put?: never;
         post?: never;
@@ -172,7 +172,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a brainstorm with the state of its last complete pass. */
+        /** Approves a brainstorm: it ends with the state of its last complete pass. */
         post: operations["approveBrainstorm"];
         delete?: never;
         options?: never;
@@ -189,7 +189,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancels a brainstorm and tells what became of the agent at work. */
+        /** Cancels a brainstorm and reports the outcome at the active agent. */
         post: operations["cancelBrainstorm"];
         delete?: never;
         options?: never;
@@ -204,7 +204,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A brainstorm's events, from the first one or after a cursor, then live until it awaits input or has ended. */
+        /** Streams the events of a brainstorm, from the first or after a cursor, until it awaits input or has ended. */
         get: operations["streamBrainstormEvents"];
         put?: never;
         post?: never;
@@ -224,8 +224,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Goes on with a brainstorm that has converged or failed.
-         * @description A pass that failed goes on with the agent that failed. One that is active goes on anyway.
+         * Continues a brainstorm that has converged or failed.
+         * @description A failed pass resumes with the agent that failed. An active brainstorm is left as it is.
          */
         post: operations["iterateBrainstorm"];
         delete?: never;
@@ -241,7 +241,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Conversations, the one that changed last first. */
+        /** Lists conversations, most recently updated first. */
         get: operations["listConversations"];
         put?: never;
         /** Starts a conversation and answers at once. */
@@ -259,7 +259,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One conversation with its turns. */
+        /** Returns one conversation with its turns. */
         get: operations["getConversation"];
         put?: never;
         post?: never;
@@ -278,7 +278,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancels a conversation at once, and the Task of the agent that is at work for it. */
+        /** Cancels a conversation and the Task of its active agent immediately. */
         post: operations["cancelConversation"];
         delete?: never;
         options?: never;
@@ -293,7 +293,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A conversation's events, from the first one or after a cursor, then live until it is complete. */
+        /** Streams the events of a conversation, from the first or after a cursor, until it is complete. */
         get: operations["streamConversationEvents"];
         put?: never;
         post?: never;
@@ -312,7 +312,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pauses a conversation after the turn that is under way. */
+        /** Pauses a conversation after the current turn. */
         post: operations["pauseConversation"];
         delete?: never;
         options?: never;
@@ -329,7 +329,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Goes on with a paused conversation. */
+        /** Resumes a paused conversation. */
         post: operations["resumeConversation"];
         delete?: never;
         options?: never;
@@ -346,7 +346,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Completes a conversation after the turn that is under way; its outcome is `done`. */
+        /** Completes a conversation after the current turn; its outcome is `done`. */
         post: operations["stopConversation"];
         delete?: never;
         options?: never;
@@ -363,7 +363,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says the next turn in place of the agent whose turn it is; a paused conversation stays paused. */
+        /** Provides the next turn in place of the agent; a paused conversation stays paused. */
         post: operations["injectTurn"];
         delete?: never;
         options?: never;
@@ -378,10 +378,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All credentials, by name; never their secrets. */
+        /** Lists credentials by name, without their secrets. */
         get: operations["listCredentials"];
         put?: never;
-        /** Keeps a new credential. */
+        /** Stores a new credential. */
         post: operations["createCredential"];
         delete?: never;
         options?: never;
@@ -396,9 +396,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One credential; never its secret. */
+        /** Returns one credential, without its secret. */
         get: operations["getCredential"];
-        /** Replaces a credential, its secret too: a secret that is kept cannot be given another destination. */
+        /** Replaces a credential including its secret: a stored secret cannot get another destination. */
         put: operations["replaceCredential"];
         post?: never;
         /** Deletes a credential that no workflow, no model and no MCP server names. */
@@ -415,7 +415,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Push notifications that were tried, the newest first. */
+        /** Lists push deliveries, newest first. */
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
@@ -434,7 +434,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a notification again: a delivered one by itself, any other at once with all that follow it. */
+        /** Retries a delivery: a delivered one alone, any other immediately together with those after it. */
         post: operations["redeliverNotification"];
         delete?: never;
         options?: never;
@@ -449,7 +449,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything that happens to what is yours, live: Tasks, runs and conversations. The WebSocket at /events gives the same. */
+        /** Streams the live events of your Tasks, runs and conversations; the WebSocket at /events streams the same. */
         get: operations["streamEvents"];
         put?: never;
         post?: never;
@@ -469,8 +469,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Says what is wrong with an expression, or with a text that has some, and what may be named where it stands.
-         * @description The definition around it may have other errors. Without a definition and a path only its syntax is checked.
+         * Checks an expression, or a string that contains some, and lists the variables at its path.
+         * @description The definition may have other errors. Without a definition and a path, only the syntax is checked.
          */
         post: operations["checkExpression"];
         delete?: never;
@@ -486,7 +486,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists own files, newest first. */
+        /** Lists the files of the caller, newest first. */
         get: operations["listFiles"];
         put?: never;
         post?: never;
@@ -523,7 +523,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an address that opens a file without a key, for a time. */
+        /** Creates an address that opens a file without a key for a limited time. */
         post: operations["createFileUrl"];
         delete?: never;
         options?: never;
@@ -541,7 +541,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Has a model write a workflow from a description, and saves nothing.
+         * Generates a workflow from a description with a model, without saving it.
          * @description A definition with errors goes back to the model with its problems, at most twice. With `Accept: text/event-stream` the answer is a stream: `generate.started` {model}, `generate.progress` {text}, `generate.draft` {workflow, problems, attempt}, `generate.repair` {attempt, problems}, and last `done` with the JSON answer, or `error` with a problem. A request takes 120 seconds at most; closing it ends the call of the model.
          */
         post: operations["generateWorkflow"];
@@ -559,8 +559,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the caller's runs ask, the longest asked first.
-         * @description A question is here until it is answered, or its run goes on without an answer.
+         * Lists the open questions of the caller's runs, oldest first.
+         * @description A question is listed until it is answered, or its run continues without an answer.
          */
         get: operations["listQuestions"];
         put?: never;
@@ -578,10 +578,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All keys, also ended ones; never the keys themselves. */
+        /** Lists all keys, also expired ones, without their secrets. */
         get: operations["listKeys"];
         put?: never;
-        /** Makes a key; it is shown only in this answer. */
+        /** Creates a key; only this answer shows it. */
         post: operations["createKey"];
         delete?: never;
         options?: never;
@@ -599,7 +599,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes a key: within two seconds no replica lets it in any more. */
+        /** Revokes a key: within two seconds, all replicas reject it. */
         delete: operations["revokeKey"];
         options?: never;
         head?: never;
@@ -615,7 +615,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a new key of the same name and scopes; the old one ends after the overlap. */
+        /** Rotates a key: the new one has the same name and scopes, the old one expires after the overlap. */
         post: operations["rotateKey"];
         delete?: never;
         options?: never;
@@ -630,10 +630,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All MCP servers, by name, with what is known of them. */
+        /** Lists MCP servers by name, with their last known state. */
         get: operations["listMcpServers"];
         put?: never;
-        /** Keeps a new MCP server. */
+        /** Stores a new MCP server. */
         post: operations["createMcpServer"];
         delete?: never;
         options?: never;
@@ -648,12 +648,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One MCP server, asked now: its tools, and what has changed since they were pinned. */
+        /** Queries one MCP server and returns its tools and the changes since they were pinned. */
         get: operations["getMcpServer"];
-        /** Replaces an MCP server. Its tools stay pinned as they are. */
+        /** Replaces an MCP server; its pinned tools stay unchanged. */
         put: operations["replaceMcpServer"];
         post?: never;
-        /** Deletes an MCP server, and what was pinned of it. */
+        /** Deletes an MCP server and its pinned tools. */
         delete: operations["deleteMcpServer"];
         options?: never;
         head?: never;
@@ -669,7 +669,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accepts the tools as they were seen: they are pinned from now on, and none is blocked. */
+        /** Accepts the tools that were seen: they become the pinned tools, and none is blocked. */
         post: operations["acceptMcpServer"];
         delete?: never;
         options?: never;
@@ -684,10 +684,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All models, by name. */
+        /** Lists models by name. */
         get: operations["listModels"];
         put?: never;
-        /** Keeps a new model. */
+        /** Stores a new model. */
         post: operations["createModel"];
         delete?: never;
         options?: never;
@@ -702,9 +702,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One model. */
+        /** Returns one model. */
         get: operations["getModel"];
-        /** Replaces a model; a call that is under way goes on with what it was. */
+        /** Replaces a model; calls under way keep the previous definition. */
         put: operations["replaceModel"];
         post?: never;
         /** Deletes a model that no workflow names. */
@@ -721,7 +721,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Runs, the one that changed last first. */
+        /** Lists runs, most recently updated first. */
         get: operations["listRuns"];
         put?: never;
         post?: never;
@@ -738,7 +738,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run with every node's state. */
+        /** Returns one run with the state of every node. */
         get: operations["getRun"];
         put?: never;
         post?: never;
@@ -757,7 +757,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answers what a node of a run asks; the run goes on. */
+        /** Answers a question of a node; the run continues. */
         post: operations["answerQuestion"];
         delete?: never;
         options?: never;
@@ -774,7 +774,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancels a run and tells what became of each remote Task. */
+        /** Cancels a run and reports the outcome for each remote Task. */
         post: operations["cancelRun"];
         delete?: never;
         options?: never;
@@ -789,7 +789,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run's events, from the first one or after a cursor, then live until it has ended. */
+        /** Streams the events of a run, from the first or after a cursor, until the run has ended. */
         get: operations["streamRunEvents"];
         put?: never;
         post?: never;
@@ -806,7 +806,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs that began with a run. */
+        /** Lists the reruns of a run. */
         get: operations["listForks"];
         put?: never;
         post?: never;
@@ -823,7 +823,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The instances of a run's nodes: one of most, and one for each iteration and entry of a list. */
+        /** Lists the instances of a run's nodes: one per node, iteration and list entry. */
         get: operations["listInstances"];
         put?: never;
         post?: never;
@@ -840,7 +840,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One node of a run, with what it was sent. */
+        /** Returns one node of a run with its input. */
         get: operations["getRunNode"];
         put?: never;
         post?: never;
@@ -860,8 +860,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Starts a new run that takes over results of one that has ended.
-         * @description What is named in `from`, and with `failed` what failed, is run anew with everything after it; without a body everything is. With other `inputs` or another `revision` also whatever these change.
+         * Starts a new run that takes over results of an ended run.
+         * @description Runs the nodes of `from`, and with `failed` the failed nodes, again with all that follow; without a body, all nodes. Other `inputs` or another `revision` also rerun the nodes that they change.
          */
         post: operations["startRerun"];
         delete?: never;
@@ -877,7 +877,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The workflow as it was when the run was started. */
+        /** Returns the workflow as it was when the run started. */
         get: operations["getRunWorkflow"];
         put?: never;
         post?: never;
@@ -913,7 +913,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A ticket for the WebSocket at /events, good once, within thirty seconds. */
+        /** Creates a ticket for the WebSocket at /events; it is valid once, for thirty seconds. */
         post: operations["createTicket"];
         delete?: never;
         options?: never;
@@ -932,7 +932,7 @@ export interface paths {
         put?: never;
         /**
          * Stores files.
-         * @description A form with 1 to 20 parts named `file`, or one file as the body, called as `filename` of `Content-Disposition`. Also as `POST /api/files`.
+         * @description A form with 1 to 20 parts named `file`, or one file as the body, named by `filename` of `Content-Disposition`. Also as `POST /api/files`.
          */
         post: operations["uploadFiles"];
         delete?: never;
@@ -949,8 +949,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All workflows, by name.
-         * @description Where one answer has no room for all of them, `Next-Page-Token` says how to ask for the rest, and `Link` where.
+         * Lists workflows by name.
+         * @description If more workflows exist, `Next-Page-Token` holds the token of the next page, and `Link` its URL.
          */
         get: operations["listWorkflows"];
         put?: never;
@@ -970,14 +970,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One workflow.
+         * Returns one workflow.
          * @description Its revision is the ETag of the answer.
          */
         get: operations["getWorkflow"];
-        /** Creates or replaces a workflow. Its name is that of the path. */
+        /** Creates or replaces the workflow that the path names. */
         put: operations["saveWorkflow"];
         post?: never;
-        /** Deletes a workflow. Its runs stay. */
+        /** Deletes a workflow; its runs stay. */
         delete: operations["deleteWorkflow"];
         options?: never;
         head?: never;
@@ -991,7 +991,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The revisions of a workflow, the newest first. */
+        /** Lists the revisions of a workflow, newest first. */
         get: operations["listWorkflowRevisions"];
         put?: never;
         post?: never;
@@ -1008,7 +1008,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A workflow as it was saved once. */
+        /** Returns one revision of a workflow. */
         get: operations["getWorkflowRevision"];
         put?: never;
         post?: never;
@@ -1029,7 +1029,7 @@ export interface paths {
         put?: never;
         /**
          * Starts a run and streams its events until it has ended.
-         * @description A body that is empty or no JSON stands for no inputs. Disconnecting does not stop the run.
+         * @description A body that is empty or not JSON means no inputs. Disconnecting does not stop the run.
          */
         post: operations["runWorkflow"];
         delete?: never;
@@ -1064,7 +1064,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says what is wrong with a definition, and saves nothing. */
+        /** Checks a definition without saving it. */
         post: operations["checkWorkflow"];
         delete?: never;
         options?: never;
@@ -1079,7 +1079,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a file by an address that its owner had signed; also with HEAD. */
+        /** Reads a file by an address that its owner created; also with HEAD. */
         get: operations["readSignedFile"];
         put?: never;
         post?: never;
@@ -1096,7 +1096,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process answers. */
+        /** Reports that the process answers. */
         get: operations["getLiveness"];
         put?: never;
         post?: never;
@@ -1113,7 +1113,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether requests may be sent here. */
+        /** Reports if the service accepts requests. */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -1130,7 +1130,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the service has started. */
+        /** Reports if the service has started. */
         get: operations["getStartup"];
         put?: never;
         post?: never;
@@ -1147,7 +1147,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is measured, for Prometheus. */
+        /** Returns the metrics in the format of Prometheus. */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -1164,7 +1164,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The JSON Schema (2020-12) of workflow definitions. */
+        /** Returns the JSON Schema (2020-12) of workflow definitions. */
         get: operations["getWorkflowSchema"];
         put?: never;
         post?: never;
@@ -1180,7 +1180,7 @@ export interface components {
     schemas: {
         AcceptBody: {
             /**
-             * @description The hash of the card that was looked at: another one is not accepted.
+             * @description Hash of the card that was reviewed; a different card is not accepted.
              * @example qK3l0x7pS9n1
              */
             hash?: string;
@@ -1202,19 +1202,19 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description The agent's base URL, or its card's.
+             * @description Base URL of the agent, or the URL of its card.
              * @example https://agents.example/critic
              */
             url: string;
         };
         AnswerBody: {
             /**
-             * @description The node, or the instance of it that asks.
+             * @description Node or instance that asks.
              * @example gate
              */
             node: string;
             /**
-             * @description A2A Parts: one of data where the question has a form, else text.
+             * @description A2A Parts: one data Part if the question has a form, else text.
              * @example [
              *       {
              *         "data": {
@@ -1229,7 +1229,7 @@ export interface components {
         };
         ApiKeyBody: {
             /**
-             * @description The only places that it is sent to: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Left out: the origin of the URL by which a workflow names the agent.
+             * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
              * @example [
              *       "api.example.com"
              *     ]
@@ -1245,7 +1245,7 @@ export interface components {
             /** @example partner */
             name: string;
             /**
-             * @description Where the agent's card names no other.
+             * @description Used if the card of the agent names no other placement.
              * @default X-API-Key
              */
             parameter: string;
@@ -1260,27 +1260,27 @@ export interface components {
             action: "created" | "updated" | "unchanged" | "deleted";
             /** @example greeting */
             name: string;
-            /** @description What its author is told of; absent: nothing. */
+            /** @description Warnings for the author; absent if there are none. */
             problems?: components["schemas"]["WorkflowProblemView"][];
             /**
-             * @description The one that it has now; absent where it was deleted.
+             * @description Revision of the workflow now; absent if it was deleted.
              * @example 8
              */
             revision?: string;
         };
         ApplyBody: {
             /**
-             * @description False: a workflow that is there, was last applied under another mark or none, and differs is not replaced unless its expected revision is sent; nothing is saved then.
+             * @description False: an existing workflow with another mark or none that differs is replaced only if its expected revision is sent; otherwise nothing is saved.
              * @default true
              */
             adopt: boolean;
             /**
-             * @description Says of all of them where they come from, such as a folder.
+             * @description Mark of the origin of the workflows, such as a folder.
              * @example team-a/workflows
              */
             mark?: string;
             /**
-             * @description Whether workflows of the same mark that were not sent are deleted.
+             * @description True if workflows of the same mark that are not in the request are deleted.
              * @default false
              */
             prune: boolean;
@@ -1288,7 +1288,7 @@ export interface components {
         };
         BasicBody: {
             /**
-             * @description The only places that it is sent to: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Left out: the origin of the URL by which a workflow names the agent.
+             * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
              * @example [
              *       "api.example.com"
              *     ]
@@ -1305,7 +1305,7 @@ export interface components {
         };
         BearerBody: {
             /**
-             * @description The only places that it is sent to: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Left out: the origin of the URL by which a workflow names the agent.
+             * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
              * @example [
              *       "api.example.com"
              *     ]
@@ -1325,12 +1325,12 @@ export interface components {
              */
             agent: string;
             /**
-             * @description The name of a stored credential, for an agent that is named by its URL.
+             * @description Name of a stored credential, for an agent named by its URL.
              * @example architect-key
              */
             auth?: string;
             /**
-             * @description The name of a stored credential with hosts: for an agent of this service in place of the key of its models, for another one the same as auth.
+             * @description Name of a stored credential with hosts: for an agent of this service it replaces the key of its models, for other agents it equals auth.
              * @example team-key
              */
             credential_ref?: string;
@@ -1341,12 +1341,12 @@ export interface components {
             /** @example openai-compatible */
             provider?: string;
             /**
-             * @description By position where it is left out.
+             * @description Role of the agent; default: by position.
              * @enum {string}
              */
             role?: "build" | "review" | "refine" | "devils_advocate";
             /**
-             * @description Names of Parley's skills (accessibility, cost, data, operations, performance, product, security, testing) or of skills of the agent's card, or what the agent shall know, in words.
+             * @description Names of Parley's skills (accessibility, cost, data, operations, performance, product, security, testing) or of skills of the agent's card, or instructions in words.
              * @example [
              *       "security"
              *     ]
@@ -1375,17 +1375,17 @@ export interface components {
             agents: components["schemas"]["BrainstormAgentBody"][];
             /** @example A library that lends tools */
             idea: string;
-            /** @description Goes before what the agents' own entries say. */
+            /** @description Takes precedence over the entries of the agents. */
             llmConfig?: components["schemas"]["LlmConfigBody"];
             /** @default 10 */
             maxIterations: number;
             /**
-             * @description What every agent is told first, instead of our own words.
+             * @description System prompt of every agent; replaces the built-in one.
              * @example You develop an idea together with others.
              */
             systemPrompt?: string;
             /**
-             * @description Milliseconds that an agent may keep silent; default 120,000.
+             * @description Milliseconds without an event after which an agent times out; default 120,000.
              * @example 120000
              */
             timeoutMs?: number;
@@ -1398,7 +1398,7 @@ export interface components {
         };
         BrainstormId: {
             /**
-             * @description The A2A taskId of the brainstorm.
+             * @description A2A taskId of the brainstorm.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             brainstormId: string;
@@ -1435,7 +1435,7 @@ export interface components {
         };
         BrainstormStatusReport: {
             /**
-             * @description The A2A taskId of the brainstorm.
+             * @description A2A taskId of the brainstorm.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             brainstormId: string;
@@ -1445,7 +1445,7 @@ export interface components {
         };
         BrainstormSummary: {
             /**
-             * @description The A2A taskId of the brainstorm.
+             * @description A2A taskId of the brainstorm.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             brainstormId: string;
@@ -1457,7 +1457,7 @@ export interface components {
             /** @example A library that lends tools */
             idea: string;
             /**
-             * @description Of the last complete pass.
+             * @description Number of the last complete pass.
              * @example 2
              */
             iteration: number;
@@ -1472,12 +1472,12 @@ export interface components {
         BrainstormView: {
             agents: components["schemas"]["BrainstormAgentView"][];
             /**
-             * @description The A2A taskId of the brainstorm.
+             * @description A2A taskId of the brainstorm.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             brainstormId: string;
             /**
-             * @description Why it has converged, in one sentence.
+             * @description Reason for the convergence, in one sentence.
              * @example All agents agree.
              */
             convergence?: string;
@@ -1488,14 +1488,14 @@ export interface components {
             createdAt: string;
             error?: components["schemas"]["BrainstormFailure"];
             /**
-             * @description Of the last complete pass.
+             * @description Number of the last complete pass.
              * @example 2
              */
             iteration: number;
             /** @example 2 */
             maxIterations: number;
             passes: components["schemas"]["PassView"][];
-            /** @description Who last set a part of the state, by its path, as in `risks[0]`. */
+            /** @description Agent that last set each part of the state, by path, as in `risks[0]`. */
             provenance: {
                 [key: string]: components["schemas"]["SourceView"];
             };
@@ -1522,7 +1522,7 @@ export interface components {
         CanceledRun: {
             children: components["schemas"]["CanceledNode"][];
             /**
-             * @description The A2A taskId of the run.
+             * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
@@ -1536,7 +1536,7 @@ export interface components {
             /** Format: date-time */
             acceptedAt?: string;
             /**
-             * @description Absent where the policy accepted it.
+             * @description Caller who accepted the change; absent if the policy accepted it.
              * @example ann
              */
             acceptedBy?: string;
@@ -1561,10 +1561,10 @@ export interface components {
             from: string;
             /** Format: date-time */
             lastSeenAt: string;
-            /** @description Whether it is about what callers rely on. */
+            /** @description True if the difference affects callers. */
             significant: boolean;
             /**
-             * @description How often it was seen.
+             * @description Number of times the change was seen.
              * @example 1
              */
             times: number;
@@ -1576,10 +1576,10 @@ export interface components {
             acceptedAt?: string;
             /** @example ann */
             acceptedBy?: string;
-            /** @description Whether calls are refused until the change is accepted. */
+            /** @description True if calls are rejected until the change is accepted. */
             blocked: boolean;
             /**
-             * @description null where it was accepted that the agent has none.
+             * @description Pinned card; null if the agent was accepted without a card.
              * @example {
              *       "name": "Translator",
              *       "description": "Translates texts",
@@ -1590,7 +1590,7 @@ export interface components {
             card: {
                 [key: string]: unknown;
             } | null;
-            /** @description The newest first. */
+            /** @description Changes, newest first. */
             changes: components["schemas"]["CardChangeView"][];
             /** Format: date-time */
             firstSeenAt: string;
@@ -1606,7 +1606,7 @@ export interface components {
             /** @example Translator */
             name: string;
             /**
-             * @description The card that waits to be accepted; null: there is none any more.
+             * @description Card that waits to be accepted; null if the agent no longer has one.
              * @example {
              *       "name": "Interpreter",
              *       "description": "Translates texts",
@@ -1618,12 +1618,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Of the card that waits to be accepted.
+             * @description Hash of the card that waits to be accepted.
              * @example x0pS9n1qK3l7
              */
             seenHash?: string;
             /**
-             * @description `changed`: another card than the pinned one was seen, and nobody has accepted it.
+             * @description `changed`: a card that differs from the pinned one was seen and is not accepted yet.
              * @enum {string}
              */
             status: "pinned" | "changed";
@@ -1640,7 +1640,7 @@ export interface components {
         };
         CardPreviewView: {
             /**
-             * @description The AgentCard, in the form of A2A 1.0; absent where none could be read.
+             * @description AgentCard in the form of A2A 1.0; absent if none could be read.
              * @example {
              *       "name": "Translator",
              *       "description": "Translates texts",
@@ -1652,12 +1652,12 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description Where the card was found; absent where there is none.
+             * @description URL of the card; absent if there is none.
              * @example https://agent.example.com/a2a/.well-known/agent-card.json
              */
             cardUrl?: string;
             /**
-             * @description id, status and blocked of what is pinned; same: whether the card is that.
+             * @description id, status and blocked of the pinned card; same: true if the card equals it.
              * @example {
              *       "id": "0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11",
              *       "status": "pinned",
@@ -1688,7 +1688,7 @@ export interface components {
             /** @example https://agent.example.com/a2a */
             url: string;
             /**
-             * @description The version of A2A that the card is one of.
+             * @description A2A version of the card.
              * @enum {string}
              */
             version?: "1.0" | "0.3" | "pre-1.0";
@@ -1699,7 +1699,7 @@ export interface components {
             /** @enum {string} */
             level: "error" | "warning";
             /**
-             * @description The member; `''` is the whole.
+             * @description Path of the member; `''` for the whole card.
              * @example skills[0].id
              */
             path: string;
@@ -1709,7 +1709,7 @@ export interface components {
             acceptedAt?: string;
             /** @example ann */
             acceptedBy?: string;
-            /** @description Whether calls are refused until the change is accepted. */
+            /** @description True if calls are rejected until the change is accepted. */
             blocked: boolean;
             /** Format: date-time */
             firstSeenAt: string;
@@ -1725,12 +1725,12 @@ export interface components {
             /** @example Translator */
             name: string;
             /**
-             * @description Of the card that waits to be accepted.
+             * @description Hash of the card that waits to be accepted.
              * @example x0pS9n1qK3l7
              */
             seenHash?: string;
             /**
-             * @description `changed`: another card than the pinned one was seen, and nobody has accepted it.
+             * @description `changed`: a card that differs from the pinned one was seen and is not accepted yet.
              * @enum {string}
              */
             status: "pinned" | "changed";
@@ -1739,19 +1739,19 @@ export interface components {
         };
         ConversationBody: {
             /**
-             * @description The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent. It is told the last text, after the end.
+             * @description The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent. It receives the last text after the end.
              * @example workflows/archive
              */
             announce?: string;
             /**
-             * @description The names of stored credentials, by `requester`, `target` and `announce`, for those that are URLs.
+             * @description Names of stored credentials, by `requester`, `target` and `announce`, for agents named by URL.
              * @example {
              *       "target": "partner"
              *     }
              */
             auth?: components["schemas"]["ConversationCredentials"];
             /**
-             * @description How agents elsewhere get the prompt of their turn, and what they have said themselves: `text`, as a text Part before the other side's text, or `none`. Agents of the service, and agents whose card declares the extension `urn:parley:extension:conversation:v1`, get both in the Message's metadata.
+             * @description How remote agents get the prompt of their turn and their own earlier texts: `text`, as a text Part before the other side's text, or `none`. Agents of the service, and agents whose card declares the extension `urn:parley:extension:conversation:v1`, get both in the Message's metadata.
              * @default none
              * @enum {string}
              */
@@ -1759,12 +1759,12 @@ export interface components {
             /** @default 5 */
             maxTurns: number;
             /**
-             * @description What the requester says first.
+             * @description First message of the requester.
              * @example What do you think of this verse?
              */
             message: string;
             /**
-             * @description The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent. Absent: nobody answers the target.
+             * @description The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent. If absent, the target gets no reply.
              * @example poet
              */
             requester?: string;
@@ -1774,7 +1774,7 @@ export interface components {
              */
             target: string;
             /**
-             * @description Milliseconds that an agent has for one turn, or for the announcement.
+             * @description Time limit of one turn or of the announcement, in milliseconds.
              * @default 60000
              */
             timeoutMs: number;
@@ -1791,7 +1791,7 @@ export interface components {
             /** @enum {string} */
             announcement?: "delivered" | "silenced" | "failed";
             /**
-             * @description The A2A taskId of the conversation.
+             * @description A2A taskId of the conversation.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             conversationId: string;
@@ -1806,7 +1806,7 @@ export interface components {
             origin?: components["schemas"]["ConversationOrigin"];
             /** @enum {string} */
             outcome?: "done" | "skipped" | "max_turns" | "error" | "canceled" | "timeout";
-            /** @description Present while it is paused, or waits for the answer of a person to a question of an agent. */
+            /** @description Present while the conversation is paused or waits for a person to answer a question of an agent. */
             paused?: boolean;
             /**
              * @description Question of an agent that a person has to answer before the next turn, by a Message to the Task.
@@ -1820,7 +1820,7 @@ export interface components {
             /** @example critic */
             target: string;
             /**
-             * @description Milliseconds for one turn.
+             * @description Time limit of one turn, in milliseconds.
              * @example 60000
              */
             timeoutMs: number;
@@ -1836,26 +1836,26 @@ export interface components {
             code: string;
             /** @example there is no agent "critic" */
             message: string;
-            /** @description Whether the same turn may well succeed later. */
+            /** @description True if a retry of the turn may succeed. */
             retryable: boolean;
             /** @example 3 */
             turn: number;
         };
         ConversationId: {
             /**
-             * @description The A2A taskId of the conversation.
+             * @description A2A taskId of the conversation.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             conversationId: string;
         };
         ConversationOrigin: {
             /**
-             * @description The id of the call by which the model of an `agent` node began the conversation.
+             * @description Id of the tool call by which the model of an `agent` node started the conversation.
              * @example call_1
              */
             call: string;
             /**
-             * @description The A2A taskId of the agent.
+             * @description A2A taskId of the agent.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             taskId: string;
@@ -1870,7 +1870,7 @@ export interface components {
         };
         ConversationSummary: {
             /**
-             * @description The A2A taskId of the conversation.
+             * @description A2A taskId of the conversation.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             conversationId: string;
@@ -1884,7 +1884,7 @@ export interface components {
             origin?: components["schemas"]["ConversationOrigin"];
             /** @enum {string} */
             outcome?: "done" | "skipped" | "max_turns" | "error" | "canceled" | "timeout";
-            /** @description Present while it is paused, or waits for the answer of a person to a question of an agent. */
+            /** @description Present while the conversation is paused or waits for a person to answer a question of an agent. */
             paused?: boolean;
             /** @example poet */
             requester: string;
@@ -1893,7 +1893,7 @@ export interface components {
             /** @example critic */
             target: string;
             /**
-             * @description Milliseconds for one turn.
+             * @description Time limit of one turn, in milliseconds.
              * @example 60000
              */
             timeoutMs: number;
@@ -1933,7 +1933,7 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description The origins that it may be sent to.
+             * @description Origins that may receive the credential.
              * @example [
              *       "https://api.example.com"
              *     ]
@@ -1941,11 +1941,11 @@ export interface components {
             hosts?: string[];
             /** @enum {string} */
             kind: "api-key" | "bearer" | "basic" | "oauth2-client-credentials";
-            /** @description Gone when the credential is replaced. */
+            /** @description Last failure; replacing the credential clears it. */
             lastError?: components["schemas"]["LastError"];
             /**
              * Format: date-time
-             * @description To within ten seconds.
+             * @description Time of the last use, accurate to ten seconds.
              */
             lastUsedAt?: string;
             /** @example partner */
@@ -1969,34 +1969,34 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description Why its config gets nothing more.
+             * @description Reason for which the config was disabled.
              * @example The receiver answered 410 Gone
              */
             disabledReason?: string;
             /**
-             * @description The notification's id, as its receiver sees it.
+             * @description Id of the notification, as its receiver sees it.
              * @example 0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11.7
              */
             id: string;
             /**
-             * @description The kind of failure where there was no answer.
+             * @description Kind of failure, if there was no answer.
              * @example timeout
              */
             lastError?: string;
             /**
-             * @description The HTTP status of the last answer.
+             * @description HTTP status of the last answer.
              * @example 200
              */
             lastStatus?: number;
             /** Format: date-time */
             nextAttemptAt?: string;
             /**
-             * @description The event's number in its Task.
+             * @description Sequence number of the event in its Task.
              * @example 7
              */
             sequence: number;
             /**
-             * @description `pending`: will be tried again; `failed`: its config is disabled; `delivered`: the receiver took it.
+             * @description `pending`: to be retried; `failed`: the config is disabled; `delivered`: the receiver accepted it.
              * @enum {string}
              */
             status: "pending" | "delivered" | "failed";
@@ -2005,7 +2005,7 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
             /**
-             * @description Where it goes, without the query.
+             * @description URL of the receiver, without the query.
              * @example https://hooks.example.com/parley
              */
             url: string;
@@ -2042,7 +2042,7 @@ export interface components {
         };
         ExpressionBody: {
             /**
-             * @description The definition that it stands in, which may have other errors.
+             * @description Definition that contains the expression; it may have other errors.
              * @example {
              *       "name": "publish",
              *       "nodes": [
@@ -2072,14 +2072,14 @@ export interface components {
              */
             expression?: string;
             /**
-             * @description Where in the definition it stands, or will stand: of a node or an edge that is there.
+             * @description Path of the expression in the definition, in an existing node or edge.
              * @example edges[0].when
              * @example nodes[1].each.items
              * @example nodes[1].config.prompt
              */
             path?: string;
             /**
-             * @description In place of an expression: JSON of which the texts may have ${expressions}, and {{references}}.
+             * @description Alternative to an expression: JSON whose strings may contain ${expressions} and {{references}}.
              * @example {
              *       "text": "Draft ${iteration} of {{topic}}"
              *     }
@@ -2088,12 +2088,12 @@ export interface components {
         };
         ExpressionProblems: {
             problems: components["schemas"]["WorkflowProblemView"][];
-            /** @description What there is at the path; empty without one. */
+            /** @description Variables at the path; empty without a path. */
             variables: components["schemas"]["ExpressionVariableView"][];
         };
         ExpressionVariableView: {
             /**
-             * @description What may stand behind each member.
+             * @description Names that may follow each member.
              * @example [
              *       "text",
              *       "data"
@@ -2101,7 +2101,7 @@ export interface components {
              */
             fields?: string[];
             /**
-             * @description What may stand behind it; absent: whatever the value has.
+             * @description Members that may follow the name; absent: all members of the value.
              * @example [
              *       "gate"
              *     ]
@@ -2150,7 +2150,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the file may be deleted (FILE_RETENTION).
+             * @description Time from which the file may be deleted (FILE_RETENTION).
              */
             expiresAt?: string;
             /** @example 019a1f0e-5b7a-7c31-9d2f-4b6a8c0e2d41 */
@@ -2171,14 +2171,14 @@ export interface components {
             size: number;
             /**
              * Format: uri
-             * @description Where its owner reads it; also the `url` of a Part.
+             * @description Address at which the owner reads the file; also the `url` of a Part.
              * @example https://parley.example.com/api/files/019a1f0e-5b7a-7c31-9d2f-4b6a8c0e2d41
              */
             url: string;
         };
         GenerateBody: {
             /**
-             * @description A definition to change. Nodes that the description does not concern stay as they are.
+             * @description Definition to change. Nodes that the description does not concern stay unchanged.
              * @example {
              *       "name": "summary",
              *       "nodes": [
@@ -2193,29 +2193,29 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What the workflow does; with `current`, what changes in it.
+             * @description Description of the workflow or, with `current`, of the change to it.
              * @example Summarize a text in three sentences, then let a person approve the summary.
              */
             description: string;
             /**
-             * @description The model that writes it: one of `/api/models`. Absent: `GENERATE_MODEL`, or the default model.
+             * @description Model that writes the workflow, one of `/api/models`. Default: `GENERATE_MODEL`, or the default model.
              * @example large
              */
             model?: string | null;
             /**
-             * @description The name of the workflow. Absent: that of `current`, or one that the model chooses.
+             * @description Name of the workflow. Default: the name of `current`, or one that the model chooses.
              * @example summary
              */
             name?: string | null;
         };
         GeneratedWorkflow: {
             /**
-             * @description Answers of the model.
+             * @description Number of answers of the model.
              * @example 1
              */
             attempts: number;
             /**
-             * @description The model that wrote it.
+             * @description Model that wrote the definition.
              * @example large
              */
             model: string;
@@ -2223,7 +2223,7 @@ export interface components {
             problems: components["schemas"]["WorkflowProblemView"][];
             usage: components["schemas"]["TokenUsage"];
             /**
-             * @description The definition. It may have errors after the last repair: `problems` has them.
+             * @description Definition. It may have errors after the last repair; `problems` lists them.
              * @example {
              *       "name": "summary",
              *       "nodes": [
@@ -2248,7 +2248,7 @@ export interface components {
              */
             deadline?: string;
             /**
-             * @description The JSON Schema of the data that answers; absent: text does.
+             * @description JSON Schema of the data of the answer; without it the answer is text.
              * @example {
              *       "type": "object",
              *       "properties": {
@@ -2265,14 +2265,14 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description What an answer names.
+             * @description Instance that an answer names.
              * @example gate
              */
             instance: string;
             /** @example gate */
             node: string;
             /**
-             * @description The A2A taskId of the run.
+             * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
@@ -2329,13 +2329,13 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description Who made it; absent where the environment brought it.
+             * @description Caller who created the key; absent for keys from AUTH_API_KEYS.
              * @example admin
              */
             createdBy?: string;
             /**
              * Format: date-time
-             * @description From then on it is not valid.
+             * @description Time at which the key stops being valid.
              */
             endsAt?: string;
             /**
@@ -2360,7 +2360,7 @@ export interface components {
         };
         LlmConfigBody: {
             /**
-             * @description The name of a stored credential with hosts, for every agent that can use it: in place of the key of its models, or of its auth. Never a secret itself.
+             * @description Name of a stored credential with hosts, for every agent that can use it: it replaces the key of its models, or of its auth. Never a secret itself.
              * @example team-key
              */
             credential_ref?: string;
@@ -2375,7 +2375,7 @@ export interface components {
         };
         LoggedEventView: {
             /**
-             * @description A StreamResponse of A2A, as SubscribeToTask sends it.
+             * @description StreamResponse of A2A, as SubscribeToTask sends it.
              * @example {
              *       "statusUpdate": {
              *         "taskId": "0190c1de-7a53-7f0c-9a57-2f8f0f6f3b52",
@@ -2392,11 +2392,11 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time of the event.
              */
             recordedAt: string;
             /**
-             * @description Its number in the log, from 1: the id of the same event in a stream.
+             * @description Sequence number in the log, from 1; also the id of the event in a stream.
              * @example 2
              */
             sequence: number;
@@ -2423,13 +2423,13 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description Who made it; absent where the environment brought it.
+             * @description Caller who created the key; absent for keys from AUTH_API_KEYS.
              * @example admin
              */
             createdBy?: string;
             /**
              * Format: date-time
-             * @description From then on it is not valid.
+             * @description Time at which the key stops being valid.
              */
             endsAt?: string;
             /**
@@ -2438,7 +2438,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What the caller sends; it is shown only in this answer.
+             * @description Key that the caller sends; only this answer shows it.
              * @example parley_…
              */
             key: string;
@@ -2453,7 +2453,7 @@ export interface components {
         };
         MakeKeyBody: {
             /**
-             * @description The caller: what it makes is owned under this name.
+             * @description Name of the caller, who owns what it creates.
              * @example ann
              */
             name: string;
@@ -2466,28 +2466,28 @@ export interface components {
         };
         McpAcceptBody: {
             /**
-             * @description The `hash` of the tools that were looked at: others are not accepted.
+             * @description `hash` of the tools that were reviewed; other tools are not accepted.
              * @example qK3l0x7pS9n1
              */
             hash: string;
         };
         McpReplacementBody: {
             /**
-             * @description The tools that may be called, with `*` and `?`; left out: all.
+             * @description Globs of the tools that agents may call, with `*` and `?`; default: all.
              * @example [
              *       "search_*"
              *     ]
              */
             allow?: string[];
             /**
-             * @description The tools that somebody is asked about before an agent calls them.
+             * @description Globs of the tools that need approval before an agent calls them.
              * @example [
              *       "delete_*"
              *     ]
              */
             approve?: string[];
             /**
-             * @description The name of the credential that calls carry.
+             * @description Name of the credential for calls.
              * @example partner
              */
             auth?: string;
@@ -2495,28 +2495,28 @@ export interface components {
             name: string;
             /**
              * Format: uri
-             * @description Where it speaks Streamable HTTP.
+             * @description URL of its Streamable HTTP endpoint.
              * @example https://mcp.example.com/v1
              */
             url: string;
         };
         McpServerBody: {
             /**
-             * @description The tools that may be called, with `*` and `?`; left out: all.
+             * @description Globs of the tools that agents may call, with `*` and `?`; default: all.
              * @example [
              *       "search_*"
              *     ]
              */
             allow?: string[];
             /**
-             * @description The tools that somebody is asked about before an agent calls them.
+             * @description Globs of the tools that need approval before an agent calls them.
              * @example [
              *       "delete_*"
              *     ]
              */
             approve?: string[];
             /**
-             * @description The name of the credential that calls carry.
+             * @description Name of the credential for calls.
              * @example partner
              */
             auth?: string;
@@ -2524,7 +2524,7 @@ export interface components {
             name: string;
             /**
              * Format: uri
-             * @description Where it speaks Streamable HTTP.
+             * @description URL of its Streamable HTTP endpoint.
              * @example https://mcp.example.com/v1
              */
             url: string;
@@ -2549,7 +2549,7 @@ export interface components {
             /** @example partner */
             auth?: string;
             /**
-             * @description tool, kind, blocked, differences (path, kind, before?, after?), for each tool that is not as it was.
+             * @description tool, kind, blocked, differences (path, kind, before?, after?) of each changed tool.
              * @example [
              *       {
              *         "tool": "search_code",
@@ -2572,26 +2572,26 @@ export interface components {
             /** Format: date-time */
             createdAt?: string;
             /**
-             * @description Why it is unreachable.
+             * @description Reason for which the server is unreachable.
              * @example HTTP 500
              */
             error?: string;
             /**
-             * @description Of all tools, as they were seen last: what `accept` names.
+             * @description Hash of all tools as they were last seen; `accept` names it.
              * @example qK3l0x7pS9n1
              */
             hash?: string;
             /** @example github */
             name: string;
-            /** @description Tools that the server lists and that cannot be offered, each with its reason; absent without any. */
+            /** @description Listed tools that cannot be offered, each with its reason; absent if there are none. */
             skipped?: components["schemas"]["SkippedToolView"][];
             /**
-             * @description `file`: from the file of the operator, and not to be changed here.
+             * @description `file`: comes from the file of the operator and is read-only here.
              * @enum {string}
              */
             source: "file" | "api";
             /**
-             * @description `changed`: something waits to be accepted. In a list it is what is known, and absent of a server that was never seen.
+             * @description `changed`: a change waits to be accepted. Lists show the last known status; absent if the server was never seen.
              * @enum {string}
              */
             status?: "ok" | "changed" | "unreachable";
@@ -2631,12 +2631,12 @@ export interface components {
             /** @example github */
             name: string;
             /**
-             * @description `file`: from the file of the operator, and not to be changed here.
+             * @description `file`: comes from the file of the operator and is read-only here.
              * @enum {string}
              */
             source: "file" | "api";
             /**
-             * @description `changed`: something waits to be accepted. In a list it is what is known, and absent of a server that was never seen.
+             * @description `changed`: a change waits to be accepted. Lists show the last known status; absent if the server was never seen.
              * @enum {string}
              */
             status?: "ok" | "changed" | "unreachable";
@@ -2648,7 +2648,7 @@ export interface components {
             url?: string;
         };
         McpToolView: {
-            /** @description Whether `allow` names it. */
+            /** @description True if `allow` matches the tool. */
             allowed: boolean;
             /**
              * @example {
@@ -2658,10 +2658,10 @@ export interface components {
             annotations: {
                 [key: string]: unknown;
             };
-            /** @description Whether it may not be called until a change is accepted. */
+            /** @description True if calls are rejected until a change is accepted. */
             blocked: boolean;
             /**
-             * @description As the server says it.
+             * @description Description that the server gives.
              * @example Searches code
              */
             description: string;
@@ -2677,23 +2677,23 @@ export interface components {
             };
             /** @example search_code */
             name: string;
-            /** @description Whether `approve` names it. */
+            /** @description True if `approve` matches the tool. */
             needsApproval: boolean;
         };
         ModelBody: {
             /**
-             * @description The name of the credential that calls carry: `bearer` for OpenAI, `api-key` for Anthropic and Google.
+             * @description Name of the credential for calls: `bearer` for OpenAI, `api-key` for Anthropic and Google.
              * @example provider-key
              */
             auth?: string;
             /**
              * Format: uri
-             * @description Where the provider is; needed for `openai-compatible`, as `https://models.example.com/v1`.
+             * @description Base URL of the provider, such as `https://models.example.com/v1`; required for `openai-compatible`.
              * @example https://models.example.com/v1
              */
             baseUrl?: string;
             /**
-             * @description Media types of Parts that it takes beside text and data.
+             * @description Media types of Parts that the model accepts beside text and data.
              * @default []
              * @example [
              *       "image/*",
@@ -2702,12 +2702,12 @@ export interface components {
              */
             input: string[];
             /**
-             * @description Its name at the provider.
+             * @description Name of the model at the provider.
              * @example gpt-large
              */
             model: string;
             /**
-             * @description By which nodes name it; never `echo`.
+             * @description Name that nodes use; never `echo`.
              * @example large
              */
             name: string;
@@ -2760,7 +2760,7 @@ export interface components {
             /** @example s3cr3t */
             clientSecret: string;
             /**
-             * @description The only places that it is sent to: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Left out: the origin of the URL by which a workflow names the agent.
+             * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
              * @example [
              *       "api.example.com"
              *     ]
@@ -2813,7 +2813,7 @@ export interface components {
         PassView: {
             agents: components["schemas"]["PassAgentView"][];
             /**
-             * @description Absent until the pass is complete.
+             * @description Present once the pass is complete.
              * @example 0.8
              */
             confidence?: number;
@@ -2835,20 +2835,20 @@ export interface components {
         Problem: {
             /** @example nodes[0].id: must be a string */
             detail: string;
-            /** @description One entry for each thing that is wrong. */
+            /** @description One entry for each fault. */
             errors?: components["schemas"]["ProblemEntry"][];
             /**
-             * @description The path that was called.
+             * @description Path of the request.
              * @example /api/workflows
              */
             instance?: string;
             /**
-             * @description What it is about, for programs: `NOT_FOUND`, `IDEMPOTENCY_CONFLICT`, …
+             * @description Code of the problem, for programs: `NOT_FOUND`, `IDEMPOTENCY_CONFLICT`, …
              * @example MALFORMED
              */
             reason: string;
             /**
-             * @description Names the request; the log names it too where it says why.
+             * @description Id of the request; log lines about the problem contain it.
              * @example 5d1a4c1e-7a53-4f0c-9a57-2f8f0f6f3b52
              */
             requestId?: string;
@@ -2857,7 +2857,7 @@ export interface components {
             /** @example Bad Request */
             title: string;
             /**
-             * @description The trace that the request belongs to, where it came with a `traceparent`.
+             * @description Id of the trace, if the request has a `traceparent`.
              * @example 4bf92f3577b34da6a3ce929d0e0e4736
              */
             trace_id?: string;
@@ -2866,26 +2866,26 @@ export interface components {
         };
         ProblemEntry: {
             /**
-             * @description What kind of fault it is, for programs.
+             * @description Code of the fault, for programs.
              * @example UNKNOWN_REFERENCE
              */
             code?: string;
             /** @example must be a string */
             detail: string;
             /**
-             * @description The field at fault; `''` where it is the whole.
+             * @description Path of the invalid field; `''` for the whole body.
              * @example nodes[0].id
              */
             path: string;
         };
         RerunBody: {
             /**
-             * @description Whether all that failed is run anew, with everything after it.
+             * @description True if all failed nodes run again, with all that follow them.
              * @example false
              */
             failed?: boolean;
             /**
-             * @description Nodes or instances that are run anew, with everything after them.
+             * @description Nodes or instances to run again, with all that follow them.
              * @example [
              *       "draft",
              *       "tr[17]"
@@ -2893,7 +2893,7 @@ export interface components {
              */
             from?: string[];
             /**
-             * @description Other inputs, all of them.
+             * @description Inputs that replace all inputs of the original run.
              * @example {
              *       "topic": "tea"
              *     }
@@ -2902,7 +2902,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description Another revision of the workflow; the run's own unless named.
+             * @description Revision of the workflow; default: the revision of the original run.
              * @example 12
              */
             revision?: string;
@@ -2948,7 +2948,7 @@ export interface components {
         };
         RotateKeyBody: {
             /**
-             * @description How long the old key is valid beside the new one.
+             * @description Seconds for which the old key stays valid beside the new one.
              * @default 0
              * @example 600
              */
@@ -2956,7 +2956,7 @@ export interface components {
         };
         RunBody: {
             /**
-             * @description The inputs by node id.
+             * @description Inputs by node id.
              * @example {
              *       "name": "Ada"
              *     }
@@ -2971,7 +2971,7 @@ export interface components {
                     [key: string]: unknown;
                 }[];
             };
-            /** @description What became of each remote Task, once it was canceled. */
+            /** @description Outcome of the cancel for each remote Task. */
             children?: components["schemas"]["CanceledNode"][];
             /** @example 0d5f3a52-8c0e-4f0b-9a53-1f6f1c1d2e3f */
             contextId: string;
@@ -2993,7 +2993,7 @@ export interface components {
                 [key: string]: components["schemas"]["RunNode"];
             };
             /**
-             * @description The run that it began with, where it is a rerun.
+             * @description Original run, if this run is a rerun.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             origin?: string;
@@ -3002,12 +3002,12 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
-             * @description The A2A taskId of the run.
+             * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
             /**
-             * @description The inputs, and the text of each node.
+             * @description Inputs, and the text of each node.
              * @example {
              *       "topic": "world",
              *       "writer": "Hello, world!"
@@ -3022,7 +3022,7 @@ export interface components {
              */
             status: "running" | "input-required" | "completed" | "failed" | "canceled";
             /**
-             * @description The trace that it belongs to.
+             * @description Id of the trace of the run.
              * @example 4bf92f3577b34da6a3ce929d0e0e4736
              */
             trace_id: string;
@@ -3036,12 +3036,12 @@ export interface components {
         };
         RunFailure: {
             /**
-             * @description Where a node has more than one.
+             * @description Instance that failed, if the node has more than one.
              * @example writer@2
              */
             instance?: string;
             /**
-             * @description Why it failed, as `retry` names it.
+             * @description Kind of the failure, as in `retry`.
              * @example timeout
              */
             kind: string;
@@ -3057,7 +3057,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The A2A taskId of the run.
+             * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
@@ -3068,7 +3068,7 @@ export interface components {
             status: "running" | "input-required" | "completed" | "failed" | "canceled";
         };
         RunForks: {
-            /** @description The newest first. */
+            /** @description Forks, newest first. */
             forks: components["schemas"]["RunFork"][];
         };
         RunInstance: {
@@ -3087,7 +3087,7 @@ export interface components {
             /** @example draft */
             node: string;
             /**
-             * @description The run that its result was taken over from.
+             * @description Run from which the result was taken over.
              * @example 019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70
              */
             origin?: string;
@@ -3100,11 +3100,11 @@ export interface components {
             status: "pending" | "running" | "input-required" | "completed" | "failed" | "canceled" | "skipped";
             /** @example 019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70 */
             taskId?: string;
-            /** @description While nothing is done: for what, and until when. */
+            /** @description Reason to wait, and time at which the wait ends. */
             waitsFor?: components["schemas"]["InstanceWait"];
         };
         RunInstances: {
-            /** @description In the order in which they came to be. */
+            /** @description Instances in the order of their creation. */
             instances: components["schemas"]["RunInstance"][];
             /**
              * @description Empty on the last page.
@@ -3122,7 +3122,7 @@ export interface components {
             /** @example 1 */
             attempts: number;
             /**
-             * @description Of a node that runs more than once: how many instances of it there are, and how many in each status.
+             * @description Number of instances, in all and by status, of a node that runs more than once.
              * @example {
              *       "total": 3,
              *       "completed": 2,
@@ -3140,7 +3140,7 @@ export interface components {
              */
             finishedAt?: string;
             /**
-             * @description The run that its result was taken over from.
+             * @description Run from which the result was taken over.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             origin?: string;
@@ -3153,7 +3153,7 @@ export interface components {
             status: "pending" | "running" | "input-required" | "completed" | "failed" | "canceled" | "skipped";
             /** @example 019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70 */
             taskId?: string;
-            /** @description While it waits: for an answer, a time, or to be tried again. */
+            /** @description Reason to wait: an answer, a time, or a retry. */
             waitsFor?: components["schemas"]["RunNodeWait"];
         };
         RunNodeDetail: {
@@ -3166,7 +3166,7 @@ export interface components {
             /** @example 1 */
             attempts: number;
             /**
-             * @description Of a node that runs more than once: how many instances of it there are, and how many in each status.
+             * @description Number of instances, in all and by status, of a node that runs more than once.
              * @example {
              *       "total": 3,
              *       "completed": 2,
@@ -3186,7 +3186,7 @@ export interface components {
             /** @example writer */
             id: string;
             /**
-             * @description A2A Parts; absent while it was never started.
+             * @description A2A Parts; absent if the node was never started.
              * @example [
              *       {
              *         "text": "Hello, world!"
@@ -3197,7 +3197,7 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
-             * @description The run that its result was taken over from.
+             * @description Run from which the result was taken over.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             origin?: string;
@@ -3212,12 +3212,12 @@ export interface components {
             taskId?: string;
             /** @example agent */
             type: string;
-            /** @description While it waits: for an answer, a time, or to be tried again. */
+            /** @description Reason to wait: an answer, a time, or a retry. */
             waitsFor?: components["schemas"]["RunNodeWait"];
         };
         RunNodeWait: {
             /**
-             * @description What its agent says; for a node with a list, the questions of its entries, a line each.
+             * @description Message of the agent; for a node with a list, the questions of its entries, one per line.
              * @example Which language?
              */
             message?: string;
@@ -3225,7 +3225,7 @@ export interface components {
             state: "input-required" | "auth-required" | "timer" | "retry";
             /**
              * Format: date-time
-             * @description Until when nothing is done.
+             * @description Time at which the wait ends.
              * @example 2026-01-31T09:30:00.000Z
              */
             until?: string;
@@ -3260,7 +3260,7 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
-             * @description The A2A taskId of the run.
+             * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
@@ -3285,28 +3285,28 @@ export interface components {
         };
         SavedWorkflowView: {
             /**
-             * @description The JSON Schema of definitions, for editors; it is kept.
+             * @description URL of the JSON Schema of definitions, for editors; it is stored.
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description Of the whole run.
+             * @description Time limit of the whole run.
              * @example 2h
              */
             deadline?: string;
-            /** @example Greets whoever it is told of. */
+            /** @example Greets a person by name. */
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
             /**
-             * @description 2: `${…}` in texts is an expression.
+             * @description 2: `${…}` in strings is an expression.
              * @default 1
              * @enum {number}
              */
             language: 1 | 2;
             /**
-             * @description Where the path names the workflow, the path counts.
+             * @description Name of the workflow; a name in the path takes precedence.
              * @example greeting
              */
             name: string;
@@ -3318,14 +3318,14 @@ export interface components {
              */
             onFailure: "cancel" | "continue";
             /**
-             * @description Nodes at work at once.
+             * @description Maximum number of nodes that run at once.
              * @example 20
              */
             parallel?: number;
-            /** @description What its author is told of; absent: nothing. */
+            /** @description Warnings for the author; absent if there are none. */
             problems?: components["schemas"]["WorkflowProblemView"][];
             /**
-             * @description Grows with every save.
+             * @description Revision; it grows with every save.
              * @example 7
              */
             revision: string;
@@ -3335,14 +3335,14 @@ export interface components {
         SentWorkflow: {
             definition: components["schemas"]["WorkflowBody"];
             /**
-             * @description The revision that it has to have until now; null: there must be none. Absent: whichever it has.
+             * @description Expected current revision; null: the workflow must not exist; absent: any revision.
              * @example 7
              */
             revision?: string | null;
         };
         SkippedToolView: {
             /**
-             * @description As the server gives it; empty where it gives none.
+             * @description JSON Schema that the server gives; empty if it gives none.
              * @example search
              */
             name: string;
@@ -3359,19 +3359,19 @@ export interface components {
         };
         StartedRerun: {
             /**
-             * @description The run that it begins with.
+             * @description Original run whose results the new run takes over.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             origin: string;
             /**
-             * @description The A2A taskId of the run.
+             * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
         };
         StartedRun: {
             /**
-             * @description The A2A taskId of the run.
+             * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
@@ -3413,12 +3413,12 @@ export interface components {
         };
         TakenAnswer: {
             /**
-             * @description The instance that was answered.
+             * @description Instance that was answered.
              * @example gate
              */
             instance: string;
             /**
-             * @description The A2A taskId of the run.
+             * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
@@ -3426,7 +3426,7 @@ export interface components {
         TaskLogView: {
             events: components["schemas"]["LoggedEventView"][];
             /**
-             * @description What the next page comes `after`; absent on the last one.
+             * @description Value of `after` for the next page; absent on the last page.
              * @example 100
              */
             next?: number;
@@ -3435,7 +3435,7 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
             /**
-             * @description What to give to `new WebSocket(url, protocols)`.
+             * @description Subprotocols for `new WebSocket(url, protocols)`.
              * @example [
              *       "parley.events",
              *       "parley.ticket.mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t"
@@ -3476,26 +3476,26 @@ export interface components {
         };
         WorkflowBody: {
             /**
-             * @description The JSON Schema of definitions, for editors; it is kept.
+             * @description URL of the JSON Schema of definitions, for editors; it is stored.
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
             /**
-             * @description Of the whole run.
+             * @description Time limit of the whole run.
              * @example 2h
              */
             deadline?: string;
-            /** @example Greets whoever it is told of. */
+            /** @example Greets a person by name. */
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
             /**
-             * @description 2: `${…}` in texts is an expression.
+             * @description 2: `${…}` in strings is an expression.
              * @default 1
              * @enum {number}
              */
             language: 1 | 2;
             /**
-             * @description Where the path names the workflow, the path counts.
+             * @description Name of the workflow; a name in the path takes precedence.
              * @example greeting
              */
             name: string;
@@ -3507,7 +3507,7 @@ export interface components {
              */
             onFailure: "cancel" | "continue";
             /**
-             * @description Nodes at work at once.
+             * @description Maximum number of nodes that run at once.
              * @example 20
              */
             parallel?: number;
@@ -3518,7 +3518,7 @@ export interface components {
              * @example topic
              */
             from: string;
-            /** @description Makes it an edge back, which repeats what lies between its ends. */
+            /** @description Makes the edge a loop, which repeats the nodes between its ends. */
             loop?: components["schemas"]["LoopBody"];
             /**
              * @default success
@@ -3552,22 +3552,22 @@ export interface components {
             };
             /** @description Runs the node once for each entry of a list. */
             each?: components["schemas"]["EachBody"];
-            /** @description Its result where no attempt succeeds. */
+            /** @description Result of the node if no attempt succeeds. */
             fallback?: components["schemas"]["FallbackBody"];
             /** @example writer */
             id: string;
             /** @default all */
             join: ("all" | "any") | Record<string, never>;
-            /** @description What becomes of its questions that nobody answers. */
+            /** @description Handling of questions that get no answer. */
             onWait?: components["schemas"]["WaitBody"];
-            /** @description What its result has to look like. */
+            /** @description Required form of the result. */
             output?: components["schemas"]["OutputBody"];
-            /** @description Where an editor draws the node. */
+            /** @description Position of the node in an editor. */
             position?: components["schemas"]["PositionBody"];
-            /** @description When a failed attempt is made again. */
+            /** @description Conditions and delays of retries. */
             retry?: components["schemas"]["RetryBody"];
             /**
-             * @description Of one attempt.
+             * @description Time limit of one attempt.
              * @example 2m
              */
             timeout?: string;
@@ -3600,17 +3600,17 @@ export interface components {
             /** @example node "writer": {{nope}} stands for nothing */
             detail: string;
             /**
-             * @description The place of the edge that it is about.
+             * @description Index of the affected edge.
              * @example 0
              */
             edge?: number;
             /**
-             * @description The id of the node that it is about.
+             * @description Id of the affected node.
              * @example writer
              */
             node?: string;
             /**
-             * @description Where in the text at the path it begins, in UTF-16 code units.
+             * @description Offset of the problem in the string at the path, in UTF-16 code units.
              * @example 6
              */
             offset?: number;
@@ -3621,28 +3621,28 @@ export interface components {
         };
         WorkflowView: {
             /**
-             * @description The JSON Schema of definitions, for editors; it is kept.
+             * @description URL of the JSON Schema of definitions, for editors; it is stored.
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description Of the whole run.
+             * @description Time limit of the whole run.
              * @example 2h
              */
             deadline?: string;
-            /** @example Greets whoever it is told of. */
+            /** @example Greets a person by name. */
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
             /**
-             * @description 2: `${…}` in texts is an expression.
+             * @description 2: `${…}` in strings is an expression.
              * @default 1
              * @enum {number}
              */
             language: 1 | 2;
             /**
-             * @description Where the path names the workflow, the path counts.
+             * @description Name of the workflow; a name in the path takes precedence.
              * @example greeting
              */
             name: string;
@@ -3654,12 +3654,12 @@ export interface components {
              */
             onFailure: "cancel" | "continue";
             /**
-             * @description Nodes at work at once.
+             * @description Maximum number of nodes that run at once.
              * @example 20
              */
             parallel?: number;
             /**
-             * @description Grows with every save.
+             * @description Revision; it grows with every save.
              * @example 7
              */
             revision: string;
@@ -3697,7 +3697,7 @@ export interface operations {
     previewAgentCard: {
         parameters: {
             query?: {
-                /** @description The agent's base URL, or its card's. */
+                /** @description Base URL of the agent, or the URL of its card. */
                 url?: string;
             };
             header?: never;
@@ -3876,7 +3876,7 @@ export interface operations {
     applyWorkflows: {
         parameters: {
             query?: {
-                /** @description Whether it is only said what would be done. */
+                /** @description Dry run: reports the changes without applying them. */
                 dryRun?: boolean;
             };
             header?: never;
@@ -3906,7 +3906,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow has another revision than was expected, or `adopt` is false and it is not of this mark. */
+            /** @description A workflow does not have the expected revision, or `adopt` is false and it has another mark. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -3972,7 +3972,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body: the same brainstorm. */
+                /** @description A repeated request with the same key and body returns the same brainstorm. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4088,7 +4088,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No pass is complete yet, or the brainstorm has ended otherwise. */
+            /** @description No pass is complete yet, or the brainstorm has another outcome. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4136,7 +4136,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The brainstorm has ended otherwise. */
+            /** @description The brainstorm has ended with another outcome. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4159,11 +4159,11 @@ export interface operations {
     streamBrainstormEvents: {
         parameters: {
             query?: {
-                /** @description The number of the last event that was seen. */
+                /** @description Number of the last event received. */
                 since?: unknown;
             };
             header?: {
-                /** @description As `since`, and before it. */
+                /** @description Same as `since`; takes precedence over it. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -4301,7 +4301,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body: the same conversation. */
+                /** @description A repeated request with the same key and body returns the same conversation. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4417,7 +4417,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The conversation has ended otherwise. */
+            /** @description The conversation has ended with another outcome. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4440,11 +4440,11 @@ export interface operations {
     streamConversationEvents: {
         parameters: {
             query?: {
-                /** @description The number of the last event that was seen. */
+                /** @description Number of the last event received. */
                 since?: unknown;
             };
             header?: {
-                /** @description As `since`, and before it. */
+                /** @description Same as `since`; takes precedence over it. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -4764,7 +4764,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is a credential of this name. */
+            /** @description A credential of this name exists already. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4773,7 +4773,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The tenant keeps as many credentials as it may. */
+            /** @description The tenant has reached its limit of credentials. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4883,7 +4883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow, a model or an MCP server names it. */
+            /** @description A workflow, a model or an MCP server names the credential. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4956,7 +4956,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Its config was deleted. */
+            /** @description The config of the delivery was deleted. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4973,14 +4973,14 @@ export interface operations {
                 contextId?: string;
                 conversationId?: string;
                 runId?: string;
-                /** @description The cursor of the last frame; so is `Last-Event-ID`. */
+                /** @description Cursor of the last frame received; `Last-Event-ID` has the same meaning. */
                 since?: string;
-                /** @description Names separated by commas; all but `tool` by default. */
+                /** @description Names of streams, separated by commas; default: all but `tool`. */
                 streams?: string;
                 taskId?: string;
             };
             header?: {
-                /** @description As `since`, and before it. */
+                /** @description Same as `since`; takes precedence over it. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -4988,7 +4988,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Server-sent events: `id` is the cursor, `data` the frame as JSON. The first one is a hello. */
+            /** @description Server-sent events: `id` is the cursor, `data` the frame as JSON. The first frame is a `hello`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5042,7 +5042,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExpressionProblems"];
                 };
             };
-            /** @description The body is malformed, or its definition, or there is nothing at the path. */
+            /** @description The body or its definition is malformed, or the path names nothing. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5172,7 +5172,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Tasks of the caller name the file, which is kept as long as they are. */
+            /** @description Tasks of the caller refer to the file; it is kept as long as these Tasks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5273,7 +5273,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The description is blank, there is no such model, or no model at all (`NO_MODEL`). */
+            /** @description The description is blank, the model is unknown, or no model is configured (`NO_MODEL`). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5300,7 +5300,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Sixteen requests of all callers are under way at this replica, or it is about to stop. */
+            /** @description Sixteen requests of all callers are under way at this replica, or the replica is shutting down. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5309,7 +5309,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The model was not done in time (`GENERATION_FAILED`). */
+            /** @description The model did not finish in time (`GENERATION_FAILED`). */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -5323,7 +5323,7 @@ export interface operations {
     listQuestions: {
         parameters: {
             query?: {
-                /** @description Only questions with this label. */
+                /** @description Lists only questions with this label. */
                 assignee?: string;
                 pageSize?: number;
                 /** @description The nextPageToken of the page before. */
@@ -5492,7 +5492,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such key, or it is not valid any more. */
+            /** @description The key does not exist or is no longer valid. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5574,7 +5574,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is a server of this name. */
+            /** @description An MCP server of this name exists already. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5583,7 +5583,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A program is started only from the file of the operator; or the tenant keeps as many servers as it may. */
+            /** @description Only the file of the operator may start programs; or the tenant has reached its limit of servers. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5665,7 +5665,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is one of the file of the operator. */
+            /** @description The server comes from the file of the operator. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5674,7 +5674,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A program is started only from the file of the operator. */
+            /** @description Only the file of the operator may start programs. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5711,7 +5711,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is one of the file of the operator. */
+            /** @description The server comes from the file of the operator. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5836,7 +5836,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is a model of this name. */
+            /** @description A model of this name exists already. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5845,7 +5845,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The tenant keeps as many models as it may. */
+            /** @description The tenant has reached its limit of models. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5955,7 +5955,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow names it. */
+            /** @description A workflow names the model. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5972,11 +5972,11 @@ export interface operations {
                 pageSize?: number;
                 /** @description The nextPageToken of the page before. */
                 pageToken?: string;
-                /** @description The runs that nodes of this run are; without it only those that are no nodes are listed. */
+                /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
                 parent?: string;
-                /** @description What the workflow's name has in it, in any case of letters, or the run's id begins with. */
+                /** @description Part of the workflow's name, ignoring case, or prefix of the run's id. */
                 q?: string;
-                /** @description Runs that have changed since then. */
+                /** @description Lists only runs updated since this time. */
                 since?: string;
                 status?: "running" | "input-required" | "completed" | "failed" | "canceled";
                 workflow?: string;
@@ -6095,7 +6095,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The node asks nothing, or asks no more. */
+            /** @description The node has no open question. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6152,7 +6152,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The run has ended otherwise. */
+            /** @description The run has ended with another outcome. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6175,13 +6175,13 @@ export interface operations {
     streamRunEvents: {
         parameters: {
             query?: {
-                /** @description Whether what comes is waited for; `false`: the stream ends with the last event so far. */
+                /** @description True if the stream waits for further events; `false`: it ends with the last event so far. */
                 live?: boolean;
-                /** @description The number of the last event that was seen. */
+                /** @description Number of the last event received. */
                 since?: unknown;
             };
             header?: {
-                /** @description As `since`, and before it. */
+                /** @description Same as `since`; takes precedence over it. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -6362,7 +6362,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body: the same run. */
+                /** @description A repeated request with the same key and body returns the same run. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6415,7 +6415,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such instance or revision, or the inputs do not fit. */
+            /** @description The instance or the revision does not exist, or the inputs are invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6468,9 +6468,9 @@ export interface operations {
     listTaskEvents: {
         parameters: {
             query?: {
-                /** @description The events after this one; `next` of the page before. */
+                /** @description Lists events after this number; `next` of the previous page. */
                 after?: number;
-                /** @description How many at most; a page ends after a megabyte, too. */
+                /** @description Maximum number of events; a page also ends after one megabyte. */
                 limit?: number;
             };
             header?: never;
@@ -6551,7 +6551,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadedView"];
                 };
             };
-            /** @description The form or a name is malformed, or the body broke off. */
+            /** @description The form or a name is malformed, or the body is incomplete. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6560,7 +6560,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A file is larger than FILE_LIMIT, or the caller stores as much as it may (FILES_QUOTA). */
+            /** @description A file exceeds FILE_LIMIT, or the caller has reached FILES_QUOTA. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6637,7 +6637,7 @@ export interface operations {
     createWorkflow: {
         parameters: {
             query?: {
-                /** @description Whether warnings, such as of references that stand for nothing, are refused like errors. */
+                /** @description True if warnings, such as unresolved references, are rejected like errors. */
                 strict?: boolean;
             };
             header?: never;
@@ -6667,7 +6667,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is a workflow of this name. */
+            /** @description A workflow of this name exists already. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6691,7 +6691,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that is known: 304 where it is the newest. */
+                /** @description ETag of the known revision: 304 if it is the newest. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -6723,13 +6723,13 @@ export interface operations {
     saveWorkflow: {
         parameters: {
             query?: {
-                /** @description Whether warnings, such as of references that stand for nothing, are refused like errors. */
+                /** @description True if warnings, such as unresolved references, are rejected like errors. */
                 strict?: boolean;
             };
             header?: {
-                /** @description The ETag of the revision to replace; `*`: any. */
+                /** @description ETag of the revision to replace; `*`: any. */
                 "If-Match"?: string;
-                /** @description `*`: only where there is none of this name. */
+                /** @description `*`: only if no workflow of this name exists. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -6743,7 +6743,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was replaced. */
+            /** @description The workflow was replaced. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6752,7 +6752,7 @@ export interface operations {
                     "application/json": components["schemas"]["SavedWorkflowView"];
                 };
             };
-            /** @description There was none of this name. */
+            /** @description The workflow was created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6794,7 +6794,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the revision to delete. */
+                /** @description ETag of the revision to delete. */
                 "If-Match"?: string;
             };
             path: {
@@ -6916,11 +6916,11 @@ export interface operations {
     runWorkflow: {
         parameters: {
             query?: {
-                /** @description Whether the run is canceled when its reader leaves. */
+                /** @description True if the run is canceled when the client disconnects. */
                 cancelOnDisconnect?: boolean;
             };
             header?: {
-                /** @description The same key and body: the same run. */
+                /** @description A repeated request with the same key and body returns the same run. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6990,7 +6990,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body: the same run. */
+                /** @description A repeated request with the same key and body returns the same run. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7098,7 +7098,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description The address is of no file, was altered, or is not valid any more. */
+            /** @description The address names no file, was altered, or has expired. */
             403: {
                 headers: {
                     [name: string]: unknown;

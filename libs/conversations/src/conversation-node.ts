@@ -19,40 +19,40 @@ const CONVERSATION_SCHEMA: ConfigSchema = {
   properties: {
     requester: {
       ...REFERENCE,
-      description: 'Who asks: the name, the path or the URL of an agent. Absent: nobody answers the target.',
+      description: 'Requester: name, path or URL of an agent. If absent, the target gets no reply.',
     },
-    target: { ...REFERENCE, type: 'string', description: 'Who is asked: the name, the path or the URL of an agent.' },
+    target: { ...REFERENCE, type: 'string', description: 'Target: name, path or URL of an agent.' },
     message: {
       type: ['string', 'null'],
       pattern: '\\S',
-      description: 'What is said first; absent: what the nodes before it answered. May have {{references}}.',
+      description: 'First message; default: the answers of the nodes before it. May contain {{references}}.',
     },
     maxTurns: {
       type: ['integer', 'null'],
       minimum: 0,
       maximum: MOST_TURNS,
       default: DEFAULT_MAX_TURNS,
-      description: 'How many turns follow the first answer.',
+      description: 'Maximum number of turns after the first answer.',
     },
     timeoutMs: {
       type: ['integer', 'null'],
       minimum: 1,
       maximum: LONGEST_TURN_MS,
       default: DEFAULT_TURN_MS,
-      description: 'Milliseconds that an agent has for one turn.',
+      description: 'Time limit of one turn, in milliseconds.',
     },
-    announce: { ...REFERENCE, description: 'Who is told the last text: the name, the path or the URL of an agent.' },
+    announce: { ...REFERENCE, description: 'Agent that receives the last text: its name, path or URL.' },
     instructions: {
       enum: [...INSTRUCTIONS, null],
       default: 'none',
       description:
-        "How an agent elsewhere, unless its card declares the extension for it, gets the prompt of its turn: text (a text Part before the other side's text) or none.",
+        "Prompt of a turn for remote agents without the extension in their card: text (a text Part before the other side's text) or none.",
     },
     auth: {
       type: ['object', 'null'],
       propertyNames: { enum: [...CALLED_AGENTS] },
       additionalProperties: { type: ['string', 'null'], pattern: CREDENTIAL_NAME.source },
-      description: 'The names of stored credentials for those agents that are named by their URL.',
+      description: 'Names of stored credentials for agents named by URL.',
     },
   },
   required: ['target'],

@@ -121,7 +121,7 @@ export class ConversationRequest {
 
   @ApiPropertyOptional({
     ...REFERENCE_FORM,
-    description: `${REFERENCE} Absent: nobody answers the target.`,
+    description: `${REFERENCE} If absent, the target gets no reply.`,
     example: 'poet',
   })
   @AgentReference()
@@ -133,7 +133,7 @@ export class ConversationRequest {
 
   @ApiProperty({
     pattern: GIVEN.source,
-    description: 'What the requester says first.',
+    description: 'First message of the requester.',
     example: 'What do you think of this verse?',
   })
   @GivenText()
@@ -148,14 +148,14 @@ export class ConversationRequest {
     minimum: 1,
     maximum: LONGEST_TURN_MS,
     default: DEFAULT_TURN_MS,
-    description: 'Milliseconds that an agent has for one turn, or for the announcement.',
+    description: 'Time limit of one turn or of the announcement, in milliseconds.',
   })
   @WholeNumber(1, LONGEST_TURN_MS)
   timeoutMs?: number;
 
   @ApiPropertyOptional({
     ...REFERENCE_FORM,
-    description: `${REFERENCE} It is told the last text, after the end.`,
+    description: `${REFERENCE} It receives the last text after the end.`,
     example: 'workflows/archive',
   })
   @AgentReference()
@@ -165,7 +165,7 @@ export class ConversationRequest {
     enum: INSTRUCTIONS,
     default: 'none',
     description:
-      'How agents elsewhere get the prompt of their turn, and what they have said themselves: `text`, as a text Part before ' +
+      'How remote agents get the prompt of their turn and their own earlier texts: `text`, as a text Part before ' +
       "the other side's text, or `none`. Agents of the service, and agents whose card declares the extension " +
       `\`${CONVERSATION_ENTRY}\`, get both in the Message's metadata.`,
   })
@@ -174,7 +174,7 @@ export class ConversationRequest {
 
   @ApiPropertyOptional({
     type: ConversationCredentials,
-    description: 'The names of stored credentials, by `requester`, `target` and `announce`, for those that are URLs.',
+    description: 'Names of stored credentials, by `requester`, `target` and `announce`, for agents named by URL.',
     example: { target: 'partner' },
   })
   @IsOptional()

@@ -95,7 +95,7 @@ function toTurnFailure(
 }
 
 function wantsAuth(answer: CalledTask): TurnFailure {
-  const message = withStatusText(answer, 'the agent wants somebody to authenticate');
+  const message = withStatusText(answer, 'the agent requires authentication by a person');
   return { code: 'AUTH_REQUIRED', message, retryable: false };
 }
 

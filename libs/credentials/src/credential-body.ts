@@ -109,8 +109,8 @@ export abstract class CredentialBody {
     minItems: 1,
     maxItems: MAX_HOSTS,
     description:
-      'The only places that it is sent to: `api.example.com` (https), `api.example.com:8443`, or an origin such as ' +
-      '`http://localhost:9000`. Left out: the origin of the URL by which a workflow names the agent.',
+      'Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as ' +
+      '`http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.',
     example: ['api.example.com'],
   })
   @MayBeLeftOut()
@@ -118,7 +118,7 @@ export abstract class CredentialBody {
   @TextList(
     MAX_HOSTS,
     (entry) => originOf(entry) !== undefined,
-    'must be a host such as api.example.com, with a port if need be, or an origin',
+    'must be a host such as api.example.com, optionally with a port, or an origin',
   )
   hosts?: string[];
 
@@ -159,12 +159,22 @@ export class ApiKeyBody extends CredentialBody {
   @IsIn(['header', 'query', 'cookie'], { message: 'must be header, query or cookie' })
   in: ApiKeySettings['in'] = 'header';
 
-  @ApiPropertyOptional({ type: String, description: "Where the agent's card names no other.", default: 'X-API-Key' })
+  @ApiPropertyOptional({
+    type: String,
+    description: 'Used if the card of the agent names no other placement.',
+    default: 'X-API-Key',
+  })
   @CheckedText(
     atMost(128),
-    [(text, body) => !isIn(body, 'header') || mayCarrySecret(text), 'is no name of a header that may carry a key'],
-    [(text, body) => !isIn(body, 'cookie') || isToken(text), 'is no name of a cookie that may carry a key'],
-    [(text, body) => !isIn(body, 'query') || VISIBLE.test(text), 'is no name of a query that may carry a key'],
+    [
+      (text, body) => !isIn(body, 'header') || mayCarrySecret(text),
+      'must be the name of a header that may carry a key',
+    ],
+    [(text, body) => !isIn(body, 'cookie') || isToken(text), 'must be the name of a cookie that may carry a key'],
+    [
+      (text, body) => !isIn(body, 'query') || VISIBLE.test(text),
+      'must be the name of a query parameter that may carry a key',
+    ],
   )
   parameter = 'X-API-Key';
 

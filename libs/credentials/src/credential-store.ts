@@ -209,7 +209,7 @@ export class CredentialUse {
     if (this.noted.has(key)) return;
     this.noted.set(key, true);
     this.store.noteUse(credential, values).catch((error: unknown) => {
-      this.logger.warn({ err: error, credential: credential.name }, 'The use of a credential could not be noted');
+      this.logger.warn({ err: error, credential: credential.name }, 'The use of a credential could not be recorded');
     });
   }
 }
@@ -240,6 +240,6 @@ export class SealCredentialsJob implements OnApplicationBootstrap {
   private async sealCredentials(sealing: Sealing): Promise<void> {
     expectKey(sealing, this.box);
     const unreadable = await this.store.sealAnew();
-    if (unreadable > 0) this.logger.error({ unreadable }, 'No key of CREDENTIALS_KEY opens some of the credentials');
+    if (unreadable > 0) this.logger.error({ unreadable }, 'No key in CREDENTIALS_KEY decrypts some of the credentials');
   }
 }

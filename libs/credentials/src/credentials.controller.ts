@@ -64,7 +64,7 @@ class CredentialView {
 
   @ApiPropertyOptional({
     type: [String],
-    description: 'The origins that it may be sent to.',
+    description: 'Origins that may receive the credential.',
     example: ['https://api.example.com'],
   })
   hosts?: string[];
@@ -75,10 +75,10 @@ class CredentialView {
   @ApiProperty({ format: 'date-time' })
   updatedAt!: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'To within ten seconds.' })
+  @ApiPropertyOptional({ format: 'date-time', description: 'Time of the last use, accurate to ten seconds.' })
   lastUsedAt?: string;
 
-  @ApiPropertyOptional({ type: LastError, description: 'Gone when the credential is replaced.' })
+  @ApiPropertyOptional({ type: LastError, description: 'Last failure; replacing the credential clears it.' })
   lastError?: LastError;
 }
 
@@ -124,12 +124,12 @@ export class CredentialsController {
   ) {}
 
   @Post()
-  @ApiOperation({ summary: 'Keeps a new credential.' })
+  @ApiOperation({ summary: 'Stores a new credential.' })
   @ApiCredentialBody()
   @ApiCreatedResponse({ type: CredentialView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(409, 'There is a credential of this name.')
-  @ApiProblem(422, 'The tenant keeps as many credentials as it may.')
+  @ApiProblem(409, 'A credential of this name exists already.')
+  @ApiProblem(422, 'The tenant has reached its limit of credentials.')
   async createCredential(
     @Body() body: CredentialBody,
     @Caller() { tenant }: Caller,
@@ -144,7 +144,7 @@ export class CredentialsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'All credentials, by name; never their secrets.' })
+  @ApiOperation({ summary: 'Lists credentials by name, without their secrets.' })
   @ApiOkResponse({ type: CredentialListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listCredentials(@Query() query: CredentialQuery, @Caller() { tenant }: Caller): Promise<CredentialListView> {
@@ -153,7 +153,7 @@ export class CredentialsController {
   }
 
   @Get(':name')
-  @ApiOperation({ summary: 'One credential; never its secret.' })
+  @ApiOperation({ summary: 'Returns one credential, without its secret.' })
   @ApiOkResponse({ type: CredentialView })
   @ApiProblem(404, 'credential not found')
   async getCredential(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<CredentialView> {
@@ -164,7 +164,7 @@ export class CredentialsController {
 
   @Put(':name')
   @ApiOperation({
-    summary: 'Replaces a credential, its secret too: a secret that is kept cannot be given another destination.',
+    summary: 'Replaces a credential including its secret: a stored secret cannot get another destination.',
   })
   @ApiCredentialBody()
   @ApiOkResponse({ type: CredentialView })
@@ -187,7 +187,7 @@ export class CredentialsController {
   @ApiOperation({ summary: 'Deletes a credential that no workflow, no model and no MCP server names.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'credential not found')
-  @ApiProblem(409, 'A workflow, a model or an MCP server names it.')
+  @ApiProblem(409, 'A workflow, a model or an MCP server names the credential.')
   async deleteCredential(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     const id = { tenant, name };
     if (!CREDENTIAL_NAME.test(name) || !(await this.store.get(id))) throw unknownCredential();
@@ -204,7 +204,7 @@ export class CredentialsController {
    */
   private requirePermitted(body: CredentialBody): void {
     if (!(body instanceof OAuth2Body) || this.http.mayPermit(new URL(body.tokenUrl))) return;
-    throw malformedRequest({ path: 'tokenUrl', detail: 'must not be an address that this service does not call' });
+    throw malformedRequest({ path: 'tokenUrl', detail: 'must be an address that this service may call' });
   }
 }
 

@@ -43,14 +43,16 @@ export class ClaimProof {
       this.provenAt = asked;
       if (performance.now() - asked < ANSWER_MS) return;
     }
-    throw new AgentCallError('timeout', 'it was not known in time whether the task goes on here', { unsent: true });
+    throw new AgentCallError('timeout', 'it could not be verified in time that this replica still owns the task', {
+      unsent: true,
+    });
   };
 
   private async proveClaim(): Promise<void> {
     try {
       await this.prove();
     } catch (cause) {
-      throw new AgentCallError('aborted', 'the task goes on elsewhere', { cause, unsent: true });
+      throw new AgentCallError('aborted', 'another replica has taken over the task', { cause, unsent: true });
     }
   }
 }

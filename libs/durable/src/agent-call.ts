@@ -106,7 +106,7 @@ export class AgentCall {
 
   /** Outcome of the call. @throws Error before the call has ended, and if it was given up */
   get outcome(): CallOutcome {
-    if (this.ended === undefined) throw new Error('The call has not ended');
+    if (this.ended === undefined) throw new Error('The call has no outcome yet');
     return this.ended;
   }
 

@@ -22,11 +22,11 @@ export class EventsController {
   @Get()
   @ApiOperation({
     summary:
-      'Everything that happens to what is yours, live: Tasks, runs and conversations. The WebSocket at /events gives the same.',
+      'Streams the live events of your Tasks, runs and conversations; the WebSocket at /events streams the same.',
   })
-  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'As `since`, and before it.' })
+  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Same as `since`; takes precedence over it.' })
   @ApiOkResponse({
-    description: 'Server-sent events: `id` is the cursor, `data` the frame as JSON. The first one is a hello.',
+    description: 'Server-sent events: `id` is the cursor, `data` the frame as JSON. The first frame is a `hello`.',
     content: {
       'text/event-stream': { schema: { type: 'string' }, example: FRAME },
     },

@@ -70,7 +70,7 @@ export class EventsQuery {
     invalidParams(...entries.map(({ path, detail }) => ({ field: path, description: detail })));
 
   @QueryText(() => true, '', {
-    description: 'Names separated by commas; all but `tool` by default.',
+    description: 'Names of streams, separated by commas; default: all but `tool`.',
     example: 'task,run',
   })
   streams?: string;
@@ -88,7 +88,7 @@ export class EventsQuery {
   contextId?: string;
 
   @QueryText(() => true, '', {
-    description: 'The cursor of the last frame; so is `Last-Event-ID`.',
+    description: 'Cursor of the last frame received; `Last-Event-ID` has the same meaning.',
     example: 'mfx1k2~1.42',
   })
   since?: string;
@@ -143,7 +143,7 @@ function readCursor(text: string): CursorPlace {
   if (at < FIRST_CURSOR || at > now + LARGEST_CLOCK_DIFFERENCE_MS) throw notACursor();
   if (at >= now - COMMITS_KEPT_MS) return place;
   throw new A2AError('INVALID_PARAMS', {
-    message: 'The cursor is too old: what came after it is no longer kept in order; begin anew without it',
+    message: 'The cursor is too old: the events after it are no longer kept in order; reconnect without it',
     violations: [{ field: 'since', description: 'is too old' }],
     status: 410,
   });

@@ -9,10 +9,16 @@ const LARGEST_PAGE = 200;
 
 /** Page of a Task's log. */
 class TaskLogQuery {
-  @QueryNumber(0, undefined, { default: 0, description: 'The events after this one; `next` of the page before.' })
+  @QueryNumber(0, undefined, {
+    default: 0,
+    description: 'Lists events after this number; `next` of the previous page.',
+  })
   after = 0;
 
-  @QueryNumber(1, LARGEST_PAGE, { default: 100, description: 'How many at most; a page ends after a megabyte, too.' })
+  @QueryNumber(1, LARGEST_PAGE, {
+    default: 100,
+    description: 'Maximum number of events; a page also ends after one megabyte.',
+  })
   limit = 100;
 }
 
@@ -20,18 +26,18 @@ class TaskLogQuery {
 export class LoggedEventView {
   @ApiProperty({
     type: 'integer',
-    description: 'Its number in the log, from 1: the id of the same event in a stream.',
+    description: 'Sequence number in the log, from 1; also the id of the event in a stream.',
     example: 2,
   })
   sequence!: number;
 
-  @ApiProperty({ format: 'date-time', description: 'When it was made.' })
+  @ApiProperty({ format: 'date-time', description: 'Time of the event.' })
   recordedAt!: string;
 
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'A StreamResponse of A2A, as SubscribeToTask sends it.',
+    description: 'StreamResponse of A2A, as SubscribeToTask sends it.',
     example: {
       statusUpdate: {
         taskId: '0190c1de-7a53-7f0c-9a57-2f8f0f6f3b52',
@@ -49,7 +55,7 @@ class TaskLogView {
 
   @ApiPropertyOptional({
     type: 'integer',
-    description: 'What the next page comes `after`; absent on the last one.',
+    description: 'Value of `after` for the next page; absent on the last page.',
     example: 100,
   })
   next?: number;

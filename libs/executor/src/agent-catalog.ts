@@ -146,14 +146,14 @@ class GoneExecutor extends AgentExecutor {
 
   override checkRequest(): void {
     throw new A2AError('UNSUPPORTED_OPERATION', {
-      message: `${GONE}: it can be read and canceled, and takes no message.`,
+      message: `${GONE}: the task can be read and canceled, but accepts no message.`,
     });
   }
 
   async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
     const end = context.signal.aborted
-      ? statusUpdate(context, 'TASK_STATE_CANCELED', `${GONE}; it was canceled without its agent.`)
-      : statusUpdate(context, 'TASK_STATE_FAILED', `${GONE}, and nobody can go on with it.`);
+      ? statusUpdate(context, 'TASK_STATE_CANCELED', `${GONE}; the task was canceled without its agent.`)
+      : statusUpdate(context, 'TASK_STATE_FAILED', `${GONE}, so the task cannot continue.`);
     yield { ...end, jobs: [endChildrenJob(context.taskId)] };
   }
 }

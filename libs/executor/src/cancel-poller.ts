@@ -57,7 +57,7 @@ export class CancelPoller {
       try {
         await this.registry.cancelRequested();
       } catch (error) {
-        this.logger.warn({ err: error }, 'Looking for cancels failed; it is tried again');
+        this.logger.warn({ err: error }, 'Polling for cancels failed; retrying');
       }
     }
     this.looking = false;

@@ -57,7 +57,7 @@ async function endBroken(
   const stored = await retryWhileDatabaseDown(() => store.loadTask(taskId), leaving);
   if (!stored) return;
   const ending = recorder.continueRecording(stored, token);
-  const end = statusUpdate(ending, 'TASK_STATE_FAILED', 'What the agent answered could not be stored.');
+  const end = statusUpdate(ending, 'TASK_STATE_FAILED', 'The answer of the agent could not be stored.');
   ending.recordEvent({ ...end, jobs: [endChildrenJob(taskId)] });
   await ending.flushEvents();
 }
@@ -134,7 +134,7 @@ export class ExecutionRegistry {
   onClaimLost({ taskId, token }: TaskClaim): void {
     const execution = this.executions.get(taskId);
     if (!execution?.holdsClaim || execution.claim.token !== token) return;
-    this.logger.warn({ taskId }, 'Another replica has taken a task over: its execution here ends');
+    this.logger.warn({ taskId }, 'Another replica has taken over a task; its execution here ends');
     execution.interruptExecution();
   }
 
@@ -386,7 +386,7 @@ export class ExecutionRegistry {
       await endBroken(this.store, this.recorder, recording, this.leaving.signal);
     } catch (error) {
       if (this.leaving.signal.aborted) return;
-      this.logger.error({ err: error, taskId: recording.taskId }, 'A task could not be ended; it is tried again');
+      this.logger.error({ err: error, taskId: recording.taskId }, 'A task could not be ended; retrying');
     }
   }
 
@@ -411,7 +411,7 @@ export class ExecutionRegistry {
     try {
       await this.store.releaseClaim(claim);
     } catch (error) {
-      this.logger.warn({ err: error, taskId: claim.taskId }, 'A claim could not be given back; it is tried again');
+      this.logger.warn({ err: error, taskId: claim.taskId }, 'A claim could not be released; retrying');
     }
   }
 

@@ -162,7 +162,7 @@ export function isNotConfirmed(error: unknown): boolean {
 
 function notConfirmed(): A2AError {
   const message =
-    'The message could not be stored in time, and may be stored later; try again later, under the same Idempotency-Key if there was one';
+    'The message was not stored in time and may still be stored; try again later with the same Idempotency-Key, if any';
   return new A2AError('INTERNAL', { message, detailReason: NOT_CONFIRMED, status: 503 });
 }
 
@@ -262,7 +262,7 @@ export class RevisionClaims {
 }
 
 function claimRefused(): A2AError {
-  return new A2AError('INVALID_REQUEST', { message: `${REVISION_CLAIM}: is not signed for this call, or has ended` });
+  return new A2AError('INVALID_REQUEST', { message: `${REVISION_CLAIM}: is not signed for this call, or has expired` });
 }
 
 /** RevisionClaims with the secret that all replicas share. Needs PostgresModule. */

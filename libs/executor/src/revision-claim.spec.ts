@@ -21,7 +21,7 @@ describe('a claim of a revision', () => {
   it('holds for a minute', () => {
     const claim = claims.signRevision(call, '12', 1_000);
     expect(claims.readRevision(call, claim, 60_999)).toBe('12');
-    expect(() => claims.readRevision(call, claim, 61_000)).toThrow('is not signed for this call, or has ended');
+    expect(() => claims.readRevision(call, claim, 61_000)).toThrow('is not signed for this call, or has expired');
   });
 
   it('cannot be changed, nor made with another secret', () => {

@@ -139,7 +139,7 @@ export class TaskAdoption {
       return await agentOrGone(() => catalog.resolveAgent(agent, revision), agent, revision);
     } catch (error) {
       if (failures < TRIES_BEFORE_CANCEL || !(await this.shallBeCanceled(taskId))) throw error;
-      this.logger.warn({ err: error, taskId, agent }, 'A task has to do without its agent');
+      this.logger.warn({ err: error, taskId, agent }, 'A task was adopted without its agent');
       return undefined;
     }
   }
@@ -166,7 +166,7 @@ export class TaskAdoption {
   private async failTask(stored: StoredTask, claim: TaskClaim): Promise<void> {
     const recording = this.services.recorder.continueRecording(stored, claim.token);
     const canceled = await this.shallBeCanceled(claim.taskId);
-    const sentence = 'The process that worked on this task stopped, and its agent cannot go on from there.';
+    const sentence = 'The process that worked on this task stopped, and its agent cannot resume it.';
     const end = canceled
       ? statusUpdate(recording, 'TASK_STATE_CANCELED')
       : statusUpdate(recording, 'TASK_STATE_FAILED', sentence);

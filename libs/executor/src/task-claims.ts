@@ -61,7 +61,7 @@ export function isTaskBusy(error: unknown): boolean {
 
 function taskBusy(taskId: string): A2AError {
   const message =
-    'Another request holds the task, and nothing of this message was kept; try again later, under the same Idempotency-Key if there was one';
+    'Another request holds the task, and this message was not stored; try again later with the same Idempotency-Key, if any';
   return new A2AError('INTERNAL', { message, detailReason: TASK_BUSY, status: 503, metadata: { taskId } });
 }
 

@@ -177,7 +177,7 @@ export class TaskRecovery {
       } catch (error) {
         // Another process does it: this one is closing its sessions.
         if (this.stopped) break;
-        this.logger.warn({ err: error, replicaId }, 'What a dead replica held was not given back; it is tried again');
+        this.logger.warn({ err: error, replicaId }, 'The claims of a dead replica could not be released; retrying');
       }
     }
     return succeeded;
@@ -234,7 +234,7 @@ export class TaskRecovery {
     try {
       if (!this.stopped) await this.registry.cancelRequested();
     } catch (error) {
-      this.logger.debug({ err: error }, 'Looking for tasks to cancel failed; it is tried again');
+      this.logger.debug({ err: error }, 'Polling for tasks to cancel failed; retrying');
     }
   }
 
@@ -277,7 +277,7 @@ export class TaskRecovery {
       this.again = false;
       try {
         const adopted = await this.lookAtClaims();
-        if (adopted > 0) this.logger.log({ tasks: adopted }, 'Took over tasks of replicas that are gone');
+        if (adopted > 0) this.logger.log({ tasks: adopted }, 'Took over tasks of dead replicas');
       } catch (error) {
         this.reportLook(error);
       }
@@ -290,7 +290,7 @@ export class TaskRecovery {
   private reportLook(error: unknown): void {
     // A stopping process does not wait for a running look: others look.
     if (this.stopped) return;
-    this.logger.warn({ err: error }, 'Looking for tasks without a replica failed; it is tried again');
+    this.logger.warn({ err: error }, 'Polling for tasks without a replica failed; retrying');
   }
 
   private async recoverClaim(claim: PendingClaim, read: TaskLog | undefined): Promise<void> {
@@ -306,7 +306,7 @@ export class TaskRecovery {
       await takeUp();
       this.ownClaims.markSettled(claim);
       const { taskId, failures } = claim;
-      if (failures > 0) this.logger.log({ taskId, failures }, 'A task was recovered after all');
+      if (failures > 0) this.logger.log({ taskId, failures }, 'A task was recovered after retries');
     } catch (error) {
       this.onTakeUpFailed(claim, error);
     }
@@ -326,7 +326,7 @@ export class TaskRecovery {
   private reportFailure(error: unknown, taskId: string, failures: number): void {
     const level = failures > 0 ? 'debug' : isDatabaseAway(error) ? 'warn' : 'error';
     const facts = { err: error, taskId, failures };
-    this.logger[level](facts, 'A task could not be recovered; it is tried again, less often each time');
+    this.logger[level](facts, 'A task could not be recovered; retrying, less often each time');
   }
 }
 

@@ -92,7 +92,7 @@ export class FileContents {
     const failure = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
     if (failure) throw failure.reason;
     if (deleted.length < doomed.length)
-      this.logger.warn({ contents: doomed.length - deleted.length }, 'Contents to delete lie in a folder elsewhere');
+      this.logger.warn({ contents: doomed.length - deleted.length }, 'Contents to delete are in another folder');
   }
 
   /** Stores one content. @param room remaining bytes of the upload: one upload never exceeds FILES_QUOTA */
@@ -110,7 +110,7 @@ export class FileContents {
     const keys = new Set<string>();
     for (const { storageKey, size } of await this.files.knownContents(owner, digests)) {
       if (await this.isReadable(storageKey, size)) continue;
-      this.logger.warn({ storageKey }, 'A content that cannot be read is replaced by the same one of an upload');
+      this.logger.warn({ storageKey }, 'An unreadable content was replaced by the same content of an upload');
       keys.add(storageKey);
     }
     return keys;
@@ -145,7 +145,7 @@ export class FileContents {
 
   private reportUnavailable(error: unknown): never {
     if (!(error instanceof ContentUnavailable)) throw error;
-    this.logger.error({ err: error }, 'The storage of files does not answer as it should');
+    this.logger.error({ err: error }, 'The file storage failed');
     throw storageUnavailable('Files cannot be stored or read at the moment; try again later');
   }
 }

@@ -48,7 +48,7 @@ export function quotaExceeded(limit: number): ProblemError {
 /** Reports an upload whose stored contents were given up, because it took too long: 503. */
 export class UploadGivenUp extends ProblemError {
   constructor() {
-    super(503, 'The upload took too long and was given up; send it again');
+    super(503, 'The upload took too long and was canceled; send it again');
   }
 }
 

@@ -31,7 +31,7 @@ export class FileUpkeepJob {
   private async runUpkeep(signal: AbortSignal): Promise<void> {
     const expired = await this.deleteExpired(signal);
     await this.discardLeftovers(signal);
-    if (expired > 0) this.logger.log({ files: expired }, 'Deleted files whose time was over');
+    if (expired > 0) this.logger.log({ files: expired }, 'Deleted expired files');
     signal.throwIfAborted();
   }
 

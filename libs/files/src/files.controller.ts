@@ -51,14 +51,14 @@ export class FilesController {
   @ApiOperation({
     summary: 'Stores files.',
     description:
-      'A form with 1 to 20 parts named `file`, or one file as the body, called as `filename` of `Content-Disposition`. ' +
+      'A form with 1 to 20 parts named `file`, or one file as the body, named by `filename` of `Content-Disposition`. ' +
       'Also as `POST /api/files`.',
   })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ schema: FORM })
   @ApiCreatedResponse({ type: UploadedView })
-  @ApiProblem(400, 'The form or a name is malformed, or the body broke off.')
-  @ApiProblem(413, 'A file is larger than FILE_LIMIT, or the caller stores as much as it may (FILES_QUOTA).')
+  @ApiProblem(400, 'The form or a name is malformed, or the body is incomplete.')
+  @ApiProblem(413, 'A file exceeds FILE_LIMIT, or the caller has reached FILES_QUOTA.')
   @ApiProblem(429, 'Four uploads of the caller, or 48 of its tenant, are under way.')
   @ApiProblem(503, 'Files cannot be stored at the moment, or 64 uploads of all callers are under way.')
   async uploadFiles(
@@ -93,7 +93,7 @@ export class FilesController {
   }
 
   @Get('files')
-  @ApiOperation({ summary: 'Lists own files, newest first.' })
+  @ApiOperation({ summary: 'Lists the files of the caller, newest first.' })
   @ApiOkResponse({ type: FileListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listFiles(@Query() query: FileQuery, @Call() { scope, baseUrl }: ApiCall): Promise<FileListView> {
@@ -142,13 +142,13 @@ export class FilesController {
   @ApiOperation({ summary: 'Deletes a file that no Task names.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'file not found')
-  @ApiProblem(409, 'Tasks of the caller name the file, which is kept as long as they are.')
+  @ApiProblem(409, 'Tasks of the caller refer to the file; it is kept as long as these Tasks.')
   async deleteFile(@Param('id') id: string, @Scope() owner: FileOwner): Promise<void> {
     if (!FILE_ID.test(id) || !(await this.contents.delete(owner, id))) throw unknownFile();
   }
 
   @Post('files/:id/urls')
-  @ApiOperation({ summary: 'Makes an address that opens a file without a key, for a time.' })
+  @ApiOperation({ summary: 'Creates an address that opens a file without a key for a limited time.' })
   @ApiBody({ type: FileUrlBody, required: false })
   @ApiCreatedResponse({ type: FileUrlView })
   @ApiProblem(400, 'The body is malformed.')

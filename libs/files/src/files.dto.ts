@@ -93,12 +93,15 @@ export class FileView {
   @ApiProperty({ format: 'date-time' })
   createdAt!: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'When the file may be deleted (FILE_RETENTION).' })
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description: 'Time from which the file may be deleted (FILE_RETENTION).',
+  })
   expiresAt?: string;
 
   @ApiProperty({
     format: 'uri',
-    description: 'Where its owner reads it; also the `url` of a Part.',
+    description: 'Address at which the owner reads the file; also the `url` of a Part.',
     example: 'https://parley.example.com/api/files/019a1f0e-5b7a-7c31-9d2f-4b6a8c0e2d41',
   })
   url!: string;

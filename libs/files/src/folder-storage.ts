@@ -10,9 +10,9 @@ const FOLDER_MODE = 0o700;
 const PLACE = /^[\da-f]{8}$/;
 const PLACE_BYTES = 4;
 const NOT_SHARED =
-  'Several replicas serve here, and files lie in a folder of one of them: set FILES_DIR_SHARED=true where all replicas ' +
+  'Several replicas run, but files are in a folder of one of them: set FILES_DIR_SHARED=true if all replicas ' +
   'share DATA_DIR/files, or FILES_S3_ENDPOINT';
-const NOT_DURABLE = 'No place for files is set here that outlives the service: set FILES_S3_ENDPOINT';
+const NOT_DURABLE = 'No storage for files that outlives the service is configured: set FILES_S3_ENDPOINT';
 
 export interface FolderStorageOptions {
   /** Absolute path. The folder is created with the first content. */

@@ -19,7 +19,7 @@ const SHOWN_NAME = 64;
 const MOST_BESIDE = 1024 ** 2;
 /** Quotation mark in a name, as browsers and curl send it (HTML, "multipart/form-data encoding algorithm"). */
 const SENT_QUOTE = '%22';
-const BROKEN = 'the form is cut off, or no multipart/form-data';
+const BROKEN = 'the form is cut off or is not multipart/form-data';
 
 interface FormFile {
   name: string | undefined;

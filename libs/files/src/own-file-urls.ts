@@ -41,7 +41,7 @@ export class OwnFileUrls implements OnApplicationBootstrap {
   onApplicationBootstrap(): void {
     if (this.config.publicUrl !== undefined || isLoopbackHost(this.config.host)) return;
     this.logger.warn(
-      'PUBLIC_URL is not set: agents elsewhere are sent addresses of files at INTERNAL_URL or loopback, which they may not reach',
+      'PUBLIC_URL is not set: remote agents receive file URLs at INTERNAL_URL or loopback, which they may not reach',
     );
   }
 

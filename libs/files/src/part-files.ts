@@ -325,7 +325,7 @@ export class KeptParts extends PartKeeper {
     if (!isFull) this.pausedUntil = now + PAUSE_MS;
     if (now - this.warnedAt < WARN_EVERY_MS) return;
     this.warnedAt = now;
-    this.logger.warn({ err: error, tenant }, 'Large Parts could not be kept as files: they stay in the log');
+    this.logger.warn({ err: error, tenant }, 'Large Parts could not be stored as files; they stay in the log');
   }
 }
 

@@ -36,12 +36,12 @@ export class SignedFilesController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Reads a file by an address that its owner had signed; also with HEAD.' })
+  @ApiOperation({ summary: 'Reads a file by an address that its owner created; also with HEAD.' })
   @ApiOkResponse({
     description: 'The content.',
     content: { 'application/octet-stream': { schema: BINARY } },
   })
-  @ApiProblem(403, 'The address is of no file, was altered, or is not valid any more.')
+  @ApiProblem(403, 'The address names no file, was altered, or has expired.')
   @ApiProblem(416, 'The range is beyond the content.')
   async readSignedFile(
     @Param('id') id: string,
@@ -58,5 +58,5 @@ export class SignedFilesController {
 }
 
 function notOpen(): ProblemError {
-  return new ProblemError(403, 'the address is of no file, was altered, or is not valid any more');
+  return new ProblemError(403, 'the address names no file, was altered, or has expired');
 }

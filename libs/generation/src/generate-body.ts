@@ -11,7 +11,7 @@ export class GenerateBody {
   @ApiProperty({
     minLength: 1,
     maxLength: MOST_DESCRIPTION_CHARACTERS,
-    description: 'What the workflow does; with `current`, what changes in it.',
+    description: 'Description of the workflow or, with `current`, of the change to it.',
     example: 'Summarize a text in three sentences, then let a person approve the summary.',
   })
   @IsString({ message: 'must be a string' })
@@ -20,7 +20,8 @@ export class GenerateBody {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'The model that writes it: one of `/api/models`. Absent: `GENERATE_MODEL`, or the default model.',
+    description:
+      'Model that writes the workflow, one of `/api/models`. Default: `GENERATE_MODEL`, or the default model.',
     example: 'large',
   })
   @IsOptional()
@@ -31,7 +32,7 @@ export class GenerateBody {
     type: 'object',
     nullable: true,
     additionalProperties: true,
-    description: 'A definition to change. Nodes that the description does not concern stay as they are.',
+    description: 'Definition to change. Nodes that the description does not concern stay unchanged.',
     example: { name: 'summary', nodes: [{ id: 'text', type: 'input' }] },
   })
   @IsOptional()
@@ -42,7 +43,7 @@ export class GenerateBody {
     type: String,
     nullable: true,
     pattern: WORKFLOW_NAME.source,
-    description: 'The name of the workflow. Absent: that of `current`, or one that the model chooses.',
+    description: 'Name of the workflow. Default: the name of `current`, or one that the model chooses.',
     example: 'summary',
   })
   @IsOptional()
@@ -71,7 +72,7 @@ export class GeneratedWorkflow {
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'The definition. It may have errors after the last repair: `problems` has them.',
+    description: 'Definition. It may have errors after the last repair; `problems` lists them.',
     example: { name: 'summary', nodes: [{ id: 'text', type: 'input' }], edges: [] },
   })
   workflow!: JsonObject;
@@ -79,10 +80,10 @@ export class GeneratedWorkflow {
   @ApiProperty({ type: [WorkflowProblemView], description: 'Problems of the definition; errors first.' })
   problems!: WorkflowProblem[];
 
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: 3, description: 'Answers of the model.', example: 1 })
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: 3, description: 'Number of answers of the model.', example: 1 })
   attempts!: number;
 
-  @ApiProperty({ description: 'The model that wrote it.', example: 'large' })
+  @ApiProperty({ description: 'Model that wrote the definition.', example: 'large' })
   model!: string;
 
   @ApiProperty({ type: TokenUsage })

@@ -28,7 +28,7 @@ export class GenerateController {
   @Post()
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Has a model write a workflow from a description, and saves nothing.',
+    summary: 'Generates a workflow from a description with a model, without saving it.',
     description:
       'A definition with errors goes back to the model with its problems, at most twice. With ' +
       '`Accept: text/event-stream` the answer is a stream: `generate.started` {model}, `generate.progress` {text}, ' +
@@ -45,14 +45,14 @@ export class GenerateController {
   })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(413, 'The description or `current` is too long.')
-  @ApiProblem(422, 'The description is blank, there is no such model, or no model at all (`NO_MODEL`).')
+  @ApiProblem(422, 'The description is blank, the model is unknown, or no model is configured (`NO_MODEL`).')
   @ApiProblem(
     429,
     'Two requests of the caller, or twelve of its tenant, are under way; `Retry-After` says when to retry.',
   )
   @ApiProblem(502, 'The model failed (`MODEL_FAILED`), or its answer is no definition (`GENERATION_FAILED`).')
-  @ApiProblem(503, 'Sixteen requests of all callers are under way at this replica, or it is about to stop.')
-  @ApiProblem(504, 'The model was not done in time (`GENERATION_FAILED`).')
+  @ApiProblem(503, 'Sixteen requests of all callers are under way at this replica, or the replica is shutting down.')
+  @ApiProblem(504, 'The model did not finish in time (`GENERATION_FAILED`).')
   async generateWorkflow(
     @Body() body: GenerateBody,
     @Headers('accept') accept: string | undefined,

@@ -106,7 +106,7 @@ export class WorkflowGenerator {
     for (let attempt = 1; ; attempt += 1) {
       const answer = yield* draftAnswer(call, messages);
       const written = writtenDefinition(answer, this.config.content.jsonMembers);
-      if (written === undefined) throw unusableAnswer(model.name, 'answered with something that is no JSON object');
+      if (written === undefined) throw unusableAnswer(model.name, 'did not answer with a JSON object');
       const { workflow, lost } = finished(written);
       const found = await this.checks.findProblems(workflow, this.workflows.inTenant(tenant));
       const problems = [...found, ...lost];

@@ -61,17 +61,21 @@ export function ApiCursor(): MethodDecorator {
     ApiQuery({
       name: 'since',
       required: false,
-      description: 'The number of the last event that was seen.',
+      description: 'Number of the last event received.',
       example: 6,
     }),
-    ApiHeader({ name: 'Last-Event-ID', required: false, description: 'As `since`, and before it.' }),
+    ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Same as `since`; takes precedence over it.' }),
   );
 }
 
 /** Documents that a request may carry an idempotency key. */
 export function ApiIdempotent(what: string): MethodDecorator {
   return applyDecorators(
-    ApiHeader({ name: 'Idempotency-Key', required: false, description: `The same key and body: the same ${what}.` }),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description: `A repeated request with the same key and body returns the same ${what}.`,
+    }),
     ApiProblem(409, `Another ${what} was started under this Idempotency-Key.`),
   );
 }

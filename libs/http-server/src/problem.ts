@@ -9,13 +9,13 @@ import { inboundTrace } from '#libs/service';
 
 /** Single problem of a request. */
 export class ProblemEntry {
-  @ApiProperty({ description: "The field at fault; `''` where it is the whole.", example: 'nodes[0].id' })
+  @ApiProperty({ description: "Path of the invalid field; `''` for the whole body.", example: 'nodes[0].id' })
   path!: string;
 
   @ApiProperty({ example: 'must be a string' })
   detail!: string;
 
-  @ApiPropertyOptional({ description: 'What kind of fault it is, for programs.', example: 'UNKNOWN_REFERENCE' })
+  @ApiPropertyOptional({ description: 'Code of the fault, for programs.', example: 'UNKNOWN_REFERENCE' })
   code?: string;
 }
 
@@ -34,27 +34,27 @@ export class Problem {
   detail!: string;
 
   @ApiProperty({
-    description: 'What it is about, for programs: `NOT_FOUND`, `IDEMPOTENCY_CONFLICT`, …',
+    description: 'Code of the problem, for programs: `NOT_FOUND`, `IDEMPOTENCY_CONFLICT`, …',
     example: 'MALFORMED',
   })
   reason!: string;
 
-  @ApiPropertyOptional({ description: 'The path that was called.', example: '/api/workflows' })
+  @ApiPropertyOptional({ description: 'Path of the request.', example: '/api/workflows' })
   instance?: string;
 
   @ApiPropertyOptional({
-    description: 'Names the request; the log names it too where it says why.',
+    description: 'Id of the request; log lines about the problem contain it.',
     example: '5d1a4c1e-7a53-4f0c-9a57-2f8f0f6f3b52',
   })
   requestId?: string;
 
   @ApiPropertyOptional({
-    description: 'The trace that the request belongs to, where it came with a `traceparent`.',
+    description: 'Id of the trace, if the request has a `traceparent`.',
     example: '4bf92f3577b34da6a3ce929d0e0e4736',
   })
   trace_id?: string;
 
-  @ApiPropertyOptional({ type: [ProblemEntry], description: 'One entry for each thing that is wrong.' })
+  @ApiPropertyOptional({ type: [ProblemEntry], description: 'One entry for each fault.' })
   errors?: ProblemEntry[];
 }
 

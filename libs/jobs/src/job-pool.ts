@@ -95,10 +95,10 @@ class JobAttempts {
     const permanent = error instanceof PermanentJobError;
     this.metrics.countAttempt(name, permanent || last ? 'failed' : 'retried');
     if (!permanent && !last) {
-      this.logger.warn(facts, 'A job failed and will be tried again');
+      this.logger.warn(facts, 'A job failed and will be retried');
       throw error;
     }
-    this.logger.error(facts, 'A job failed for good');
+    this.logger.error(facts, 'A job failed and will not be retried');
     if (!permanent) throw error;
   }
 }

@@ -127,7 +127,7 @@ export class Jobs {
       try {
         await pool.over;
       } catch (error) {
-        this.logger.warn({ err: error, purpose }, 'The job queue stopped; it is started again');
+        this.logger.warn({ err: error, purpose }, 'The job queue stopped; restarting it');
       }
       if (!this.stopping) await delay(RESTART_MS, undefined, { ref: false });
     }

@@ -46,6 +46,6 @@ describe('a call of a tool whose server needs a credential', () => {
     const { error, ...more } = (await toolsOf(other, 'list').callMcpTool('notes/read', {}, OPTIONS)) as {
       error: string;
     };
-    expect([error, more]).toEqual(['the MCP server "notes" is away: no connection', {}]);
+    expect([error, more]).toEqual(['the MCP server "notes" is unavailable: no connection', {}]);
   });
 });

@@ -73,7 +73,7 @@ export class McpServerTools extends McpTools {
       const server = await this.findCallableServer(options.tenant, serverName, options.signal);
       const { known, away, cause } = await this.lookUpServer(options.tenant, server, options.signal);
       if (away !== undefined || !known)
-        throw new McpServerError(`the MCP server "${serverName}" is away: ${away}`, { cause });
+        throw new McpServerError(`the MCP server "${serverName}" is unavailable: ${away}`, { cause });
       return await this.callTool(server, callableTool(server, known, toolName), args, options);
     } catch (error) {
       if (!(error instanceof McpServerError)) throw error;
@@ -147,7 +147,7 @@ function callableTool(server: McpServer, { tools }: KnownServer, name: string): 
   if (!tool) throw new McpServerError(`the MCP server "${server.name}" has no tool "${textStart(name, 128)}"`);
   if (!isAllowed(server, name)) throw new McpServerError(`the tool "${server.name}/${name}" is not allowed`);
   if (!tool.blocked) return tool;
-  const text = `the tool "${server.name}/${name}" is not as it was, and nobody has accepted that yet`;
+  const text = `the tool "${server.name}/${name}" is not as it was, and the change is not accepted yet`;
   throw new McpServerError(text);
 }
 

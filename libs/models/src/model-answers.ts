@@ -110,7 +110,7 @@ export async function wholeAnswer(model: Model, call: ModelCall): Promise<WholeA
     } else if (growing) growing.text = (growing.text ?? '') + event.text;
     else parts.push((growing = { text: event.text, mediaType: 'text/plain' }));
   }
-  throw new Error('a stream of a model ended without its end');
+  throw new Error('a stream of a model ended before its last event');
 }
 
 /** Rules for the JSON of an answer. Paths are relative to the value, such as `.items[2]`. */
@@ -147,7 +147,7 @@ export class StructuredAnswer {
   /** Returns the value of an answer, or its first ten faults: one phrase each, beginning with its path. */
   readValue(answer: readonly Part[]): { value: JsonValue } | { fault: string } {
     const value = firstData(answer) ?? this.jsonIn(joinedText(answer) ?? '');
-    if (value === undefined) return { fault: 'output is no JSON' };
+    if (value === undefined) return { fault: 'output is not valid JSON' };
     const faults = this.rules?.faults(value).slice(0, MOST_FAULTS) ?? [];
     if (faults.length === 0) return { value };
     return { fault: faults.map(({ path, detail }) => `output${path} ${detail}`).join('; ') };

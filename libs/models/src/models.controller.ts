@@ -46,7 +46,7 @@ const NAME_FORM = 'must be 1 to 64 letters, digits, underscores or hyphens, and 
 class ModelBody {
   static readonly unknown: string = 'is not a field of a model';
 
-  @ApiProperty({ pattern: MODEL_NAME.source, example: 'large', description: 'By which nodes name it; never `echo`.' })
+  @ApiProperty({ pattern: MODEL_NAME.source, example: 'large', description: 'Name that nodes use; never `echo`.' })
   @Matches(MODEL_NAME, { message: NAME_FORM })
   name!: string;
 
@@ -54,14 +54,18 @@ class ModelBody {
   @IsIn(MODEL_PROVIDERS, { message: `must be one of ${MODEL_PROVIDERS.join(', ')}` })
   provider!: ModelProvider;
 
-  @ApiProperty({ pattern: NAME_AT_PROVIDER.source, example: 'gpt-large', description: 'Its name at the provider.' })
+  @ApiProperty({
+    pattern: NAME_AT_PROVIDER.source,
+    example: 'gpt-large',
+    description: 'Name of the model at the provider.',
+  })
   @Matches(NAME_AT_PROVIDER, { message: 'must be 1 to 200 visible ASCII characters without spaces' })
   model!: string;
 
   @ApiPropertyOptional({
     format: 'uri',
     maxLength: LONGEST_URL,
-    description: 'Where the provider is; needed for `openai-compatible`, as `https://models.example.com/v1`.',
+    description: 'Base URL of the provider, such as `https://models.example.com/v1`; required for `openai-compatible`.',
     example: 'https://models.example.com/v1',
   })
   @IfGiven()
@@ -71,8 +75,7 @@ class ModelBody {
 
   @ApiPropertyOptional({
     pattern: MODEL_NAME.source,
-    description:
-      'The name of the credential that calls carry: `bearer` for OpenAI, `api-key` for Anthropic and Google.',
+    description: 'Name of the credential for calls: `bearer` for OpenAI, `api-key` for Anthropic and Google.',
     example: 'provider-key',
   })
   @IfGiven()
@@ -83,7 +86,7 @@ class ModelBody {
     type: [String],
     maxItems: MOST_MEDIA_TYPES,
     default: [],
-    description: 'Media types of Parts that it takes beside text and data.',
+    description: 'Media types of Parts that the model accepts beside text and data.',
     example: ['image/*', 'application/pdf'],
   })
   @IfGiven()
@@ -215,11 +218,11 @@ export class ModelsController {
   ) {}
 
   @Post()
-  @ApiOperation({ summary: 'Keeps a new model.' })
+  @ApiOperation({ summary: 'Stores a new model.' })
   @ApiCreatedResponse({ type: ModelView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(409, 'There is a model of this name.')
-  @ApiProblem(422, 'The tenant keeps as many models as it may.')
+  @ApiProblem(409, 'A model of this name exists already.')
+  @ApiProblem(422, 'The tenant has reached its limit of models.')
   async createModel(
     @Body() body: ModelBody,
     @Caller() { tenant }: Caller,
@@ -233,7 +236,7 @@ export class ModelsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'All models, by name.' })
+  @ApiOperation({ summary: 'Lists models by name.' })
   @ApiOkResponse({ type: ModelListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listModels(@Query() query: ModelQuery, @Caller() { tenant }: Caller): Promise<ModelListView> {
@@ -242,7 +245,7 @@ export class ModelsController {
   }
 
   @Get(':name')
-  @ApiOperation({ summary: 'One model.' })
+  @ApiOperation({ summary: 'Returns one model.' })
   @ApiOkResponse({ type: ModelView })
   @ApiProblem(404, 'model not found')
   async getModel(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<ModelView> {
@@ -252,7 +255,7 @@ export class ModelsController {
   }
 
   @Put(':name')
-  @ApiOperation({ summary: 'Replaces a model; a call that is under way goes on with what it was.' })
+  @ApiOperation({ summary: 'Replaces a model; calls under way keep the previous definition.' })
   @ApiBody({ type: ModelBody })
   @ApiOkResponse({ type: ModelView })
   @ApiProblem(400, 'The body is malformed.')
@@ -273,7 +276,7 @@ export class ModelsController {
   @ApiOperation({ summary: 'Deletes a model that no workflow names.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'model not found')
-  @ApiProblem(409, 'A workflow names it.')
+  @ApiProblem(409, 'A workflow names the model.')
   async deleteModel(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     if (!MODEL_NAME.test(name) || !(await this.store.get({ tenant, name }))) throw unknownModel();
     const workflows = await this.namers.findNamingWorkflows(tenant, name);
@@ -287,7 +290,7 @@ export class ModelsController {
   private permittedDefinition({ definition }: ModelBody): ModelDefinition {
     const { baseUrl } = definition;
     if (baseUrl === undefined || this.http.mayPermit(new URL(baseUrl))) return definition;
-    throw malformedRequest({ path: 'baseUrl', detail: 'must not be an address that this service does not call' });
+    throw malformedRequest({ path: 'baseUrl', detail: 'must be an address that this service may call' });
   }
 }
 

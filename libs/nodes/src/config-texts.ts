@@ -68,7 +68,7 @@ export function filledIn(
   return orFailure(() => {
     if (of?.language !== 2) return withText(value, text, texts);
     const template = compileTemplate(value, VOCABULARY);
-    if (Array.isArray(template)) throw template[0] ?? new InvalidExpression('this is no template', 0);
+    if (Array.isArray(template)) throw template[0] ?? new InvalidExpression('this is not a template', 0);
     const resolve = (id: string, suffix: readonly string[]): string | undefined =>
       id === 'text' && suffix.length === 0 ? text : undefined;
     return renderTemplate(template, { variables: variablesOf(parts), resolve, texts });

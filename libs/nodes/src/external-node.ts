@@ -292,25 +292,24 @@ export class ExternalNode implements NodeType {
         type: 'string',
         maxLength: LONGEST_URL,
         pattern: '^[hH][tT][tT][pP][sS]?:',
-        description: "The agent's base URL, or the URL of its card.",
+        description: 'Base URL of the agent, or the URL of its card.',
       },
       timeout: {
         type: 'number',
         minimum: 1,
         maximum: LONGEST_TIMEOUT_SECONDS,
         default: DEFAULT_TIMEOUT_SECONDS,
-        description: 'Seconds until the call counts as failed.',
+        description: 'Time limit of the call, in seconds.',
       },
-      auth: { type: 'string', pattern: CREDENTIAL_NAME.source, description: 'The name of a stored credential.' },
+      auth: { type: 'string', pattern: CREDENTIAL_NAME.source, description: 'Name of a stored credential.' },
       protocol: {
         enum: ['founding'],
-        description:
-          'The protocol that the agent speaks, from before A2A 1.0; absent: what its card says, or what it is found to speak.',
+        description: 'Protocol older than A2A 1.0 that the agent speaks; default: taken from its card, or detected.',
       },
       history: {
         enum: ['context', 'none'],
         description:
-          "context (unless set): the agent's context of earlier turns of the same context is used again; none: not.",
+          'context (default): later turns of the same context reuse the context of the agent; none: they do not.',
       },
       prompt: PROMPT,
       data: DATA,

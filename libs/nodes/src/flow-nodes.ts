@@ -39,7 +39,7 @@ export const SET_CONFIG = configSchema(
   {
     values: {
       type: 'object',
-      description: 'The data that it gives. Texts may have {{references}}, and ${expressions} in language 2.',
+      description: 'Data that the node returns. Strings may contain {{references}}, and ${expressions} in language 2.',
     },
   },
   ['values'],
@@ -57,13 +57,13 @@ export const WAIT_CONFIG = {
     for: {
       type: 'string',
       pattern: String.raw`${DURATION.source}|\$\{`,
-      description:
-        'How long: 500ms, 1.5s, 2m, 48h, 7d, a year at most; in language 2 also an ${expression} that gives it.',
+      description: 'Duration: 500ms, 1.5s, 2m, 48h, 7d, at most a year; in language 2 also an ${expression}.',
     },
     until: {
       type: 'string',
       minLength: 1,
-      description: "A CEL expression that gives a timestamp; what is past is at once. E.g. now + duration('1h').",
+      description:
+        "CEL expression that returns a timestamp, such as now + duration('1h'). A past time ends the wait immediately.",
     },
   }),
   oneOf: [requireMember('for'), requireMember('until')],
@@ -72,7 +72,7 @@ export const WAIT_CONFIG = {
 export function waitProblems(node: NodeSpec): NodeProblem[] {
   const { for: length, until } = node.config;
   return new ConfigProblems(node)
-    .addUnless((length === undefined) !== (until === undefined), 'must have either for or until')
+    .addUnless((length === undefined) !== (until === undefined), 'must have exactly one of for and until')
     .checkMember('for', 'must be a duration (500ms, 1.5s, 2m, 48h, 7d) of a year at most, or an ${expression}', isWait)
     .checkMember('until', 'must be an expression', (it) => typeof it === 'string' && it !== '').found;
 }
@@ -86,17 +86,17 @@ function isWait(value: JsonValue): boolean {
 export const HUMAN_CONFIG = configSchema({
   prompt: {
     ...PROMPT,
-    description: 'The question; absent: what the nodes before it answered. May have {{references}}.',
+    description: 'Question; default: the answers of the nodes before it. May contain {{references}}.',
   },
   form: {
     type: 'object',
-    description: 'The JSON Schema (draft 7) that the answer has to fit, which is data then; absent: it is a text.',
+    description: 'JSON Schema (draft 7) of the answer, which becomes data; without it the answer is a text.',
   },
   assignee: {
     type: 'string',
     minLength: 1,
     maxLength: 200,
-    description: 'Who is to answer: a label, by which the inbox can be filtered.',
+    description: 'Label of the person who answers; the inbox can be filtered by it.',
   },
 });
 
@@ -191,7 +191,8 @@ class WaitExecutor extends NodeExecutor {
     const now = new Date();
     const end =
       typeof until === 'string' ? evaluateTime(until, userMessage, now) : this.#endAfter(duration, userMessage, now);
-    if (end.getTime() - now.getTime() > LONGEST_DURATION) throw new NodeFailure('it would wait for longer than a year');
+    if (end.getTime() - now.getTime() > LONGEST_DURATION)
+      throw new NodeFailure('the wait must not be longer than a year');
     return end;
   }
 
@@ -199,7 +200,7 @@ class WaitExecutor extends NodeExecutor {
     const given = filledIn(duration ?? null, this.node, message);
     const milliseconds = parseDuration(given);
     if (milliseconds !== undefined) return addMilliseconds(now, milliseconds);
-    throw new NodeFailure(`for is no duration: ${textStart(JSON.stringify(given), 50)}`);
+    throw new NodeFailure(`for is not a duration: ${textStart(JSON.stringify(given), 50)}`);
   }
 }
 

@@ -30,13 +30,13 @@ export class ConfigProblems {
 /** Text of the Message to a node. */
 export const PROMPT: JsonObject = {
   type: 'string',
-  description: 'What is said to the node; absent: what the nodes before it answered. May have {{references}}.',
+  description: 'Message to the node; default: the answers of the nodes before it. May contain {{references}}.',
 };
 
 /** Data beside the text of the Message to a node. */
 export const DATA: JsonObject = {
   description:
-    'JSON that is said beside the text. Texts in it may have {{references}}, and ${expressions} in language 2.',
+    'JSON that is sent beside the text. Its strings may contain {{references}}, and ${expressions} in language 2.',
 };
 
 /** Returns the JSON Schema of a config. @param required names of mandatory members */

@@ -105,11 +105,11 @@ export function typedParts(parts: readonly Part[]): Part[] {
 export class InputNode implements NodeType {
   readonly name = 'input';
   readonly configSchema = configSchema({
-    schema: { type: 'object', description: 'The JSON Schema (draft 7) that the input has to fit.' },
-    default: { description: 'The input where none is given; it has to fit the schema.' },
+    schema: { type: 'object', description: 'JSON Schema (draft 7) of the input.' },
+    default: { description: 'Default value of the input; it must match the schema.' },
     optional: {
       type: 'boolean',
-      description: 'true: a run begins without this input, and the node says an empty text.',
+      description: 'True if a run may start without this input; the node then answers an empty text.',
     },
   });
 
@@ -128,7 +128,7 @@ export class OutputNode implements NodeType {
   readonly configSchema = configSchema({
     prompt: PROMPT,
     data: DATA,
-    schema: { type: 'object', description: 'The JSON Schema (draft 7) that the result has to fit.' },
+    schema: { type: 'object', description: 'JSON Schema (draft 7) of the result.' },
   });
 
   findProblems(node: NodeSpec): NodeProblem[] {

@@ -57,13 +57,13 @@ describe('plugins', () => {
     [
       'exports nothing',
       '',
-      /: its default export must be what defineNode, defineTool or onFact gives, or a list of that$/,
+      /: its default export must be a result of defineNode, defineTool or onFact, or a list of such results$/,
     ],
     ['exports something else', 'export default [3];', /: its default export must be/],
     [
       'has a schema that is none',
       `export default tool({ name: 'x', description: 'X', inputSchema: { type: 'object', properties: { a: { type: 'no' } } }, run });`,
-      /: the inputSchema of the tool "x" is no JSON Schema: /,
+      /: the inputSchema of the tool "x" is not a valid JSON Schema: /,
     ],
     [
       'has a name twice',

@@ -118,7 +118,7 @@ export class Plugins {
       if (kind === 'node') this.takeNode({ module, defined: plugin as DefinedNode });
       else if (kind === 'tool') this.takeTool({ module, defined: plugin as DefinedTool });
       else if (kind === 'fact') this.handlers.push({ module, defined: plugin as DefinedHandler });
-      else throw pluginError(module, `its default export must be what ${DEFINED_BY} gives, or a list of that`);
+      else throw pluginError(module, `its default export must be a result of ${DEFINED_BY}, or a list of such results`);
     }
   }
 
@@ -154,7 +154,7 @@ function refuseWrong(module: string, what: string, schema: object): void {
   try {
     new Ajv({ strict: false }).compile(schema);
   } catch (error) {
-    throw pluginError(module, `the ${what} is no JSON Schema: ${(error as Error).message}`);
+    throw pluginError(module, `the ${what} is not a valid JSON Schema: ${(error as Error).message}`);
   }
 }
 

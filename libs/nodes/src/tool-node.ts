@@ -177,12 +177,12 @@ export class ToolNode implements NodeType {
     private readonly renderedText = DEFAULT_CONTENT_LIMITS.renderedText,
     private readonly mcp?: McpTools,
   ) {
-    const ofServer = { type: 'string', pattern: MCP_TOOL, description: 'A tool of an MCP server: server/tool.' };
+    const ofServer = { type: 'string', pattern: MCP_TOOL, description: 'Tool of an MCP server: server/tool.' };
     const registered = { enum: [...tools.names], description: 'The tool.' };
     const members = {
       tool: mcp ? { anyOf: [registered, ofServer], description: 'The tool.' } : registered,
-      args: { type: 'object', description: 'Its arguments. Texts may have {{references}}.' },
-      prompt: { description: 'The text of the Message, for arguments that name {{text}}. May have {{references}}.' },
+      args: { type: 'object', description: 'Arguments of the tool. Strings may contain {{references}}.' },
+      prompt: { description: 'Text of the Message, for arguments that name {{text}}. May contain {{references}}.' },
     };
     this.configSchema = configSchema(members, ['tool']);
   }

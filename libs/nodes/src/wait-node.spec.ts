@@ -69,10 +69,10 @@ describe('a wait node', () => {
   });
 
   it.each<[string, JsonObject, string, 2?]>([
-    ['it would wait for longer than a year', { until: "now + duration('8761h')" }, 'x'],
-    ['it would wait for longer than a year', { for: '{{text}}' }, '366d'],
-    ['for is no duration: "soon"', { for: '{{text}}' }, 'soon'],
-    ['for is no duration: 5', { for: '${5}' }, 'x', 2],
+    ['the wait must not be longer than a year', { until: "now + duration('8761h')" }, 'x'],
+    ['the wait must not be longer than a year', { for: '{{text}}' }, '366d'],
+    ['for is not a duration: "soon"', { for: '{{text}}' }, 'soon'],
+    ['for is not a duration: 5', { for: '${5}' }, 'x', 2],
     ['this is no timestamp', { until: '1 + 1' }, 'x'],
     ['this has no value here', { until: 'nodes.a.data.at' }, 'x'],
   ])('fails: %s', async (sentence, config, text, ...[language]) => {

@@ -190,7 +190,7 @@ export type SendMessageResponse = { task: Task } | { message: Message };
 export class TaskChangedHands extends Error {
   static readonly REASON = 'TASK_CHANGED_HANDS';
   static readonly ADVICE =
-    'The task went on in another replica before it was known whether the message was kept; try again later, under the same Idempotency-Key if there was one';
+    'Another replica took over the task before the message was known to be stored; try again later with the same Idempotency-Key, if any';
 
   override readonly name: string = 'TaskChangedHands';
 }

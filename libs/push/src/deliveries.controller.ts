@@ -13,7 +13,7 @@ export class DeliveriesController {
   constructor(private readonly ledger: DeliveryLedger) {}
 
   @Get()
-  @ApiOperation({ summary: 'Push notifications that were tried, the newest first.' })
+  @ApiOperation({ summary: 'Lists push deliveries, newest first.' })
   @ApiOkResponse({ type: DeliveryPageView })
   @ApiProblem(400, 'A parameter is malformed.')
   listDeliveries(@Query() query: DeliveriesQuery, @Scope() scope: TaskScope): Promise<DeliveryPageView> {
@@ -23,11 +23,11 @@ export class DeliveriesController {
   @Post(':id/redeliver')
   @HttpCode(202)
   @ApiOperation({
-    summary: 'Sends a notification again: a delivered one by itself, any other at once with all that follow it.',
+    summary: 'Retries a delivery: a delivered one alone, any other immediately together with those after it.',
   })
   @ApiAcceptedResponse({ type: DeliveryView })
   @ApiProblem(404, 'delivery not found')
-  @ApiProblem(409, 'Its config was deleted.')
+  @ApiProblem(409, 'The config of the delivery was deleted.')
   redeliverNotification(@Param('id') id: string, @Scope() scope: TaskScope): Promise<DeliveryView> {
     return this.ledger.sendAgain(scope, id);
   }

@@ -63,7 +63,7 @@ function positionOf(token: string): DeliveryPosition | undefined {
 /** Notification as the ledger shows it. */
 export class DeliveryView {
   @ApiProperty({
-    description: "The notification's id, as its receiver sees it.",
+    description: 'Id of the notification, as its receiver sees it.',
     example: '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11.7',
   })
   id!: string;
@@ -74,32 +74,32 @@ export class DeliveryView {
   @ApiProperty({ example: 'config-1' })
   configId!: string;
 
-  @ApiProperty({ type: 'integer', description: "The event's number in its Task.", example: 7 })
+  @ApiProperty({ type: 'integer', description: 'Sequence number of the event in its Task.', example: 7 })
   sequence!: number;
 
-  @ApiProperty({ description: 'Where it goes, without the query.', example: 'https://hooks.example.com/parley' })
+  @ApiProperty({ description: 'URL of the receiver, without the query.', example: 'https://hooks.example.com/parley' })
   url!: string;
 
   @ApiProperty({
     enum: DELIVERY_STATUSES,
-    description: '`pending`: will be tried again; `failed`: its config is disabled; `delivered`: the receiver took it.',
+    description: '`pending`: to be retried; `failed`: the config is disabled; `delivered`: the receiver accepted it.',
   })
   status!: DeliveryStatus;
 
   @ApiProperty({ type: 'integer', example: 1 })
   attempts!: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'The HTTP status of the last answer.', example: 200 })
+  @ApiPropertyOptional({ type: 'integer', description: 'HTTP status of the last answer.', example: 200 })
   lastStatus?: number;
 
-  @ApiPropertyOptional({ description: 'The kind of failure where there was no answer.', example: 'timeout' })
+  @ApiPropertyOptional({ description: 'Kind of failure, if there was no answer.', example: 'timeout' })
   lastError?: string;
 
   @ApiPropertyOptional({ format: 'date-time' })
   nextAttemptAt?: string;
 
   @ApiPropertyOptional({
-    description: 'Why its config gets nothing more.',
+    description: 'Reason for which the config was disabled.',
     example: 'The receiver answered 410 Gone',
   })
   disabledReason?: string;

@@ -56,7 +56,8 @@ export class DeliveryLedger {
     const named = readNotificationId(id);
     const row = named && (await this.findDelivery(scope, named.pushId, named.sequence));
     if (!row) throw new A2AError('TASK_NOT_FOUND', { message: 'delivery not found' });
-    if (row.deleted) throw new A2AError('INVALID_REQUEST', { message: 'Its config was deleted', status: 409 });
+    if (row.deleted)
+      throw new A2AError('INVALID_REQUEST', { message: 'The config of the delivery was deleted', status: 409 });
     if (row.status === 'delivered') await this.repeats.add(named);
     else await this.store.retryNow(named.pushId);
     return toDeliveryView((await this.findDelivery(scope, named.pushId, named.sequence)) ?? row);
@@ -89,7 +90,7 @@ interface DeliveryRow {
 function toDeliveryView(row: DeliveryRow): DeliveryView {
   const { status, last_status, last_error, next_attempt_at } = row;
   const url = new URL(row.url);
-  const reason = row.deleted ? 'It was deleted' : row.disabled_reason;
+  const reason = row.deleted ? 'The config was deleted' : row.disabled_reason;
   return {
     id: notificationId(row.push_id, row.sequence),
     taskId: row.task_id,

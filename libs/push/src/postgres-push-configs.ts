@@ -34,7 +34,7 @@ export interface KeptRegistration extends PushRegistration {
 /** Parses the payload. @throws TypeError for a payload of another shape */
 function readRegistration(payload: unknown): KeptRegistration {
   if (!isJsonObject(payload) || typeof payload.taskId !== 'string' || !isJsonObject(payload.config)) {
-    throw new TypeError('It is no registration of a config');
+    throw new TypeError('The data are no registration of a config');
   }
   return payload as unknown as KeptRegistration;
 }

@@ -104,7 +104,7 @@ function urlProblem(text: string, permits: PermitsUrl): string | undefined {
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http or https URL';
   if (url.username !== '' || url.password !== '') return 'must not carry credentials; use authentication';
-  return permits(url) ? undefined : 'must not be an address that this service does not call';
+  return permits(url) ? undefined : 'must be an address that this service may call';
 }
 
 function schemeProblem(scheme: string): string | undefined {

@@ -81,8 +81,8 @@ export class PushDeliveries {
       await this.store.putBack(config, new Date(Date.now() + (isLoss ? LOSS_PAUSE_MS : FAULT_PAUSE_MS)));
       const { pushId, taskId } = config;
       const line = { err: error, pushId, taskId };
-      if (isLoss) this.logger.warn(line, 'A session was lost while a push notification was sent; it is tried again');
-      else this.logger.error(line, 'A push notification could not be sent; it is tried again');
+      if (isLoss) this.logger.warn(line, 'A session was lost while a push notification was sent; retrying');
+      else this.logger.error(line, 'A push notification could not be sent; retrying');
     }
   }
 

@@ -72,7 +72,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
         this.looks += 1;
         await this.beginLanes();
       } catch (error) {
-        if (!isDatabaseAway(error)) this.logger.error({ err: error }, 'Looking for due webhooks failed');
+        if (!isDatabaseAway(error)) this.logger.error({ err: error }, 'Polling for due webhooks failed');
         return;
       }
     }

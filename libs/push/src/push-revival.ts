@@ -31,7 +31,7 @@ export class PushRevival {
     await this.database.pool.query(FORGET_IDLE);
     this.queues.announceDue();
     const lost = (rows[0]?.lost ?? 0) + (earlier.rowCount ?? 0);
-    if (lost > 0) this.logger.warn({ lost }, 'Deliveries that no lane worked on any more go on');
+    if (lost > 0) this.logger.warn({ lost }, 'Abandoned push deliveries resume');
   }
 
   private async makeWaitingDue(): Promise<void> {
@@ -86,7 +86,7 @@ export interface DeliverPayload {
 /** Parses the payload. @throws TypeError for a payload of another shape */
 function readDeliverPayload(payload: unknown): DeliverPayload {
   const { pushId, turn } = (payload ?? {}) as Record<string, unknown>;
-  if (typeof pushId !== 'string' || typeof turn !== 'number') throw new TypeError('It names no turn of a config');
+  if (typeof pushId !== 'string' || typeof turn !== 'number') throw new TypeError('The job names no turn of a config');
   return { pushId, turn };
 }
 
@@ -102,7 +102,7 @@ export interface Redelivery {
 /** Parses the payload. @throws TypeError for a payload of another shape */
 function readRedelivery(payload: unknown): Redelivery {
   const { pushId, sequence } = (payload ?? {}) as Record<string, unknown>;
-  if (typeof pushId !== 'string' || typeof sequence !== 'number') throw new TypeError('It names no notification');
+  if (typeof pushId !== 'string' || typeof sequence !== 'number') throw new TypeError('The job names no notification');
   return { pushId, sequence };
 }
 
@@ -118,7 +118,8 @@ export interface ServePayload {
 /** Parses the payload. @throws TypeError for a payload of another shape */
 function readServePayload(payload: unknown): ServePayload {
   const { receiver, holder = '' } = (payload ?? {}) as Record<string, unknown>;
-  if (typeof receiver !== 'string' || typeof holder !== 'string') throw new TypeError('It names no lane of a receiver');
+  if (typeof receiver !== 'string' || typeof holder !== 'string')
+    throw new TypeError('The job names no lane of a receiver');
   return { receiver, holder };
 }
 

@@ -107,7 +107,7 @@ export class SealSecretsJob implements OnApplicationBootstrap {
       if (last === undefined || rows.length < PAGE) break;
       after = last.pushId;
     }
-    if (unreadable > 0) this.logger.error({ unreadable }, 'Push configs have secrets that no key opens');
+    if (unreadable > 0) this.logger.error({ unreadable }, 'No key decrypts some secrets of push configs');
   }
 
   private async sealOne(row: Row): Promise<boolean> {

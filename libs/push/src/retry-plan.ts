@@ -45,8 +45,8 @@ export function outcomeOfError(error: unknown): AttemptOutcome {
 /** Returns why a failed attempt is the last one; `undefined` if it is retried. */
 export function finalReason(outcome: AttemptOutcome, attempts: number): string | undefined {
   if (outcome.status === GONE) return 'The receiver answered 410 Gone';
-  if (outcome.error === 'unreadable') return 'Its token and credentials cannot be decrypted any more';
-  if (outcome.error === 'refused') return 'The address of the receiver may not be called by this service';
+  if (outcome.error === 'unreadable') return 'The token and credentials can no longer be decrypted';
+  if (outcome.error === 'refused') return 'This service may not call the address of the receiver';
   if (attempts < MAX_ATTEMPTS) return undefined;
   return `${attempts} attempts failed, the last one with ${outcome.status ?? `a ${outcome.error} error`}`;
 }

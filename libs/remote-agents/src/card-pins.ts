@@ -198,7 +198,7 @@ export class CardPurgeJob {
   private async purgeCards(retentionMs: number, signal: AbortSignal): Promise<void> {
     const unseenSince = new Date(Date.now() - retentionMs);
     const cards = await this.pins.forgetUnused(unseenSince, signal);
-    if (cards > 0) this.logger.log({ cards, unseenSince }, 'Forgot the cards of agents that are not called any more');
+    if (cards > 0) this.logger.log({ cards, unseenSince }, 'Deleted the cards of agents that are no longer called');
     signal.throwIfAborted();
   }
 }

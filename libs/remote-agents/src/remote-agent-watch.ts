@@ -130,7 +130,7 @@ export class RemoteAgentWatch extends CardGuard {
       if (error instanceof AgentCallError || blocks) throw error;
       this.logger.warn(
         { err: error, url: redactedUrl(url) },
-        "An agent's card could not be compared with the one that is pinned",
+        "An agent's card could not be compared with the pinned one",
       );
       return undefined;
     }
@@ -205,7 +205,7 @@ export class RemoteAgentWatch extends CardGuard {
     this.changeCount.inc({ outcome: 'refused' });
     const shown = paths.slice(0, SHOWN_PATHS).map((path) => path || 'the whole card');
     const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : '';
-    const text = `the agent card has changed (${shown.join(', ')}${more}) and nobody has accepted that yet`;
+    const text = `the agent card has changed (${shown.join(', ')}${more}) and the change is not accepted yet`;
     throw new AgentCallError('changed-card', `${text}: card ${pin.id}`);
   }
 
@@ -227,7 +227,7 @@ export class RemoteAgentWatch extends CardGuard {
       if (!isPinned && this.admitted.get(key) === known) this.admitted.delete(key);
     });
     noted.catch((error: unknown) => {
-      this.logger.warn({ err: error, url: redactedUrl(pin.url) }, 'That a card was seen could not be written down');
+      this.logger.warn({ err: error, url: redactedUrl(pin.url) }, 'The last use of a card could not be recorded');
     });
   }
 }

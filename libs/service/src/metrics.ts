@@ -119,7 +119,7 @@ export class MetricsController {
   @Get()
   @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'What is measured, for Prometheus.' })
+  @ApiOperation({ summary: 'Returns the metrics in the format of Prometheus.' })
   @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' }, example: SAMPLE } } })
   getMetrics(): Promise<string> {
     return this.metrics.readExposition();

@@ -82,7 +82,7 @@ export class HealthController {
    * shutdown as a failure, and a draining service must be left to finish.
    */
   @Get('live')
-  @ApiOperation({ summary: 'Whether the process answers.' })
+  @ApiOperation({ summary: 'Reports that the process answers.' })
   @ApiOkResponse({ schema: ALIVE })
   getLiveness(): HealthCheckResult {
     return { status: 'ok', info: {}, error: {}, details: {} };
@@ -90,7 +90,7 @@ export class HealthController {
 
   /** Responds with 503 while the database is unreachable or not writable, and during the shutdown. */
   @Get('ready')
-  @ApiOperation({ summary: 'Whether requests may be sent here.' })
+  @ApiOperation({ summary: 'Reports if the service accepts requests.' })
   @HealthCheck()
   async getReadiness(): Promise<HealthCheckResult> {
     const outcomes = Object.entries(await this.readiness.runChecks());
@@ -109,7 +109,7 @@ export class HealthController {
   }
 
   @Get('startup')
-  @ApiOperation({ summary: 'Whether the service has started.' })
+  @ApiOperation({ summary: 'Reports if the service has started.' })
   @HealthCheck()
   getStartup(): Promise<HealthCheckResult> {
     return this.health.check([() => this.buildIndicator('started', this.readiness.started)]);

@@ -107,7 +107,7 @@ export class AskedQuestions {
 
   @OnFact('question.asked')
   logQuestion({ taskId, agent, state }: FactPayloads['question.asked']): void {
-    this.logger.debug({ taskId, agent, state }, 'A task asks');
+    this.logger.debug({ taskId, agent, state }, 'A task asks a question');
   }
 }
 

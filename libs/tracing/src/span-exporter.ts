@@ -101,7 +101,8 @@ export class SpanExporter {
 
   /** Logs the first failure until an export succeeds. */
   private warnOnce(why: object): undefined {
-    if (!this.complained) this.logger.warn(why, 'Spans could not be exported; they are dropped as long as that is so');
+    if (!this.complained)
+      this.logger.warn(why, 'Spans could not be exported; they are dropped until the exporter recovers');
     this.complained = true;
   }
 }

@@ -65,7 +65,7 @@ class ChildLookup {
     const said = `workflow node "${node}":`;
     if (workflow === this.parent)
       return [
-        errorProblem('LOOP_DETECTED', `${path}.workflow`, `${said} workflow "${workflow}" would run itself again`, {
+        errorProblem('LOOP_DETECTED', `${path}.workflow`, `${said} workflow "${workflow}" would run itself`, {
           node,
         }),
       ];
@@ -74,12 +74,12 @@ class ChildLookup {
     if (revision === undefined) this.newest.set(workflow, found.revision);
     const way = await this.findWayBack(found.definition, [workflow]);
     if (way !== undefined) {
-      const detail = `${said} workflow "${this.parent}" would run itself again (${way.join(' → ')})`;
+      const detail = `${said} workflow "${this.parent}" would run itself (${way.join(' → ')})`;
       return [errorProblem('LOOP_DETECTED', `${path}.workflow`, detail, { node })];
     }
     const levels = naming.level + (await this.levels.countBelow(workflow, revision));
     if (levels > DEEPEST_RUN) {
-      const detail = `${said} at most ${DEEPEST_RUN} runs lie in each other below the first, with "${workflow}" ${levels}`;
+      const detail = `${said} at most ${DEEPEST_RUN} runs can be nested below the first, with "${workflow}" ${levels}`;
       return [errorProblem('DEPTH_EXCEEDED', `${path}.workflow`, detail, { node })];
     }
     return (inputs ? childInputProblems(found.definition, inputs) : []).map(({ code, path: member, detail }) =>
@@ -172,8 +172,8 @@ const SENT = 'sent';
 
 /** Problems that only the service can decide, and what their warnings say. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  UNKNOWN_WORKFLOW: 'it is in none of the files, and only the service knows whether it is there',
-  UNKNOWN_REVISION: 'only the service knows whether it has this revision',
+  UNKNOWN_WORKFLOW: 'no file contains it; only the service knows if it exists',
+  UNKNOWN_REVISION: 'only the service knows if this revision exists',
 };
 
 /**

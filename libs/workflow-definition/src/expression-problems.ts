@@ -93,13 +93,15 @@ function findPlaceProblems(
   if (Array.isArray(read))
     return read.map((it) => createPlaceProblem('INVALID_EXPRESSION', it.message, it.offset, it.path));
   if ('expression' in content && edge !== undefined && isWord(content.expression))
-    return [createPlaceProblem('INVALID_EXPRESSION', `${member} is true or false, which this never is`, 0)];
+    return [
+      createPlaceProblem('INVALID_EXPRESSION', `${member} must be true or false, and this expression never is`, 0),
+    ];
   if (isEarlier === undefined) return [];
   const references: readonly (Reference & { path?: string })[] = read.references;
   return references
     .filter(({ variable, member: id }) => variable === 'nodes' && id !== undefined && !isEarlier(id))
     .map(({ member: id, offset, path: inner }) =>
-      createPlaceProblem('LATER_REFERENCE', `nodes.${id} need not have run before this is evaluated`, offset, inner),
+      createPlaceProblem('LATER_REFERENCE', `nodes.${id} may not have run before this is evaluated`, offset, inner),
     );
 }
 

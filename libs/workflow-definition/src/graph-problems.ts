@@ -20,11 +20,16 @@ function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition): Workfl
   return [...onExit.entries()].flatMap(([index, { node }]) => {
     const type = types.get(node) ?? '';
     const problems = new MemberProblems({ path: `onExit[${index}]`, said: `onExit "${node}": `, node })
-      .checkThat(types.has(node), 'UNKNOWN_NODE', 'node', 'names no node')
+      .checkThat(types.has(node), 'UNKNOWN_NODE', 'node', 'must name a node of the workflow')
       .checkThat(!ends.has(node), 'INVALID_EXIT', 'node', 'names a node that an edge leads to or from')
-      .checkThat(!seen.has(node), 'INVALID_EXIT', 'node', 'names a node that it names already')
+      .checkThat(!seen.has(node), 'INVALID_EXIT', 'node', 'names the same node twice')
       .checkThat(!['input', 'output'].includes(type), 'INVALID_EXIT', 'node', `names a node of type ${type}`)
-      .checkThat(type !== 'human', 'INVALID_EXIT', 'node', 'names a node that asks, when nobody is heard any more');
+      .checkThat(
+        type !== 'human',
+        'INVALID_EXIT',
+        'node',
+        'names a node that asks, but after the end of a run no answer is accepted',
+      );
     seen.add(node);
     return problems.found;
   });
@@ -35,7 +40,7 @@ export function findEdgeProblems({ edges }: WorkflowDefinition): WorkflowProblem
   return [...edges.entries()].flatMap(([index, edge]) => {
     const { loop, when, on } = edge;
     if (loop === undefined) return [];
-    const own = 'says nothing of an edge back: loop.exit_when says when it ends';
+    const own = 'has no effect on a loop edge: loop.exit_when ends the loop';
     return createEdgeProblems(edge, index)
       .checkWholeNumber('loop.max_iterations', loop.max_iterations, RANGES.max_iterations)
       .checkPause('loop.delay', loop.delay)
@@ -56,7 +61,7 @@ export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
         isPossible,
         'INVALID_JOIN',
         'join.n',
-        most === 0 ? 'counts edges, and none leads to it' : rule,
+        most === 0 ? 'counts edges, but no edge leads to the node' : rule,
       );
     }
     return [...problems.found, ...(branch === 'first' ? findElseProblems(graph, id) : [])];
@@ -70,7 +75,7 @@ function findElseProblems(graph: WorkflowGraph, id: string): WorkflowProblem[] {
     .map((outcome) => others.filter(({ edge }) => isFor(edge, outcome))[1])
     .find((edge) => edge !== undefined);
   if (second === undefined) return [];
-  const rule = `has no "when", nor has another edge from "${id}": of a branch that takes the first, one edge is the else`;
+  const rule = `has no "when", and neither has another edge from "${id}": with branch "first" only one edge can be the else`;
   return createEdgeProblems(second.edge, second.index).checkThat(false, 'INVALID_BRANCH', 'when', rule).found;
 }
 
@@ -125,7 +130,7 @@ function loopCountProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
   const beyond = edges.entries().filter(([, { loop }]) => loop !== undefined);
   const [found] = beyond.drop(most).next().value ?? [];
   if (found === undefined) return [];
-  const detail = `a workflow has at most ${most} edges back`;
+  const detail = `a workflow has at most ${most} loop edges`;
   return [errorProblem('INVALID_LOOP', `edges[${found}]`, detail, { edge: found })];
 }
 

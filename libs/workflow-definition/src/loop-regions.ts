@@ -107,7 +107,7 @@ export class LoopBodies {
       if (id === to) continue;
       const entry = this.graph.incoming(id).find((edge) => !body.has(edge.from));
       if (entry === undefined) continue;
-      const text = `${said}: "${entry.from}" leads to "${id}" from outside, and what a loop repeats is entered at its "to" alone`;
+      const text = `${said}: "${entry.from}" leads to "${id}" from outside, but a loop can be entered only at its "to"`;
       return [{ code: 'INVALID_LOOP', text, edge: index }];
     }
     return [];
@@ -132,7 +132,7 @@ function findOverlap(loops: readonly Loop[]): GraphFault[] {
 }
 
 function createOverlapFault({ index, from, to }: Loop, other: Loop | undefined): GraphFault {
-  const text = `loop edges from "${from}" to "${to}" and from "${other?.from}" to "${other?.to}" repeat some of the same nodes: loops lie apart, or one in the other`;
+  const text = `loop edges from "${from}" to "${to}" and from "${other?.from}" to "${other?.to}" share nodes: loops must be disjoint or nested`;
   return { code: 'INVALID_LOOP', text, edge: index };
 }
 

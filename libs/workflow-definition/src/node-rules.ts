@@ -39,7 +39,7 @@ function checkRetry(
     .checkPause('retry.maxDelay', maxDelay)
     .checkNumber('retry.jitter', jitter, RANGES.jitter);
   for (const [index, kind] of on.entries()) {
-    const rule = `is no kind of failure; there are: ${FAILURE_KINDS.join(', ')}`;
+    const rule = `is not a kind of failure; allowed are: ${FAILURE_KINDS.join(', ')}`;
     problems.checkThat(FAILURE_KINDS.includes(kind), 'UNKNOWN_FAILURE_KIND', `retry.on[${index}]`, rule);
   }
 }
@@ -90,7 +90,12 @@ function isTextOf(part: JsonObject, name: string): boolean {
 function checkOutput(problems: MemberProblems, { type, config, output }: WorkflowNode, use: SharedUse): void {
   const own = type === 'output' ? 'schema' : 'output';
   const isTwice = output !== undefined && ['agent', 'output'].includes(type) && isGiven(config[own]);
-  problems.checkThat(!isTwice, 'CONFLICTING_OUTPUT', 'output', `stands beside config.${own}: one of them is enough`);
+  problems.checkThat(
+    !isTwice,
+    'CONFLICTING_OUTPUT',
+    'output',
+    `cannot be combined with config.${own}: set only one of them`,
+  );
   problems.checkSchema('output.schema', output?.schema, use);
 }
 

@@ -68,7 +68,7 @@ const MOST_REFERENCES = 10_000;
 const TOOL_TEXT = 'text';
 
 const NO_REFERENCE =
-  'between {{ and }} stand no spaces, and an id of letters, digits and underscores (language 2 has ${nodes["an-id"].text})';
+  'between {{ and }} only an id of letters, digits and underscores is allowed, without spaces (language 2 has ${nodes["an-id"].text})';
 
 /**
  * Returns problems of a definition's references: to unknown nodes, to nodes that may not have run by then, with an
@@ -103,7 +103,7 @@ export function* referenceProblems(
     yield found && warningProblem(found.code, path, found.detail, place);
   }
   for (const { id, written, offset } of unreadReferences(text)) {
-    const detail = `${node.type} node "${node.id}": ${written} stays as it is written: ${NO_REFERENCE}`;
+    const detail = `${node.type} node "${node.id}": ${written} stays unchanged: ${NO_REFERENCE}`;
     yield graph.has(id) ? warningProblem('UNKNOWN_REFERENCE', path, detail, { node: node.id, offset }) : undefined;
   }
 }
@@ -126,12 +126,12 @@ function describeReference(
   const named = input !== undefined && graph.has(input) ? input : id;
   if (!graph.has(named)) {
     if (inArgs && id === TOOL_TEXT) return undefined;
-    return { code: 'UNKNOWN_REFERENCE', detail: `${said} names no node; it stays as it is written` };
+    return { code: 'UNKNOWN_REFERENCE', detail: `${said} names no node; it stays unchanged` };
   }
   // Inputs exist from the beginning.
   const isThere = input !== undefined || graph.node(named).type === 'input' || reach.runsAfter(node.id, named);
   if (!isThere)
-    return { code: 'LATER_REFERENCE', detail: `${said} names a node that need not have run before this one` };
+    return { code: 'LATER_REFERENCE', detail: `${said} names a node that may not have run before this one` };
   const known = suffix.length === 0 || (suffix.length === 1 && suffix[0] === 'data');
   return known ? undefined : { code: 'UNKNOWN_SUFFIX', detail: `${said} stands for {{${id}}}: only .data is known` };
 }

@@ -174,7 +174,7 @@ export class InputRules {
     const list = known.length === 0 ? 'the workflow has no inputs' : `the inputs are ${known.join(', ')}`;
     return {
       field: `inputs.${textStart(id, 64)}`,
-      description: `is no input of this workflow; ${list}`,
+      description: `is not an input of this workflow; ${list}`,
       reason: 'UNKNOWN_INPUT',
     };
   }

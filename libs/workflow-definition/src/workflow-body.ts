@@ -63,7 +63,7 @@ export class WorkflowEdgeBody {
 
   @ApiPropertyOptional({
     type: LoopBody,
-    description: 'Makes it an edge back, which repeats what lies between its ends.',
+    description: 'Makes the edge a loop, which repeats the nodes between its ends.',
   })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
@@ -95,7 +95,7 @@ export class ExitBody {
 /** A workflow in a request body. Unknown members are dropped; `unknownMembers` reports them. */
 export class WorkflowBody {
   @ApiPropertyOptional({
-    description: 'The JSON Schema of definitions, for editors; it is kept.',
+    description: 'URL of the JSON Schema of definitions, for editors; it is stored.',
     example: 'https://parley.example/schemas/workflow.json',
   })
   @IsOptional()
@@ -104,13 +104,13 @@ export class WorkflowBody {
 
   @ApiProperty({
     pattern: IDENTIFIER,
-    description: 'Where the path names the workflow, the path counts.',
+    description: 'Name of the workflow; a name in the path takes precedence.',
     example: 'greeting',
   })
   @IsString({ message: 'must be a string' })
   name!: string;
 
-  @ApiPropertyOptional({ example: 'Greets whoever it is told of.' })
+  @ApiPropertyOptional({ example: 'Greets a person by name.' })
   @IsOptional()
   @IsString({ message: 'must be a string' })
   description?: string;
@@ -133,12 +133,12 @@ export class WorkflowBody {
   @IsIn(['cancel', 'continue'], { message: 'must be "cancel" or "continue"' })
   onFailure?: 'cancel' | 'continue';
 
-  @ApiPropertyOptional({ enum: [1, 2], default: 1, description: '2: `${…}` in texts is an expression.' })
+  @ApiPropertyOptional({ enum: [1, 2], default: 1, description: '2: `${…}` in strings is an expression.' })
   @IsOptional()
   @IsNumber({}, { message: 'must be a number' })
   language?: number;
 
-  @ApiPropertyOptional({ description: 'Of the whole run.', example: '2h' })
+  @ApiPropertyOptional({ description: 'Time limit of the whole run.', example: '2h' })
   @IsOptional()
   @IsString({ message: 'must be a string' })
   deadline?: string;
@@ -147,7 +147,7 @@ export class WorkflowBody {
     type: 'integer',
     minimum: 1,
     maximum: 10_000,
-    description: 'Nodes at work at once.',
+    description: 'Maximum number of nodes that run at once.',
     example: 20,
   })
   @IsOptional()
@@ -196,13 +196,16 @@ export class WorkflowProblemView {
   @ApiProperty({ examples: ['nodes[1].config.prompt'] })
   path!: string;
 
-  @ApiPropertyOptional({ description: 'The id of the node that it is about.', example: 'writer' })
+  @ApiPropertyOptional({ description: 'Id of the affected node.', example: 'writer' })
   node?: string;
 
-  @ApiPropertyOptional({ description: 'The place of the edge that it is about.', example: 0 })
+  @ApiPropertyOptional({ description: 'Index of the affected edge.', example: 0 })
   edge?: number;
 
-  @ApiPropertyOptional({ description: 'Where in the text at the path it begins, in UTF-16 code units.', example: 6 })
+  @ApiPropertyOptional({
+    description: 'Offset of the problem in the string at the path, in UTF-16 code units.',
+    example: 6,
+  })
   offset?: number;
 }
 
@@ -214,7 +217,7 @@ export class WorkflowProblems {
 
 /** A workflow in a response. */
 export class WorkflowView extends WorkflowBody {
-  @ApiProperty({ description: 'Grows with every save.', example: '7' })
+  @ApiProperty({ description: 'Revision; it grows with every save.', example: '7' })
   revision!: string;
 
   @ApiProperty({ format: 'date-time' })
@@ -226,7 +229,10 @@ export class WorkflowView extends WorkflowBody {
 
 /** A workflow in the response to a save. */
 export class SavedWorkflowView extends WorkflowView {
-  @ApiPropertyOptional({ type: [WorkflowProblemView], description: 'What its author is told of; absent: nothing.' })
+  @ApiPropertyOptional({
+    type: [WorkflowProblemView],
+    description: 'Warnings for the author; absent if there are none.',
+  })
   problems?: WorkflowProblem[];
 }
 

@@ -118,9 +118,9 @@ describe('the loops of a WorkflowGraph', () => {
   test.each([
     ['a b', 'b>a@2', 'loop edge from "b" to "a": "a" does not lead to "b"'],
     ['a b', 'a>b a>b@2', 'loop edge from "a" to "b": "b" does not lead to "a"'],
-    ['x a b', 'a>b x>b b>a@2', '"x" leads to "b" from outside, and what a loop repeats is entered at its "to" alone'],
-    ['a b c', 'a>b b>c b>a@2 c>b@2', 'loop edges from "c" to "b" and from "b" to "a" repeat some of the same nodes'],
-    ['a b', 'a>b b>a@2 b>a@3', 'repeat some of the same nodes'],
+    ['x a b', 'a>b x>b b>a@2', '"x" leads to "b" from outside, but a loop can be entered only at its "to"'],
+    ['a b c', 'a>b b>c b>a@2 c>b@2', 'loop edges from "c" to "b" and from "b" to "a" share nodes'],
+    ['a b', 'a>b b>a@2 b>a@3', 'share nodes'],
     ['a b', 'a>b b>a c>a@2', 'edge references unknown node: c'],
   ])('of nodes "%s" with edges "%s" are refused where nobody could follow them', (ids, edges, text) => {
     const graph = WorkflowGraph.fromDefinition(flowOf(ids, edges));

@@ -170,7 +170,7 @@ export class WorkflowNodeBody {
   @IsObject({ message: 'must be an object' })
   config?: JsonObject;
 
-  @ApiPropertyOptional({ type: PositionBody, description: 'Where an editor draws the node.' })
+  @ApiPropertyOptional({ type: PositionBody, description: 'Position of the node in an editor.' })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
   @ValidateNested({ message: 'must be an object' })
@@ -198,30 +198,30 @@ export class WorkflowNodeBody {
   @ValidateNested({ message: 'must be an object' })
   each?: EachBody;
 
-  @ApiPropertyOptional({ type: RetryBody, description: 'When a failed attempt is made again.' })
+  @ApiPropertyOptional({ type: RetryBody, description: 'Conditions and delays of retries.' })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
   @ValidateNested({ message: 'must be an object' })
   retry?: RetryBody;
 
-  @ApiPropertyOptional({ description: 'Of one attempt.', example: '2m' })
+  @ApiPropertyOptional({ description: 'Time limit of one attempt.', example: '2m' })
   @IsOptional()
   @IsString({ message: 'must be a string' })
   timeout?: string;
 
-  @ApiPropertyOptional({ type: FallbackBody, description: 'Its result where no attempt succeeds.' })
+  @ApiPropertyOptional({ type: FallbackBody, description: 'Result of the node if no attempt succeeds.' })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
   @ValidateNested({ message: 'must be an object' })
   fallback?: FallbackBody;
 
-  @ApiPropertyOptional({ type: OutputBody, description: 'What its result has to look like.' })
+  @ApiPropertyOptional({ type: OutputBody, description: 'Required form of the result.' })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
   @ValidateNested({ message: 'must be an object' })
   output?: OutputBody;
 
-  @ApiPropertyOptional({ type: WaitBody, description: 'What becomes of its questions that nobody answers.' })
+  @ApiPropertyOptional({ type: WaitBody, description: 'Handling of questions that get no answer.' })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
   @ValidateNested({ message: 'must be an object' })

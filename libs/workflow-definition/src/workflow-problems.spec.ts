@@ -130,7 +130,7 @@ describe('a text of a config that is no template', () => {
     const sent = literal(config, type);
     expect(found({ ...sent, language: 2 })).toEqual([['NOT_EVALUATED', `nodes[1].config.${key}`, 3]]);
     const [said] = problemsOf({ ...sent, language: 2 }).filter(({ code }) => code === 'NOT_EVALUATED');
-    expect(said?.detail).toBe(`${type} node "a": \${…} in config.${key} stays as it is written: it is no template`);
+    expect(said?.detail).toBe(`${type} node "a": \${…} in config.${key} stays unchanged: it is not a template`);
   });
 
   it('is warned of where it names a node, in any language', () => {

@@ -59,19 +59,19 @@ function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): W
   const { timeout: own } = config;
   return [
     ...(timeout !== undefined && own !== undefined && own !== null
-      ? ignoredKey('config.timeout', 'config.timeout does nothing beside the timeout of the node')
+      ? ignoredKey('config.timeout', 'config.timeout has no effect if the node has a timeout')
       : []),
     ...(timeout !== undefined && Object.hasOwn(UNTIMED_TYPES, type)
-      ? ignoredKey('timeout', `timeout does nothing: ${UNTIMED_TYPES[type]}`)
+      ? ignoredKey('timeout', `timeout has no effect: ${UNTIMED_TYPES[type]}`)
       : []),
     ...(each?.minSuccess !== undefined && each.onFailure !== 'collect'
-      ? ignoredKey('each.minSuccess', 'each.minSuccess does nothing without "onFailure": "collect"')
+      ? ignoredKey('each.minSuccess', 'each.minSuccess has no effect without "onFailure": "collect"')
       : []),
     ...(onWait !== undefined && SILENT_TYPES.has(type)
-      ? ignoredKey('onWait', 'onWait does nothing: it never asks')
+      ? ignoredKey('onWait', 'onWait has no effect: the node never asks')
       : []),
     ...(onWait !== undefined && graph.exits.has(id)
-      ? ignoredKey('onWait', 'onWait does nothing: nodes of onExit cannot ask')
+      ? ignoredKey('onWait', 'onWait has no effect: nodes of onExit cannot ask')
       : []),
   ];
 }
@@ -105,7 +105,7 @@ function literalTemplates(index: number, node: WorkflowNode, graph: WorkflowGrap
     ];
     const [first] = found.toSorted((one, other) => one.offset - other.offset);
     if (first === undefined) return [];
-    const detail = `${type} node "${id}": ${first.written} in ${path} stays as it is written: it is no template`;
+    const detail = `${type} node "${id}": ${first.written} in ${path} stays unchanged: it is not a template`;
     return [warningProblem('NOT_EVALUATED', `nodes[${index}].${path}`, detail, { node: id, offset: first.offset })];
   });
 }
@@ -122,9 +122,9 @@ function keywordIds(index: number, { id, type }: WorkflowNode): WorkflowProblem[
 
 /** Node types without a timeout, each with the reason. */
 const UNTIMED_TYPES: Readonly<Record<string, string>> = {
-  set: 'it is done at once',
-  wait: 'it waits as long as its config says',
-  human: 'the time that it waits for an answer does not count, onWait.deadline limits that',
+  set: 'it ends immediately',
+  wait: 'its config sets the duration',
+  human: 'waiting for an answer is limited by onWait.deadline instead',
 };
 
 /** Node types that never ask a question. */
@@ -209,13 +209,13 @@ class DefinitionCheck {
     const path = `nodes[${index}].config`;
     const said = `${type} node "${id}":`;
     if (type === 'workflow' && config['workflow'] === this.name) {
-      const detail = `${said} workflow "${this.name}" would run itself again`;
+      const detail = `${said} workflow "${this.name}" would run itself`;
       return [errorProblem('LOOP_DETECTED', `${path}.workflow`, detail, { node: id })];
     }
     const body = inlineBody(node, language);
     if (body === undefined) return [];
     if (depth === DEEPEST_RUN) {
-      const detail = `${said} at most ${DEEPEST_RUN} runs lie in each other below the first`;
+      const detail = `${said} at most ${DEEPEST_RUN} runs can be nested below the first`;
       return [errorProblem('DEPTH_EXCEEDED', `${path}.body`, detail, { node: id })];
     }
     const read = readDefinition(body);
@@ -248,10 +248,14 @@ export function childInputProblems(child: WorkflowDefinition, given: JsonObject)
   return [
     ...unknown.map((name) => {
       const shown = textStart(name, 64);
-      return errorProblem('UNKNOWN_INPUT', `inputs.${shown}`, `inputs.${shown} is no input of what it runs`);
+      return errorProblem(
+        'UNKNOWN_INPUT',
+        `inputs.${shown}`,
+        `inputs.${shown} is not an input of the workflow that it runs`,
+      );
     }),
     ...missing.map(({ id }) =>
-      errorProblem('MISSING_INPUT', `inputs.${id}`, `inputs.${id} is required by what it runs`),
+      errorProblem('MISSING_INPUT', `inputs.${id}`, `inputs.${id} is required by the workflow that it runs`),
     ),
   ];
 }

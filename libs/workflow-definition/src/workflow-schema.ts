@@ -90,32 +90,32 @@ function wordOf({ name = '', constraints }: ValidationRule): JsonObject {
 /** Returns the JSON Schema of a node. */
 function nodeSchema(nodeTypes: NodeTypes): JsonObject {
   const body = bodySchema(WorkflowNodeBody, {
-    id: { pattern: WORKFLOW_NAME.source, description: 'What edges, inputs and {{references}} call it.' },
-    type: { enum: [...nodeTypes.names], description: 'What it does.' },
-    config: { description: 'What its type has to know.' },
-    position: { ...positionSchema(), description: 'Where an editor draws it.' },
+    id: { pattern: WORKFLOW_NAME.source, description: 'Id of the node, for edges, inputs and {{references}}.' },
+    type: { enum: [...nodeTypes.names], description: 'Type of the node.' },
+    config: { description: 'Settings of the node type.' },
+    position: { ...positionSchema(), description: 'Position of the node in an editor.' },
     branch: {
       default: 'every',
       description:
-        'every: each edge from it that applies is taken. first: the first one alone, in the order of the edges; an edge without a condition is the else, tried last.',
+        'every: takes all matching outgoing edges. first: takes only the first match, in order; an edge without a condition is the else, tried last.',
     },
     join: {
       ...joinSchema(),
       default: 'all',
-      description: 'How many of the edges to it have to be taken for it to run.',
+      description: 'Number of incoming edges that must be taken for the node to run.',
     },
     each: {
       ...eachSchema(),
-      description: 'Runs it once for each entry of a list; its result is the list of their results.',
+      description: 'Runs the node once for each entry of a list; its result is the list of their results.',
     },
-    retry: { ...retrySchema(), description: 'When a failed attempt is made again.' },
-    timeout: durationSchema('How long one attempt may take, the time that it waits for an answer left out.'),
-    fallback: { ...fallbackSchema(), description: 'What its result is where no attempt succeeds.' },
+    retry: { ...retrySchema(), description: 'Conditions and delays of retries.' },
+    timeout: durationSchema('Time limit of one attempt, without the time that it waits for an answer.'),
+    fallback: { ...fallbackSchema(), description: 'Result of the node if no attempt succeeds.' },
     output: {
       ...outputSchema(),
-      description: 'What its result has to be; anything else is a failure, invalid-output.',
+      description: 'Required form of the result; any other result fails with invalid-output.',
     },
-    onWait: { ...onWaitSchema(), description: 'What becomes of its questions where nobody answers them.' },
+    onWait: { ...onWaitSchema(), description: 'Handling of questions that get no answer.' },
   });
   return {
     ...body,
@@ -136,44 +136,52 @@ function wholeNumberSchema([minimum, maximum]: readonly [number, number], descri
 
 function positionSchema(): JsonObject {
   return bodySchema(PositionBody, {
-    x: { description: 'To the right.' },
-    y: { description: 'Down.' },
+    x: { description: 'Horizontal position, to the right.' },
+    y: { description: 'Vertical position, downwards.' },
   });
 }
 
 function joinSchema(): JsonObject {
   const properties = {
-    n: { type: 'integer', minimum: 1, description: 'So many of them.' },
+    n: { type: 'integer', minimum: 1, description: 'Number of edges that must be taken.' },
     cancelRest: {
       type: ['boolean', 'null'],
-      description: 'true: once it runs, what only leads to it is canceled.',
+      description: 'true: once the node runs, nodes that lead only to it are canceled.',
     },
   };
   return {
     anyOf: [
-      { const: 'all', description: 'It runs when all have settled, one is taken and none is broken.' },
-      { const: 'any', description: 'It runs at the first that is taken.' },
-      { type: 'object', properties, required: ['n'], description: 'It runs once so many are taken.' },
+      { const: 'all', description: 'Runs when all edges are settled, at least one is taken and none is broken.' },
+      { const: 'any', description: 'Runs at the first edge that is taken.' },
+      { type: 'object', properties, required: ['n'], description: 'Runs once this number of edges is taken.' },
     ],
   };
 }
 
 function eachSchema(): JsonObject {
   return bodySchema(EachBody, {
-    items: { description: 'The list: CEL, e.g. inputs.words. The expressions of the node know item and index.' },
-    concurrency: { ...wholeNumberSchema(RANGES.concurrency, 'How many entries are at work at once.'), default: 5 },
-    maxItems: { ...wholeNumberSchema(RANGES.maxItems, 'A longer list fails the node.'), default: 1_000 },
+    items: {
+      description: 'CEL expression of the list, such as inputs.words. Expressions of the node may use item and index.',
+    },
+    concurrency: {
+      ...wholeNumberSchema(RANGES.concurrency, 'Maximum number of entries that run at once.'),
+      default: 5,
+    },
+    maxItems: {
+      ...wholeNumberSchema(RANGES.maxItems, 'Maximum length of the list; a longer list fails the node.'),
+      default: 1_000,
+    },
     onFailure: {
       default: 'fail',
       description:
-        'fail: the first entry that fails cancels the rest. collect: it is null in the result, and the rest goes on.',
+        'fail: the first entry that fails cancels the rest. collect: a failed entry is null in the result, and the rest continues.',
     },
     minSuccess: {
       anyOf: [
         { type: 'integer', minimum: 0, maximum: RANGES.maxItems[1] },
         { type: 'string', pattern: PERCENTAGE.source },
       ],
-      description: 'Of collect: how many entries have to succeed, as a number or a percentage such as 80%.',
+      description: 'With collect: entries that must succeed, as a number or a percentage such as 80%.',
     },
   });
 }
@@ -181,21 +189,26 @@ function eachSchema(): JsonObject {
 function retrySchema(): JsonObject {
   const [least, most] = RANGES.factor;
   return bodySchema(RetryBody, {
-    attempts: wholeNumberSchema(RANGES.attempts, 'Attempts in all, with the first.'),
+    attempts: wholeNumberSchema(RANGES.attempts, 'Maximum number of attempts, including the first.'),
     on: {
       items: { enum: [...FAILURE_KINDS] },
       default: [...PASSING],
-      description: 'After which kinds of failure.',
+      description: 'Kinds of failure to retry.',
     },
-    when: { minLength: 1, description: "After which failures: CEL, e.g. error.message.contains('busy')." },
-    delay: { ...durationSchema('How long before the second attempt.'), default: '1s' },
-    factor: { minimum: least, maximum: most, default: 2, description: 'How much longer before each one after it.' },
-    maxDelay: { ...durationSchema('How long at most.'), default: '1m' },
+    when: { minLength: 1, description: "CEL condition of failures to retry, such as error.message.contains('busy')." },
+    delay: { ...durationSchema('Delay before the second attempt.'), default: '1s' },
+    factor: {
+      minimum: least,
+      maximum: most,
+      default: 2,
+      description: 'Factor by which the delay grows for each further attempt.',
+    },
+    maxDelay: { ...durationSchema('Maximum delay.'), default: '1m' },
     jitter: {
       minimum: RANGES.jitter[0],
       maximum: RANGES.jitter[1],
       default: 0.5,
-      description: 'Which part of a delay is left to chance.',
+      description: 'Random share of a delay.',
     },
   });
 }
@@ -213,24 +226,26 @@ function fallbackSchema(): JsonObject {
         type: 'object',
         oneOf: contents.map(([name, type]) => ({ properties: { [name]: type ? { type } : true }, required: [name] })),
       },
-      description: 'A2A Parts. Texts may have {{references}}, and ${expressions} in language 2, which know error.',
+      description:
+        'A2A Parts. Strings may contain {{references}}, and in language 2 ${expressions}, which may use error.',
     },
   });
 }
 
 function outputSchema(): JsonObject {
   return bodySchema(OutputBody, {
-    schema: { description: 'The JSON Schema (draft 7) of its data.' },
-    parse: { description: 'true: JSON is read out of its text, as models write it.' },
+    schema: { description: 'JSON Schema (draft 7) of the data of the result.' },
+    parse: { description: 'true: JSON is extracted from the text of the result, as models write it.' },
   });
 }
 
 function onWaitSchema(): JsonObject {
   return bodySchema(WaitBody, {
-    deadline: durationSchema('How long it waits for an answer.'),
+    deadline: durationSchema('Time to wait for an answer.'),
     default: {
       anyOf: [{ type: 'object' }, { type: 'string' }],
-      description: 'The answer then, an object as data or a string as text; absent: the node fails, timeout.',
+      description:
+        'Answer after the deadline, an object as data or a string as text; without it the node fails with timeout.',
     },
   });
 }
@@ -241,7 +256,7 @@ function ofType(type: string): JsonObject {
 
 /** Returns the rule for a node with a config schema. A config with required members must be present. */
 function withConfig(schema: ConfigSchema): JsonObject {
-  const description = { type: 'string', description: "What the node does; its agent's card says it." };
+  const description = { type: 'string', description: 'Description of the node, shown in the card of its agent.' };
   const config = { ...schema, properties: { ...schema.properties, description } };
   if (schema['required'] !== undefined || schema['oneOf'] !== undefined)
     return { properties: { config }, required: ['config'] };
@@ -259,21 +274,21 @@ const CONDITION = String.raw`\W|^(true|false)$`;
  */
 export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
   const body = bodySchema(WorkflowBody, {
-    $schema: { description: 'Where this schema is, for editors; it is kept.' },
-    name: { pattern: WORKFLOW_NAME.source, description: 'The name, which its URLs have.' },
-    description: { description: 'What the workflow does; its card says it.' },
-    nodes: { minItems: 1, items: nodeSchema(nodeTypes), description: 'The nodes, each with an id of its own.' },
-    edges: { items: edgeSchema(), description: 'What comes before what, without a circle but for edges back.' },
+    $schema: { description: 'URL of this schema, for editors; it is stored.' },
+    name: { pattern: WORKFLOW_NAME.source, description: 'Name of the workflow, part of its URLs.' },
+    description: { description: 'Description of the workflow, shown in its card.' },
+    nodes: { minItems: 1, items: nodeSchema(nodeTypes), description: 'Nodes, each with a unique id.' },
+    edges: { items: edgeSchema(), description: 'Edges between nodes, without cycles except loop edges.' },
     onFailure: {
       default: 'cancel',
-      description: 'cancel: the first failure ends the run. continue: only what descends from it is skipped.',
+      description: 'cancel: the first failure ends the run. continue: only its descendants are skipped.',
     },
-    language: { enum: [1, 2], default: 1, description: '2: ${…} in a text of a config is a CEL expression.' },
-    deadline: durationSchema('How long the run may take; what is not done by then is canceled, and the run fails.'),
-    parallel: wholeNumberSchema(RANGES.parallel, 'How many nodes, and entries of lists, are at work at once.'),
+    language: { enum: [1, 2], default: 1, description: '2: ${…} in a string of a config is a CEL expression.' },
+    deadline: durationSchema('Time limit of the run; then unfinished nodes are canceled, and the run fails.'),
+    parallel: wholeNumberSchema(RANGES.parallel, 'Maximum number of nodes and list entries that run at once.'),
     onExit: {
       items: exitSchema(),
-      description: 'Nodes without edges that run when the outcome of the run is known, and do not change it.',
+      description: 'Nodes without edges that run once the outcome of the run is known, without changing it.',
     },
   });
   return {
@@ -288,40 +303,40 @@ export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
 function exitSchema(): JsonObject {
   return bodySchema(ExitBody, {
     node: { description: 'The id of a node.' },
-    on: { default: 'always', description: 'After which outcome; a run that was canceled counts as always alone.' },
+    on: { default: 'always', description: 'Outcome after which the node runs; a canceled run matches always only.' },
   });
 }
 
 function edgeSchema(): JsonObject {
   return bodySchema(WorkflowEdgeBody, {
     from: { description: 'The id of a node.' },
-    to: { description: 'The id of a node that does not begin before it has finished.' },
+    to: { description: 'Id of the node that starts after it.' },
     when: {
       pattern: CONDITION,
-      description: "Whether it is taken: CEL that gives true or false, e.g. nodes.gate.data.decision == 'yes'.",
+      description: "CEL condition of the edge, true or false, such as nodes.gate.data.decision == 'yes'.",
     },
     on: {
       default: 'success',
-      description: 'Which outcome of its source it is for; a failure that such an edge takes is handled.',
+      description: 'Outcome of the source at which the edge applies; a failure that an edge takes is handled.',
     },
-    loop: { ...loopSchema(), description: 'Makes it an edge back, which repeats what lies between its ends.' },
+    loop: { ...loopSchema(), description: 'Makes the edge a loop, which repeats the nodes between its ends.' },
   });
 }
 
 function loopSchema(): JsonObject {
   return bodySchema(LoopBody, {
-    max_iterations: wholeNumberSchema(RANGES.max_iterations, 'How often it runs at most, the first time included.'),
+    max_iterations: wholeNumberSchema(RANGES.max_iterations, 'Maximum number of iterations, including the first.'),
     exit_when: {
       pattern: CONDITION,
-      description: 'Asked after each iteration, whether it was the last: CEL that gives true or false.',
+      description: 'CEL condition, checked after each iteration; true ends the loop.',
     },
-    delay: durationSchema('How long it pauses between two iterations.'),
+    delay: durationSchema('Pause between two iterations.'),
     on_max: {
       default: 'continue',
-      description: 'What comes of a last iteration that exit_when does not end. fail: a failure, max-iterations.',
+      description: 'Effect of reaching max_iterations before exit_when is true. fail: fails with max-iterations.',
     },
     initial: {
-      description: 'The text that stands, in the first iteration, for what the one before has said.',
+      description: 'Text of the previous iteration, as seen by the first one.',
     },
   });
 }

@@ -284,7 +284,7 @@ export default defineAgent({
 
 describe('a file that is no agent', () => {
   it.each([
-    ['exports something else', 'export default 3;', /nothing\.ts does not export what defineAgent gives/],
+    ['exports something else', 'export default 3;', /nothing\.ts must export the result of defineAgent/],
     [
       'has a wrong name',
       `import { defineAgent } from 'parley-a2a/agent'; defineAgent({ name: 'a b' });`,

@@ -9,31 +9,31 @@ import type { Session } from '../session.js';
 export function addAgentCommands(program: Command, session: Session): void {
   program
     .command('send')
-    .argument('<agent>', "the agent's URL, or that of its card")
-    .argument('[text]', 'what is said')
-    .description('send a Message to an A2A agent, and show its answer')
-    .option('--context <contextId>', 'of the conversation that it belongs to')
-    .option('--task <taskId>', 'of the Task that it answers')
-    .option('-i, --input <key=value>', 'a field of data, in place of a text; key:=json, key=@file', collectValue, [])
+    .argument('<agent>', 'URL of the agent or of its card')
+    .argument('[text]', 'text of the Message')
+    .description('send a Message to an A2A agent and show its answer')
+    .option('--context <contextId>', 'context of the Message')
+    .option('--task <taskId>', 'Task to answer')
+    .option('-i, --input <key=value>', 'data field instead of a text; also key:=json, key=@file', collectValue, [])
     .addHelpText('after', exampleText('parley send http://127.0.0.1:3000/a2a/workflows/greeting/ "Ada"'))
     .action(async (url: string, text: string | undefined, options: MessageOptions) =>
       (await import('../agent-talk.js')).sendToAgent(session, url, text, options),
     );
   program
     .command('chat')
-    .argument('<agent>', "the agent's URL, or that of its card")
-    .description('talk with an A2A agent, line by line; /new begins again, /quit ends')
+    .argument('<agent>', 'URL of the agent or of its card')
+    .description('talk with an A2A agent, line by line; /new starts a new conversation, /quit ends')
     .addHelpText('after', exampleText('parley chat http://127.0.0.1:4001/a2a/'))
     .action(async (url: string) => (await import('../agent-talk.js')).chatWithAgent(session, url));
   program
     .command('card')
-    .argument('<agent>', "the agent's URL, or that of its card")
-    .description("show an agent's card, and what is wrong with it; 2 where something is")
+    .argument('<agent>', 'URL of the agent or of its card')
+    .description("show an agent's card and its problems; exit code 2 if it has any")
     .addHelpText('after', exampleText('parley card https://agent.example/.well-known/agent-card.json'))
     .action(async (url: string) => (await import('../agent-talk.js')).showCard(session, url));
   program
     .command('agent')
-    .description('serve a stand-alone A2A agent: `parley agent --help` says how')
+    .description('serve a stand-alone A2A agent; see `parley agent --help`')
     .helpOption(false)
     .allowUnknownOption()
     .allowExcessArguments()

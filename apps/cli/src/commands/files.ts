@@ -70,7 +70,7 @@ export function addFileCommands(program: Command, session: Session): void {
   const folder = ['-f, --folder <folder>', 'the folder of the files, or one file', 'workflows'] as const;
   program
     .command('check')
-    .description('say what is wrong with the files, without a service; 2 where something is')
+    .description('report problems of the files, without a service; exit code 2 if there are any')
     .option(...folder)
     .addHelpText('after', exampleText('parley check', 'parley check -f workflows/greeting.yaml --json'))
     .action(async (options: FolderOptions) => (await import('../check.js')).checkFolder(session, options));
@@ -81,7 +81,7 @@ export function addFileCommands(program: Command, session: Session): void {
     .action(async () => (await import('../check.js')).printSchema(session));
   program
     .command('diff')
-    .description('say how the service differs from the files; 2 where it does')
+    .description('show how the service differs from the files; exit code 2 if it does')
     .option(...folder)
     .addHelpText(
       'after',
@@ -90,12 +90,12 @@ export function addFileCommands(program: Command, session: Session): void {
     .action((options: FolderOptions) => showDifferences(session, options));
   program
     .command('apply')
-    .description('save the workflows of the files, all of them or none')
+    .description('save the workflows of the files, all or none')
     .option(...folder)
-    .option('--prune', 'delete workflows that were applied from this folder before and are in none of its files')
-    .option('--dry-run', 'only say what would be done; 2 where anything would')
+    .option('--prune', 'delete workflows applied from this folder earlier that no file contains any longer')
+    .option('--dry-run', 'report the changes without applying them; exit code 2 if there are any')
     .option('--adopt', 'also replace workflows that were never applied from this folder')
-    .option('--force', 'also replace what others have changed since; includes --adopt')
+    .option('--force', 'also replace workflows that others changed since; includes --adopt')
     .addHelpText(
       'after',
       exampleText('parley apply --dry-run', 'parley apply --prune', 'parley apply -f flows/ --json'),
@@ -103,9 +103,9 @@ export function addFileCommands(program: Command, session: Session): void {
     .action((options: ApplyOptions) => applyFolder(session, options));
   program
     .command('export')
-    .argument('[workflow...]', 'their names; all of them unless given')
+    .argument('[workflow...]', 'names; default: all')
     .description('write workflows of the service into files')
-    .option('-f, --folder <folder>', 'where to', 'workflows')
+    .option('-f, --folder <folder>', 'folder to write to', 'workflows')
     .option('--format <format>', 'of new files: yaml, or json (default: yaml)')
     .addHelpText('after', exampleText('parley export', 'parley export greeting --format json'))
     .action((names: string[], options: ExportOptions) => exportFiles(session, names, options));
@@ -124,7 +124,7 @@ async function showDifferences(session: Session, { folder }: FolderOptions): Pro
     files.length === 0
       ? noWorkflows(folder)
       : changes.length === 0
-        ? `Nothing differs: ${url} has the workflows of ${folder} as the files say.`
+        ? `No differences: the workflows at ${url} match the files of ${folder}.`
         : changes
             .map(({ name, action, differences: found }) => describeDifferences(session, name, action, found))
             .join('\n'),
@@ -167,7 +167,7 @@ function shortJson(value: unknown): string {
 async function applyFolder(session: Session, options: ApplyOptions): Promise<void> {
   const { terminal, url } = session;
   if (options.prune && isFile(options.folder))
-    throw new CommandError(`--prune needs the whole folder: beside ${options.folder} there may be more workflows`);
+    throw new CommandError(`--prune needs the whole folder: ${options.folder} is a single file`);
   const files = readWorkflowFiles(options.folder, terminal.env);
   const state = new FolderState(folderOf(options.folder), url);
   const answer = await applyFiles(session, files, {
@@ -221,7 +221,7 @@ function exportDefinition({ terminal }: Session, view: SavedWorkflow, file: Work
   if (!file) return saved;
   const { definition, replaced } = keepReferences(saved, file.written, file.definition);
   for (const member of replaced)
-    terminal.writeNote(`${shownPlace(file, member)}: the service has another value than the variable that stood there`);
+    terminal.writeNote(`${shownPlace(file, member)}: the value at the service differs from the variable in the file`);
   return definition;
 }
 
@@ -271,11 +271,11 @@ interface GenerateOptions {
 export function addGenerate(program: Command, session: Session): void {
   program
     .command('generate')
-    .argument('<text>', 'what the workflow does')
-    .description('print a workflow that a model writes; 2 where it has errors')
-    .option('-m, --model <model>', 'the model that writes it')
+    .argument('<text>', 'description of the workflow')
+    .description('print a workflow written by a model; exit code 2 if it has errors')
+    .option('-m, --model <model>', 'model to use')
     .option('--name <name>', 'the name of the workflow')
-    .option('-c, --current <file>', 'change the workflow of this file')
+    .option('-c, --current <file>', 'file with the workflow to change')
     .option('--format <format>', 'yaml, or json (default: yaml)')
     .addHelpText(
       'after',

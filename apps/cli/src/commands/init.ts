@@ -10,9 +10,9 @@ import type { Session } from '../session.js';
 export function addInit(program: Command, session: Session): void {
   program
     .command('init')
-    .argument('[template]', 'what to begin with; without it the templates are listed')
+    .argument('[template]', 'template; without it the templates are listed')
     .description('write the workflows of a template into a folder')
-    .option('-f, --folder <folder>', 'where to', 'workflows')
+    .option('-f, --folder <folder>', 'folder to write to', 'workflows')
     .addHelpText('after', exampleText('parley init', 'parley init approval'))
     .action((template: string | undefined, { folder }: { folder: string }) => initFolder(session, template, folder));
 }
@@ -75,7 +75,7 @@ function copyTemplate({ name, file, scripts }: InitTemplate, folder: string): st
   ];
   const targets = copies.map(({ to }) => to);
   const there = targets.filter((path) => existsSync(path));
-  if (there.length > 0) throw new CommandError(`${there.join(', ')}: there already`);
+  if (there.length > 0) throw new CommandError(`${there.join(', ')}: already there`);
   for (const { from, to } of copies) {
     mkdirSync(dirname(to), { recursive: true });
     cpSync(join(templatesFolder(), name, from), to);
@@ -95,7 +95,7 @@ function nextSteps({ name, workflow, scripts }: InitTemplate, folder: string): s
   const where = folder === 'workflows' ? '' : ` -f ${folder}`;
   const agents = scripts.map((it) => `  parley agent --script ${scriptPath(it, folder)} --port ${PORTS[it] ?? 4001}`);
   const commands = [`  parley dev${where}`, ...agents, `  parley run ${name}${inputFlags(workflow)} --follow`];
-  return ['Next, each in a terminal of its own:', ...commands];
+  return ['Next, each in a separate terminal:', ...commands];
 }
 
 function inputFlags({ nodes }: Workflow): string {

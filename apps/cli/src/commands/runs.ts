@@ -22,11 +22,11 @@ const INPUT = 'an input: key=text, key:=json, or key=@file';
 export function addRunCommands(program: Command, session: Session): void {
   program
     .command('run')
-    .argument('<workflow>', 'its name')
+    .argument('<workflow>', 'name of the workflow')
     .description('start a run')
     .option('-i, --input <input>', INPUT, collectValue, [])
-    .option('-f, --follow', 'show its events until it has ended; its outcome is the exit code')
-    .option('--key <key>', 'the same key and inputs: the same run, however often this is called')
+    .option('-f, --follow', 'show its events until it ends; the exit code is its outcome')
+    .option('--key <key>', 'idempotency key: the same key and inputs give the same run')
     .addHelpText(
       'after',
       exampleText(
@@ -40,11 +40,11 @@ export function addRunCommands(program: Command, session: Session): void {
     );
   program
     .command('runs')
-    .description('list runs, the one that changed last first')
-    .option('-w, --workflow <name>', 'of this workflow')
+    .description('list runs, most recently updated first')
+    .option('-w, --workflow <name>', 'only runs of this workflow')
     .option('-s, --status <status>', 'running, input-required, completed, failed or canceled')
-    .option('-q, --query <text>', 'whose workflow has this in its name, or whose id begins with it')
-    .option('-n, --limit <number>', 'how many', '20')
+    .option('-q, --query <text>', 'only runs with this in the workflow name, or at the start of the id')
+    .option('-n, --limit <number>', 'number of runs', '20')
     .addHelpText(
       'after',
       exampleText('parley runs', 'parley runs -s input-required', 'parley runs -w greeting -n 5 --json'),
@@ -54,9 +54,9 @@ export function addRunCommands(program: Command, session: Session): void {
     .command('logs')
     .argument('[run]', 'its id')
     .description('show the events of a run, or of a Task')
-    .option('-f, --follow', 'and those that come, until it has ended')
-    .option('--since <sequence>', 'after this one', '0')
-    .option('--task <id>', 'of a Task in place of a run, as its log has them')
+    .option('-f, --follow', 'follow new events until it ends')
+    .option('--since <sequence>', 'only events after this sequence number', '0')
+    .option('--task <id>', 'show the events of a Task instead of a run')
     .addHelpText(
       'after',
       exampleText('parley logs 019a…', 'parley logs -f 019a… --since 12', 'parley logs --task 019a… --json'),
@@ -65,18 +65,18 @@ export function addRunCommands(program: Command, session: Session): void {
   program
     .command('cancel')
     .argument('<run>', 'its id')
-    .description('cancel a run, and say what became of its agents')
+    .description('cancel a run and report the outcome for each agent')
     .addHelpText('after', exampleText('parley cancel 019a…'))
     .action((runId: string) => cancelRun(session, runId));
   program
     .command('rerun')
-    .argument('<run>', 'the id of one that has ended')
-    .description('start a new run that takes over results of one that has ended')
+    .argument('<run>', 'id of a run that has ended')
+    .description('start a new run that reuses results of a run that has ended')
     .option('--from <node>', 'a node or an instance to run again, with everything after it', collectValue, [])
-    .option('--failed', 'run anew what failed, with everything after it')
-    .option('-i, --input <input>', `${INPUT}; all of them, where any is given`, collectValue, [])
-    .option('--revision <revision>', "another revision of the workflow; otherwise the run's own")
-    .option('-f, --follow', 'show its events until it has ended; its outcome is the exit code')
+    .option('--failed', 'run again the nodes that failed, with everything after them')
+    .option('-i, --input <input>', `${INPUT}; give all inputs, or none`, collectValue, [])
+    .option('--revision <revision>', 'revision of the workflow; default: that of the run')
+    .option('-f, --follow', 'show its events until it ends; the exit code is its outcome')
     .addHelpText(
       'after',
       exampleText('parley rerun 019a… --failed --follow', 'parley rerun 019a… --from draft --revision 3'),
@@ -85,9 +85,9 @@ export function addRunCommands(program: Command, session: Session): void {
   program
     .command('answer')
     .argument('<run>', 'its id')
-    .argument('[text]', 'the answer, where a text is asked for')
-    .description('answer what a run asks')
-    .option('--node <node>', 'the node that asks; needed where several do')
+    .argument('[text]', 'answer, if the question expects a text')
+    .description('answer a question of a run')
+    .option('--node <node>', 'node that asks; required if several ask')
     .option('-i, --input <field>', 'a field of the form: key=text, or key:=json', collectValue, [])
     .option('--data <json>', 'the whole answer as JSON')
     .addHelpText('after', exampleText('parley answer 019a… -i decision=yes', 'parley answer 019a… "the second one"'))
@@ -182,7 +182,7 @@ async function followRun(session: Session, runId: string, since = 0): Promise<vo
 }
 
 function answerHint(runId: string): string {
-  return `It waits for an answer: \`parley answer ${runId}\` gives one.`;
+  return `It waits for an answer: send one with \`parley answer ${runId}\`.`;
 }
 
 function outcomeText({ status, result, error }: ShownRun): string {
@@ -234,7 +234,8 @@ function shortTime(time: string): string {
 async function showLogs(session: Session, runId: string | undefined, options: LogOptions): Promise<void> {
   const since = parseCount('--since', options.since, 0);
   if (options.task !== undefined) {
-    if (runId !== undefined || options.follow) throw new CommandError('--task stands alone, without a run or --follow');
+    if (runId !== undefined || options.follow)
+      throw new CommandError('--task cannot be combined with a run or --follow');
     await showTaskLog(session, options.task, since);
     return;
   }
@@ -263,5 +264,5 @@ async function cancelRun(session: Session, runId: string): Promise<void> {
 function parseCount(option: string, text: string, least = 1): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= least) return number;
-  throw new CommandError(`${option} ${text}: must be a whole number from ${least} on`);
+  throw new CommandError(`${option} ${text}: must be a whole number of at least ${least}`);
 }

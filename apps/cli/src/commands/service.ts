@@ -4,21 +4,21 @@ import { exampleText } from '../examples.js';
 import type { Session } from '../session.js';
 
 const SETTINGS = `
-Settings that most people need (docs/VARIABLES.md has all of them):
-  PORT, HOST                where it listens; 3000 and 127.0.0.1
-  DATABASE_URL              a PostgreSQL 15 or newer; otherwise one of its own is kept under DATA_DIR (./.data)
-  AUTH_MODE, AUTH_API_KEYS  who may call: none (this machine only), api-key with name:key,..., or jwt
-  PUBLIC_URL                the address that agent cards tell
+Common settings (all are in docs/VARIABLES.md):
+  PORT, HOST                address to listen at; default 3000 and 127.0.0.1
+  DATABASE_URL              a PostgreSQL 15 or newer; default: an embedded one under DATA_DIR (./.data)
+  AUTH_MODE, AUTH_API_KEYS  access: none (this machine only), api-key with name:key,..., or jwt
+  PUBLIC_URL                address in agent cards
   LLM_BASE_URL, LLM_API_KEY, LLM_MODEL
-                            an OpenAI-compatible model; otherwise agent nodes repeat what they are told`;
+                            an OpenAI-compatible model; without one, agent nodes repeat their input`;
 
 /** Adds `start` and `startDevService`: the service itself. */
 export function addServiceCommands(program: Command, session: Session): void {
   program
     .command('dev')
-    .description('start a service with a database of its own, and apply the workflows of a folder whenever they change')
+    .description('start a service with an embedded database, and apply the workflows of a folder whenever they change')
     .option('-f, --folder <folder>', 'the folder of the workflows', 'workflows')
-    .option('-p, --port <port>', 'where it listens, on this machine; otherwise PORT, or 3000')
+    .option('-p, --port <port>', 'port to listen at, on this machine; default PORT, or 3000')
     .addHelpText('after', exampleText('parley dev', 'parley dev -f flows --port 3001'))
     .action(async (options: { folder: string; port?: string }) =>
       (await import('../dev.js')).startDevService(session, options),
@@ -36,7 +36,7 @@ export function addDoctor(program: Command, session: Session): void {
   program
     .command('doctor')
     .description(
-      'look at what a service needs: Node, ports, the database and how many sessions it has, clocks, the service itself',
+      'check the requirements of a service: Node, ports, the database and its sessions, clocks, the service itself',
     )
     .addHelpText(
       'after',
@@ -49,12 +49,9 @@ export function addDoctor(program: Command, session: Session): void {
 export function addBackupCommands(program: Command, session: Session): void {
   program
     .command('backup')
-    .argument('[file]', 'where it goes; otherwise one is named by the time')
-    .description('write all that the database keeps into a file, with pg_dump; the service may go on meanwhile')
-    .option(
-      '--without-keys',
-      'leave out the keys that the service made for itself: what they sealed cannot be opened again',
-    )
+    .argument('[file]', 'file to write; default: a name with the current time')
+    .description('back up the database into a file, with pg_dump; the service may keep running')
+    .option('--without-keys', 'leave out the keys that the service generated; secrets encrypted with them are lost')
     .addHelpText(
       'after',
       '\nThe database is that of DATABASE_URL, else the one under DATA_DIR. What was uploaded lies beside it, in DATA_DIR/files\nor on the S3 server: back that up as well.\n\nExamples:\n  parley backup\n  DATABASE_URL=postgres://… parley backup monday.dump',
@@ -65,7 +62,7 @@ export function addBackupCommands(program: Command, session: Session): void {
   program
     .command('restore')
     .argument('<file>', 'a backup')
-    .description('fill an empty database from a backup, with pg_restore: all of it or nothing')
+    .description('restore a backup into an empty database, with pg_restore; all or nothing')
     .addHelpText(
       'after',
       '\nThe database is that of DATABASE_URL, else the one under DATA_DIR.\n\nExample:\n  DATABASE_URL=postgres://… parley restore monday.dump',

@@ -68,7 +68,7 @@ describe('files of a caller', () => {
     for (const path of [join(folder, 'nothing'), folder]) {
       const { code, err } = await run('upload', path);
       expect([code, asked]).toEqual([2, []]);
-      expect(err).toContain(`${path}: is no file that can be read`);
+      expect(err).toContain(`${path}: cannot be read as a file`);
     }
   });
 

@@ -18,14 +18,14 @@ export function addUploadCommands(program: Command, session: Session): void {
   program
     .command('upload')
     .argument('<file...>', 'at most 20 files')
-    .description('store files, all or none, and print the URLs that Messages name them by')
+    .description('store files, all or none, and print their URLs for use in Messages')
     .addHelpText('after', exampleText('parley upload report.pdf chart.png'))
     .action((paths: string[]) => uploadFiles(session, paths));
   program
     .command('files')
-    .argument('[text]', 'what their names contain')
+    .argument('[text]', 'part of their names')
     .description('list own files, newest first')
-    .option('-n, --limit <count>', 'how many at most', '20')
+    .option('-n, --limit <count>', 'maximum number of files', '20')
     .addHelpText('after', exampleText('parley files report'))
     .action((text: string | undefined, { limit }: { limit: string }) => listFiles(session, text, limit));
 }
@@ -46,7 +46,7 @@ async function openFile(path: string): Promise<Blob> {
   } catch {
     // Reported below, like a path that is not a file.
   }
-  throw new CommandError(`${path}: is no file that can be read`);
+  throw new CommandError(`${path}: cannot be read as a file`);
 }
 
 /** Media types by file extension; the service treats any other as bytes. */

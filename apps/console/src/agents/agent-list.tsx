@@ -86,7 +86,7 @@ export function AgentList() {
         keyOf={getAgentKey}
         hrefOf={({ ref }) => agentHref(ref)}
         empty={
-          <EmptyState title="No agent is like that">
+          <EmptyState title="No agent matches">
             Search for something else, create a workflow, or add a remote agent by its URL.
           </EmptyState>
         }

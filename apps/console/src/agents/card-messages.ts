@@ -17,13 +17,15 @@ export function cardMessages(card: A2aCard): CardMessage[] {
       .filter((it) => !card[it]?.length)
       .map((it) => reportError(it, 'is empty')),
     ...(capabilities === undefined ? [reportMissing('capabilities')] : []),
-    ...(supportedInterfaces.length === 0 ? [reportError('supportedInterfaces', 'is empty: nobody can call it')] : []),
+    ...(supportedInterfaces.length === 0
+      ? [reportError('supportedInterfaces', 'is empty: no client can call the agent')]
+      : []),
     ...supportedInterfaces.flatMap(({ url, protocolBinding, protocolVersion }, index) => [
       ...(url ? [] : [reportMissing(`supportedInterfaces[${index}].url`)]),
       ...(protocolBinding ? [] : [reportMissing(`supportedInterfaces[${index}].protocolBinding`)]),
       ...(protocolVersion ? [] : [reportMissing(`supportedInterfaces[${index}].protocolVersion`)]),
     ]),
-    ...(skills.length === 0 ? [reportError('skills', 'is empty: nobody knows what it can do')] : []),
+    ...(skills.length === 0 ? [reportError('skills', 'is empty: clients cannot see what the agent does')] : []),
     ...skills.flatMap(({ id, name, description, tags }, index) => [
       ...(id ? [] : [reportMissing(`skills[${index}].id`)]),
       ...(name ? [] : [reportMissing(`skills[${index}].name`)]),

@@ -30,7 +30,7 @@ async function remoteCard(url: string, signal: AbortSignal): Promise<AgentCardRe
   return {
     ...(card && { card }),
     messages: [...changed, ...messages],
-    ...(signature && { signature: SIGNATURES[signature.state] ?? 'Nobody here can check its signature.' }),
+    ...(signature && { signature: SIGNATURES[signature.state] ?? 'This service cannot verify its signature.' }),
   };
 }
 
@@ -43,7 +43,7 @@ const SIGNATURES: Readonly<Record<string, string>> = {
 const BLOCKED: CardMessage = {
   level: 'error',
   path: '',
-  message: 'The card has changed: the agent is not called until somebody accepts the change.',
+  message: 'The card has changed: the agent is not called until the change is accepted.',
 };
 
 const CHANGED: CardMessage = {

@@ -29,7 +29,7 @@ function CheckResult({
     <div role="status" className="space-y-2 rounded-md border bg-card p-3 text-sm">
       {card && errors.length === 0 && (
         <p className="flex items-center gap-1.5 text-success">
-          <CircleCheck className="size-4 shrink-0" aria-hidden /> The card has all that A2A 1.0 asks for.
+          <CircleCheck className="size-4 shrink-0" aria-hidden /> The card has all members that A2A 1.0 requires.
         </p>
       )}
       {signature !== undefined && <p>{signature}</p>}
@@ -133,7 +133,7 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
 const CAPABILITIES: Readonly<Record<string, string>> = {
   streaming: 'stream',
   pushNotifications: 'send push notifications',
-  extendedAgentCard: 'show callers that it knows a longer card',
+  extendedAgentCard: 'offer authenticated callers an extended card',
 };
 
 function capabilitiesOf({ capabilities = {} }: A2aCard): string[] {

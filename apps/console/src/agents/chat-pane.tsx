@@ -27,8 +27,8 @@ export function ChatPane({ agent, session, view: { chat, busy, error } }: ChatPa
         {chat.entries.length === 0 ? (
           <EmptyState title="Say something">
             {agent.kind === 'remote'
-              ? 'Your browser may not call this agent itself: Parley calls it for you and shows its answers as A2A 1.0, whatever version it speaks.'
-              : 'It is called by A2A 1.0 over JSON-RPC, and streams its answer.'}
+              ? 'The browser cannot call this agent directly. Parley calls it and shows its answers as A2A 1.0, whatever version the agent speaks.'
+              : 'The console calls this agent over JSON-RPC (A2A 1.0) and streams its answer.'}
           </EmptyState>
         ) : (
           <ol className="flex flex-col gap-3">

@@ -21,7 +21,7 @@ export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: A2aP
     const composed = await composeParts({ text, data: data ?? '', files }).catch((failure: unknown) => failure);
     setComposing(false);
     if (!Array.isArray(composed))
-      return setError(composed instanceof SyntaxError ? 'The data is no JSON.' : sentenceOf(composed));
+      return setError(composed instanceof SyntaxError ? 'The data is not valid JSON.' : sentenceOf(composed));
     const parts = composed as A2aPart[];
     if (parts.length === 0) return;
     onSend(parts);

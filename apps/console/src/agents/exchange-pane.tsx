@@ -23,8 +23,8 @@ export function ExchangePane({ agent, exchanges }: { agent: AgentRef; exchanges:
     return (
       <EmptyState title="Nothing was sent yet">
         {agent.kind === 'served'
-          ? 'Every request and every frame of its answer will be shown here, as it is.'
-          : 'What is asked of Parley, and every item of the answer in the form of A2A 1.0, will be shown here.'}
+          ? 'Requests and the frames of their answers appear here unchanged.'
+          : 'Requests to Parley and the items of their answers, as A2A 1.0, appear here.'}
       </EmptyState>
     );
   }

@@ -41,9 +41,9 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
 
 export function sentenceFor(status: number): string {
   if (status === 0) return 'The service cannot be reached. It may be restarting; try again in a moment.';
-  if (status === 401) return 'The service wants an API key.';
-  if (status === 403) return 'This key may not do that.';
-  if (status === 404) return 'There is no such thing here. It may have been deleted.';
+  if (status === 401) return 'The service requires an API key.';
+  if (status === 403) return 'This key lacks permission for that.';
+  if (status === 404) return 'Not found. It may have been deleted.';
   if (status === 429) return 'Too many requests. Try again in a moment.';
   if (status === 503) return 'The service is not ready. Try again in a moment.';
   if (status >= 500) return 'The service failed to answer. Its log says why.';

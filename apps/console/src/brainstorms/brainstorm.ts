@@ -83,7 +83,7 @@ export function describeStanding({ status, iteration, maxIterations, passes, con
   if (error) return error.agent === undefined ? error.message : `${error.agent}: ${error.message}`;
   if (convergence !== undefined) return convergence;
   if (status === 'approved') return `Approved after iteration ${iteration}.`;
-  if (status === 'canceled') return `Cancelled after ${iteration} complete iterations.`;
+  if (status === 'canceled') return `Canceled after ${iteration} complete iterations.`;
   const pass = passes.at(-1);
   const busy = pass?.agents.find((agent) => agent.status === 'running');
   if (busy && pass) return `Iteration ${pass.iteration} of at most ${maxIterations}: ${busy.agent} is at work.`;

@@ -52,12 +52,12 @@ export function StartBrainstorm() {
             <Plus className="size-4" aria-hidden /> Add an agent
           </Button>
         </fieldset>
-        <Field label="Most iterations" hint="1 to 100." error={action.errorAt('maxIterations')}>
+        <Field label="Maximum iterations" hint="1 to 100." error={action.errorAt('maxIterations')}>
           {(id) => <Input id={id} name="maxIterations" type="number" min={1} max={100} step={1} placeholder="10" />}
         </Field>
         <Field
           label="System prompt"
-          hint="What every agent is told first, instead of Parley's own words."
+          hint="System prompt of every agent; it replaces Parley's own."
           error={action.errorAt('systemPrompt')}
         >
           {(id) => <TextArea id={id} name="systemPrompt" rows={3} />}

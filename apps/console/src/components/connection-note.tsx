@@ -10,7 +10,7 @@ export function ConnectionNote({ connection }: { connection: Connection }) {
           <WifiOff className="size-3.5" aria-hidden /> Connection lost. Trying again …
         </span>
       )}
-      {connection === 'refused' && 'Not live: this key may not follow what happens.'}
+      {connection === 'refused' && 'Not live: this key may not subscribe to events.'}
     </span>
   );
 }

@@ -45,7 +45,7 @@ export function Markdown({ text }: { text: string }) {
 function AsWritten({ text }: { text: string }) {
   return (
     <div className="space-y-2 text-sm">
-      <p className="text-xs text-muted-foreground">As it was written: too much to be laid out.</p>
+      <p className="text-xs text-muted-foreground">Shown as plain text: too long to render.</p>
       <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
     </div>
   );

@@ -39,7 +39,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   approved: { Icon: CircleCheck, label: 'Approved', className: GOOD },
   failed: { Icon: CircleX, label: 'Failed', className: BAD },
   rejected: { Icon: CircleX, label: 'Rejected', className: BAD },
-  canceled: { Icon: Ban, label: 'Cancelled', className: QUIET },
+  canceled: { Icon: Ban, label: 'Canceled', className: QUIET },
   ok: { Icon: CircleCheck, label: 'OK', className: GOOD },
   changed: { Icon: CircleAlert, label: 'Changed', className: WAITS },
   unreachable: { Icon: CircleX, label: 'Unreachable', className: BAD },

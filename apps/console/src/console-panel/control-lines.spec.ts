@@ -14,7 +14,7 @@ describe('controlLine', () => {
     ['loop.next', { iteration: 2 }, 'iteration 2'],
     ['loop.ended', { iterations: 3, reason: 'max' }, 'ended after 3: max'],
     ['run.parked', {}, 'waits for an answer'],
-    ['node.resumed', { taskId: 't' }, 'goes on without an answer of the run'],
+    ['node.resumed', { taskId: 't' }, 'continues without an answer from the run'],
     ['run.deadline', { failure }, 'too slow'],
   ])('says of %s %j: %s', (type, payload, text) => expect(line(type, payload)).toBe(text));
 

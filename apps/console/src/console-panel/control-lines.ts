@@ -17,7 +17,7 @@ const LINES: Readonly<Record<string, (payload: EventPayload) => string>> = {
   'node.retrying': ({ attempt, failure, retryAt }) =>
     `attempt ${toWord(attempt)} failed, the next one at ${formatTime(retryAt)}: ${getFailureMessage(failure)}`,
   'node.waiting': ({ until }) => `waits until ${formatTime(until)}`,
-  'node.resumed': () => 'goes on without an answer of the run',
+  'node.resumed': () => 'continues without an answer from the run',
   'node.reused': ({ origin }) => `taken over from run ${toWord(origin)}`,
   'node.progress': ({ tool, text, artifact }) =>
     `${tool === undefined ? '' : `${toWord(tool)}: `}${toWord(text) || joinArtifactText(artifact)}`,
@@ -28,10 +28,9 @@ const LINES: Readonly<Record<string, (payload: EventPayload) => string>> = {
   'loop.next': ({ iteration, at }) =>
     `iteration ${toWord(iteration)}${at === undefined ? '' : ` at ${formatTime(at)}`}`,
   'loop.ended': ({ iterations, reason }) => `ended after ${toWord(iterations)}: ${toWord(reason)}`,
-  'parts.left-out': ({ count, kinds }) => `${toWord(count)} left out of what it was told: ${joinNames(kinds)}`,
+  'parts.left-out': ({ count, kinds }) => `${toWord(count)} Parts left out of its Message: ${joinNames(kinds)}`,
   'result.emptied': () => 'the last iteration made no result',
-  'run.parked': ({ until }) =>
-    until === undefined ? 'waits for an answer' : `nothing happens until ${formatTime(until)}`,
+  'run.parked': ({ until }) => (until === undefined ? 'waits for an answer' : `idle until ${formatTime(until)}`),
   'run.nearly-full': ({ message }) => toWord(message),
   'run.deadline': ({ failure }) => getFailureMessage(failure),
   'run.ending': ({ outcome }) => toWord(outcome),

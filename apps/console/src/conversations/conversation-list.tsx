@@ -15,13 +15,13 @@ import { Time } from '../components/time.js';
 import { type ConversationSummary, outcomeLabel, getBadgeStatus, titleOf } from './conversation.js';
 
 const COLUMNS: readonly Column<ConversationSummary>[] = [
-  { title: 'Who with whom', cell: titleOf },
+  { title: 'Participants', cell: titleOf },
   {
     title: 'Status',
     className: 'w-52',
     cell: (it) => <StatusBadge status={getBadgeStatus(it)} {...(it.outcome && { detail: outcomeLabel(it.outcome) })} />,
   },
-  { title: 'Most turns', className: 'w-28', cell: ({ maxTurns }) => maxTurns, wideOnly: true },
+  { title: 'Maximum turns', className: 'w-28', cell: ({ maxTurns }) => maxTurns, wideOnly: true },
   { title: 'Started', className: 'w-40', cell: ({ createdAt }) => <Time at={createdAt} />, wideOnly: true },
   { title: 'Changed', className: 'w-40', cell: ({ updatedAt }) => <Time at={updatedAt} />, wideOnly: true },
 ];

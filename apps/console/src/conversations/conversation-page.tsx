@@ -49,14 +49,10 @@ export function ConversationPage({ id }: { id: string }) {
                   {it.paused ? 'Resume' : 'Pause'}
                 </CommandButton>
               )}
-              <CommandButton
-                action={action}
-                work={sendCommand('stop')}
-                title="Ends it after the turn that is under way"
-              >
+              <CommandButton action={action} work={sendCommand('stop')} title="Completes after the current turn">
                 Stop
               </CommandButton>
-              <CommandButton action={action} work={sendCommand('cancel')} kind="danger" title="Ends it at once">
+              <CommandButton action={action} work={sendCommand('cancel')} kind="danger" title="Cancels immediately">
                 Cancel
               </CommandButton>
             </>

@@ -48,7 +48,7 @@ describe('endingSentence', () => {
   it('quotes the turn that failed', () => {
     const error = { turn: 3, code: 'TIMEOUT', message: 'no answer in 60 s.', retryable: true };
     expect(endingSentence(talk({ outcome: 'timeout', error }))).toBe(
-      'Turn 3 could not be made: no answer in 60 s. It may succeed later.',
+      'Turn 3 failed: no answer in 60 s. It may succeed later.',
     );
   });
 

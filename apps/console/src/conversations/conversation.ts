@@ -73,8 +73,7 @@ export function outcomeLabel(outcome: ConversationEnd): string {
 /** Returns the end of a conversation in a sentence; `undefined` while it continues. */
 export function endingSentence({ outcome, error, maxTurns, target }: Conversation): string | undefined {
   if (outcome === undefined) return undefined;
-  if (error)
-    return `Turn ${error.turn} could not be made: ${error.message}${error.retryable ? ' It may succeed later.' : ''}`;
+  if (error) return `Turn ${error.turn} failed: ${error.message}${error.retryable ? ' It may succeed later.' : ''}`;
   return OUTCOMES[outcome].sentence.replace('{maxTurns}', String(maxTurns)).replace('{target}', target);
 }
 
@@ -84,16 +83,16 @@ export function announcementSentence({ announcement }: Conversation): string | u
 }
 
 const OUTCOMES: Readonly<Record<ConversationEnd, { label: string; sentence: string }>> = {
-  done: { label: 'done', sentence: 'Nothing more was to be said.' },
+  done: { label: 'done', sentence: 'There was nothing more to say.' },
   skipped: { label: 'skipped', sentence: 'An agent had nothing more to say.' },
   max_turns: { label: 'turn limit', sentence: 'The limit of {maxTurns} turns after the first answer was reached.' },
-  error: { label: 'error', sentence: 'A turn could not be made.' },
-  canceled: { label: 'cancelled', sentence: 'It was cancelled.' },
+  error: { label: 'error', sentence: 'A turn failed.' },
+  canceled: { label: 'canceled', sentence: 'It was canceled.' },
   timeout: { label: 'timeout', sentence: 'An agent took too long to answer.' },
 };
 
 const ANNOUNCEMENTS: Readonly<Record<NonNullable<Conversation['announcement']>, string>> = {
   delivered: 'The last text was announced.',
-  silenced: 'The agent that was told the last text asked for silence.',
+  silenced: 'The announcing agent chose to announce nothing.',
   failed: 'The last text could not be announced.',
 };

@@ -27,26 +27,26 @@ export function StartConversation() {
       <FormPage action={action} submit="Start" onSubmit={(fields) => void action.run(() => startConversation(fields))}>
         <Field
           label="Requester"
-          hint="Speaks first, and answers the target. Leave it empty to ask the target one thing."
+          hint="Speaks first and answers the target. Leave empty to send the target a single message."
           error={action.errorAt('requester')}
         >
           {(id) => <AgentInput id={id} name="requester" />}
         </Field>
-        <Field label="Target" hint="The agent that is spoken to." error={action.errorAt('target')}>
+        <Field label="Target" hint="Answers the requester." error={action.errorAt('target')}>
           {(id) => <AgentInput id={id} name="target" required />}
         </Field>
-        <Field label="Message" hint="What the requester says first." error={action.errorAt('message')}>
+        <Field label="Message" hint="First message of the requester." error={action.errorAt('message')}>
           {(id) => <TextArea id={id} name="message" rows={4} required />}
         </Field>
         <div className="grid gap-5 sm:grid-cols-2">
-          <Field label="Most turns" hint="After the first answer; 0 to 20." error={action.errorAt('maxTurns')}>
+          <Field label="Maximum turns" hint="After the first answer; 0 to 20." error={action.errorAt('maxTurns')}>
             {(id) => <Input id={id} name="maxTurns" type="number" min={0} max={20} step={1} placeholder="5" />}
           </Field>
           <Field label="Seconds for one turn" hint="At most 3600, an hour." error={action.errorAt('timeoutMs')}>
             {(id) => <Input id={id} name="seconds" type="number" min={1} max={3600} step={1} placeholder="60" />}
           </Field>
         </div>
-        <Field label="Announce to" hint="An agent that is told the last text." error={action.errorAt('announce')}>
+        <Field label="Announce to" hint="Agent that receives the last text." error={action.errorAt('announce')}>
           {(id) => <AgentInput id={id} name="announce" />}
         </Field>
       </FormPage>

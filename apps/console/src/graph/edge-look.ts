@@ -40,9 +40,9 @@ function edgeLook(edge: DefinitionEdge, isElseEdge: boolean, state: EdgeOutcome)
   const outcome = on === 'success' ? undefined : on === 'failure' ? 'on failure' : 'always';
   const words = [outcome, when !== undefined ? when : isElseEdge ? 'else' : undefined].filter((it) => it !== undefined);
   const how = [
-    ...(outcome === undefined ? [] : [on === 'failure' ? 'on failure' : 'whatever comes of it']),
+    ...(outcome === undefined ? [] : [on === 'failure' ? 'on failure' : 'on success or failure']),
     ...(when === undefined ? [] : [`when ${when}`]),
-    ...(isElseEdge ? ['where no other edge is taken'] : []),
+    ...(isElseEdge ? ['if no other edge is taken'] : []),
     ...(state ? [STATES[state]] : []),
   ];
   return {

@@ -12,7 +12,7 @@ export function badgesOf(graph: Badged, node: GraphNode): CardBadge[] {
   const join = node.join === undefined ? undefined : joinBadge(node.join, countIncoming(graph, node.id));
   const exit = graph.onExit?.find((it) => it.node === node.id);
   return [
-    ...(join === undefined ? [] : [createStartBadge(join, `Starts when ${join} of the edges to it are taken`)]),
+    ...(join === undefined ? [] : [createStartBadge(join, `Starts when ${join} of its incoming edges are taken`)]),
     ...(exit ? [createStartBadge('at the end', `Runs at the end of the run: ${exit.on ?? 'always'}`)] : []),
     ...(each ? [createEndBadge('each', `Once for each entry of ${each.items}`)] : []),
     ...(retry ? [createEndBadge(`${retry.attempts}×`, `Up to ${retry.attempts} attempts`)] : []),

@@ -87,13 +87,11 @@ function Questions({ items, assignee, onAnswered }: QuestionsProps) {
   const [open, setOpen] = useState<string>();
   if (items.length === 0) {
     return assignee === '' ? (
-      <EmptyState title="Nobody asks anything">
-        When a node of a run asks a person, its question is here until it is answered.
+      <EmptyState title="No open questions">
+        Questions that nodes of runs ask a person appear here until they are answered.
       </EmptyState>
     ) : (
-      <EmptyState title={`Nothing is asked of ${assignee}`}>
-        Clear the filter to see what is asked of others.
-      </EmptyState>
+      <EmptyState title={`No open questions for ${assignee}`}>Clear the filter to see questions for others.</EmptyState>
     );
   }
   return (

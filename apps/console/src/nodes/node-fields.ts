@@ -34,14 +34,14 @@ const PROMPT: NodeField = {
   label: 'Prompt',
   kind: 'prompt',
   placeholder: 'Summarize: {{input1}}',
-  hint: 'Type {{ to put in what another node says. Without a prompt, the node is sent what comes before it.',
+  hint: 'Type {{ to insert the answer of another node. Without a prompt, the node receives the answers of the nodes before it.',
 };
 
 const DATA: NodeField = {
   key: 'data',
   label: 'Data',
   kind: 'json',
-  hint: 'Sent beside the text; references and ${expressions} count in its texts.',
+  hint: 'Sent with the text. Its texts may have references and ${expressions}.',
 };
 
 const AGENT_HINT = 'A name from the directory of agents, or a URL.';
@@ -51,12 +51,12 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   input: [
     {
       key: 'schema',
-      label: 'What it takes',
+      label: 'Input schema',
       kind: 'schema',
-      hint: 'Checked before a run begins, and drawn as a form.',
+      hint: 'Validates the input of a run and shapes its form.',
     },
-    { key: 'default', label: 'Where nothing is given', kind: 'json', hint: 'As JSON: a text has quotes.' },
-    { key: 'optional', label: 'May be left out', kind: 'flag' },
+    { key: 'default', label: 'Default', kind: 'json', hint: 'JSON; a text needs quotes.' },
+    { key: 'optional', label: 'Optional', kind: 'flag' },
   ],
   agent: [
     PROMPT,
@@ -66,11 +66,16 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   ],
   tool: [
     { key: 'tool', label: 'Tool', kind: 'tool' },
-    { key: 'args', label: 'Arguments', kind: 'json', hint: 'An object; {{templates}} count in its texts.' },
+    { key: 'args', label: 'Arguments', kind: 'json', hint: 'An object. Its texts may have {{templates}}.' },
   ],
   output: [
     PROMPT,
-    { key: 'schema', label: 'What it gives', kind: 'schema', hint: 'Of its data; what does not fit is a failure.' },
+    {
+      key: 'schema',
+      label: 'Output schema',
+      kind: 'schema',
+      hint: 'JSON Schema of its data; other data fails the node.',
+    },
   ],
   external: [
     {
@@ -86,36 +91,36 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
       key: 'auth',
       label: 'Credential',
       kind: 'text',
-      hint: 'The name of a stored credential, if the agent wants one.',
+      hint: 'Name of a stored credential, if the agent requires one.',
     },
     {
       key: 'protocol',
       label: 'Protocol',
       kind: 'choice',
-      options: { '': 'As the agent says', founding: 'From before A2A 1.0' },
+      options: { '': 'As declared in the card', founding: 'Older than A2A 1.0' },
       hint: 'Only for an old agent without a card that answers every method.',
     },
     DATA,
   ],
-  script: [{ key: 'script', label: 'Script', kind: 'json', hint: 'Rules, and what happens otherwise.' }],
+  script: [{ key: 'script', label: 'Script', kind: 'json', hint: 'Rules, and the steps to take if none matches.' }],
   conversation: [
     { key: 'requester', label: 'Requester', kind: 'text', hint: AGENT_HINT },
     { key: 'target', label: 'Target', kind: 'text', hint: AGENT_HINT },
     { ...PROMPT, key: 'message', label: 'First message' },
-    { key: 'maxTurns', label: 'Most turns', kind: 'number', min: 0, fallback: 5 },
+    { key: 'maxTurns', label: 'Maximum turns', kind: 'number', min: 0, fallback: 5 },
     { key: 'announce', label: 'Announce to', kind: 'text', hint: AGENT_HINT },
     {
       key: 'instructions',
       label: 'Prompt of a turn',
       kind: 'choice',
       options: { '': 'Only to agents that read it', text: 'As a text before the message' },
-      hint: 'How agents elsewhere learn of the conversation. Agents of the service always get the prompt.',
+      hint: 'Remote agents receive the prompt this way. Agents of this service always receive it.',
     },
   ],
   brainstorm: [
     { ...PROMPT, key: 'idea', label: 'Idea' },
     { key: 'agents', label: 'Agents', kind: 'json', hint: 'Two or more, as [{"agent": "name"}, …].' },
-    { key: 'maxIterations', label: 'Most passes', kind: 'number', min: 1, fallback: 10 },
+    { key: 'maxIterations', label: 'Maximum passes', kind: 'number', min: 1, fallback: 10 },
     { key: 'systemPrompt', label: 'System prompt', kind: 'long-text' },
   ],
   set: [
@@ -123,7 +128,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
       key: 'values',
       label: 'Values',
       kind: 'values',
-      hint: 'Others name them: nodes.id.data.name. A text that is one ${expression} keeps its type.',
+      hint: 'Other nodes refer to them as nodes.id.data.name. A text that is one ${expression} keeps its type.',
     },
   ],
   wait: [{ key: 'for', label: 'Waits', kind: 'wait' }],
@@ -132,10 +137,10 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
       ...PROMPT,
       label: 'Question',
       placeholder: 'Publish {{draft}}?',
-      hint: 'Without a question, what comes before it is shown.',
+      hint: 'Without a question, the answers of the nodes before it are shown.',
     },
-    { key: 'assignee', label: 'Assignee', kind: 'text', hint: 'A label: the inbox can be filtered by it.' },
-    { key: 'form', label: 'Answer', kind: 'form', hint: 'Checked when somebody answers.' },
+    { key: 'assignee', label: 'Assignee', kind: 'text', hint: 'Label to filter the inbox by.' },
+    { key: 'form', label: 'Answer', kind: 'form', hint: 'Validates each answer.' },
   ],
   workflow: [{ key: 'workflow', label: 'Runs', kind: 'child' }],
 };

@@ -33,7 +33,7 @@ export interface NodeLook {
 const LOOKS: Readonly<Record<string, NodeLook>> = {
   input: {
     label: 'User Input',
-    description: 'What the person who starts the run types in',
+    description: 'Input from the person who starts the run',
     Icon: UserRound,
     box: 'border-node-input/50 bg-node-input/10',
     accent: 'bg-node-input text-background',
@@ -57,7 +57,7 @@ const LOOKS: Readonly<Record<string, NodeLook>> = {
   },
   output: {
     label: 'Output',
-    description: 'What the run gives back',
+    description: 'Result of the run',
     Icon: ArrowRightFromLine,
     box: 'border-node-output/50 bg-node-output/10',
     accent: 'bg-node-output text-background',
@@ -97,7 +97,7 @@ const LOOKS: Readonly<Record<string, NodeLook>> = {
   },
   set: {
     label: 'Set',
-    description: 'Makes data of what others said',
+    description: 'Computes data from the results of other nodes',
     Icon: Braces,
     box: 'border-cyan-500/50 bg-cyan-500/10',
     accent: 'bg-cyan-700 text-white',
@@ -106,7 +106,7 @@ const LOOKS: Readonly<Record<string, NodeLook>> = {
   },
   wait: {
     label: 'Wait',
-    description: 'Lets time pass',
+    description: 'Waits for a duration or until a time',
     Icon: Hourglass,
     box: 'border-amber-500/50 bg-amber-500/10',
     accent: 'bg-amber-700 text-white',
@@ -115,7 +115,7 @@ const LOOKS: Readonly<Record<string, NodeLook>> = {
   },
   human: {
     label: 'Human',
-    description: 'Asks a person, and goes on with the answer',
+    description: 'Asks a person and continues with the answer',
     Icon: UserRoundCheck,
     box: 'border-rose-500/50 bg-rose-500/10',
     accent: 'bg-rose-600 text-white',

@@ -36,7 +36,7 @@ function Node({ node, onSelect }: { node: NodePicture; onSelect: (name: string) 
         </button>
         {doing !== undefined && <span className="min-w-0 break-words text-muted-foreground">{doing}</span>}
       </p>
-      {progress?.made !== undefined && <LiveText text={progress.made} label={`What ${name} has made`} />}
+      {progress?.made !== undefined && <LiveText text={progress.made} label={`Artifact of ${name} so far`} />}
     </div>
   );
 }

@@ -19,19 +19,19 @@ describe('nodeCause', () => {
   it.each([
     [{ status: 'input-required', question: 'Which?' }, {}, 'Waits for an answer: Which?'],
     [{ status: 'failed', error: 'broken' }, {}, 'broken'],
-    [{ status: 'canceled', outcome: 'unreachable' }, {}, 'Cancelled, but its agent could not be reached.'],
-    [{ status: 'canceled' }, {}, 'Cancelled with the run.'],
+    [{ status: 'canceled', outcome: 'unreachable' }, {}, 'Canceled, but its agent could not be reached.'],
+    [{ status: 'canceled' }, {}, 'Canceled with the run.'],
     [{ status: 'skipped' }, { error: { node: 'a', message: 'x' } }, 'Never started: a failed.'],
     [{ status: 'skipped' }, {}, 'Never started: the run ended before.'],
     [{ status: 'pending' }, {}, 'Waits for a.'],
     [{ status: 'pending', id: 'a' }, {}, 'About to start.'],
     [{ status: 'running' }, {}, undefined],
     [{ status: 'completed' }, {}, undefined],
-    [{ status: 'completed', fallback: true }, {}, 'No attempt succeeded: its fallback stands for its result.'],
+    [{ status: 'completed', fallback: true }, {}, 'No attempt succeeded: its fallback is its result.'],
     [{ status: 'skipped', because: 'off' }, {}, 'Never started: no edge to it was taken, from a.'],
     [{ status: 'skipped', because: 'broken' }, {}, 'Never started: it needs a.'],
     [{ status: 'skipped', because: 'out-of-reach' }, {}, 'Never started: too few of a can still lead to it.'],
-    [{ status: 'skipped', because: 'canceled' }, {}, 'Never started: it was not needed any more.'],
+    [{ status: 'skipped', because: 'canceled' }, {}, 'Never started: it was no longer needed.'],
     [{ status: 'skipped', because: 'failure' }, { error: { node: 'a', message: 'x' } }, 'Never started: a failed.'],
   ] as [Partial<NodePicture>, Partial<RunPicture>, string | undefined][])('%j in %j: %s', (members, of, sentence) =>
     expect(nodeCause(node(members), run(of))).toBe(sentence),
@@ -46,7 +46,7 @@ describe('runCause', () => {
 
   it('tells a failure and a cancel, and nothing else', () => {
     expect(runCause(run({ status: 'failed', error: { message: 'node "a": broken' } }))).toBe('node "a": broken');
-    expect(runCause(run({ status: 'canceled' }))).toBe('Somebody cancelled this run.');
+    expect(runCause(run({ status: 'canceled' }))).toBe('This run was canceled.');
     expect(runCause(run())).toBeUndefined();
   });
 
@@ -62,7 +62,7 @@ describe('runCause', () => {
   });
 
   it('says until when nothing happens', () => {
-    expect(runCause(run({ parked: { until: '2099-01-01T10:00:00Z' } }))).toMatch(/^Nothing happens until .*2099/);
+    expect(runCause(run({ parked: { until: '2099-01-01T10:00:00Z' } }))).toMatch(/^Idle until .*2099/);
     expect(nodeCause(node({ status: 'running', until: '2099-01-01T10:00:00Z' }), run())).toMatch(/^Waits until .*2099/);
     const failed = { attempt: 1, startedAt: '2026-01-01T00:00:00Z', status: 'failed', error: 'too slow' };
     const retrying = node({ status: 'running', retryAt: '2026-01-01T00:00:09Z', attempts: [failed] });

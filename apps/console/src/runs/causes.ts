@@ -3,11 +3,11 @@ import type { NodePicture, NodeSkipReason } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
 const OUTCOMES: Readonly<Record<string, string>> = {
-  acknowledged: 'Cancelled; its agent confirmed.',
-  refused: 'Cancelled, but its agent refused to stop.',
-  unreachable: 'Cancelled, but its agent could not be reached.',
-  'not-started': 'Cancelled before its agent had begun.',
-  unknown: 'Cancelled, but its agent may have begun: it had not reported a task.',
+  acknowledged: 'Canceled; its agent confirmed.',
+  refused: 'Canceled, but its agent refused to stop.',
+  unreachable: 'Canceled, but its agent could not be reached.',
+  'not-started': 'Canceled before its agent started.',
+  unknown: 'Canceled, but its agent may have started: it had not reported a task.',
 };
 
 /** Returns the reason why a run is not completed, in a line; `undefined` for a run that works or completed. */
@@ -19,9 +19,8 @@ export function runCause({ status, error, nodes, instances, parked }: RunPicture
     return first ? `Waits for an answer to ${getInstanceName(first)}: ${first.question ?? ''}` : 'Waits for an answer.';
   }
   if (status === 'failed') return error?.message ?? 'The run failed.';
-  if (status === 'running' && parked?.until !== undefined)
-    return `Nothing happens until ${localTime(parked.until, Date.now())}.`;
-  return status === 'canceled' ? 'Somebody cancelled this run.' : undefined;
+  if (status === 'running' && parked?.until !== undefined) return `Idle until ${localTime(parked.until, Date.now())}.`;
+  return status === 'canceled' ? 'This run was canceled.' : undefined;
 }
 
 /** Returns every instance with a pending question, those of plain nodes first. */
@@ -43,7 +42,7 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
     case 'failed':
       return node.error ?? 'It failed.';
     case 'canceled':
-      return OUTCOMES[node.outcome ?? ''] ?? 'Cancelled with the run.';
+      return OUTCOMES[node.outcome ?? ''] ?? 'Canceled with the run.';
     case 'skipped':
       return skippedCause(node, run);
     case 'pending':
@@ -51,7 +50,7 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
     case 'running':
       return waitingCause(node);
     case 'completed':
-      return node.fallback ? 'No attempt succeeded: its fallback stands for its result.' : undefined;
+      return node.fallback ? 'No attempt succeeded: its fallback is its result.' : undefined;
     default:
       return undefined;
   }
@@ -60,7 +59,7 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
 /** Words for each reason to skip a node. */
 export const SKIPPED: Readonly<Record<NodeSkipReason, string>> = {
   off: 'not chosen',
-  broken: 'lacks what failed',
+  broken: 'needs a node that failed',
   'out-of-reach': 'out of reach',
   failure: 'the run failed',
   canceled: 'not needed',
@@ -71,7 +70,7 @@ function skippedCause({ id, because }: NodePicture, { error, graph, nodes }: Run
   if (because === undefined || because === 'failure') return `Never started: ${failed}.`;
   const before = [...new Set(graph.edges.filter(({ to, loop }) => to === id && !loop).map(({ from }) => from))];
   if (because === 'off') return `Never started: no edge to it was taken, from ${before.join(', ')}.`;
-  if (because === 'canceled') return 'Never started: it was not needed any more.';
+  if (because === 'canceled') return 'Never started: it was no longer needed.';
   const broken = before.filter((it) => ['failed', 'skipped', 'canceled'].includes(nodes.get(it)?.status ?? ''));
   if (because === 'broken') return `Never started: it needs ${(broken.length > 0 ? broken : before).join(', ')}.`;
   return `Never started: too few of ${before.join(', ')} can still lead to it.`;

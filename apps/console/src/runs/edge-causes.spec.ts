@@ -16,7 +16,7 @@ describe('settlement', () => {
     [{}, 'broken', 'Broken: a failed, or was never started because of a failure.'],
     [{ loop: { max_iterations: 2 } }, 'live', 'It was repeated.'],
     [{ loop: { max_iterations: 2 } }, 'off', 'It ran once.'],
-    [{ loop: { max_iterations: 2 } }, undefined, 'It has not come so far.'],
+    [{ loop: { max_iterations: 2 } }, undefined, 'It was not reached yet.'],
   ] as [Partial<DefinitionEdge>, EdgeOutcome, string][])('of %j, %s: %s', (edge, state, sentence) =>
     expect(of(edge, state)).toBe(sentence),
   );

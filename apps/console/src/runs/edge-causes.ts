@@ -3,7 +3,7 @@ import type { DefinitionEdge } from '../graph/graph.js';
 
 /** Returns the state of an edge and its reason in a sentence. */
 export function describeEdgeState({ from, when, on = 'success', loop }: DefinitionEdge, state: EdgeOutcome): string {
-  if (loop) return state === 'live' ? 'It was repeated.' : state === 'off' ? 'It ran once.' : 'It has not come so far.';
+  if (loop) return state === 'live' ? 'It was repeated.' : state === 'off' ? 'It ran once.' : 'It was not reached yet.';
   if (state === undefined) return `Not decided yet: ${from} has not ended.`;
   if (state === 'broken') return `Broken: ${from} failed, or was never started because of a failure.`;
   if (state === 'live') return when === undefined ? 'It was taken.' : 'It was taken: its condition held.';

@@ -49,7 +49,7 @@ export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) 
       )}
       {node.until !== undefined && (
         <p className="text-sm">
-          Goes on at <Coming at={node.until} />
+          Resumes at <Coming at={node.until} />
         </p>
       )}
       {node.origin !== undefined && <Origin node={node} origin={node.origin} />}
@@ -132,7 +132,7 @@ function Progress({ node: { progress, status, work } }: { node: NodePicture }) {
   return (
     <Section title="So far">
       {progress.text !== undefined && <p className="text-sm break-words">{progress.text}</p>}
-      {progress.made !== undefined && <LiveText text={progress.made} label="What it has made" />}
+      {progress.made !== undefined && <LiveText text={progress.made} label="Artifact so far" />}
     </Section>
   );
 }

@@ -47,7 +47,7 @@ export function RerunMenu({ run, picture }: RerunMenuProps) {
             sideOffset={4}
             className="z-50 min-w-56 rounded-md border bg-card p-1 text-sm shadow-lg"
           >
-            <Item onChoose={() => void startRerun({})}>All of it, anew</Item>
+            <Item onChoose={() => void startRerun({})}>All nodes</Item>
             {picture.status === 'failed' && (
               <Item onChoose={() => void startRerun({ failed: true })}>Only what failed</Item>
             )}
@@ -143,7 +143,7 @@ function Revisions({ workflow, value, onChange }: RevisionsProps) {
     <Field label="Revision of the workflow">
       {(id) => (
         <Select id={id} value={value} onChange={({ target }) => onChange(target.value)}>
-          <option value="">As the run had it</option>
+          <option value="">Same as the run</option>
           {data?.revisions.map(({ revision, savedAt }) => (
             <option key={revision} value={revision}>
               {revision}, saved {new Date(savedAt).toLocaleString()}

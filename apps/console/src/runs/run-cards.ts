@@ -53,9 +53,7 @@ function noteOf(node: NodePicture): string | undefined {
 
 function endBadges({ fallback, origin }: NodePicture): CardBadge[] {
   return [
-    ...(fallback
-      ? [buildNoteBadge('✓ fallback', 'No attempt succeeded: its fallback stands for its result', 'warning')]
-      : []),
+    ...(fallback ? [buildNoteBadge('✓ fallback', 'No attempt succeeded: its fallback is its result', 'warning')] : []),
     ...(origin === undefined ? [] : [buildNoteBadge('reused', 'Taken over from an earlier run')]),
   ];
 }

@@ -103,7 +103,7 @@ function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: b
   if (runs.length === 0 && filtered) {
     return (
       <EmptyState title="No run matches">
-        Give a piece of a workflow's name, the beginning of a run's id, or another status.
+        Enter part of a workflow's name or the start of a run's id, or choose another status.
       </EmptyState>
     );
   }

@@ -88,14 +88,14 @@ function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }
       <h3 className="font-medium">Related runs</h3>
       {origin !== undefined && (
         <p>
-          Made of{' '}
+          Rerun of{' '}
           <Link href={`~/runs/${encodeURIComponent(origin)}`} className="underline">
             an earlier run
           </Link>
         </p>
       )}
       {list.length > 0 && (
-        <ul aria-label="Runs made of this one" className="space-y-1">
+        <ul aria-label="Reruns of this run" className="space-y-1">
           {list.map((fork) => (
             <li key={fork.runId} className="flex items-center gap-2">
               <Link href={`~/runs/${encodeURIComponent(fork.runId)}`} className="grow underline">
@@ -113,7 +113,7 @@ function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }
 function Children({ items, onSelect }: { items: readonly CanceledTask[]; onSelect: (name: string) => void }) {
   return (
     <section className="space-y-1">
-      <h3 className="text-sm font-medium">What became of its Tasks</h3>
+      <h3 className="text-sm font-medium">Outcome of its Tasks</h3>
       <ul className="space-y-1 text-sm">
         {items.map(({ node, instance = node, outcome }) => (
           <li key={instance} className="flex justify-between gap-2">

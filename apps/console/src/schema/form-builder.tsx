@@ -71,15 +71,15 @@ function FieldEditor({ field, taken, onChange }: FieldEditorProps) {
       {field.kind === 'choice' && (
         <ChoicesField choices={field.choices} onChange={(choices) => onChange({ choices })} />
       )}
-      <Field label="Shown as">
+      <Field label="Title">
         {(id) => <Input id={id} value={field.title} onChange={({ target }) => onChange({ title: target.value })} />}
       </Field>
-      <Field label="Explained by">
+      <Field label="Description">
         {(id) => (
           <Input id={id} value={field.description} onChange={({ target }) => onChange({ description: target.value })} />
         )}
       </Field>
-      <CheckField label="Must be given" checked={field.required} onChange={(required) => onChange({ required })} />
+      <CheckField label="Required" checked={field.required} onChange={(required) => onChange({ required })} />
     </>
   );
 }
@@ -121,7 +121,7 @@ interface ChoicesFieldProps {
 export function ChoicesField({ choices, onChange }: ChoicesFieldProps) {
   const [text, setText] = useState(() => choices.join('\n'));
   return (
-    <Field label="Choices" hint="One in each line.">
+    <Field label="Choices" hint="One per line.">
       {(id) => (
         <TextArea
           id={id}

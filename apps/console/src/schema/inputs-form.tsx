@@ -36,7 +36,7 @@ export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps
     return (
       <Field
         key={id}
-        label={mayBeLeftOut(node) ? `${id} (may be left out)` : id}
+        label={mayBeLeftOut(node) ? `${id} (optional)` : id}
         hint={descriptionOf(node)}
         error={errorAt(`inputs.${id}`)}
       >
@@ -62,7 +62,7 @@ function descriptionOf({ config }: GraphNode): string | undefined {
 /** Adds a node's description and default to its schema's description. */
 function withHint(schema: JsonSchema, node: GraphNode): JsonSchema {
   const [said, byDefault] = [schema.description ?? descriptionOf(node), defaultOf(node)];
-  const words = [said, byDefault !== undefined && `Where nothing is given: ${byDefault}`].filter(Boolean);
+  const words = [said, byDefault !== undefined && `Default: ${byDefault}`].filter(Boolean);
   return words.length === 0 ? schema : { ...schema, description: words.join(' ') };
 }
 

@@ -22,7 +22,7 @@ export function SchemaInput(props: SchemaInputProps) {
   const schema = resolveSchema(props.schema, root);
   const name = schema.title ?? label;
   const field = {
-    label: required ? name : `${name} (may be left out)`,
+    label: required ? name : `${name} (optional)`,
     hint: schema.description,
     error: errorAt?.(''),
   };

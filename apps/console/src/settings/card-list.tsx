@@ -53,7 +53,7 @@ export function CardList() {
         keyOf={getCardKey}
         hrefOf={({ id }) => `/cards/${id}`}
         empty={
-          <EmptyState title="No card is like that">
+          <EmptyState title="No card matches">
             When this service calls an agent for the first time, its card is pinned here.
           </EmptyState>
         }

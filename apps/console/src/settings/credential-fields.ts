@@ -17,7 +17,7 @@ export const FIELDS: Readonly<Record<StoredCredentialKind, readonly CredentialFi
   'api-key': [
     { name: 'value', label: 'Key', secret: true },
     { name: 'in', label: 'Place', options: ['header', 'query', 'cookie'] },
-    { name: 'parameter', label: 'Parameter', hint: 'Its name there; X-API-Key if left out.', optional: true },
+    { name: 'parameter', label: 'Parameter', hint: 'Name of the parameter; X-API-Key by default.', optional: true },
   ],
   bearer: [{ name: 'token', label: 'Token', secret: true }],
   basic: [
@@ -28,7 +28,7 @@ export const FIELDS: Readonly<Record<StoredCredentialKind, readonly CredentialFi
     { name: 'tokenUrl', label: 'Token URL' },
     { name: 'clientId', label: 'Client id' },
     { name: 'clientSecret', label: 'Client secret', secret: true },
-    { name: 'scopes', label: 'Scopes', hint: 'With commas between them.', optional: true, list: true },
+    { name: 'scopes', label: 'Scopes', hint: 'Separated by commas.', optional: true, list: true },
     { name: 'audience', label: 'Audience', optional: true },
     { name: 'clientAuthentication', label: 'Client authentication', options: ['basic', 'body'] },
   ],

@@ -50,7 +50,7 @@ function CredentialForm({ credential }: { credential?: StoredCredential }) {
       onSubmit={(fields) => void action.run(() => saveCredential(fields))}
     >
       {credential === undefined && (
-        <Field label="Name" hint="By which nodes and models name it." error={action.errorAt('name')}>
+        <Field label="Name" hint="Nodes and models refer to it by this name." error={action.errorAt('name')}>
           {(id) => <Input id={id} name="name" required />}
         </Field>
       )}
@@ -68,7 +68,7 @@ function CredentialForm({ credential }: { credential?: StoredCredential }) {
       <KindFields key={kind} kind={kind} credential={credential} errorAt={action.errorAt} />
       <Field
         label="Hosts"
-        hint="The only places that it is sent to, with commas between them, such as api.example.com. Left out: where it is named."
+        hint="Hosts that may receive it, separated by commas, such as api.example.com. Default: the hosts of the agents and models that name it."
         error={action.errorIn('hosts')}
       >
         {(id) => <Input id={id} name="hosts" defaultValue={credential?.hosts?.join(', ')} />}

@@ -34,7 +34,8 @@ export function CredentialList() {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState title="No credential yet">
-              Add what an agent or a model elsewhere asks for; nodes and models name it, and nobody sees it again.
+              Add a secret that a remote agent or model requires. Nodes and models refer to it by name; it is never
+              shown again.
             </EmptyState>
           ) : (
             <DataTable

@@ -51,32 +51,32 @@ function McpServerForm({ server }: { server?: ListedMcpServer }) {
       onSubmit={(fields) => void action.run(() => saveServer(fields))}
     >
       {server === undefined && (
-        <Field label="Name" hint="Its tools are called by it: name/tool." error={action.errorAt('name')}>
+        <Field label="Name" hint="Prefix of its tools: name/tool." error={action.errorAt('name')}>
           {(id) => <Input id={id} name="name" required autoComplete="off" spellCheck={false} />}
         </Field>
       )}
       <Field
         label="URL"
-        hint="Where it speaks Streamable HTTP, such as https://mcp.example.com/v1. A program is started only from the operator's file (MCP_SERVERS_FILE)."
+        hint="Streamable HTTP endpoint, such as https://mcp.example.com/v1. Programs are started only from the operator's file (MCP_SERVERS_FILE)."
         error={action.errorAt('url')}
       >
         {(id) => <Input id={id} name="url" type="url" required defaultValue={server?.url} />}
       </Field>
       <CredentialField
-        hint="What its calls carry: it goes to the origin of the URL, or to its own hosts."
+        hint="Sent with each call, to the origin of the URL or to the credential's own hosts."
         chosen={server?.auth}
         error={action.errorAt('auth')}
       />
       <Globs
         name="allow"
-        label="Tools that may be called"
-        hint="With * and ?, and commas between them, such as search_*, get_page. Left out: all."
+        label="Allowed tools"
+        hint="Globs with * and ?, separated by commas, such as search_*, get_page. Default: all."
         globs={server?.allow}
         error={action.errorIn('allow')}
       />
       <Globs
         name="approve"
-        label="Tools that somebody is asked about"
+        label="Tools that need approval"
         hint="Before an agent calls one of them, a person says yes or no, such as delete_*."
         globs={server?.approve}
         error={action.errorIn('approve')}

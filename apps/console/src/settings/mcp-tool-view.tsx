@@ -19,7 +19,7 @@ export function McpToolView({ server, tool }: { server: string; tool: ListedMcpT
         ))}
       </div>
       <p className="max-h-40 overflow-y-auto text-sm break-words whitespace-pre-wrap">
-        {description === '' ? <span className="text-muted-foreground">It says nothing of itself.</span> : description}
+        {description === '' ? <span className="text-muted-foreground">It has no description.</span> : description}
       </p>
       <details>
         <summary className="text-xs text-muted-foreground">Arguments</summary>
@@ -39,7 +39,7 @@ function marksOf({ blocked, allowed, needsApproval, annotations }: ListedMcpTool
   const marks: [boolean | undefined, string, string][] = [
     [blocked, 'blocked until accepted', BAD],
     [!allowed, 'not allowed', BAD],
-    [needsApproval, 'somebody is asked', WAITS],
+    [needsApproval, 'needs approval', WAITS],
     [readOnlyHint, 'only reads', QUIET],
     [idempotentHint && !readOnlyHint, 'may be repeated', QUIET],
     [destructiveHint && !readOnlyHint, 'destroys', QUIET],

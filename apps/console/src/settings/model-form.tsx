@@ -50,7 +50,7 @@ function ModelForm({ model }: { model?: ModelEntry }) {
       onSubmit={(fields) => void action.run(() => saveModel(fields))}
     >
       {model === undefined && (
-        <Field label="Name" hint="By which nodes name it." error={action.errorAt('name')}>
+        <Field label="Name" hint="Nodes refer to it by this name." error={action.errorAt('name')}>
           {(id) => <Input id={id} name="name" required />}
         </Field>
       )}
@@ -76,7 +76,7 @@ function ModelForm({ model }: { model?: ModelEntry }) {
       <Field
         label="Base URL"
         hint={
-          provider === 'openai-compatible' ? 'Such as https://models.example.com/v1.' : "Left out: the provider's own."
+          provider === 'openai-compatible' ? 'Such as https://models.example.com/v1.' : "Default: the provider's own."
         }
         error={action.errorAt('baseUrl')}
       >
@@ -96,8 +96,8 @@ function ModelForm({ model }: { model?: ModelEntry }) {
         error={action.errorAt('auth')}
       />
       <Field
-        label="Takes beside text"
-        hint="Media types with commas between them, such as image/*, application/pdf."
+        label="Media types besides text"
+        hint="Separated by commas, such as image/*, application/pdf."
         error={action.errorIn('input')}
       >
         {(id) => <Input id={id} name="input" defaultValue={model?.input.join(', ')} />}

@@ -28,9 +28,9 @@ export function ToolChanges({ changes, tools, accept }: ToolChangesProps) {
             <h3 className="text-sm">
               <code className="font-medium break-all">{tool}</code> {KINDS[kind]}
               {blocked ? (
-                <span className="text-destructive">, and is not called until somebody accepts it</span>
+                <span className="text-destructive">, and is not called until it is accepted</span>
               ) : (
-                kind !== 'removed' && ', and is called as it is now'
+                kind !== 'removed' && ', and is still called'
               )}
             </h3>
             {kind === 'added' && (

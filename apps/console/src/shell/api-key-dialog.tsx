@@ -15,7 +15,7 @@ export function ApiKeyDialog() {
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/50" />
         <Dialog.Content className="fixed top-1/3 left-1/2 z-50 w-96 max-w-[92vw] -translate-x-1/2 rounded-lg border bg-card p-5 shadow-xl">
           <Dialog.Title className="font-semibold">
-            {inUse && !refused ? 'Use another API key' : 'This service wants an API key'}
+            {inUse && !refused ? 'Use another API key' : 'This service requires an API key'}
           </Dialog.Title>
           <Dialog.Description className="mt-1 mb-4 text-sm text-muted-foreground">
             It is kept in this browser tab only, and is forgotten when the tab is closed.
@@ -33,14 +33,14 @@ function KeyForm({ refused }: { refused: boolean }) {
     event.preventDefault();
     const typed = new FormData(event.currentTarget).get('key');
     const key = typeof typed === 'string' ? typed.trim() : '';
-    if (!isSendable(key)) setFault('No API key has a character like one of these. Was something else copied with it?');
+    if (!isSendable(key)) setFault('The key has a character that is not allowed in an API key. Check what you copied.');
     else if (key !== '') answerKey(key);
   };
   return (
     <form onSubmit={submitKey} className="space-y-4">
       {refused && (
         <p role="alert" className="text-sm text-destructive">
-          The service did not take this key. It may be mistyped, revoked or of another service.
+          The service rejected this key. It may be mistyped, revoked or from another service.
         </p>
       )}
       <Field label="API key" error={fault}>

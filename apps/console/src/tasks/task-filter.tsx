@@ -15,7 +15,7 @@ export interface TaskSearch {
   top: string;
 }
 
-const TOP_LEVEL = 'Runs, conversations and brainstorms that no other Task called for';
+const TOP_LEVEL = 'Runs, conversations and brainstorms that no other Task started';
 
 interface TaskFilterFormProps {
   filter: TaskSearch;

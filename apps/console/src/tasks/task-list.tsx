@@ -20,9 +20,9 @@ import { isTopLevel, originOf } from './task-origin.js';
 const COLUMNS: readonly Column<A2aTask>[] = [
   { title: 'Task', className: 'md:w-80 font-mono text-xs', cell: ({ id }) => id },
   { title: 'State', className: 'w-36 md:w-52', cell: ({ status }) => <StatusBadge status={status.state} /> },
-  { title: 'What it is', className: 'w-44', cell: (task) => originOf(task).label, wideOnly: true },
+  { title: 'Kind', className: 'w-44', cell: (task) => originOf(task).label, wideOnly: true },
   {
-    title: 'Last word',
+    title: 'Last message',
     cell: ({ status }) => (status.message ? summarizeParts(status.message.parts) : ''),
     wideOnly: true,
     className: 'text-muted-foreground',
@@ -87,9 +87,9 @@ export function TaskList() {
         columns={COLUMNS}
         empty={
           pauses ? (
-            <EmptyState title="No Task is like that so far" />
+            <EmptyState title="No matching Task so far" />
           ) : filtered ? (
-            <EmptyState title="No Task is like that">Change the search above, or clear it to see all Tasks.</EmptyState>
+            <EmptyState title="No Task matches">Change the search above, or clear it to see all Tasks.</EmptyState>
           ) : (
             <EmptyState title="No Task yet">
               Run a workflow, or send a Message to an agent in its playground.
@@ -99,14 +99,14 @@ export function TaskList() {
       />
       {pauses && (
         <div className="flex items-center justify-center gap-3 border-t p-3 text-sm text-muted-foreground">
-          The {seen} Tasks that changed last were looked through.
+          The {seen} most recently updated Tasks were searched.
           <Button
             onClick={() => {
               setAsked({ key, most: seen + LOOKED_THROUGH });
               loadMore();
             }}
           >
-            Look further
+            Search further
           </Button>
         </div>
       )}

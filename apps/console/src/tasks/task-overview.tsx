@@ -21,7 +21,7 @@ export function TaskOverview({ task }: { task: A2aTask }) {
         <Fact name="State">
           <StatusBadge status={status.state} /> {status.timestamp !== undefined && <Time at={status.timestamp} />}
         </Fact>
-        <Fact name="What it is">{originOf(task).label}</Fact>
+        <Fact name="Kind">{originOf(task).label}</Fact>
         <Fact name="Context">
           <Link
             href={`~/tasks?context=${encodeURIComponent(contextId)}`}
@@ -32,12 +32,12 @@ export function TaskOverview({ task }: { task: A2aTask }) {
         </Fact>
       </dl>
       {status.message && !isMade(task, status.message) && (
-        <Section title="Last word">
+        <Section title="Last message">
           <PartsView parts={status.message.parts} />
         </Section>
       )}
       <Section title="Artifacts">
-        {artifacts.length === 0 && <p className="text-sm text-muted-foreground">It has made none yet.</p>}
+        {artifacts.length === 0 && <p className="text-sm text-muted-foreground">No Artifacts yet.</p>}
         {artifacts.map(({ artifactId, name, description, parts }) => (
           <article key={artifactId} data-artifact={artifactId} className="rounded-md border bg-card p-3">
             <h3 className="mb-2 text-sm font-medium">{name ?? artifactId}</h3>
@@ -47,7 +47,7 @@ export function TaskOverview({ task }: { task: A2aTask }) {
         ))}
       </Section>
       <Section title="History">
-        {history.length === 0 && <p className="text-sm text-muted-foreground">Nothing was said.</p>}
+        {history.length === 0 && <p className="text-sm text-muted-foreground">No messages.</p>}
         {history.map((message, index) => (
           <Said key={index} message={message} />
         ))}

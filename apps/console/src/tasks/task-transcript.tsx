@@ -12,7 +12,7 @@ export function TaskTranscript({ taskId }: { taskId: string }) {
   if (transcript.steps.length === 0) {
     return (
       <EmptyState title="Its agent reports no step">
-        What models are asked, and which tools they call, is here where an agent reports it. The events have the rest.
+        Model calls and tool calls appear here if the agent reports them. The events show the rest.
       </EmptyState>
     );
   }

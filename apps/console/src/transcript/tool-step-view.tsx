@@ -39,9 +39,7 @@ export function ToolStepView({ step }: { step: ToolStep }) {
       {error !== undefined && <p className="text-sm break-words text-destructive">{error}</p>}
       {result !== undefined && error === undefined && (
         <Fold title={truncated ? 'Result, cut' : 'Result'} summary={summarizeResult(result)}>
-          {truncated && (
-            <p className="text-xs text-warning">There was more than a result may have: this is its beginning.</p>
-          )}
+          {truncated && <p className="text-xs text-warning">The result was too long: this is its beginning.</p>}
           {typeof result === 'string' ? (
             <Text text={result} />
           ) : (
@@ -55,10 +53,10 @@ export function ToolStepView({ step }: { step: ToolStep }) {
 
 function Asked({ question: { at, answer, answeredAt, byAgent, text } }: { question: ToolQuestion }) {
   if (byAgent) return <p className="text-xs break-words text-muted-foreground">{text}</p>;
-  if (answer === undefined) return <p className="text-xs text-warning">Somebody is asked whether it may be called.</p>;
+  if (answer === undefined) return <p className="text-xs text-warning">Waiting for approval.</p>;
   return (
     <p className="text-xs text-muted-foreground">
-      Somebody was asked, and said {answer}
+      Approval was requested; the answer was {answer}
       {at !== undefined && answeredAt !== undefined && (
         <>
           {' after '}

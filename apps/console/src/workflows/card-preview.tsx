@@ -66,9 +66,9 @@ function Card({ preview: { card, version, signature, pin, problems } }: { previe
           <p className="text-muted-foreground">{card.description}</p>
           <p>Skills: {card.skills?.map(({ name, id }) => name || id).join(', ') || 'none'}</p>
           <p className="text-muted-foreground">
-            A2A {version}. {signature && (SIGNATURES[signature.state] ?? 'Nobody here can check its signature.')}
+            A2A {version}. {signature && (SIGNATURES[signature.state] ?? 'This service cannot verify its signature.')}
             {pin && !pin.same && ' It has changed since it was first called.'}
-            {pin?.blocked && ' It is not called until somebody accepts the change.'}
+            {pin?.blocked && ' It is not called until the change is accepted.'}
           </p>
         </>
       )}

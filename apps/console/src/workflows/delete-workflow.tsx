@@ -29,7 +29,7 @@ export function DeleteWorkflow({ name }: { name: string }) {
         <AlertDialog.Content className="fixed top-1/3 left-1/2 z-50 w-96 max-w-[92vw] -translate-x-1/2 space-y-3 rounded-lg border bg-card p-5 shadow-xl">
           <AlertDialog.Title className="font-semibold">Delete {name}?</AlertDialog.Title>
           <AlertDialog.Description className="text-sm text-muted-foreground">
-            Its runs stay, and those under way go on. Nobody can start it any more.
+            Its runs stay, and active runs continue. No new run can be started.
           </AlertDialog.Description>
           {error !== undefined && (
             <p role="alert" className="text-sm text-destructive">

@@ -54,7 +54,7 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
   };
   return (
     <>
-      <Field label="What shall it do?" error={errorAt(generation.error, 'description')}>
+      <Field label="What should it do?" error={errorAt(generation.error, 'description')}>
         {(id) => (
           <TextArea
             id={id}

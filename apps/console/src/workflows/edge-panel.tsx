@@ -93,7 +93,7 @@ function Condition({ draft, index, edge, set, change }: ConditionProps) {
         hint={
           edge.on === undefined || edge.on === 'success'
             ? undefined
-            : 'A failure that this edge takes is handled: the run goes on.'
+            : 'A failure that takes this edge is handled: the run continues.'
         }
         onChange={(on) => set({ on: on === 'success' ? undefined : on })}
       />

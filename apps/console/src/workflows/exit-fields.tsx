@@ -61,7 +61,7 @@ export function ExitFields({ draft, change }: ExitFieldsProps) {
       {free.length > 0 ? (
         <NodeChoice
           label="Also run"
-          hint="Whatever comes of them, the outcome stays."
+          hint="Their outcome does not change that of the run."
           ids={free.map(({ id }) => id)}
           onChoose={(node) => changeExits([...onExit, { node }])}
         />

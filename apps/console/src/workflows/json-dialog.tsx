@@ -28,7 +28,7 @@ export function JsonDialog({ editing: { draft, change }, isNew }: JsonDialogProp
         <Dialog.Content className="fixed top-1/2 left-1/2 z-50 flex max-h-[90vh] w-[44rem] max-w-[94vw] -translate-1/2 flex-col gap-3 overflow-y-auto rounded-lg border bg-card p-5 shadow-xl">
           <Dialog.Title className="font-semibold">The workflow as JSON</Dialog.Title>
           <Dialog.Description className="text-sm text-muted-foreground">
-            Everything it says. Change it here, or take one from a file; nothing is saved by that.
+            The complete definition. Edit it here or load one from a file; this does not save it.
           </Dialog.Description>
           <JsonText
             draft={draft}

@@ -43,7 +43,7 @@ function NewLoop({ draft, edge: { from, to }, onMake }: NewLoopProps) {
         <Dialog.Description className="mt-1 text-sm text-muted-foreground">
           {from === to
             ? `${from} would come after itself. As a loop it is repeated.`
-            : `${to} comes before ${from}. As a loop, what lies between them is repeated.`}
+            : `${to} comes before ${from}. As a loop, the nodes between them are repeated.`}
         </Dialog.Description>
       </div>
       <LoopFields loop={loop} path={`edges[${made.edges.length - 1}]`} draft={made} onChange={setLoop} />

@@ -9,7 +9,7 @@ import { PromptField } from './prompt-field.js';
 export const NEW_LOOP: LoopSettings = { max_iterations: 3 };
 
 const MOST_ITERATIONS = 100;
-const AT_MOST = { continue: 'Goes on with the last result', fail: 'Fails' } as const;
+const AT_MOST = { continue: 'Continue with the last result', fail: 'Fails' } as const;
 
 interface LoopFieldsProps {
   loop: LoopSettings;
@@ -38,7 +38,7 @@ export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
       />
       <ExpressionField
         label="Until"
-        hint="Asked after each iteration; empty: it always repeats."
+        hint="Evaluated after each iteration. Empty: it always repeats."
         placeholder="nodes.review.data.ok"
         value={loop.exit_when}
         path={`${path}.loop.exit_when`}
@@ -60,7 +60,7 @@ export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
       <PromptField
         field={{
           label: 'Before the first iteration',
-          hint: 'Stands for the result of the iteration before, where there is none yet.',
+          hint: 'Result of the previous iteration in the first one.',
         }}
         rows={2}
         value={loop.initial ?? ''}

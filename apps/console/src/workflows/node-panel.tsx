@@ -92,7 +92,7 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
       ))}
       {node.type === 'input' && (
         <p className="text-sm text-muted-foreground">
-          Whoever starts a run is asked for the input <code>{node.id}</code>.
+          The person who starts a run is asked for the input <code>{node.id}</code>.
         </p>
       )}
       {node.type === 'external' && <CardPreview url={node.config['endpoint_url']} />}

@@ -22,7 +22,7 @@ export function Palette({ plugins, onAdd }: PaletteProps) {
       )}
       <p className="hidden px-1 pt-1 text-xs text-muted-foreground md:block">
         Drag a type onto the canvas, or click it. Draw an edge from the right side of a node to the left side of the
-        next; drawn to an earlier one it makes a loop.
+        next; an edge to an earlier node makes a loop.
       </p>
     </div>
   );

@@ -62,7 +62,7 @@ function UnknownReferences({ references }: { references: readonly string[] }) {
   return (
     <p role="status" className="mt-1 flex gap-1.5 text-xs text-warning">
       <TriangleAlert className="size-3.5 shrink-0" aria-hidden />
-      No node is called {references.join(', ')}: it will stay in the text as it is.
+      No node is called {references.join(', ')}: the text stays unchanged.
     </p>
   );
 }

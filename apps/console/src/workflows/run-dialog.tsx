@@ -35,7 +35,7 @@ export function RunDialog(props: RunDialogProps) {
         <Dialog.Content className="fixed top-[10vh] left-1/2 z-50 max-h-[80vh] w-[32rem] max-w-[92vw] -translate-x-1/2 overflow-y-auto rounded-lg border bg-card p-5 shadow-xl">
           <Dialog.Title className="font-semibold">Run {draft.name}</Dialog.Title>
           <Dialog.Description className="mt-1 mb-4 text-sm text-muted-foreground">
-            {inputNodes(draft).length === 0 ? 'This workflow takes no input.' : 'What the run begins with.'}
+            {inputNodes(draft).length === 0 ? 'This workflow takes no input.' : 'Inputs of the run.'}
             {dirty && ' Your changes are saved first.'}
           </Dialog.Description>
           <StartForm {...props} keyOf={keyOf} onClose={() => setOpen(false)} />

@@ -31,7 +31,7 @@ export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
     <div role="status" className="flex gap-3 border-b border-warning/50 bg-warning/5 px-4 py-2 text-sm">
       <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warning" aria-hidden />
       <TitledProblems
-        title="The workflow was saved. Is this meant?"
+        title="The workflow was saved with warnings:"
         problems={warnings}
         draft={draft}
         selection={selection}
@@ -49,7 +49,7 @@ function Conflict({ saving: { saveOver, busy }, name }: { saving: Saving; name: 
     >
       <TriangleAlert className="size-4 shrink-0 text-destructive" aria-hidden />
       <p className="min-w-0 grow font-medium">
-        Nothing was written: this workflow was saved or deleted elsewhere since it was opened here.
+        Not saved: this workflow was saved or deleted elsewhere since it was opened here.
       </p>
       <a
         href={`/workflows/edit/${encodeURIComponent(name)}`}

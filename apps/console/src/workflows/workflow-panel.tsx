@@ -30,7 +30,7 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
           />
         )}
       </Field>
-      <Field label="Description" hint="What others read in the directory of agents.">
+      <Field label="Description" hint="Shown in the directory of agents.">
         {(id) => (
           <TextArea
             id={id}
@@ -48,7 +48,7 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
             onChange={(event) => changeDraft({ onFailure: event.target.value as Draft['onFailure'] }, 'onFailure')}
           >
             <option value="cancel">Cancel the whole run</option>
-            <option value="continue">Finish what does not depend on it</option>
+            <option value="continue">Finish nodes that do not depend on it</option>
           </Select>
         )}
       </Field>
@@ -71,7 +71,7 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
         />
         <OptionalNumber
           label="Nodes at once"
-          hint="Entries of lists count; empty: as many as can."
+          hint="Counts entries of lists. Empty: no limit."
           min={1}
           value={draft.parallel}
           onChange={(parallel) => changeDraft({ parallel }, 'parallel')}

@@ -43,9 +43,9 @@ interface Opened {
 
 const READER_LEFT = new Error('The reader has left');
 const ENDED_FOR_ALL = new Error('Every stream is ended');
-const ACCESS_ENDED = new Error('The credentials have ended');
+const ACCESS_ENDED = new Error('The credentials are no longer valid');
 const DRAINING = { code: status.UNAVAILABLE, details: 'The service is shutting down; subscribe to the task again' };
-const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of this stream have ended' };
+const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of this stream are no longer valid' };
 
 /**
  * gRPC binding (section 10), with the operations, checks and errors of the other bindings.

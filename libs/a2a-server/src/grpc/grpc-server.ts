@@ -45,7 +45,7 @@ export class GrpcServer {
       jsonMembers: content.jsonMembers,
     });
     const port = await listener.listen(host, grpcPort).catch((error: unknown) => {
-      throw new Error('GRPC_PORT: nothing can listen there', { cause: error });
+      throw new Error('GRPC_PORT: the server cannot listen on this port', { cause: error });
     });
     this.address.grpcListening(port);
     let listening = true;

@@ -106,7 +106,7 @@ export function requireSupportedVersion(version: string): void {
   const named = version === '' ? '0.3' : textStart(version, 32);
   throw new A2AError('VERSION_NOT_SUPPORTED', {
     message: isLegacyVersion(version)
-      ? `This is an operation of A2A 1.0, and the request is one of ${named}; send A2A-Version: 1.0`
+      ? `This operation belongs to A2A 1.0, but the request uses ${named}; send A2A-Version: 1.0`
       : `A2A protocol version ${named} is not supported; send A2A-Version: ${SUPPORTED_VERSIONS.join(' or ')}`,
     metadata: { requestedVersion: named, supportedVersions: SUPPORTED_VERSIONS.join(',') },
   });

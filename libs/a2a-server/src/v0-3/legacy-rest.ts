@@ -253,7 +253,7 @@ function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
 /** Returns an id from the Message or beside it. Null counts as absent: that is how clients reset their ids. */
 function oneId(name: string, inside: JsonValue = null, beside: JsonValue = null): JsonObject {
   if (inside !== null && beside !== null && inside !== beside)
-    throw invalidParams({ field: name, description: `is another one than message.${name}` });
+    throw invalidParams({ field: name, description: `differs from message.${name}` });
   const id = beside ?? inside;
   return id === null ? {} : { [name]: id };
 }

@@ -316,8 +316,8 @@ describe('POST /send-message in the words of 0.3', () => {
   it.each([
     [{ message: { ...hello, role: 'agent' } }, 'message.role: must be user'],
     [{ message: { ...hello, role: 'ROLE_USER' } }, 'message.role) and a Part of 0.3 (message.parts, kind)'],
-    [{ message: { ...hello, contextId: 'a' }, contextId: 'b' }, 'contextId: is another one than message.contextId'],
-    [{ message: { ...hello, task_id: 'a' }, taskId: 'b' }, 'taskId: is another one than message.taskId'],
+    [{ message: { ...hello, contextId: 'a' }, contextId: 'b' }, 'contextId: differs from message.contextId'],
+    [{ message: { ...hello, task_id: 'a' }, taskId: 'b' }, 'taskId: differs from message.taskId'],
     [{ message: { ...hello, parts: [{ kind: 'video' }] } }, 'message.parts[0]'],
   ])('refuses %j', async (body, text) => {
     const response = await send(body);

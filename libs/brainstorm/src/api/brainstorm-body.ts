@@ -40,7 +40,7 @@ export class LlmConfigBody {
 
   @ApiPropertyOptional({
     description:
-      'The name of a stored credential with hosts, for every agent that can use it: in place of the key of its models, or ' +
+      'Name of a stored credential with hosts, for every agent that can use it: it replaces the key of its models, or ' +
       'of its auth. Never a secret itself.',
     example: 'team-key',
   })
@@ -79,7 +79,7 @@ export class BrainstormAgentBody {
   @IsString(TEXT)
   name?: string;
 
-  @ApiPropertyOptional({ enum: ROLES, description: 'By position where it is left out.' })
+  @ApiPropertyOptional({ enum: ROLES, description: 'Role of the agent; default: by position.' })
   @IsOptional()
   @IsString(TEXT)
   role?: string;
@@ -96,8 +96,8 @@ export class BrainstormAgentBody {
 
   @ApiPropertyOptional({
     description:
-      'The name of a stored credential with hosts: for an agent of this service in place of the key of its models, for ' +
-      'another one the same as auth.',
+      'Name of a stored credential with hosts: for an agent of this service it replaces the key of its models, for ' +
+      'other agents it equals auth.',
     example: 'team-key',
   })
   @IsOptional()
@@ -105,7 +105,7 @@ export class BrainstormAgentBody {
   credential_ref?: string;
 
   @ApiPropertyOptional({
-    description: 'The name of a stored credential, for an agent that is named by its URL.',
+    description: 'Name of a stored credential, for an agent named by its URL.',
     example: 'architect-key',
   })
   @IsOptional()
@@ -115,7 +115,7 @@ export class BrainstormAgentBody {
   @ApiPropertyOptional({
     type: [String],
     maxItems: MOST_SKILLS,
-    description: `Names of Parley's skills (${SKILL_NAMES}) or of skills of the agent's card, or what the agent shall know, in words.`,
+    description: `Names of Parley's skills (${SKILL_NAMES}) or of skills of the agent's card, or instructions in words.`,
     example: ['security'],
   })
   @IsOptional()
@@ -157,14 +157,14 @@ export class BrainstormBody {
 
   @ApiPropertyOptional({
     maxLength: LONGEST_PROMPT,
-    description: 'What every agent is told first, instead of our own words.',
+    description: 'System prompt of every agent; replaces the built-in one.',
     example: 'You develop an idea together with others.',
   })
   @IsOptional()
   @IsString(TEXT)
   systemPrompt?: string;
 
-  @ApiPropertyOptional({ type: LlmConfigBody, description: "Goes before what the agents' own entries say." })
+  @ApiPropertyOptional({ type: LlmConfigBody, description: 'Takes precedence over the entries of the agents.' })
   @IsOptional()
   @ValidateNested({ message: 'must be an object' })
   llmConfig?: LlmConfigBody;
@@ -173,7 +173,7 @@ export class BrainstormBody {
     type: 'integer',
     minimum: 1,
     maximum: LONGEST_TIMEOUT,
-    description: 'Milliseconds that an agent may keep silent; default 120,000.',
+    description: 'Milliseconds without an event after which an agent times out; default 120,000.',
     example: 120_000,
   })
   @IsOptional()

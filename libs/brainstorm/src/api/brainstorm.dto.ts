@@ -40,7 +40,7 @@ export class BrainstormQuery extends PageQuery {
 }
 
 export class BrainstormId {
-  @ApiProperty({ description: 'The A2A taskId of the brainstorm.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' })
+  @ApiProperty({ description: 'A2A taskId of the brainstorm.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' })
   brainstormId!: string;
 }
 
@@ -60,7 +60,7 @@ export class BrainstormStatusReport extends BrainstormId {
 /** Brainstorm in a list, without its state. */
 class BrainstormSummary extends BrainstormId {
   @ApiProperty({ enum: STATUSES }) status!: BrainstormStatus;
-  @ApiProperty({ ...COUNT, description: 'Of the last complete pass.' }) iteration!: number;
+  @ApiProperty({ ...COUNT, description: 'Number of the last complete pass.' }) iteration!: number;
   @ApiProperty({ example: 'A library that lends tools' }) idea!: string;
   @ApiProperty(TIME) createdAt!: string;
   @ApiProperty(TIME) updatedAt!: string;
@@ -145,7 +145,7 @@ class PassAgentView {
 class PassView {
   @ApiProperty(COUNT) iteration!: number;
   @ApiProperty({ type: [PassAgentView] }) agents!: PassAgentView[];
-  @ApiPropertyOptional({ ...CONFIDENCE, description: 'Absent until the pass is complete.' }) confidence?: number;
+  @ApiPropertyOptional({ ...CONFIDENCE, description: 'Present once the pass is complete.' }) confidence?: number;
 }
 
 class BrainstormFailure {
@@ -156,18 +156,18 @@ class BrainstormFailure {
 /** Brainstorm with its state, its passes, and its provenance. */
 @ApiExtraModels(SourceView)
 export class BrainstormView extends BrainstormStatusReport {
-  @ApiProperty({ ...COUNT, description: 'Of the last complete pass.' }) iteration!: number;
+  @ApiProperty({ ...COUNT, description: 'Number of the last complete pass.' }) iteration!: number;
   @ApiProperty(COUNT) maxIterations!: number;
   @ApiProperty({ type: [BrainstormAgentView] }) agents!: BrainstormAgentView[];
   @ApiProperty({ type: BrainstormStateView }) state!: CanonicalState;
   @ApiProperty({
     type: 'object',
-    description: 'Who last set a part of the state, by its path, as in `risks[0]`.',
+    description: 'Agent that last set each part of the state, by path, as in `risks[0]`.',
     additionalProperties: { $ref: getSchemaPath(SourceView) },
   })
   provenance!: Provenance;
   @ApiProperty({ type: [PassView] }) passes!: PassView[];
-  @ApiPropertyOptional({ description: 'Why it has converged, in one sentence.', example: 'All agents agree.' })
+  @ApiPropertyOptional({ description: 'Reason for the convergence, in one sentence.', example: 'All agents agree.' })
   convergence?: string;
   @ApiPropertyOptional() error?: BrainstormFailure;
   @ApiProperty(TIME) createdAt!: string;

@@ -50,7 +50,7 @@ export class BrainstormsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Brainstorms, the one that changed last first.' })
+  @ApiOperation({ summary: 'Lists brainstorms, most recently updated first.' })
   @ApiOkResponse({ type: BrainstormPage })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiLargeAnswer()
@@ -59,7 +59,7 @@ export class BrainstormsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'One brainstorm with its state, its passes, and who set what.' })
+  @ApiOperation({ summary: 'Returns one brainstorm with its state, its passes, and the origin of each part.' })
   @ApiOkResponse({ type: BrainstormView })
   @ApiProblem(404, 'brainstorm not found')
   @ApiLargeAnswer()
@@ -69,7 +69,7 @@ export class BrainstormsController {
 
   @Get(':id/events')
   @ApiEventStream(
-    "A brainstorm's events, from the first one or after a cursor, then live until it awaits input or has ended.",
+    'Streams the events of a brainstorm, from the first or after a cursor, until it awaits input or has ended.',
     '`brainstorm.converged`, `.failed`, `.approved` or `.canceled`',
   )
   @ApiProblem(404, 'brainstorm not found')
@@ -85,8 +85,8 @@ export class BrainstormsController {
   @Post(':id/iterate')
   @HttpCode(202)
   @ApiOperation({
-    summary: 'Goes on with a brainstorm that has converged or failed.',
-    description: 'A pass that failed goes on with the agent that failed. One that is active goes on anyway.',
+    summary: 'Continues a brainstorm that has converged or failed.',
+    description: 'A failed pass resumes with the agent that failed. An active brainstorm is left as it is.',
   })
   @ApiAcceptedResponse({ type: BrainstormStatusReport })
   @ApiProblem(404, 'brainstorm not found')
@@ -99,10 +99,10 @@ export class BrainstormsController {
 
   @Post(':id/approve')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Ends a brainstorm with the state of its last complete pass.' })
+  @ApiOperation({ summary: 'Approves a brainstorm: it ends with the state of its last complete pass.' })
   @ApiOkResponse({ type: BrainstormStatusReport })
   @ApiProblem(404, 'brainstorm not found')
-  @ApiProblem(409, 'No pass is complete yet, or the brainstorm has ended otherwise.')
+  @ApiProblem(409, 'No pass is complete yet, or the brainstorm has another outcome.')
   @ApiLargeAnswer()
   async approveBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormStatusReport> {
     const { status } = await this.brainstorms.approveBrainstorm(id, call);
@@ -111,10 +111,10 @@ export class BrainstormsController {
 
   @Post(':id/cancel')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Cancels a brainstorm and tells what became of the agent at work.' })
+  @ApiOperation({ summary: 'Cancels a brainstorm and reports the outcome at the active agent.' })
   @ApiOkResponse({ type: BrainstormStatusReport })
   @ApiProblem(404, 'brainstorm not found')
-  @ApiProblem(409, 'The brainstorm has ended otherwise.')
+  @ApiProblem(409, 'The brainstorm has ended with another outcome.')
   @ApiLargeAnswer()
   async cancelBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormStatusReport> {
     const { status, stopped = [] } = await this.brainstorms.cancelBrainstorm(id, call);

@@ -36,7 +36,7 @@ class AgentMessageBody {
 
   @ApiProperty({
     maxLength: LONGEST_URL,
-    description: "The agent's base URL, or its card's.",
+    description: 'Base URL of the agent, or the URL of its card.',
     example: 'https://agents.example/critic',
   })
   @AgentUrl()
@@ -116,10 +116,10 @@ export class AgentMessagesController {
   @Post()
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Sends a Message to the agent at a URL and streams what it answers, in the form of A2A 1.0.',
+    summary: 'Sends a Message to the agent at a URL and streams its answer in the form of A2A 1.0.',
     description:
       'Each event is a StreamResponse. A call that fails ends the stream with an event `error`, a problem as JSON. ' +
-      'What is to last is started as a conversation or a workflow.',
+      'For longer work, start a conversation or a workflow.',
   })
   @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' }, example: EVENT } } })
   @ApiProblem(400, 'The URL or the Message is malformed.')

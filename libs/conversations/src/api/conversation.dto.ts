@@ -55,7 +55,7 @@ export class ConversationQuery extends PageQuery {
 
 export class ConversationId {
   @ApiProperty({
-    description: 'The A2A taskId of the conversation.',
+    description: 'A2A taskId of the conversation.',
     example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
   })
   conversationId!: string;
@@ -63,11 +63,11 @@ export class ConversationId {
 
 /** Tool call that started a conversation. */
 class ConversationOrigin implements Origin {
-  @ApiProperty({ description: 'The A2A taskId of the agent.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' })
+  @ApiProperty({ description: 'A2A taskId of the agent.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' })
   taskId!: string;
 
   @ApiProperty({
-    description: 'The id of the call by which the model of an `agent` node began the conversation.',
+    description: 'Id of the tool call by which the model of an `agent` node started the conversation.',
     example: 'call_1',
   })
   call!: string;
@@ -81,11 +81,12 @@ export class ConversationSummary extends ConversationId implements Summary {
   @ApiPropertyOptional({ enum: OUTCOMES }) outcome?: ConversationOutcome;
   @ApiPropertyOptional({
     type: Boolean,
-    description: 'Present while it is paused, or waits for the answer of a person to a question of an agent.',
+    description: 'Present while the conversation is paused or waits for a person to answer a question of an agent.',
   })
   paused?: true;
   @ApiProperty({ type: 'integer', example: 5 }) maxTurns!: number;
-  @ApiProperty({ type: 'integer', example: 60_000, description: 'Milliseconds for one turn.' }) timeoutMs!: number;
+  @ApiProperty({ type: 'integer', example: 60_000, description: 'Time limit of one turn, in milliseconds.' })
+  timeoutMs!: number;
   @ApiPropertyOptional({ type: ConversationOrigin })
   origin?: ConversationOrigin;
   @ApiProperty(TIME) createdAt!: string;
@@ -109,7 +110,7 @@ class ConversationFailure implements TurnFailure {
   @ApiProperty({ type: 'integer', example: 3 }) turn!: number;
   @ApiProperty({ example: 'AGENT_NOT_FOUND' }) code!: string;
   @ApiProperty({ example: 'there is no agent "critic"' }) message!: string;
-  @ApiProperty({ description: 'Whether the same turn may well succeed later.' }) retryable!: boolean;
+  @ApiProperty({ description: 'True if a retry of the turn may succeed.' }) retryable!: boolean;
 }
 
 /** Conversation with its turns. */

@@ -52,7 +52,7 @@ export class ConversationsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Conversations, the one that changed last first.' })
+  @ApiOperation({ summary: 'Lists conversations, most recently updated first.' })
   @ApiOkResponse({ type: ConversationPage })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiLargeAnswer()
@@ -61,7 +61,7 @@ export class ConversationsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'One conversation with its turns.' })
+  @ApiOperation({ summary: 'Returns one conversation with its turns.' })
   @ApiOkResponse({ type: ConversationDetail })
   @ApiProblem(404, 'conversation not found')
   @ApiLargeAnswer()
@@ -71,7 +71,7 @@ export class ConversationsController {
 
   @Get(':id/events')
   @ApiEventStream(
-    "A conversation's events, from the first one or after a cursor, then live until it is complete.",
+    'Streams the events of a conversation, from the first or after a cursor, until it is complete.',
     '`a2a` with the phase `complete`',
     { stream: 'a2a', cseq: 7, data: { phase: 'complete' }, outcome: 'done' },
   )
@@ -88,35 +88,35 @@ export class ConversationsController {
 
   @Post(':id/cancel')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Cancels a conversation at once, and the Task of the agent that is at work for it.' })
+  @ApiOperation({ summary: 'Cancels a conversation and the Task of its active agent immediately.' })
   @ApiOkResponse({ type: ConversationDetail })
   @ApiProblem(404, 'conversation not found')
-  @ApiProblem(409, 'The conversation has ended otherwise.')
+  @ApiProblem(409, 'The conversation has ended with another outcome.')
   @ApiLargeAnswer()
   cancelConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationDetail> {
     return this.conversations.cancelConversation(id, call);
   }
 
   @Post(':id/pause')
-  @ApiCommand('Pauses a conversation after the turn that is under way.')
+  @ApiCommand('Pauses a conversation after the current turn.')
   pauseConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
     return this.sendCommand(id, 'pause', call);
   }
 
   @Post(':id/resume')
-  @ApiCommand('Goes on with a paused conversation.')
+  @ApiCommand('Resumes a paused conversation.')
   resumeConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
     return this.sendCommand(id, 'resume', call);
   }
 
   @Post(':id/stop')
-  @ApiCommand('Completes a conversation after the turn that is under way; its outcome is `done`.')
+  @ApiCommand('Completes a conversation after the current turn; its outcome is `done`.')
   stopConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
     return this.sendCommand(id, 'stop', call);
   }
 
   @Post(':id/turns')
-  @ApiCommand('Says the next turn in place of the agent whose turn it is; a paused conversation stays paused.')
+  @ApiCommand('Provides the next turn in place of the agent; a paused conversation stays paused.')
   @ApiProblem(400, 'The body is malformed.')
   injectTurn(@Param('id') id: string, @Body() { text }: TurnBody, @Call() call: ApiCall): Promise<ConversationId> {
     return this.sendCommand(id, 'inject', call, text);

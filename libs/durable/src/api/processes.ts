@@ -351,7 +351,7 @@ export class Processes {
 
 /** Reason why a process whose definition is gone accepts no Message and is not shown completely. */
 export const DEFINITION_GONE =
-  'the definition that it was started with is gone: it can be read and canceled, and takes no message';
+  'the definition that it was started with is gone: it can be read and canceled, but accepts no message';
 
 /** Returns the 404 problem for an id that names no process of the kind, or none of the caller. */
 export function unknownProcess({ noun }: ProcessKind): ProblemError {

@@ -173,8 +173,9 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
       for await (const { text } of follow(client.left)) await client.deliverText(text);
     } catch (error) {
       this.logger.warn({ err: error }, 'A client of the event gateway could not be served');
-      if (isDatabaseAway(error)) client.close(TRY_AGAIN_LATER, 'The database is away; come back with your cursor');
-      else client.close(INTERNAL_ERROR, 'Internal error; come back with your cursor');
+      if (isDatabaseAway(error))
+        client.close(TRY_AGAIN_LATER, 'The database is unreachable; reconnect with your cursor');
+      else client.close(INTERNAL_ERROR, 'Internal error; reconnect with your cursor');
     }
   }
 }

@@ -119,7 +119,7 @@ export class GatewayAdapter extends AbstractWsAdapter {
     try {
       sendProblem(client, error);
     } catch (cause) {
-      this.logger.error({ err: cause }, 'A client of the event gateway could not be told of an error');
+      this.logger.error({ err: cause }, 'An error could not be sent to a client of the event gateway');
     }
   }
 }

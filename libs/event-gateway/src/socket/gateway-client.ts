@@ -114,7 +114,7 @@ export class GatewayClient extends WebSocket {
   private async sendLarge(text: string | PassingText, enter: EnterFrame, signal: AbortSignal): Promise<void> {
     const leave = await enter(text.length).catch((error: unknown) => {
       if (!(error instanceof ResponseBudgetExceeded)) throw error;
-      this.close(TRY_AGAIN_LATER, 'No room for a large frame; come back with your cursor');
+      this.close(TRY_AGAIN_LATER, 'No room for a large frame; reconnect with your cursor');
     });
     try {
       if (this.readyState === WebSocket.OPEN && !signal.aborted) await this.sendAndDrain(resolveText(text));
@@ -126,7 +126,7 @@ export class GatewayClient extends WebSocket {
   private sendAndDrain(text: string): Promise<void> {
     return new Promise((resolve) => {
       const late = setTimeout(() => {
-        this.close(TRY_AGAIN_LATER, 'Too slow; come back with your cursor');
+        this.close(TRY_AGAIN_LATER, 'Too slow; reconnect with your cursor');
         this.terminate();
       }, DRAIN_TIMEOUT_MS);
       this.send(text, () => {

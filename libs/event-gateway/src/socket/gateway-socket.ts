@@ -195,7 +195,7 @@ export class GatewaySocket {
 }
 
 function endAccess(client: WebSocket): boolean {
-  client.close(REFUSED, 'The credentials have ended');
+  client.close(REFUSED, 'The credentials are no longer valid');
   return true;
 }
 

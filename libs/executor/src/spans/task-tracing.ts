@@ -254,7 +254,10 @@ export class TaskTracing {
       const before = this.traceOf({ task, metadata, began: begin, events: log.slice(begin - 1) });
       return before?.sampled ? { traceId: before.traceId, spanId: before.spanId } : undefined;
     } catch (error) {
-      this.logger.debug({ err: error, taskId: task.taskId }, 'The span of a turn is not linked to the one before');
+      this.logger.debug(
+        { err: error, taskId: task.taskId },
+        'The span of a turn could not be linked to the previous one',
+      );
       return undefined;
     }
   }

@@ -23,7 +23,7 @@ describe('a body with a member that JavaScript would take for a prototype', () =
     expect(error).toBeInstanceOf(ProblemError);
     expect(error).toMatchObject({
       status: 400,
-      message: expect.stringContaining(`${path}: is a name that no member may have`),
+      message: expect.stringContaining(`${path}: must not be the name of a member`),
       errors: [{ path }],
     });
   });

@@ -9,7 +9,7 @@ import { malformedRequest, type ProblemError } from '../problem.js';
 /** Maximum depth of the search. */
 const MAX_NAME_DEPTH = 100;
 const LONGEST_PATH = 200;
-const REFUSED = 'is a name that no member may have: JavaScript takes it for the prototype of an object';
+const REFUSED = 'must not be the name of a member: JavaScript treats it as the prototype of an object';
 
 /**
  * Returns the error for a JSON body that Fastify rejects because of a member name (`__proto__`, or `prototype` in

@@ -107,7 +107,7 @@ export class SigningKeys {
       return { kid, privateKey: JSON.parse(text) as JWK };
     } catch (error) {
       if (!(error instanceof UnreadableSecret)) throw error;
-      this.logger.error({ kid }, 'The key that this service signs with cannot be decrypted; a new one takes its place');
+      this.logger.error({ kid }, 'The signing key cannot be decrypted; a new one replaces it');
       await this.rows.update({ kid }, { signs: false });
       return undefined;
     }
@@ -159,7 +159,7 @@ export class JwksController {
 
   @Get()
   @Header('cache-control', 'public, max-age=300')
-  @ApiOperation({ summary: 'The public keys that agent cards and push notifications are signed with (RFC 7517).' })
+  @ApiOperation({ summary: 'Returns the public keys that verify agent cards and push notifications (RFC 7517).' })
   @ApiOkResponse({ type: KeySetView })
   listSigningKeys(): Promise<KeySetView> {
     return this.signing.publicSet();

@@ -39,7 +39,7 @@ class McpAcceptBody {
 
   @ApiProperty({
     pattern: HASH.source,
-    description: 'The `hash` of the tools that were looked at: others are not accepted.',
+    description: '`hash` of the tools that were reviewed; other tools are not accepted.',
     example: 'qK3l0x7pS9n1',
   })
   @Matches(HASH, { message: 'must be the hash of what was seen' })
@@ -62,7 +62,7 @@ class McpServerBody {
     format: 'uri',
     maxLength: LONGEST_URL,
     example: 'https://mcp.example.com/v1',
-    description: 'Where it speaks Streamable HTTP.',
+    description: 'URL of its Streamable HTTP endpoint.',
   })
   @MaxLength(LONGEST_URL, { message: TOO_LONG_URL })
   @ValidateBy(
@@ -73,17 +73,17 @@ class McpServerBody {
 
   @ApiPropertyOptional({
     pattern: MCP_SERVER_NAME.source,
-    description: 'The name of the credential that calls carry.',
+    description: 'Name of the credential for calls.',
     example: 'partner',
   })
   @MayBeLeftOut()
   @Matches(MCP_SERVER_NAME, { message: 'must be the name of a credential' })
   auth?: string;
 
-  @ToolGlobs('The tools that may be called, with `*` and `?`; left out: all.', ['search_*'])
+  @ToolGlobs('Globs of the tools that agents may call, with `*` and `?`; default: all.', ['search_*'])
   allow?: string[];
 
-  @ToolGlobs('The tools that somebody is asked about before an agent calls them.', ['delete_*'])
+  @ToolGlobs('Globs of the tools that need approval before an agent calls them.', ['delete_*'])
   approve?: string[];
 
   /** Reads a sent body. Programs are rejected: only the operator may start them. @throws ProblemError 422 */
@@ -165,14 +165,11 @@ export class McpServersController {
   ) {}
 
   @Post()
-  @ApiOperation({ summary: 'Keeps a new MCP server.' })
+  @ApiOperation({ summary: 'Stores a new MCP server.' })
   @ApiCreatedResponse({ type: McpServerView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(409, 'There is a server of this name.')
-  @ApiProblem(
-    422,
-    'A program is started only from the file of the operator; or the tenant keeps as many servers as it may.',
-  )
+  @ApiProblem(409, 'An MCP server of this name exists already.')
+  @ApiProblem(422, 'Only the file of the operator may start programs; or the tenant has reached its limit of servers.')
   async createMcpServer(
     @Body() body: McpServerBody,
     @Caller() { tenant }: Caller,
@@ -189,7 +186,7 @@ export class McpServersController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'All MCP servers, by name, with what is known of them.' })
+  @ApiOperation({ summary: 'Lists MCP servers by name, with their last known state.' })
   @ApiOkResponse({ type: McpServerListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listMcpServers(@Query() query: McpServerQuery, @Caller() { tenant }: Caller): Promise<McpServerListView> {
@@ -204,7 +201,7 @@ export class McpServersController {
   }
 
   @Get(':name')
-  @ApiOperation({ summary: 'One MCP server, asked now: its tools, and what has changed since they were pinned.' })
+  @ApiOperation({ summary: 'Queries one MCP server and returns its tools and the changes since they were pinned.' })
   @ApiOkResponse({ type: McpServerDetailView })
   @ApiProblem(404, 'MCP server not found')
   async getMcpServer(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<McpServerDetailView> {
@@ -212,12 +209,12 @@ export class McpServersController {
   }
 
   @Put(':name')
-  @ApiOperation({ summary: 'Replaces an MCP server. Its tools stay pinned as they are.' })
+  @ApiOperation({ summary: 'Replaces an MCP server; its pinned tools stay unchanged.' })
   @ApiOkResponse({ type: McpServerView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(404, 'MCP server not found')
-  @ApiProblem(409, 'It is one of the file of the operator.')
-  @ApiProblem(422, 'A program is started only from the file of the operator.')
+  @ApiProblem(409, 'The server comes from the file of the operator.')
+  @ApiProblem(422, 'Only the file of the operator may start programs.')
   async replaceMcpServer(
     @Param('name') name: string,
     @Body() body: McpReplacementBody,
@@ -232,10 +229,10 @@ export class McpServersController {
 
   @Delete(':name')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Deletes an MCP server, and what was pinned of it.' })
+  @ApiOperation({ summary: 'Deletes an MCP server and its pinned tools.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'MCP server not found')
-  @ApiProblem(409, 'It is one of the file of the operator.')
+  @ApiProblem(409, 'The server comes from the file of the operator.')
   async deleteMcpServer(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     await this.assertEditable(tenant, name);
     if (!(await this.servers.delete(tenant, name))) throw unknownServer();
@@ -244,7 +241,7 @@ export class McpServersController {
 
   @Post(':name/accept')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Accepts the tools as they were seen: they are pinned from now on, and none is blocked.' })
+  @ApiOperation({ summary: 'Accepts the tools that were seen: they become the pinned tools, and none is blocked.' })
   @ApiOkResponse({ type: McpServerDetailView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(404, 'MCP server not found')
@@ -277,13 +274,13 @@ export class McpServersController {
   /** Throws unless the server may be changed by the API. @throws ProblemError 404, 409 */
   private async assertEditable(tenant: string, name: string): Promise<void> {
     const { source } = await this.findExisting(tenant, name);
-    if (source === 'file') throw new ProblemError(409, `the MCP server "${name}" is one of the file of the operator`);
+    if (source === 'file') throw new ProblemError(409, `the MCP server "${name}" comes from the file of the operator`);
   }
 
   /** Rejects an address that is known to be refused, without a DNS lookup. @throws ProblemError 400 */
   private requirePermitted({ url }: McpServerBody): void {
     if (this.http.mayPermit(new URL(url))) return;
-    throw malformedRequest({ path: 'url', detail: 'must not be an address that this service does not call' });
+    throw malformedRequest({ path: 'url', detail: 'must be an address that this service may call' });
   }
 }
 

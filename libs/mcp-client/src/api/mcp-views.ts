@@ -18,7 +18,7 @@ export class McpServerView {
 
   @ApiProperty({
     enum: ['file', 'api'],
-    description: '`file`: from the file of the operator, and not to be changed here.',
+    description: '`file`: comes from the file of the operator and is read-only here.',
   })
   source!: 'file' | 'api';
 
@@ -46,7 +46,7 @@ export class McpServerView {
   @ApiPropertyOptional({
     enum: MCP_STATUSES,
     description:
-      '`changed`: something waits to be accepted. In a list it is what is known, and absent of a server that was never seen.',
+      '`changed`: a change waits to be accepted. Lists show the last known status; absent if the server was never seen.',
   })
   status?: McpStatus;
 }
@@ -63,7 +63,7 @@ class McpToolView {
   @ApiProperty({ example: 'search_code' })
   name!: string;
 
-  @ApiProperty({ description: 'As the server says it.', example: 'Searches code' })
+  @ApiProperty({ description: 'Description that the server gives.', example: 'Searches code' })
   description!: string;
 
   @ApiProperty({ example: HASH })
@@ -75,18 +75,18 @@ class McpToolView {
   @ApiProperty({ type: 'object', additionalProperties: true, example: { readOnlyHint: true } })
   annotations!: JsonObject;
 
-  @ApiProperty({ description: 'Whether `allow` names it.' })
+  @ApiProperty({ description: 'True if `allow` matches the tool.' })
   allowed!: boolean;
 
-  @ApiProperty({ description: 'Whether `approve` names it.' })
+  @ApiProperty({ description: 'True if `approve` matches the tool.' })
   needsApproval!: boolean;
 
-  @ApiProperty({ description: 'Whether it may not be called until a change is accepted.' })
+  @ApiProperty({ description: 'True if calls are rejected until a change is accepted.' })
   blocked!: boolean;
 }
 
 class SkippedToolView {
-  @ApiProperty({ description: 'As the server gives it; empty where it gives none.', example: 'search' })
+  @ApiProperty({ description: 'JSON Schema that the server gives; empty if it gives none.', example: 'search' })
   name!: string;
 
   @ApiProperty({ example: 'has no inputSchema that is an object' })
@@ -94,7 +94,7 @@ class SkippedToolView {
 }
 
 export class McpServerDetailView extends McpServerView {
-  @ApiPropertyOptional({ description: 'Of all tools, as they were seen last: what `accept` names.', example: HASH })
+  @ApiPropertyOptional({ description: 'Hash of all tools as they were last seen; `accept` names it.', example: HASH })
   hash?: string;
 
   @ApiProperty({ type: [McpToolView] })
@@ -103,7 +103,7 @@ export class McpServerDetailView extends McpServerView {
   @ApiPropertyOptional({
     type: 'array',
     items: { type: 'object', additionalProperties: true },
-    description: 'tool, kind, blocked, differences (path, kind, before?, after?), for each tool that is not as it was.',
+    description: 'tool, kind, blocked, differences (path, kind, before?, after?) of each changed tool.',
     example: [
       {
         tool: 'search_code',
@@ -117,11 +117,11 @@ export class McpServerDetailView extends McpServerView {
 
   @ApiPropertyOptional({
     type: [SkippedToolView],
-    description: 'Tools that the server lists and that cannot be offered, each with its reason; absent without any.',
+    description: 'Listed tools that cannot be offered, each with its reason; absent if there are none.',
   })
   skipped?: SkippedToolView[];
 
-  @ApiPropertyOptional({ description: 'Why it is unreachable.', example: 'HTTP 500' })
+  @ApiPropertyOptional({ description: 'Reason for which the server is unreachable.', example: 'HTTP 500' })
   error?: string;
 
   @ApiPropertyOptional({ format: 'date-time' })

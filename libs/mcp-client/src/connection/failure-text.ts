@@ -46,7 +46,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   NOT_CONNECTED: 'its connection has ended',
   SEND_FAILED: 'its connection has ended',
   CLIENT_HTTP_UNEXPECTED_CONTENT: 'its answer is not MCP',
-  UNSUPPORTED_RESULT_TYPE: 'it asks for input, which calls of tools do not give',
+  UNSUPPORTED_RESULT_TYPE: 'it asks for input, which tool calls cannot provide',
 };
 
 function codeOf(error: unknown): string | number | undefined {

@@ -160,7 +160,9 @@ export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: S
     const response = proof ? await withProof(proof, init?.signal, callServer) : await callServer();
     if (response.status === 202 && sentMessage(init, Infinity)?.['id'] !== undefined) {
       await response.body?.cancel();
-      throw new AgentCallError('invalid-response', 'HTTP 202: it took a request and gave no answer', { code: 202 });
+      throw new AgentCallError('invalid-response', 'HTTP 202: it accepted a request without answering it', {
+        code: 202,
+      });
     }
     const method = sentMessage(init, LONGEST_KNOWN_REQUEST)?.['method'];
     return withoutNullMembers(boundResponse(response, boundsOf(method, bounds)));
@@ -230,7 +232,7 @@ function noteRefusal(signers: RequestSigners, auth: RequestAuth, response: Respo
 
 /** Returns the error for a server's 401 or 403. */
 export function refusalError(status: 401 | 403): AgentCallError {
-  const text = status === 401 ? 'the server does not accept who calls' : 'the server forbids the call';
+  const text = status === 401 ? 'the server rejects the credential of the call' : 'the server forbids the call';
   return new AgentCallError('unauthorized', `HTTP ${status}: ${text}`, { code: status });
 }
 

@@ -214,7 +214,7 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
     server.answer = ({ method }) =>
       method === 'tools/list' ? { tools: [tool('a')] } : (response) => void response.writeHead(202).end();
     await connection.listTools(NEVER);
-    expect(await failureOf(call(connection, 'a'))).toBe('HTTP 202: it took a request and gave no answer');
+    expect(await failureOf(call(connection, 'a'))).toBe('HTTP 202: it accepted a request without answering it');
   });
 });
 

@@ -100,7 +100,7 @@ class SharedListing {
 
   private abandonListing(listing: Listing): void {
     this.forgetListing(listing);
-    listing.given.abort(new Error('Nobody waits for the list of tools any more'));
+    listing.given.abort(new Error('The list of tools is no longer requested'));
   }
 
   private forgetListing(listing: Listing): void {

@@ -216,7 +216,7 @@ describe('over HTTP', () => {
 
   it.each([
     [500, /^HTTP 500$/],
-    [401, /^HTTP 401: the server does not accept who calls$/],
+    [401, /^HTTP 401: the server rejects the credential of the call$/],
     [403, /^HTTP 403: the server forbids the call$/],
     [200, /^its answer is not MCP$/],
   ])('HTTP %d', async (status, text) => {

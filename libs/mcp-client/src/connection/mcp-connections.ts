@@ -94,7 +94,7 @@ export class McpConnections {
       outdateListing: changed,
       ended: () => {
         if (!this.closed)
-          this.logger.warn({ server: name }, 'An MCP server has ended; it is started again when it is needed');
+          this.logger.warn({ server: name }, 'An MCP server has ended; it is restarted when it is needed');
         ended();
       },
     };

@@ -144,7 +144,7 @@ class CallFiles {
 }
 
 function unreadableFile(reason: string, cause?: unknown): ModelError {
-  return new ModelError(`a file that the model was to read cannot be had from its URL${reason}`, { cause });
+  return new ModelError(`a file for the model cannot be fetched from its URL${reason}`, { cause });
 }
 
 /** Returns the Part for a model. Texts are passed as text, as providers support few types of files. */

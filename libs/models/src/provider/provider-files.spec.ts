@@ -60,7 +60,7 @@ describe('the files of a call of a model', () => {
     const { message } = await failed(
       model({ input: ['text/csv'], ownFiles: { readContent: read } }).streamAnswer(call),
     );
-    expect(message).toMatch(/a file that the model was to read cannot be had from its URL$/);
+    expect(message).toMatch(/a file for the model cannot be fetched from its URL$/);
     expect(tried.llm.calls).toEqual([]);
   });
 

@@ -37,65 +37,65 @@ function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema {
   return configSchema({
     prompt: PROMPT,
     data: DATA,
-    system_prompt: { type: 'string', description: 'What the model is told before all that is said.' },
+    system_prompt: { type: 'string', description: 'System prompt of the model.' },
     model: {
       type: 'string',
       description:
-        "The model: one of `/api/models`, or by its name at the service's endpoint; absent: the service's own.",
+        "Model: one of `/api/models`, or its name at the service's endpoint; default: the model of the service.",
     },
     fallbacks: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       maxItems: MOST_FALLBACKS,
-      description: 'Models that are asked in this order where one is overloaded, fails or cannot be reached.',
+      description: 'Models to try in this order if one is overloaded, fails or is unreachable.',
     },
-    temperature: numberSchema('temperature', 'How freely the model chooses its words; absent: as the model has it.'),
+    temperature: numberSchema('temperature', 'Sampling temperature of the model; default: the value of the model.'),
     maxTokens: integerSchema(
       'maxTokens',
-      "How many tokens one answer of the model may have; one that is cut there counts as none. Absent: the model's own limit.",
+      "Maximum number of tokens of one answer; a truncated answer counts as none. Default: the model's own limit.",
     ),
     tools: {
       type: 'array',
       items: tool,
       maxItems: MOST_TOOLS,
       description: agents
-        ? `What the model may use: ${builtIn.join(', ')}, tools of MCP servers as "server/glob", or agents as ` +
+        ? `Tools that the model may use: ${builtIn.join(', ')}, tools of MCP servers as "server/glob", or agents as ` +
           '"agent:reference", or as objects with their settings.'
-        : `What the model may use: ${builtIn.join(', ')}, or tools of MCP servers as "server/glob".`,
+        : `Tools that the model may use: ${builtIn.join(', ')}, or tools of MCP servers as "server/glob".`,
     },
-    maxSteps: integerSchema('maxSteps', `How often the model is called at most; ${DEFAULT_STEPS} unless set.`),
+    maxSteps: integerSchema('maxSteps', `Maximum number of model calls; default: ${DEFAULT_STEPS}.`),
     output: {
       type: 'object',
-      description: 'The JSON Schema (draft 7) that the answer has to fit, which is data then.',
+      description: 'JSON Schema (draft 7) of the answer, which becomes a data Part.',
     },
     history: {
       enum: [...HISTORIES],
       description:
-        'context (unless set): the model knows earlier turns of the same context with this agent; none: not.',
+        'context (default): the model sees earlier turns of the same context with this agent; none: it does not.',
     },
     historyTokens: integerSchema(
       'historyTokens',
-      `About how many tokens of earlier turns the model is told at most; ${DEFAULT_HISTORY_TOKENS} unless set.`,
+      `Approximate maximum of tokens of earlier turns that the model sees; default: ${DEFAULT_HISTORY_TOKENS}.`,
     ),
     approve: {
       type: 'array',
       items: approved,
       maxItems: MOST_TOOLS,
-      description: 'Tools, named as in tools, that somebody is asked about before each call.',
+      description: 'Tools, named as in tools, that need approval before each call.',
     },
     onUncertain: {
       enum: [...UNCERTAIN],
       description:
-        'What is done where a crash leaves open whether a tool was called that must not be called twice: ask (unless ' +
-        'set) somebody, fail, or repeat the call.',
+        'Reaction to a crash that may have interrupted a tool call that must not be repeated: ask a person ' +
+        '(default), fail, or repeat the call.',
     },
     budget: {
       type: 'object',
       properties: {
-        tokens: integerSchema('tokens', 'Once so many are used, no model is called any more, and the node fails.'),
+        tokens: integerSchema('tokens', 'Number of tokens after which the node fails without another model call.'),
       },
       additionalProperties: false,
-      description: 'What one answer may cost.',
+      description: 'Budget of one answer.',
     },
   });
 }

@@ -37,13 +37,13 @@ function talkSchema(reference: string): JsonObject {
         minimum: 0,
         maximum: MOST_TURNS,
         default: DEFAULT_TURNS,
-        description: 'How many turns follow the first answer.',
+        description: 'Maximum number of turns after the first answer.',
       },
       announce: {
         type: 'string',
         pattern: reference,
         maxLength: LONGEST_URL,
-        description: 'Who is told the last text: the name, the path or the URL of an agent.',
+        description: 'Agent that receives the last text: its name, path or URL.',
       },
       wait: {
         type: 'boolean',
@@ -52,7 +52,7 @@ function talkSchema(reference: string): JsonObject {
       },
     },
     additionalProperties: false,
-    description: 'Makes a conversation of each call: this agent is the requester, the called agent is the target.',
+    description: 'Turns each call into a conversation: this agent is the requester, the called agent is the target.',
   };
 }
 
@@ -139,43 +139,42 @@ export const AGENT_TOOL_SCHEMAS: readonly JsonObject[] = [
         type: 'string',
         pattern: ALONE.source,
         maxLength: LONGEST_URL,
-        description: 'The name of a workflow or a node, the path of an agent below `/a2a`, or the URL of one.',
+        description: 'Name of a workflow or a node, path of an agent below `/a2a`, or URL of an agent.',
       },
       name: {
         type: 'string',
         pattern: NAME.source,
-        description: 'The name of the tool; absent: it follows from agent.',
+        description: 'Name of the tool; default: derived from agent.',
       },
       description: {
         type: 'string',
         maxLength: LONGEST_DESCRIPTION,
-        description: "What the model is told of the agent; absent: what the agent's card says.",
+        description: 'Description of the agent for the model; default: the description of its card.',
       },
-      auth: { type: 'string', pattern: NAME.source, description: 'The name of a stored credential, for a URL.' },
+      auth: { type: 'string', pattern: NAME.source, description: 'Name of a stored credential, for a URL.' },
       protocol: {
         enum: ['founding'],
         description:
-          'The protocol that the agent at a URL speaks, from before A2A 1.0; absent: what its card says, or what it is ' +
-          'found to speak.',
+          'Protocol older than A2A 1.0 that the agent at a URL speaks; default: taken from its card, or ' + 'detected.',
       },
       timeout: {
         type: 'number',
         minimum: 1,
         maximum: LONGEST_TIMEOUT_SECONDS,
         default: DEFAULT_SECONDS,
-        description: 'Seconds that one call may take; with talk, one turn.',
+        description: 'Time limit of one call in seconds; with talk, of one turn.',
       },
       maxCalls: {
         type: 'integer',
         minimum: 1,
         maximum: MOST_CALLS,
         default: DEFAULT_CALLS,
-        description: 'How often the model may call the agent in one Task.',
+        description: 'Maximum number of calls of the agent in one Task.',
       },
       onQuestion: {
         enum: [...ON_QUESTION],
         description:
-          'Who answers a question of the agent: model (unless set), or ask, which asks the caller. Questions that a ' +
+          'Source of answers to questions of the agent: model (default), or ask, which asks the caller. Questions that a ' +
           'person has to answer always go to the caller.',
       },
       talk: talkSchema(ALONE.source),

@@ -317,7 +317,7 @@ export async function* callStep(turn: AgentNodeTurn, call: LoggedToolCall): Asyn
 
 /** Returns why a call is not made, for the model to read. */
 function refusalOf(call: LoggedToolCall, tool: OfferedTool | undefined): string | undefined {
-  if (call.approved === 'no') return 'the call was refused by whoever was asked about it';
+  if (call.approved === 'no') return 'the call was not approved';
   if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
   if (tool === undefined) return `${call.made > 0 ? `${CUT_OFF}, and ` : ''}there is no tool "${call.tool}"`;
   if (call.malformed !== undefined) return faultIn(call.malformed);
@@ -381,5 +381,5 @@ function faultIn(malformed: string): string {
   } catch (error) {
     if (error instanceof UnfitJson) return `the arguments are refused: ${error.message}`;
   }
-  return 'the arguments are no JSON object';
+  return 'the arguments are not a JSON object';
 }

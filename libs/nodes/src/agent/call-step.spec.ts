@@ -41,7 +41,7 @@ describe('a call that somebody is asked about', () => {
     driver.answer([{ data: { decision: 'no' } }]);
     await driver.run();
     expect(tools.made).toEqual([]);
-    const error = 'the call was refused by whoever was asked about it';
+    const error = 'the call was not approved';
     expect(payloads(driver, 'tool.result')).toEqual([{ tool: 'write', id: 'c0', error }]);
     expect(lastWord(driver)).toBe(error);
   });
@@ -146,7 +146,7 @@ describe('the result of a call', () => {
     await driver.run();
     expect(tools.made).toEqual([]);
     expect(payloads(driver, 'tool.result')).toEqual([
-      { tool: 'write', id: 'c', error: 'the arguments are no JSON object' },
+      { tool: 'write', id: 'c', error: 'the arguments are not a JSON object' },
     ]);
   });
 

@@ -209,7 +209,7 @@ describe('an agent that is a tool', () => {
     driver.answer('no');
     await driver.run();
     expect(driver.state).toBe('completed');
-    expect(results(driver)).toEqual([expect.stringContaining('the call was refused by whoever was asked about it')]);
+    expect(results(driver)).toEqual([expect.stringContaining('the call was not approved')]);
     expect([calledAgents.sent, calledAgents.spent]).toEqual([[], []]);
   });
 

@@ -214,7 +214,7 @@ function finalAnswer({ log: { answer, mended }, structure }: AgentNodeTurn): Par
   if ('value' in read) return [dataPart(read.value)];
   if (mended.length === 0) return undefined;
   const faults = new Set([...structure.faultsOf(mended), read.fault]);
-  throw new NodeFailure(`the model's answer is not what it has to be: ${[...faults].join(NEXT_ANSWER)}`, {
+  throw new NodeFailure(`the model's answer does not fit the schema: ${[...faults].join(NEXT_ANSWER)}`, {
     note: { kind: 'invalid-output' },
   });
 }

@@ -212,12 +212,12 @@ describe('an answer with a schema', () => {
     const { driver, models } = notedAgent(() => says('{"n":"one"}'), output);
     await driver.run();
     expect(driver.state).toBe('failed');
-    expect(lastWord(driver)).toBe("Error: the model's answer is not what it has to be: output.n must be integer");
+    expect(lastWord(driver)).toBe("Error: the model's answer does not fit the schema: output.n must be integer");
     expect(models.calls).toHaveLength(2);
     expect(failureNote(driver.task.status.message?.metadata)).toEqual({ kind: 'invalid-output' });
     const none = notedAgent(() => says('no JSON'), output);
     await none.driver.run();
-    expect(lastWord(none.driver)).toBe("Error: the model's answer is not what it has to be: output is no JSON");
+    expect(lastWord(none.driver)).toBe("Error: the model's answer does not fit the schema: output is not valid JSON");
   });
 
   it('is mended once also where a crash comes between', async () => {

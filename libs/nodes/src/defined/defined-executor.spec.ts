@@ -135,7 +135,7 @@ describe('work that an author defined', () => {
   it('fails with a sentence for a question that is no text', async () => {
     const driver = driverOf((ctx) => ctx.ask(undefined as never));
     await driver.run();
-    expect([driver.state, lastText(driver)]).toEqual(['failed', 'Error: what is asked must be a text']);
+    expect([driver.state, lastText(driver)]).toEqual(['failed', 'Error: the question must be a text']);
   });
 
   it('may be a function that returns', async () => {

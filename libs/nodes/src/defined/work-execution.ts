@@ -143,9 +143,9 @@ export class WorkExecution {
 
   private async emitOutput(output: Output): Promise<void> {
     if (typeof output === 'string') return this.services.outbox.putItem({ text: output });
-    if (!isArtifact(output)) throw new RunFault('what is yielded must be a text or ctx.artifact(…)');
+    if (!isArtifact(output)) throw new RunFault('a yielded value must be a text or ctx.artifact(…)');
     const { artifact: name, content } = output;
-    if (name === this.work.name) throw new RunFault(`"${name}" is the Artifact of what is said: choose another name`);
+    if (name === this.work.name) throw new RunFault(`"${name}" is the name of the text Artifact: choose another name`);
     const count = this.given.get(name) ?? 0;
     this.given.set(name, count + 1);
     const parts = artifactParts(name, content);

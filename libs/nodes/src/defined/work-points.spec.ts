@@ -61,7 +61,7 @@ describe('the steps of an execution', () => {
     const log = new WorkLog([statusUpdate(TASK, 'TASK_STATE_WORKING'), stepDone(TASK, 0, 'a', 'not JSON')], 'answer');
     const { points } = pointsAt({ now: 0 }, log);
     await expect(points.runStep('a', () => 1)).rejects.toThrow(
-      'what was recorded of the step "a" cannot be read with the keys of this service',
+      'the recorded result of the step "a" cannot be decrypted with the keys of this service',
     );
   });
 });

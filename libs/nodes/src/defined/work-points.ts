@@ -77,7 +77,7 @@ export class WorkPoints {
    * question. @throws RunFault
    */
   async askQuestion(text: string, form?: JsonMembers): Promise<Json> {
-    if (typeof text !== 'string') throw this.recordFault('what is asked must be a text');
+    if (typeof text !== 'string') throw this.recordFault('the question must be a text');
     const { at, known } = this.reachPoint();
     const schema = form && this.schemaOf(form);
     let violations: FieldViolation[] | undefined;
@@ -171,7 +171,7 @@ export class WorkPoints {
       return JSON.parse(this.services.sealer.open(outcome, this.sealingPlace(at))) as StepOutcome;
     } catch (error) {
       throw this.recordFault(
-        `what was recorded of the step "${key}" cannot be read with the keys of this service`,
+        `the recorded result of the step "${key}" cannot be decrypted with the keys of this service`,
         error,
       );
     }

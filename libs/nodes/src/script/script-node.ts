@@ -61,7 +61,7 @@ const PART = objectSchema(
   {
     text: textSchema('Text. {{text}} in it is the text of the incoming Message.'),
     raw: textSchema("A file's bytes, in base64."),
-    url: textSchema('Where a file is.'),
+    url: textSchema('URL of a file.'),
     data: { description: 'Any JSON value.' },
   },
   { oneOf: ['text', 'raw', 'url', 'data'].map((content) => ({ properties: { [content]: {} }, required: [content] })) },
@@ -70,29 +70,29 @@ const PARTS: JsonObject = { type: 'array', minItems: 1, items: PART, description
 
 const ARTIFACT = objectSchema(
   {
-    artifactId: textSchema('Its id; chunks of one Artifact have the same.'),
-    name: textSchema('Its name.'),
-    description: textSchema('What it is.'),
+    artifactId: textSchema('Id of the Artifact; chunks of one Artifact share it.'),
+    name: textSchema('Name of the Artifact.'),
+    description: textSchema('Description of the Artifact.'),
     parts: PARTS,
-    append: flagSchema('Whether the Parts continue the Artifact of this id.'),
-    lastChunk: flagSchema('Whether the Artifact is complete with them.'),
+    append: flagSchema('True if the Parts continue the Artifact of this id.'),
+    lastChunk: flagSchema('True if the Parts complete the Artifact.'),
   },
-  { required: ['parts'], description: 'Gives an Artifact, or a chunk of one.' },
+  { required: ['parts'], description: 'Sends an Artifact or a chunk of one.' },
 );
 
 /** Keys of steps; a step has exactly one of them. */
 const STEPS: Record<string, JsonObject> = {
-  status: { const: 'working', description: 'Says that the agent works, with a text or without.' },
+  status: { const: 'working', description: 'Reports that the agent is working, optionally with a text.' },
   artifact: ARTIFACT,
-  echo: { const: true, description: "Gives the Message's Parts as an Artifact." },
-  sleep: { type: 'number', minimum: 0, maximum: MAX_SLEEP_MS, description: 'Waits so many milliseconds.' },
+  echo: { const: true, description: 'Returns the Parts of the Message as an Artifact.' },
+  sleep: { type: 'number', minimum: 0, maximum: MAX_SLEEP_MS, description: 'Waits for this number of milliseconds.' },
   reply: { ...PARTS, description: 'Answers with a Message of these Parts, and no Task.' },
   ask: textSchema('Asks: INPUT_REQUIRED. Ends the turn.'),
   authorize: textSchema('Asks for authentication: AUTH_REQUIRED. Ends the turn.'),
   complete: { anyOf: [{ type: 'string' }, { const: true }, { type: 'null' }], description: 'Ends the Task COMPLETED.' },
   fail: textSchema('Ends the Task FAILED.'),
   reject: textSchema('Ends the Task REJECTED.'),
-  throw: { enum: Object.keys(A2A_ERRORS), description: 'Refuses the Message with this error of the protocol.' },
+  throw: { enum: Object.keys(A2A_ERRORS), description: 'Rejects the Message with this protocol error.' },
 };
 /** Steps that may have a text beside their key. */
 const WITH_TEXT = new Set(['status', 'throw']);
@@ -100,7 +100,7 @@ const WITH_TEXT = new Set(['status', 'throw']);
 const STEP: JsonObject = {
   anyOf: Object.entries(STEPS).map(([key, schema]) =>
     closedSchema(
-      { [key]: schema, ...(WITH_TEXT.has(key) && { text: textSchema('What is said.') }) },
+      { [key]: schema, ...(WITH_TEXT.has(key) && { text: textSchema('Text of the status.') }) },
       { required: [key] },
     ),
   ),
@@ -108,10 +108,10 @@ const STEP: JsonObject = {
 
 const EXTENSION = closedSchema(
   {
-    uri: { type: 'string', pattern: '^[^\\s,]{1,500}$', description: 'Its URI.' },
-    description: textSchema('What the agent does with it.'),
-    required: flagSchema('Whether callers have to know it.'),
-    params: { type: 'object', description: 'Its parameters.' },
+    uri: { type: 'string', pattern: '^[^\\s,]{1,500}$', description: 'URI of the extension.' },
+    description: textSchema('Use of the extension by the agent.'),
+    required: flagSchema('True if callers must support the extension.'),
+    params: { type: 'object', description: 'Parameters of the extension.' },
   },
   { required: ['uri'] },
 );
@@ -119,30 +119,30 @@ const MODE: JsonObject = { type: 'string', pattern: MEDIA_TYPE.source };
 
 const AGENT = closedSchema(
   {
-    inputModes: listSchema(MODE, 'The media types that the agent reads.'),
-    outputModes: listSchema(MODE, 'The media types that it writes.'),
-    streaming: flagSchema('Whether it streams.'),
-    pushNotifications: flagSchema('Whether it sends push notifications.'),
-    extensions: listSchema(EXTENSION, 'The extensions of the protocol that it knows.'),
+    inputModes: listSchema(MODE, 'Media types that the agent accepts.'),
+    outputModes: listSchema(MODE, 'Media types that the agent produces.'),
+    streaming: flagSchema('True if the agent streams.'),
+    pushNotifications: flagSchema('True if the agent sends push notifications.'),
+    extensions: listSchema(EXTENSION, 'Protocol extensions that the agent supports.'),
   },
-  { description: "What the agent's card says where that is not the usual." },
+  { description: "Values of the agent's card that differ from the defaults." },
 );
 
 const EXPRESSION: JsonObject = { type: 'string', maxLength: MAX_PATTERN };
 
 const CONDITION = closedSchema(
   {
-    messageId: { ...EXPRESSION, description: "An expression (RE2) for the Message's id." },
-    text: { ...EXPRESSION, description: "An expression (RE2) for the Message's text." },
-    data: { description: 'What the first data Part has to contain.' },
-    turn: { type: 'integer', minimum: 1, description: 'Which Message of the Task it is, from 1.' },
+    messageId: { ...EXPRESSION, description: 'Regular expression (RE2) for the id of the Message.' },
+    text: { ...EXPRESSION, description: 'Regular expression (RE2) for the text of the Message.' },
+    data: { description: 'Content that the first data Part must include.' },
+    turn: { type: 'integer', minimum: 1, description: 'Number of the Message in the Task, from 1.' },
   },
-  { description: 'What has to hold; all of it.' },
+  { description: 'Conditions, all of which must hold.' },
 );
 
 const RULE = closedSchema({
   when: CONDITION,
-  steps: { type: 'array', items: STEP, description: 'What the agent does then, in this order.' },
+  steps: { type: 'array', items: STEP, description: 'Steps of the agent, in this order.' },
 });
 
 /** JSON Schema of a script. `scriptProblems` additionally checks rules that concern the whole script. */
@@ -150,7 +150,7 @@ const SCRIPT_SCHEMA: JsonObject = closedSchema(
   {
     agent: AGENT,
     rules: { type: 'array', items: RULE, description: 'The first rule that matches the Message runs.' },
-    otherwise: { type: 'array', items: STEP, description: 'What the agent does where no rule matches.' },
+    otherwise: { type: 'array', items: STEP, description: 'Steps of the agent if no rule matches.' },
   },
   { description: 'A scripted agent.' },
 );
@@ -333,7 +333,7 @@ export class ScriptNode implements NodeType {
   readonly configSchema = configSchema(
     {
       script: SCRIPT_SCHEMA,
-      prompt: { description: 'What is said to the node. May have {{references}}.' },
+      prompt: { description: 'Message to the node. May contain {{references}}.' },
       data: DATA,
     },
     ['script'],

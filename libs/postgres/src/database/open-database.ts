@@ -76,8 +76,8 @@ function startEmbedded(dataDir: string, logger: Logger, startLog: Pick<PinoLogge
       logger.warn(
         { err: problem },
         problem
-          ? 'The embedded PostgreSQL does not start again yet'
-          : 'The embedded PostgreSQL has died; starting it again',
+          ? 'The embedded PostgreSQL could not be restarted yet; retrying'
+          : 'The embedded PostgreSQL has died; restarting it',
       ),
   });
 }

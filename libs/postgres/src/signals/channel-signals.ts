@@ -314,7 +314,7 @@ export class ChannelSignals extends ReplicaSignals {
   /** Public reason why signals of other replicas are not received; `undefined` while they are. */
   get trouble(): string | undefined {
     if (!this.listener.troubled) return undefined;
-    return `${this.wire.name} is out of reach: what other replicas do is looked for instead, within about a second`;
+    return `${this.wire.name} is out of reach: replicas poll instead, with a delay of about a second`;
   }
 
   sendSignal(topic: SignalTopic, key: string): void {
@@ -378,7 +378,7 @@ export class ChannelSignals extends ReplicaSignals {
     this.losses.inc();
     this.logger.warn(
       { err: error },
-      `The session that hears other replicas (${this.wire.name}) is lost; it is tried again`,
+      `The session for signals of other replicas (${this.wire.name}) is lost; reconnecting`,
     );
   }
 }

@@ -27,7 +27,7 @@ class AcceptBody {
 
   @ApiPropertyOptional({
     pattern: HASH_FORM.source,
-    description: 'The hash of the card that was looked at: another one is not accepted.',
+    description: 'Hash of the card that was reviewed; a different card is not accepted.',
     example: 'qK3l0x7pS9n1',
   })
   @IsOptional()
@@ -51,17 +51,17 @@ export class CardView implements RemoteAgentCard {
 
   @ApiProperty({
     enum: CARD_STATUSES,
-    description: '`changed`: another card than the pinned one was seen, and nobody has accepted it.',
+    description: '`changed`: a card that differs from the pinned one was seen and is not accepted yet.',
   })
   status!: RemoteAgentCardStatus;
 
-  @ApiProperty({ description: 'Whether calls are refused until the change is accepted.' })
+  @ApiProperty({ description: 'True if calls are rejected until the change is accepted.' })
   blocked!: boolean;
 
   @ApiProperty({ example: EXAMPLE_HASH })
   hash!: string;
 
-  @ApiPropertyOptional({ description: 'Of the card that waits to be accepted.', example: 'x0pS9n1qK3l7' })
+  @ApiPropertyOptional({ description: 'Hash of the card that waits to be accepted.', example: 'x0pS9n1qK3l7' })
   seenHash?: string;
 
   @ApiProperty({ format: 'date-time' })
@@ -92,7 +92,7 @@ class CardChangeView implements RecordedChange {
   @ApiProperty({ example: 'x0pS9n1qK3l7' })
   to!: string;
 
-  @ApiProperty({ description: 'Whether it is about what callers rely on.' })
+  @ApiProperty({ description: 'True if the difference affects callers.' })
   significant!: boolean;
 
   @ApiProperty({
@@ -103,7 +103,7 @@ class CardChangeView implements RecordedChange {
   })
   changes!: CardChange[];
 
-  @ApiProperty({ type: 'integer', description: 'How often it was seen.', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Number of times the change was seen.', example: 1 })
   times!: number;
 
   @ApiProperty({ format: 'date-time' })
@@ -115,7 +115,10 @@ class CardChangeView implements RecordedChange {
   @ApiPropertyOptional({ format: 'date-time' })
   acceptedAt?: string;
 
-  @ApiPropertyOptional({ description: 'Absent where the policy accepted it.', example: 'ann' })
+  @ApiPropertyOptional({
+    description: 'Caller who accepted the change; absent if the policy accepted it.',
+    example: 'ann',
+  })
   acceptedBy?: string;
 }
 
@@ -124,7 +127,7 @@ class CardDetailView extends CardView implements RemoteAgentCardDetail {
     type: 'object',
     additionalProperties: true,
     nullable: true,
-    description: 'null where it was accepted that the agent has none.',
+    description: 'Pinned card; null if the agent was accepted without a card.',
     example: CARD,
   })
   card!: JsonObject | null;
@@ -133,12 +136,12 @@ class CardDetailView extends CardView implements RemoteAgentCardDetail {
     type: 'object',
     additionalProperties: true,
     nullable: true,
-    description: 'The card that waits to be accepted; null: there is none any more.',
+    description: 'Card that waits to be accepted; null if the agent no longer has one.',
     example: { ...CARD, name: 'Interpreter' },
   })
   seenCard?: JsonObject | null;
 
-  @ApiProperty({ type: [CardChangeView], description: 'The newest first.' })
+  @ApiProperty({ type: [CardChangeView], description: 'Changes, newest first.' })
   changes!: CardChangeView[];
 }
 
@@ -146,7 +149,7 @@ class CardProblemView implements CardProblem {
   @ApiProperty({ enum: ['error', 'warning'] })
   level!: CardProblem['level'];
 
-  @ApiProperty({ description: "The member; `''` is the whole.", example: 'skills[0].id' })
+  @ApiProperty({ description: "Path of the member; `''` for the whole card.", example: 'skills[0].id' })
   path!: string;
 
   @ApiProperty({ example: 'must be a string' })
@@ -159,18 +162,18 @@ class CardPreviewView implements CardPreview {
   url!: string;
 
   @ApiPropertyOptional({
-    description: 'Where the card was found; absent where there is none.',
+    description: 'URL of the card; absent if there is none.',
     example: `${EXAMPLE_URL}/.well-known/agent-card.json`,
   })
   cardUrl?: string;
 
-  @ApiPropertyOptional({ enum: ['1.0', '0.3', 'pre-1.0'], description: 'The version of A2A that the card is one of.' })
+  @ApiPropertyOptional({ enum: ['1.0', '0.3', 'pre-1.0'], description: 'A2A version of the card.' })
   version?: '1.0' | '0.3' | 'pre-1.0';
 
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'The AgentCard, in the form of A2A 1.0; absent where none could be read.',
+    description: 'AgentCard in the form of A2A 1.0; absent if none could be read.',
     example: CARD,
   })
   card?: AgentCard;
@@ -186,7 +189,7 @@ class CardPreviewView implements CardPreview {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'id, status and blocked of what is pinned; same: whether the card is that.',
+    description: 'id, status and blocked of the pinned card; same: true if the card equals it.',
     example: { id: '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11', status: 'pinned', blocked: false, same: true },
   })
   pin?: NonNullable<CardPreview['pin']>;
@@ -202,7 +205,7 @@ export class CardsController {
   constructor(private readonly cards: RemoteAgentCards) {}
 
   @Get()
-  @ApiOperation({ summary: 'The cards of agents that were called, in the order of their URLs.' })
+  @ApiOperation({ summary: 'Lists the cards of called agents, ordered by URL.' })
   @ApiOkResponse({ type: CardPageView })
   @ApiProblem(400, 'A parameter is malformed.')
   listAgentCards(@Query() query: CardsQuery, @Caller() { tenant }: Caller): Promise<CardPageView> {
@@ -210,7 +213,7 @@ export class CardsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'One card as it was pinned, the one that waits to be accepted, and all changes.' })
+  @ApiOperation({ summary: 'Returns a pinned card, the card that waits to be accepted, and all changes.' })
   @ApiOkResponse({ type: CardDetailView })
   @ApiProblem(404, 'There is no such card.')
   getAgentCard(@Param('id') id: string, @Caller() { tenant }: Caller): Promise<CardDetailView> {
@@ -219,7 +222,7 @@ export class CardsController {
 
   @Post(':id/accept')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Accepts what was seen last: it is pinned from now on, and calls go on.' })
+  @ApiOperation({ summary: 'Accepts the card that was seen last: it becomes the pinned card, and calls continue.' })
   @ApiOkResponse({ type: CardDetailView })
   @ApiBody({ type: AcceptBody, required: false })
   @ApiProblem(404, 'There is no such card.')
@@ -238,7 +241,7 @@ export class CardsController {
 export class CardPreviewQuery {
   @QueryText(isHttpUrl, `must be an http or https URL of at most ${LONGEST_URL} characters`, {
     required: true,
-    description: "The agent's base URL, or its card's.",
+    description: 'Base URL of the agent, or the URL of its card.',
     example: 'https://agent.example.com',
   })
   url!: string;
@@ -251,7 +254,9 @@ export class CardPreviewController {
   constructor(private readonly previews: CardPreviews) {}
 
   @Get()
-  @ApiOperation({ summary: "An agent's card as it is now, what is wrong with it, and whether its signature is valid." })
+  @ApiOperation({
+    summary: 'Fetches the current card of an agent and reports its problems and the state of its signature.',
+  })
   @ApiOkResponse({ type: CardPreviewView })
   @ApiProblem(400, 'The URL is missing or malformed.')
   previewAgentCard(@Query() { url }: CardPreviewQuery, @Caller() { tenant }: Caller): Promise<CardPreviewView> {

@@ -159,6 +159,6 @@ export function wakeJob(taskId: string, runAt: Date): Job {
 /** Returns the Task of a wake job. @throws TypeError for a payload of another shape */
 export function readWakePayload(payload: unknown): { taskId: string } {
   const { taskId } = (payload ?? {}) as Record<string, unknown>;
-  if (typeof taskId !== 'string') throw new TypeError('It names no task');
+  if (typeof taskId !== 'string') throw new TypeError('The job names no task');
   return { taskId };
 }

@@ -180,7 +180,7 @@ export class BatchRecovery {
   private reportFailure(cause: unknown): void {
     this.logger.warn(
       { err: cause, tasks: this.entries.length },
-      'The database cannot be written to at the moment; the journal tries again',
+      'The database cannot be written at the moment; the journal tries again',
     );
   }
 

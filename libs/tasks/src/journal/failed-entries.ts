@@ -342,7 +342,7 @@ export class SetAsideRetry {
   }
 
   private settleEntry(entry: JournalEntry, outcome: WriteOutcome): void {
-    this.logger.debug({ taskId: entry.taskId, outcome }, 'An event that was set aside is settled');
+    this.logger.debug({ taskId: entry.taskId, outcome }, 'The retry of an event that was set aside has ended');
     this.aside.settleFirst(entry, outcome);
   }
 

@@ -50,7 +50,7 @@ class TaskSizes {
     try {
       await this.pool.query({ name: 'keep-sizes', text: KEEP_SIZES, values });
     } catch (error) {
-      this.logger.warn({ err: error }, 'Tasks were read, but their sizes not kept; the next reader tries again');
+      this.logger.warn({ err: error }, 'The sizes of tasks could not be stored; the next reader tries again');
     }
   }
 }
@@ -100,7 +100,10 @@ class TaskSnapshots {
     try {
       await this.pool.query({ name: 'keep-snapshot', text: KEEP_SNAPSHOT, values });
     } catch (error) {
-      this.logger.warn({ err: error, taskId }, 'A task was read, but not kept folded; the next reader tries again');
+      this.logger.warn(
+        { err: error, taskId },
+        'The snapshot of a task could not be stored; the next reader tries again',
+      );
     }
   }
 }

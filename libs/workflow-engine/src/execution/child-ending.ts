@@ -307,7 +307,7 @@ async function recordableEnding(
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    filesLogger.error({ err: error, runId: context.taskId }, 'A file that a node has answered cannot be read');
+    filesLogger.error({ err: error, runId: context.taskId }, 'A file in the answer of a node cannot be read');
     return { kind: 'failed', status, error: 'a file of the answer cannot be read', failure: 'failed' };
   }
   return { ...ending, artifacts };

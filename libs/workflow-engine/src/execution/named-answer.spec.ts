@@ -39,11 +39,11 @@ async function refusalOf(log: readonly TaskEvent[], metadata?: { node: JsonValue
 
 describe('a Message to a run that waits', () => {
   it.each<[JsonValue, string]>([
-    ['zz', 'names no node of the run'],
-    ['a[3]', 'names a node that asks nothing'],
-    ['b', 'names a node that asks nothing'],
-    ['b[2]', 'names a node that asks nothing'],
-    ['c@1', 'names no node of the run'],
+    ['zz', 'must be a node of the run'],
+    ['a[3]', 'names a node without an open question'],
+    ['b', 'names a node without an open question'],
+    ['b[2]', 'names a node without an open question'],
+    ['c@1', 'must be a node of the run'],
     [null, 'must be the name of a node'],
   ])('for %j is refused: it %s', async (node, description) => {
     expect(await refusalOf(await askingLog(), { node })).toMatchObject({

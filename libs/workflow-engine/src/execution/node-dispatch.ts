@@ -285,7 +285,7 @@ const MOST_REFERENCES = 1_000;
 /** Reference in a tool's arguments to the text of the call. */
 const TOOL_TEXT = '{{text}}';
 
-const EMPTIED = 'stands for an empty text here: its node was skipped or canceled';
+const EMPTIED = 'becomes an empty text here: its node was skipped or canceled';
 
 /** Returns warnings about references of a node that do not resolve as their author may expect, each of them once. */
 export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEventNote[] {
@@ -300,7 +300,7 @@ export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEve
       seen.add(written);
       if (node.type === 'tool' && written === TOOL_TEXT) continue;
       if (!standsForSomething(run, id, suffix))
-        reported.set(written, isEmptied(run, id) ? EMPTIED : 'stands for nothing here and stays as it is written');
+        reported.set(written, isEmptied(run, id) ? EMPTIED : 'has no value here and stays unchanged');
       else if (suffix.length > 1 || (suffix.length === 1 && suffix[0] !== 'data'))
         reported.set(written, `stands for {{${id}}}: only .data is known`);
     }

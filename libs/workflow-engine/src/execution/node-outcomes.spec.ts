@@ -23,7 +23,7 @@ describe('an integer that a double cannot hold', () => {
         payload: {
           path: 'result',
           value: 3544790567247868000,
-          message: 'result may have been rounded: integers beyond 2^53 keep their digits as texts only',
+          message: 'result may have been rounded: give integers beyond 2^53 as texts',
         },
       },
     ]);

@@ -63,7 +63,7 @@ function roundedNumbers(node: NodeInstance, name: string, value: JsonValue): Run
     if (typeof at === 'number') {
       if (!mayBeRounded(at)) continue;
       const shown = textStart(path, LONGEST_PATH);
-      const message = `${shown} may have been rounded: integers beyond 2^53 keep their digits as texts only`;
+      const message = `${shown} may have been rounded: give integers beyond 2^53 as texts`;
       found.push(numberRounded.createNote(node, { path: shown, value: at, message }));
     } else if (Array.isArray(at)) {
       for (let index = at.length - 1; index >= 0; index -= 1) rest.push([`${path}[${index}]`, at[index] ?? null]);
@@ -97,7 +97,10 @@ export interface AttemptFailure {
 }
 
 /** Failure of a node that asks a question after the run has its outcome. */
-export const CANNOT_ASK: AttemptFailure = { kind: 'refused', error: 'it cannot ask: the run has its outcome' };
+export const CANNOT_ASK: AttemptFailure = {
+  kind: 'refused',
+  error: 'it cannot ask: the outcome of the run is already decided',
+};
 
 /** The run whose nodes end. */
 interface EndingRun {
@@ -251,7 +254,7 @@ function asksForTooLong(node: NodeInstance, attempt: AttemptFailure, retry: Retr
 }
 
 function longPause({ retryAfter = 0 }: AttemptFailure): string {
-  return `it asks to be called again in ${Math.round(retryAfter / 1_000)} s, later than a node waits`;
+  return `it asks to be called again in ${Math.round(retryAfter / 1_000)} s, longer than a node may wait`;
 }
 
 function failedInstance(node: NodeInstance, failure: WorkflowFailure): NodeInstance {

@@ -127,7 +127,7 @@ export class RunDecisions {
       return;
     }
     const values = this.createFilling(node).fillValue('config.values', definition.config['values'] ?? {});
-    if (!isJsonObject(values)) throw new FailedExpression('config.values gives no object');
+    if (!isJsonObject(values)) throw new FailedExpression('config.values must give an object');
     yield* this.completeWithResult(node, [dataPart(values)]);
   }
 
@@ -169,13 +169,15 @@ export class RunDecisions {
     const definition = state.graph.node(node.id);
     const until = evaluation.evaluateWaitEnd(node, now) ?? addMilliseconds(now, this.resolvePause(node));
     if (until.getTime() - now.getTime() <= LONGEST_DURATION) return until;
-    throw new FailedExpression(`config.${definition.config['until'] === undefined ? 'for' : 'until'} is beyond a year`);
+    throw new FailedExpression(
+      `config.${definition.config['until'] === undefined ? 'for' : 'until'} is more than a year away`,
+    );
   }
 
   private resolvePause(node: NodeInstance): number {
     const { config } = this.run.state.graph.node(node.id);
     const pause = parseDuration(this.createFilling(node).fillValue('config.for', config['for'] ?? ''));
-    if (pause === undefined) throw new FailedExpression('config.for gives no duration');
+    if (pause === undefined) throw new FailedExpression('config.for must give a duration');
     return pause;
   }
 

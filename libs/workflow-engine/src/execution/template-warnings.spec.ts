@@ -18,7 +18,7 @@ function warnedOf(prompt: string, { inputs = {}, parts }: Given): unknown[] {
   return templateWarnings(node, state).map(({ payload }) => payload['message']);
 }
 
-const NOTHING = 'stands for nothing here and stays as it is written';
+const NOTHING = 'has no value here and stays unchanged';
 
 describe('templateWarnings', () => {
   test('tells of what is not there', () => {

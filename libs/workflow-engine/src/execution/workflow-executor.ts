@@ -40,7 +40,7 @@ import { WorkflowRun } from './workflow-run.js';
 const FIELD = `message.metadata.${NODE_KEY}`;
 
 /**
- * Rejects a Message to a waiting run if it names a node that asks nothing: the run could not report that it was
+ * Rejects a Message to a waiting run if it names a node without an open question: the run could not report that it was
  * ignored. Runs that do not accept Messages at all are handled elsewhere.
  * @throws A2AError INVALID_PARAMS with a violation for `message.metadata.node`
  */
@@ -61,7 +61,7 @@ export async function refuseUnasked(
 function whatIsWrong(name: JsonValue, state: RunState): string {
   if (typeof name !== 'string') return 'must be the name of a node';
   const isKnown = state.findInstance(name) ?? state.nodes.get(readNodeId(name));
-  return isKnown ? 'names a node that asks nothing' : 'names no node of the run';
+  return isKnown ? 'names a node without an open question' : 'must be a node of the run';
 }
 
 /**

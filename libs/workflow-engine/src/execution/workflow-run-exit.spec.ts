@@ -19,7 +19,7 @@ const DEFINITION = extended(
   { bad: { config: { prompt: '${error.node}: ${error.kind}' } } },
 );
 
-const CANNOT_ASK = 'it cannot ask: the run has its outcome';
+const CANNOT_ASK = 'it cannot ask: the outcome of the run is already decided';
 const EXIT = { language: 2 as const, onExit: [{ node: 'always' }] };
 const SAYS = { always: { config: { prompt: '${nodes.m.status}' } } };
 const LIST = extended(workflowOf('m after always', 'm>after', EXIT), {
@@ -160,7 +160,7 @@ describe('the nodes that run when a run is over', () => {
         () => 'left',
         (error: unknown) => String(error),
       );
-      expect(await leaving).toMatch(isTakenOver ? 'the task goes on elsewhere' : 'left');
+      expect(await leaving).toMatch(isTakenOver ? 'another replica has taken over the task' : 'left');
       call.complete('cleared');
       expect(await rest).toBe('TASK_STATE_CANCELED');
     }
@@ -236,7 +236,7 @@ describe('a question that nobody answers in time', () => {
 
   test('fails its node where there is no default, and the question is withdrawn', async () => {
     const run = await unanswered(asking());
-    expect(run.state.error).toMatchObject({ kind: 'timeout', message: 'node "a": nobody answered within 48h' });
+    expect(run.state.error).toMatchObject({ kind: 'timeout', message: 'node "a": no answer within 48h' });
     expect(run.agents.cancels).toEqual([{ node: 'a', taskId: 'task-of-a' }]);
     expect(run.task.status.state).toBe('TASK_STATE_FAILED');
   });

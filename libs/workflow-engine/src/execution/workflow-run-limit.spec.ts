@@ -134,7 +134,7 @@ describe('A run whose log is nearly full', () => {
     (await run.agents.called('a', 2)).complete('done');
     (await run.agents.called('b')).complete('done');
     expect(await answered).toBe('TASK_STATE_COMPLETED');
-    const message = 'The log of the run has 800 of at most 1000 bytes (TASK_LIMIT): there the run fails.';
+    const message = 'The log of the run has 800 of at most 1000 bytes (TASK_LIMIT); at the limit the run fails.';
     expect(run.payloads('run.nearly-full')).toEqual([{ bytes: 800, limit: 1_000, message }]);
   });
 });

@@ -105,8 +105,8 @@ describe('a wait node in a run', () => {
   });
 
   test.each<[JsonObject, string]>([
-    [{ for: '${nodes.a.data.pause}' }, 'config.for gives no duration'],
-    [{ until: "now + duration('8784h')" }, 'config.until is beyond a year'],
+    [{ for: '${nodes.a.data.pause}' }, 'config.for must give a duration'],
+    [{ until: "now + duration('8784h')" }, 'config.until is more than a year away'],
     [{ until: 'now > now' }, 'config.until, at 0: this is no timestamp'],
   ])('cannot wait for %j', async (config, message) => {
     const run = new DrivenRun(around(wait(config)), answering({ a: says({ pause: 5 }) }));

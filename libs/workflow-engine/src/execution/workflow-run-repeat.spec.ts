@@ -287,7 +287,7 @@ describe('a node for each entry of a list', () => {
   });
 
   test.each<[string, Partial<EachConfig>, JsonObject | JsonObject[], string]>([
-    ['no list', {}, { a: 1 }, 'each.items gives no list'],
+    ['no list', {}, { a: 1 }, 'each.items must give a list'],
     ['too long a list', { maxItems: 2 }, [{}, {}, {}], 'each.items gives 3 items; 2 is the most'],
   ])('fails for %s, whatever its entries would do about a failure', async (_, config, data, message) => {
     const definition = extended(each(config), {

@@ -329,7 +329,7 @@ describe('a run with a deadline', () => {
     const definition = workflowOf('a b c', 'b>c', { deadline: '2h' });
     const run = await runOf(definition, answering({ b: hang }));
     expect(run.payloads('run.deadline')).toMatchObject([{ failure: { kind: 'deadline' } }]);
-    expect(run.state.error).toMatchObject({ kind: 'deadline', message: 'the run was not done within 2h' });
+    expect(run.state.error).toMatchObject({ kind: 'deadline', message: 'the run did not finish within 2h' });
     expect(run.agents.cancels).toEqual([{ node: 'b', taskId: 'task-of-b' }]);
     expect([...run.state.nodes.values()].map(({ status }) => status)).toEqual(['completed', 'canceled', 'skipped']);
     expect(run.task.status.state).toBe('TASK_STATE_FAILED');

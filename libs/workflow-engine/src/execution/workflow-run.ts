@@ -226,7 +226,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     this.calls = this.newCalls();
     const rerun = readTaskRerun(fold.first);
     this.reused = rerun && origin && createReusedResults(rerun, origin, { state, evaluation: this.evaluation });
-    if (rerun && !rerun.all && origin === undefined) this.fault = `the run ${rerun.origin} is not kept any more`;
+    if (rerun && !rerun.all && origin === undefined) this.fault = `the run ${rerun.origin} no longer exists`;
   }
 
   override async *runToEnd(): AsyncGenerator<TaskEvent, void, undefined> {
@@ -355,7 +355,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 
   private recordDeadline(at: number): TaskEvent {
-    const message = `the run was not done within ${this.state.definition.deadline ?? ''}`;
+    const message = `the run did not finish within ${this.state.definition.deadline ?? ''}`;
     return this.recordStep(
       runDeadline.createNote({ at: new Date(at).toISOString(), failure: { kind: 'deadline', message } }),
     );
@@ -384,7 +384,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     const over = this.calls.endLooksJob(node);
     const call = parts && this.calls.announceCall(node, parts);
     if (call) return yield withJob(this.recordStep(a2aSending.createNote(node, call)), over);
-    yield* this.givenUp(node, { kind: 'timeout', error: `nobody answered within ${deadline}` });
+    yield* this.givenUp(node, { kind: 'timeout', error: `no answer within ${deadline}` });
   }
 
   /** Makes announced calls, and waits for an update of any call or for a time. */

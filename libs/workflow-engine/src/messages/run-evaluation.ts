@@ -269,7 +269,7 @@ export class RunEvaluation {
     const value =
       items &&
       this.evaluateMember('each.items', budget, () => evaluateExpression(items, this.variablesFor(node), budget));
-    if (!Array.isArray(value)) throw new FailedExpression('each.items gives no list');
+    if (!Array.isArray(value)) throw new FailedExpression('each.items must give a list');
     return value;
   }
 

@@ -90,6 +90,6 @@ describe('a rerun', () => {
     const run = new DrivenRun(CHAIN, echoing());
     await run.start('hello', rerunMetadata({ origin: 'gone', from: ['a'] }));
     expect(run.state.status).toBe('failed');
-    expect(run.state.error?.message).toBe('the run gone is not kept any more');
+    expect(run.state.error?.message).toBe('the run gone no longer exists');
   });
 });

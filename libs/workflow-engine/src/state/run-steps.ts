@@ -149,7 +149,7 @@ const runNearlyFull = new RunStep<{ bytes: number; limit: number; message: strin
 
 /** Creates the warning that the log of the run is nearly full. */
 export function createNearlyFullNote({ bytes, limit }: { bytes: number; limit: number }): RunEventNote {
-  const message = `The log of the run has ${bytes} of at most ${limit} bytes (TASK_LIMIT): there the run fails.`;
+  const message = `The log of the run has ${bytes} of at most ${limit} bytes (TASK_LIMIT); at the limit the run fails.`;
   return runNearlyFull.createNote({ bytes, limit, message });
 }
 

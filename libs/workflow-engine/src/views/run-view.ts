@@ -274,7 +274,7 @@ export function runView(source: RunSource): RunView {
   };
 }
 
-const GONE = 'The definition that the run was started with is gone: it can be canceled, and nothing else.';
+const GONE = 'The definition that the run was started with is gone: the run can only be canceled.';
 
 function foldedTask([first, ...rest]: readonly TaskEvent[]): Partial<Task> {
   if (first === undefined) return {};

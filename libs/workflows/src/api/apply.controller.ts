@@ -51,7 +51,7 @@ class SentWorkflow {
     type: String,
     nullable: true,
     pattern: REVISION.source,
-    description: 'The revision that it has to have until now; null: there must be none. Absent: whichever it has.',
+    description: 'Expected current revision; null: the workflow must not exist; absent: any revision.',
     example: '7',
   })
   @ValidateIf((_, value) => value !== undefined && value !== null)
@@ -75,7 +75,7 @@ class ApplyBody {
 
   @ApiPropertyOptional({
     pattern: MARK.source,
-    description: 'Says of all of them where they come from, such as a folder.',
+    description: 'Mark of the origin of the workflows, such as a folder.',
     example: 'team-a/workflows',
   })
   @IsOptional()
@@ -83,7 +83,7 @@ class ApplyBody {
   mark?: string;
 
   @ApiPropertyOptional({
-    description: 'Whether workflows of the same mark that were not sent are deleted.',
+    description: 'True if workflows of the same mark that are not in the request are deleted.',
     default: false,
   })
   @IsOptional()
@@ -92,8 +92,8 @@ class ApplyBody {
 
   @ApiPropertyOptional({
     description:
-      'False: a workflow that is there, was last applied under another mark or none, and differs is not replaced unless ' +
-      'its expected revision is sent; nothing is saved then.',
+      'False: an existing workflow with another mark or none that differs is replaced only if ' +
+      'its expected revision is sent; otherwise nothing is saved.',
     default: true,
   })
   @IsOptional()
@@ -118,9 +118,12 @@ type ApplyAction = (typeof ACTIONS)[number];
 class AppliedWorkflow {
   @ApiProperty({ example: 'greeting' }) name!: string;
   @ApiProperty({ enum: ACTIONS }) action!: ApplyAction;
-  @ApiPropertyOptional({ description: 'The one that it has now; absent where it was deleted.', example: '8' })
+  @ApiPropertyOptional({ description: 'Revision of the workflow now; absent if it was deleted.', example: '8' })
   revision?: string;
-  @ApiPropertyOptional({ type: [WorkflowProblemView], description: 'What its author is told of; absent: nothing.' })
+  @ApiPropertyOptional({
+    type: [WorkflowProblemView],
+    description: 'Warnings for the author; absent if there are none.',
+  })
   problems?: WorkflowProblem[];
 }
 
@@ -340,7 +343,7 @@ function viewOf(outcomes: readonly ApplyOutcome[]): AppliedView {
 
 /** Query parameters of `POST /api/apply`. */
 class ApplyQuery {
-  @QueryFlag({ description: 'Whether it is only said what would be done.' })
+  @QueryFlag({ description: 'Dry run: reports the changes without applying them.' })
   dryRun = false;
 }
 
@@ -353,13 +356,13 @@ export class ApplyController {
   @Post()
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Saves several workflows, all of them or none.',
-    description: 'What is as it was sent stays as it is, and gets no new revision.',
+    summary: 'Saves several workflows atomically.',
+    description: 'Unchanged workflows get no new revision.',
   })
   @ApiBody({ type: ApplyBody, examples: APPLY_EXAMPLES })
   @ApiOkResponse({ type: AppliedView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(412, 'A workflow has another revision than was expected, or `adopt` is false and it is not of this mark.')
+  @ApiProblem(412, 'A workflow does not have the expected revision, or `adopt` is false and it has another mark.')
   @ApiProblem(422, 'A graph is invalid: one entry per problem.')
   applyWorkflows(
     @Body() body: ApplyBody,

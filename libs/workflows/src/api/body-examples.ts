@@ -2,7 +2,7 @@
 
 const GREETING = {
   name: 'greeting',
-  description: 'Greets whoever it is told of.',
+  description: 'Greets a person by name.',
   nodes: [
     { id: 'name', type: 'input' },
     { id: 'writer', type: 'agent', config: { prompt: 'Good day, {{name}}!' } },

@@ -82,8 +82,8 @@ describe('the workflows that nodes name', () => {
     const given = (inputs: JsonObject) =>
       named('parent', { id: 'c', type: 'workflow', config: { workflow: 'child', inputs } });
     expect(await save(given({ b: 1, x: 2 }))).toEqual([
-      'error UNKNOWN_INPUT nodes[1].config.inputs.x: workflow node "c": inputs.x is no input of what it runs',
-      'error MISSING_INPUT nodes[1].config.inputs.a: workflow node "c": inputs.a is required by what it runs',
+      'error UNKNOWN_INPUT nodes[1].config.inputs.x: workflow node "c": inputs.x is not an input of the workflow that it runs',
+      'error MISSING_INPUT nodes[1].config.inputs.a: workflow node "c": inputs.a is required by the workflow that it runs',
     ]);
     expect(await save(given({ a: 1 }))).toEqual([]);
   });
@@ -93,10 +93,10 @@ describe('the workflows that nodes name', () => {
     await save(named('b', runs('a')));
     await save(named('c', around(runs('b'))));
     expect(await save(named('a', runs('c')))).toEqual([
-      'error LOOP_DETECTED nodes[1].config.workflow: workflow node "run_c": workflow "a" would run itself again (c → b → a)',
+      'error LOOP_DETECTED nodes[1].config.workflow: workflow node "run_c": workflow "a" would run itself (c → b → a)',
     ]);
     expect(await save(named('d', around(runs('d'))))).toEqual([
-      'error LOOP_DETECTED nodes[1].config.body.nodes[0].config.workflow: workflow node "inline": workflow "d" would run itself again',
+      'error LOOP_DETECTED nodes[1].config.body.nodes[0].config.workflow: workflow node "inline": workflow "d" would run itself',
     ]);
   });
 
@@ -119,7 +119,7 @@ describe('the workflows that nodes name', () => {
     await save(named('w0'));
     for (let n = 1; n <= 10; n += 1) expect(await save(named(`w${n}`, runs(`w${n - 1}`)))).toEqual([]);
     expect(await save(named('w11', runs('w10')))).toEqual([
-      'error DEPTH_EXCEEDED nodes[1].config.workflow: workflow node "run_w10": at most 10 runs lie in each other below the first, with "w10" 11',
+      'error DEPTH_EXCEEDED nodes[1].config.workflow: workflow node "run_w10": at most 10 runs can be nested below the first, with "w10" 11',
     ]);
     expect(await save(named('around', around(around(runs('w8')))))).toEqual([
       expect.stringContaining(

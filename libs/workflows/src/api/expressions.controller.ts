@@ -23,7 +23,7 @@ class ExpressionBody {
   expression?: string;
 
   @ApiPropertyOptional({
-    description: 'In place of an expression: JSON of which the texts may have ${expressions}, and {{references}}.',
+    description: 'Alternative to an expression: JSON whose strings may contain ${expressions} and {{references}}.',
     example: { text: 'Draft ${iteration} of {{topic}}' },
   })
   @IsOptional()
@@ -32,7 +32,7 @@ class ExpressionBody {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'The definition that it stands in, which may have other errors.',
+    description: 'Definition that contains the expression; it may have other errors.',
     example: {
       name: 'publish',
       nodes: [
@@ -47,7 +47,7 @@ class ExpressionBody {
   definition?: JsonObject;
 
   @ApiPropertyOptional({
-    description: 'Where in the definition it stands, or will stand: of a node or an edge that is there.',
+    description: 'Path of the expression in the definition, in an existing node or edge.',
     examples: ['edges[0].when', 'nodes[1].each.items', 'nodes[1].config.prompt'],
   })
   @IsOptional()
@@ -62,12 +62,12 @@ export class ExpressionVariableView implements ExpressionVariable {
 
   @ApiPropertyOptional({
     type: [String],
-    description: 'What may stand behind it; absent: whatever the value has.',
+    description: 'Members that may follow the name; absent: all members of the value.',
     example: ['gate'],
   })
   members?: string[];
 
-  @ApiPropertyOptional({ type: [String], description: 'What may stand behind each member.', example: ['text', 'data'] })
+  @ApiPropertyOptional({ type: [String], description: 'Names that may follow each member.', example: ['text', 'data'] })
   fields?: string[];
 }
 
@@ -76,7 +76,7 @@ class ExpressionProblems {
   @ApiProperty({ type: [WorkflowProblemView] })
   problems!: WorkflowProblem[];
 
-  @ApiProperty({ type: [ExpressionVariableView], description: 'What there is at the path; empty without one.' })
+  @ApiProperty({ type: [ExpressionVariableView], description: 'Variables at the path; empty without a path.' })
   variables!: ExpressionVariable[];
 }
 
@@ -87,14 +87,12 @@ export class ExpressionsController {
   @Post('check')
   @HttpCode(200)
   @ApiOperation({
-    summary:
-      'Says what is wrong with an expression, or with a text that has some, and what may be named where it stands.',
-    description:
-      'The definition around it may have other errors. Without a definition and a path only its syntax is checked.',
+    summary: 'Checks an expression, or a string that contains some, and lists the variables at its path.',
+    description: 'The definition may have other errors. Without a definition and a path, only the syntax is checked.',
   })
   @ApiBody({ type: ExpressionBody, examples: EXPRESSION_EXAMPLES })
   @ApiOkResponse({ type: ExpressionProblems })
-  @ApiProblem(400, 'The body is malformed, or its definition, or there is nothing at the path.')
+  @ApiProblem(400, 'The body or its definition is malformed, or the path names nothing.')
   checkExpression(@Body() { expression, template, definition: sent, path }: ExpressionBody): ExpressionProblems {
     const content = expressionContent(expression ?? undefined, template);
     const definition = sent ? definitionIn(sent) : undefined;

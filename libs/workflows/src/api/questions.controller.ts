@@ -21,8 +21,8 @@ const MOST_PARTS = 100;
 const CONTENTS = ['text', 'raw', 'url', 'data'];
 const TEXTS = ['text', 'raw', 'url', 'mediaType', 'filename'];
 const FORM = { type: 'object', additionalProperties: true } as const;
-const RUN = { description: 'The A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
-const NODE = { description: 'The node, or the instance of it that asks.', example: 'gate' };
+const RUN = { description: 'A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
+const NODE = { description: 'Node or instance that asks.', example: 'gate' };
 const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200}) (\S{1,200})$/;
 
 /** Answer to a question of a node. */
@@ -36,7 +36,7 @@ class AnswerBody {
     items: { type: 'object', additionalProperties: true },
     minItems: 1,
     maxItems: MOST_PARTS,
-    description: 'A2A Parts: one of data where the question has a form, else text.',
+    description: 'A2A Parts: one data Part if the question has a form, else text.',
     example: [{ data: { decision: 'yes' } }],
   })
   @ValidateBy(
@@ -49,13 +49,13 @@ class AnswerBody {
 
 class TakenAnswer {
   @ApiProperty(RUN) runId!: string;
-  @ApiProperty({ description: 'The instance that was answered.', example: 'gate' }) instance!: string;
+  @ApiProperty({ description: 'Instance that was answered.', example: 'gate' }) instance!: string;
 }
 
 /** Query parameters of the inbox. */
 class InboxQuery {
   @QueryText((text) => text !== '' && text.length <= LONGEST_LABEL, `must have 1 to ${LONGEST_LABEL} characters`, {
-    description: 'Only questions with this label.',
+    description: 'Lists only questions with this label.',
     example: 'editors',
   })
   assignee?: string;
@@ -80,11 +80,11 @@ class InboxItem {
   @ApiProperty(RUN) runId!: string;
   @ApiProperty({ example: 'review' }) workflow!: string;
   @ApiProperty({ example: 'gate' }) node!: string;
-  @ApiProperty({ description: 'What an answer names.', example: 'gate' }) instance!: string;
+  @ApiProperty({ description: 'Instance that an answer names.', example: 'gate' }) instance!: string;
   @ApiProperty({ example: 'Publish?' }) text!: string;
   @ApiPropertyOptional({
     ...FORM,
-    description: 'The JSON Schema of the data that answers; absent: text does.',
+    description: 'JSON Schema of the data of the answer; without it the answer is text.',
     example: { type: 'object', properties: { decision: { enum: ['yes', 'no'] } } },
   })
   form?: JsonObject;
@@ -172,8 +172,8 @@ export class QuestionsController {
 
   @Get('inbox')
   @ApiOperation({
-    summary: "What the caller's runs ask, the longest asked first.",
-    description: 'A question is here until it is answered, or its run goes on without an answer.',
+    summary: "Lists the open questions of the caller's runs, oldest first.",
+    description: 'A question is listed until it is answered, or its run continues without an answer.',
   })
   @ApiOkResponse({ type: InboxPage })
   @ApiProblem(400, 'A parameter is malformed.')
@@ -183,12 +183,12 @@ export class QuestionsController {
 
   @Post('runs/:id/answers')
   @HttpCode(202)
-  @ApiOperation({ summary: 'Answers what a node of a run asks; the run goes on.' })
+  @ApiOperation({ summary: 'Answers a question of a node; the run continues.' })
   @ApiBody({ type: AnswerBody })
   @ApiAcceptedResponse({ type: TakenAnswer })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(404, 'run not found, or node not found')
-  @ApiProblem(409, 'The node asks nothing, or asks no more.')
+  @ApiProblem(409, 'The node has no open question.')
   @ApiProblem(422, 'The answer does not fit the form of the question, or the agent of the node cannot read it.')
   @ApiLargeAnswer()
   async answerQuestion(@Param('id') id: string, @Body() body: AnswerBody, @Call() call: ApiCall): Promise<TakenAnswer> {

@@ -109,7 +109,7 @@ function askingNode({ process, state }: AskingRun, name: string): NodeInstance {
   const { state: taskState } = process.header;
   if (isTerminalState(taskState)) throw endedProcessError(RUN, `it is ${runStatus(taskState)}`);
   const asking = namedNode(state.frontier.waiting, name);
-  if (asking.length === 0) throw new ProblemError(409, `node "${name}" asks nothing`);
+  if (asking.length === 0) throw new ProblemError(409, `node "${name}" has no open question`);
   if (asking.length === 1) return asking[0]!;
   const names = asking.slice(0, 10).map(({ instance }) => instance);
   const detail = `names ${asking.length} instances that ask: ${names.join(', ')}${asking.length > names.length ? ', …' : ''}`;

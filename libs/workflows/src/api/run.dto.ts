@@ -49,7 +49,7 @@ export class RunBody {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'The inputs by node id.',
+    description: 'Inputs by node id.',
     example: { name: 'Ada' },
   })
   @IsOptional()
@@ -78,7 +78,7 @@ export class RerunBody {
   @ApiPropertyOptional({
     type: [String],
     maxItems: MOST_NAMED,
-    description: 'Nodes or instances that are run anew, with everything after them.',
+    description: 'Nodes or instances to run again, with all that follow them.',
     example: ['draft', 'tr[17]'],
   })
   @IsOptional()
@@ -88,7 +88,7 @@ export class RerunBody {
   from?: string[];
 
   @ApiPropertyOptional({
-    description: 'Whether all that failed is run anew, with everything after it.',
+    description: 'True if all failed nodes run again, with all that follow them.',
     example: false,
   })
   @IsOptional()
@@ -98,14 +98,17 @@ export class RerunBody {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'Other inputs, all of them.',
+    description: 'Inputs that replace all inputs of the original run.',
     example: { topic: 'tea' },
   })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
   inputs?: JsonObject;
 
-  @ApiPropertyOptional({ description: "Another revision of the workflow; the run's own unless named.", example: '12' })
+  @ApiPropertyOptional({
+    description: 'Revision of the workflow; default: the revision of the original run.',
+    example: '12',
+  })
   @IsOptional()
   @IsString({ message: 'must be a string' })
   revision?: string;
@@ -126,7 +129,7 @@ function notToBeRerun(entries: ProblemEntry[]): ProblemError {
 
 /** Query parameters of a streamed run start. */
 export class RunStreamQuery {
-  @QueryFlag({ description: 'Whether the run is canceled when its reader leaves.' })
+  @QueryFlag({ description: 'True if the run is canceled when the client disconnects.' })
   cancelOnDisconnect = false;
 }
 
@@ -134,7 +137,7 @@ export class RunStreamQuery {
 export class RunEventsQuery {
   @QueryFlag({
     default: true,
-    description: 'Whether what comes is waited for; `false`: the stream ends with the last event so far.',
+    description: 'True if the stream waits for further events; `false`: it ends with the last event so far.',
   })
   live = true;
 }
@@ -148,7 +151,7 @@ export class RunQuery extends PageQuery {
   workflow?: string;
 
   @QueryText((id) => RUN.test(id), 'is not an id of a run', {
-    description: 'The runs that nodes of this run are; without it only those that are no nodes are listed.',
+    description: 'Lists the child runs of this run; without it, only top-level runs are listed.',
     example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
   })
   parent?: string;
@@ -157,12 +160,12 @@ export class RunQuery extends PageQuery {
   status?: RunStatus;
 
   @QueryText((text) => text.length <= MAX_SEARCH, `must have at most ${MAX_SEARCH} characters`, {
-    description: "What the workflow's name has in it, in any case of letters, or the run's id begins with.",
+    description: "Part of the workflow's name, ignoring case, or prefix of the run's id.",
     example: 'greet',
   })
   q?: string;
 
-  @QueryTime({ description: 'Runs that have changed since then.', example: '2026-01-31T09:30:00Z' })
+  @QueryTime({ description: 'Lists only runs updated since this time.', example: '2026-01-31T09:30:00Z' })
   since?: Date;
 }
 
@@ -197,7 +200,7 @@ export class InstancesQuery {
 
 const RUN_STATUS = { enum: Object.keys(STATES_OF), example: 'completed' };
 const OUTCOMES = ['acknowledged', 'refused', 'unreachable', 'not-started', 'unknown'];
-const RUN_ID = { description: 'The A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
+const RUN_ID = { description: 'A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
 const CHILD = '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70';
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 const OBJECT = { type: 'object', additionalProperties: true } as const;
@@ -213,7 +216,7 @@ export class StartedRun {
 }
 
 export class StartedRerun extends StartedRun {
-  @ApiProperty({ ...RUN_ID, description: 'The run that it begins with.' }) origin!: string;
+  @ApiProperty({ ...RUN_ID, description: 'Original run whose results the new run takes over.' }) origin!: string;
 }
 
 class RunFork extends StartedRun {
@@ -222,7 +225,7 @@ class RunFork extends StartedRun {
 }
 
 export class RunForks {
-  @ApiProperty({ type: [RunFork], description: 'The newest first.' }) forks!: RunFork[];
+  @ApiProperty({ type: [RunFork], description: 'Forks, newest first.' }) forks!: RunFork[];
 }
 
 /** Outcome for a remote Task when its run was canceled. */
@@ -239,10 +242,11 @@ export class CanceledRun extends StartedRun {
 }
 
 class RunFailure implements WorkflowFailure {
-  @ApiProperty({ type: String, description: 'Why it failed, as `retry` names it.', example: 'timeout' })
+  @ApiProperty({ type: String, description: 'Kind of the failure, as in `retry`.', example: 'timeout' })
   kind!: FailureKind;
   @ApiPropertyOptional({ example: 'writer' }) node?: string;
-  @ApiPropertyOptional({ description: 'Where a node has more than one.', example: 'writer@2' }) instance?: string;
+  @ApiPropertyOptional({ description: 'Instance that failed, if the node has more than one.', example: 'writer@2' })
+  instance?: string;
   @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
 }
 
@@ -266,11 +270,11 @@ export class RunPage {
 class RunNodeWait implements NodeWait {
   @ApiProperty({ enum: ['input-required', 'auth-required', 'timer', 'retry'] }) state!: NodeWait['state'];
   @ApiPropertyOptional({
-    description: 'What its agent says; for a node with a list, the questions of its entries, a line each.',
+    description: 'Message of the agent; for a node with a list, the questions of its entries, one per line.',
     example: 'Which language?',
   })
   message?: string;
-  @ApiPropertyOptional({ ...TIME, description: 'Until when nothing is done.' }) until?: string;
+  @ApiPropertyOptional({ ...TIME, description: 'Time at which the wait ends.' }) until?: string;
 }
 
 export class RunNode implements NodeView {
@@ -278,18 +282,18 @@ export class RunNode implements NodeView {
   @ApiProperty({ type: 'integer', example: 1 }) attempts!: number;
   @ApiPropertyOptional({ example: CHILD }) taskId?: string;
   @ApiProperty({ example: 'https://parley.example/a2a/workflows/greeting/nodes/writer' }) agentUrl!: string;
-  @ApiPropertyOptional({ description: 'While it waits: for an answer, a time, or to be tried again.' })
+  @ApiPropertyOptional({ description: 'Reason to wait: an answer, a time, or a retry.' })
   waitsFor?: RunNodeWait;
   @ApiProperty(ARTIFACTS) artifacts!: Artifact[];
   @ApiPropertyOptional({ example: 'the model gave no answer' }) error?: string;
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'integer' },
-    description: 'Of a node that runs more than once: how many instances of it there are, and how many in each status.',
+    description: 'Number of instances, in all and by status, of a node that runs more than once.',
     example: { total: 3, completed: 2, failed: 1 },
   })
   counts?: InstanceCounts;
-  @ApiPropertyOptional({ ...RUN_ID, description: 'The run that its result was taken over from.' }) origin?: string;
+  @ApiPropertyOptional({ ...RUN_ID, description: 'Run from which the result was taken over.' }) origin?: string;
   @ApiPropertyOptional(TIME) startedAt?: string;
   @ApiPropertyOptional(TIME) finishedAt?: string;
 }
@@ -301,7 +305,7 @@ export class RunNodeDetail extends RunNode implements NodeDetail {
   @ApiPropertyOptional({
     type: 'array',
     items: OBJECT,
-    description: 'A2A Parts; absent while it was never started.',
+    description: 'A2A Parts; absent if the node was never started.',
     example: PARTS,
   })
   input?: Part[];
@@ -320,32 +324,32 @@ class RunInstance implements InstanceView {
   @ApiPropertyOptional({ example: CHILD }) taskId?: string;
   @ApiPropertyOptional({ type: RunFailure }) error?: RunFailure;
   @ApiPropertyOptional({ enum: ['off', 'broken', 'out-of-reach', 'failure', 'canceled'] }) because?: SkipReason;
-  @ApiPropertyOptional({ description: 'While nothing is done: for what, and until when.' }) waitsFor?: InstanceWait;
-  @ApiPropertyOptional({ description: 'The run that its result was taken over from.', example: CHILD }) origin?: string;
+  @ApiPropertyOptional({ description: 'Reason to wait, and time at which the wait ends.' }) waitsFor?: InstanceWait;
+  @ApiPropertyOptional({ description: 'Run from which the result was taken over.', example: CHILD }) origin?: string;
   @ApiPropertyOptional(TIME) startedAt?: string;
   @ApiPropertyOptional(TIME) finishedAt?: string;
 }
 
 export class RunInstances {
-  @ApiProperty({ type: [RunInstance], description: 'In the order in which they came to be.' })
+  @ApiProperty({ type: [RunInstance], description: 'Instances in the order of their creation.' })
   instances!: RunInstance[];
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
 @ApiExtraModels(RunNode)
 export class RunDetail extends RunSummary implements RunView {
-  @ApiPropertyOptional({ ...RUN_ID, description: 'The run that it began with, where it is a rerun.' }) origin?: string;
-  @ApiPropertyOptional({ type: [CanceledNode], description: 'What became of each remote Task, once it was canceled.' })
+  @ApiPropertyOptional({ ...RUN_ID, description: 'Original run, if this run is a rerun.' }) origin?: string;
+  @ApiPropertyOptional({ type: [CanceledNode], description: 'Outcome of the cancel for each remote Task.' })
   children?: CanceledNode[];
   @ApiProperty({ type: 'object', additionalProperties: { $ref: getSchemaPath(RunNode) } })
   nodes!: Record<string, RunNode>;
   @ApiProperty({
     ...OBJECT,
-    description: 'The inputs, and the text of each node.',
+    description: 'Inputs, and the text of each node.',
     example: { topic: 'world', writer: 'Hello, world!' },
   })
   state!: JsonObject;
   @ApiProperty({ type: 'object', additionalProperties: ARTIFACTS }) artifacts!: Record<string, Artifact[]>;
-  @ApiProperty({ description: 'The trace that it belongs to.', example: '4bf92f3577b34da6a3ce929d0e0e4736' })
+  @ApiProperty({ description: 'Id of the trace of the run.', example: '4bf92f3577b34da6a3ce929d0e0e4736' })
   trace_id!: string;
 }

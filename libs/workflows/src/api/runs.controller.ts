@@ -154,7 +154,7 @@ export class RunsController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Runs, the one that changed last first.' })
+  @ApiOperation({ summary: 'Lists runs, most recently updated first.' })
   @ApiOkResponse({ type: RunPage })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiLargeAnswer()
@@ -163,7 +163,7 @@ export class RunsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: "One run with every node's state." })
+  @ApiOperation({ summary: 'Returns one run with the state of every node.' })
   @ApiOkResponse({ type: RunDetail })
   @ApiProblem(404, 'run not found')
   @ApiLargeAnswer()
@@ -172,7 +172,7 @@ export class RunsController {
   }
 
   @Get(':id/workflow')
-  @ApiOperation({ summary: 'The workflow as it was when the run was started.' })
+  @ApiOperation({ summary: 'Returns the workflow as it was when the run started.' })
   @ApiOkResponse({ type: WorkflowBody })
   @ApiProblem(404, 'run not found')
   getRunWorkflow(@Param('id') id: string, @Scope() scope: TaskScope): Promise<WorkflowDefinition> {
@@ -180,7 +180,7 @@ export class RunsController {
   }
 
   @Get(':id/nodes/:node')
-  @ApiOperation({ summary: 'One node of a run, with what it was sent.' })
+  @ApiOperation({ summary: 'Returns one node of a run with its input.' })
   @ApiOkResponse({ type: RunNodeDetail })
   @ApiProblem(404, 'run not found, or node not found')
   @ApiLargeAnswer()
@@ -190,7 +190,7 @@ export class RunsController {
 
   @Get(':id/instances')
   @ApiOperation({
-    summary: "The instances of a run's nodes: one of most, and one for each iteration and entry of a list.",
+    summary: "Lists the instances of a run's nodes: one per node, iteration and list entry.",
   })
   @ApiOkResponse({ type: RunInstances })
   @ApiProblem(400, 'A parameter is malformed.')
@@ -201,7 +201,7 @@ export class RunsController {
   }
 
   @Get(':id/events')
-  @ApiEventStream("A run's events, from the first one or after a cursor, then live until it has ended.", '`done`')
+  @ApiEventStream('Streams the events of a run, from the first or after a cursor, until the run has ended.', '`done`')
   @ApiProblem(404, 'run not found')
   async streamRunEvents(
     @Param('id') id: string,
@@ -218,10 +218,10 @@ export class RunsController {
   @Post(':id/rerun')
   @HttpCode(202)
   @ApiOperation({
-    summary: 'Starts a new run that takes over results of one that has ended.',
+    summary: 'Starts a new run that takes over results of an ended run.',
     description:
-      'What is named in `from`, and with `failed` what failed, is run anew with everything after it; without a body everything is. ' +
-      'With other `inputs` or another `revision` also whatever these change.',
+      'Runs the nodes of `from`, and with `failed` the failed nodes, again with all that follow; without a body, all nodes. ' +
+      'Other `inputs` or another `revision` also rerun the nodes that they change.',
   })
   @ApiBody({ type: RerunBody, required: false, examples: RERUN_EXAMPLES })
   @ApiAcceptedResponse({ type: StartedRerun })
@@ -229,7 +229,7 @@ export class RunsController {
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(404, 'run not found')
   @ApiProblem(409, 'The run has not ended.')
-  @ApiProblem(422, 'There is no such instance or revision, or the inputs do not fit.')
+  @ApiProblem(422, 'The instance or the revision does not exist, or the inputs are invalid.')
   @ApiLargeAnswer()
   async startRerun(
     @Param('id') id: string,
@@ -244,7 +244,7 @@ export class RunsController {
   }
 
   @Get(':id/forks')
-  @ApiOperation({ summary: 'The runs that began with a run.' })
+  @ApiOperation({ summary: 'Lists the reruns of a run.' })
   @ApiOkResponse({ type: RunForks })
   @ApiProblem(404, 'run not found')
   @ApiLargeAnswer()
@@ -254,10 +254,10 @@ export class RunsController {
 
   @Post(':id/cancel')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Cancels a run and tells what became of each remote Task.' })
+  @ApiOperation({ summary: 'Cancels a run and reports the outcome for each remote Task.' })
   @ApiOkResponse({ type: CanceledRun })
   @ApiProblem(404, 'run not found')
-  @ApiProblem(409, 'The run has ended otherwise.')
+  @ApiProblem(409, 'The run has ended with another outcome.')
   @ApiLargeAnswer()
   cancelRun(@Param('id') id: string, @Call() call: ApiCall): Promise<CanceledRun> {
     return this.runs.cancelRun(id, call);
@@ -299,7 +299,7 @@ export class WorkflowRunsController {
   @Post('run')
   @ApiOperation({
     summary: 'Starts a run and streams its events until it has ended.',
-    description: 'A body that is empty or no JSON stands for no inputs. Disconnecting does not stop the run.',
+    description: 'A body that is empty or not JSON means no inputs. Disconnecting does not stop the run.',
   })
   @ApiBody({ type: RunBody, required: false })
   @ApiEvents('`done`')

@@ -70,7 +70,7 @@ describe('tools that are named as agents are', () => {
   it('are warnings where no MCP server has this name, with the name to write', async () => {
     const { found, asked } = await problems(['workflows/poet', 'nodes/look', 'workflow/poet', 'calculator']);
     const detail =
-      '"workflows/poet" names a tool of an MCP server "workflows", which is not there; name an agent as "agent:workflows/poet"';
+      '"workflows/poet" names a tool of an MCP server "workflows", which does not exist; name an agent as "agent:workflows/poet"';
     expect(found).toEqual(
       [
         ['a', 'nodes[0].config.tools[0]'],

@@ -90,7 +90,7 @@ async function findMistakenTools(
     .filter(({ name }) => missing.has(readServerName(name)))
     .map(({ name, path, node }) => {
       const quoted = textStart(name, LONGEST_QUOTE);
-      const text = `"${quoted}" names a tool of an MCP server "${readServerName(name)}", which is not there; name an agent as "agent:${quoted}"`;
+      const text = `"${quoted}" names a tool of an MCP server "${readServerName(name)}", which does not exist; name an agent as "agent:${quoted}"`;
       return warningProblem('UNKNOWN_TOOL_SERVER', path, `agent node "${node}": ${text}`, { node });
     });
 }

@@ -67,7 +67,7 @@ export class WorkflowRevisionsController {
   constructor(private readonly store: WorkflowStore) {}
 
   @Get()
-  @ApiOperation({ summary: 'The revisions of a workflow, the newest first.' })
+  @ApiOperation({ summary: 'Lists the revisions of a workflow, newest first.' })
   @ApiOkResponse({ type: RevisionPage })
   @ApiProblem(400, 'A parameter is malformed.')
   async listWorkflowRevisions(
@@ -86,7 +86,7 @@ export class WorkflowRevisionsController {
   }
 
   @Get(':revision')
-  @ApiOperation({ summary: 'A workflow as it was saved once.' })
+  @ApiOperation({ summary: 'Returns one revision of a workflow.' })
   @ApiOkResponse({ type: WorkflowView })
   async getWorkflowRevision(
     @Param('name') name: string,
@@ -118,7 +118,7 @@ export class WorkflowSchemaController {
   }
 
   @Get('workflow.json')
-  @ApiOperation({ summary: 'The JSON Schema (2020-12) of workflow definitions.' })
+  @ApiOperation({ summary: 'Returns the JSON Schema (2020-12) of workflow definitions.' })
   @ApiOkResponse({
     content: {
       'application/schema+json': {
@@ -143,7 +143,7 @@ const MOST_TRIES = 10;
 /** Query parameters of a save. */
 class StrictQuery {
   @QueryFlag({
-    description: 'Whether warnings, such as of references that stand for nothing, are refused like errors.',
+    description: 'True if warnings, such as unresolved references, are rejected like errors.',
   })
   strict = false;
 }
@@ -166,7 +166,7 @@ export class WorkflowsController {
   @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
   @ApiCreatedResponse({ type: SavedWorkflowView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(409, 'There is a workflow of this name.')
+  @ApiProblem(409, 'A workflow of this name exists already.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
   async createWorkflow(
     @Body() body: WorkflowBody,
@@ -184,7 +184,7 @@ export class WorkflowsController {
 
   @Post('check')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Says what is wrong with a definition, and saves nothing.' })
+  @ApiOperation({ summary: 'Checks a definition without saving it.' })
   @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
   @ApiOkResponse({ type: WorkflowProblems })
   // Problems are the regular response, even if the body is no definition.
@@ -194,9 +194,8 @@ export class WorkflowsController {
 
   @Get()
   @ApiOperation({
-    summary: 'All workflows, by name.',
-    description:
-      'Where one answer has no room for all of them, `Next-Page-Token` says how to ask for the rest, and `Link` where.',
+    summary: 'Lists workflows by name.',
+    description: 'If more workflows exist, `Next-Page-Token` holds the token of the next page, and `Link` its URL.',
   })
   @ApiOkResponse({
     type: [WorkflowView],
@@ -216,11 +215,11 @@ export class WorkflowsController {
   }
 
   @Get(':name')
-  @ApiOperation({ summary: 'One workflow.', description: 'Its revision is the ETag of the answer.' })
+  @ApiOperation({ summary: 'Returns one workflow.', description: 'Its revision is the ETag of the answer.' })
   @ApiHeader({
     name: 'If-None-Match',
     required: false,
-    description: 'The ETag that is known: 304 where it is the newest.',
+    description: 'ETag of the known revision: 304 if it is the newest.',
   })
   @ApiOkResponse({ type: WorkflowView })
   @ApiProblem(404, 'workflow not found')
@@ -239,12 +238,12 @@ export class WorkflowsController {
   }
 
   @Put(':name')
-  @ApiOperation({ summary: 'Creates or replaces a workflow. Its name is that of the path.' })
+  @ApiOperation({ summary: 'Creates or replaces the workflow that the path names.' })
   @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
-  @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to replace; `*`: any.' })
-  @ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only where there is none of this name.' })
-  @ApiOkResponse({ type: SavedWorkflowView, description: 'It was replaced.' })
-  @ApiCreatedResponse({ type: SavedWorkflowView, description: 'There was none of this name.' })
+  @ApiHeader({ name: 'If-Match', required: false, description: 'ETag of the revision to replace; `*`: any.' })
+  @ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only if no workflow of this name exists.' })
+  @ApiOkResponse({ type: SavedWorkflowView, description: 'The workflow was replaced.' })
+  @ApiCreatedResponse({ type: SavedWorkflowView, description: 'The workflow was created.' })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(412, 'The condition of the request does not hold.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
@@ -266,8 +265,8 @@ export class WorkflowsController {
 
   @Delete(':name')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Deletes a workflow. Its runs stay.' })
-  @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to delete.' })
+  @ApiOperation({ summary: 'Deletes a workflow; its runs stay.' })
+  @ApiHeader({ name: 'If-Match', required: false, description: 'ETag of the revision to delete.' })
   @ApiNoContentResponse()
   @ApiProblem(400, 'If-Match is malformed.')
   @ApiProblem(404, 'workflow not found')

@@ -19,14 +19,14 @@ describe('the config of a workflow node', () => {
   });
 
   it.each<[JsonObject, string, string?]>([
-    [{}, 'must have either workflow or body'],
-    [{ workflow: 'a', body: {} }, 'must have either workflow or body'],
+    [{}, 'must have exactly one of workflow and body'],
+    [{ workflow: 'a', body: {} }, 'must have exactly one of workflow and body'],
     [{ workflow: 'a b' }, 'workflow must be the name', 'workflow'],
     [{ workflow: null }, 'workflow must be the name', 'workflow'],
     [{ workflow: 'a', revision: 12 }, 'revision must be', 'revision'],
     [{ workflow: 'a', revision: 'latest' }, 'revision must be', 'revision'],
     [{ workflow: 'a', revision: '0' }, 'revision must be', 'revision'],
-    [{ body: {}, revision: '1' }, 'revision stands with workflow alone', 'revision'],
+    [{ body: {}, revision: '1' }, 'revision is allowed only with workflow', 'revision'],
     [{ body: 'a' }, 'body must be an object', 'body'],
     [{ workflow: 'a', inputs: 'x' }, 'inputs must be an object', 'inputs'],
   ])('may not be %j: %s', (...[config, problem, member]) => {

@@ -99,7 +99,7 @@ describe('a workflow node', () => {
     const asked = (count: number) => request({ in: 'x' }, calls(...levels.slice(0, count)));
     await named().checkRequest?.(asked(10), { scope: ANONYMOUS_SCOPE } as CallContext);
     expect(await refusal(named(), asked(11))).toMatchObject({
-      message: 'DEPTH_EXCEEDED: 10 runs lie in each other already',
+      message: 'DEPTH_EXCEEDED: 10 runs are nested already',
       detailReason: 'DEPTH_EXCEEDED',
     });
   });

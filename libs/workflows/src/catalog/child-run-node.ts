@@ -36,20 +36,20 @@ const REVISION = /^[1-9]\d{0,17}$/;
 export const CHILD_RUN_CONFIG = {
   type: 'object',
   properties: {
-    workflow: { type: 'string', pattern: WORKFLOW_NAME.source, description: 'The name of the workflow that it runs.' },
+    workflow: { type: 'string', pattern: WORKFLOW_NAME.source, description: 'Name of the workflow to run.' },
     revision: {
       type: 'string',
       pattern: REVISION.source,
-      description: 'Which revision of it; absent: the newest when this workflow is saved.',
+      description: 'Revision of the workflow; default: the newest when this workflow is saved.',
     },
     body: {
       type: 'object',
-      description: 'In place of a name: the definition of what it runs, which may leave out its name.',
+      description: 'Alternative to a name: definition of the workflow to run; it may omit its name.',
     },
     inputs: {
       type: 'object',
       description:
-        'The inputs by name; absent: what the nodes before it answered. Texts may have {{references}}, and ${expressions} in language 2.',
+        'Inputs by name; default: the answers of the nodes before it. Strings may contain {{references}}, and ${expressions} in language 2.',
     },
   },
   oneOf: [requireMember('workflow'), requireMember('body')],
@@ -62,8 +62,8 @@ export function findChildRunProblems({ id, config }: NodeSpec): NodeProblem[] {
   const matchesPattern = (value: JsonValue, pattern: RegExp): boolean =>
     typeof value === 'string' && pattern.test(value);
   const wrong: [boolean, string, string?][] = [
-    [(workflow === undefined) === (body === undefined), 'must have either workflow or body'],
-    [revision !== undefined && workflow === undefined, 'revision stands with workflow alone', 'revision'],
+    [(workflow === undefined) === (body === undefined), 'must have exactly one of workflow and body'],
+    [revision !== undefined && workflow === undefined, 'revision is allowed only with workflow', 'revision'],
     [
       workflow !== undefined && !matchesPattern(workflow, WORKFLOW_NAME),
       'workflow must be the name of a workflow',
@@ -177,7 +177,7 @@ class ChildRunExecutor extends AgentExecutor {
    */
   private assertDepthAllowed(links: readonly ChainLink[]): void {
     if (this.chains.ownCalls(links).filter(isCallOfNode).length <= DEEPEST_RUN) return;
-    const message = `DEPTH_EXCEEDED: ${DEEPEST_RUN} runs lie in each other already`;
+    const message = `DEPTH_EXCEEDED: ${DEEPEST_RUN} runs are nested already`;
     throw new A2AError('UNSUPPORTED_OPERATION', { message, detailReason: 'DEPTH_EXCEEDED' });
   }
 }

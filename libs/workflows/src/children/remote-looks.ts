@@ -154,7 +154,7 @@ export class RemoteLooks {
       const { agentUrl, taskId, runId } = look;
       this.logger.warn(
         { err: error, runId, taskId, url: redactedUrl(agentUrl) },
-        'A look at a remote task was not kept',
+        'The result of polling a remote task could not be stored',
       );
     }
   }

@@ -8,7 +8,7 @@ import { getWorkflow, inputNodes, listRevisions, listWorkflows } from '../workfl
 import type { ConfigMember } from './config-member.js';
 import { ValuesField } from './values-field.js';
 
-const KINDS = { workflow: 'A workflow of this service', body: 'One that is written here' } as const;
+const KINDS = { workflow: 'A workflow of this service', body: 'An inline definition' } as const;
 const EMPTY_BODY = { nodes: [{ id: 'item', type: 'input' }], edges: [] };
 
 /** Shows the workflow that a node runs, its revision and its inputs. */
@@ -106,7 +106,7 @@ function Revision({ name, value, onChange }: RevisionProps) {
     <Field label="Revision" hint="It stays the same until this workflow is saved again.">
       {(id) => (
         <Select id={id} value={chosen} onChange={({ target }) => onChange(target.value || undefined)}>
-          <option value="">The newest when this is saved</option>
+          <option value="">The newest at the time of saving</option>
           {chosen !== '' && data.every(({ revision }) => revision !== chosen) && <option>{chosen}</option>}
           {data.map(({ revision, savedAt }) => (
             <option key={revision} value={revision}>
@@ -125,8 +125,8 @@ function Inputs({ wanted, node, draft, onConfig, onLanguage }: ConfigMember & { 
   return (
     <>
       <CheckField
-        label="Say what it begins with"
-        hint="Else it begins with what the nodes before it said."
+        label="Set its inputs"
+        hint="Otherwise its inputs are the answers of the nodes before it."
         checked={inputs !== undefined}
         onChange={(is) => onConfig('inputs', is ? {} : undefined)}
       />

@@ -4,7 +4,7 @@ import { DurationField } from '../duration-field.js';
 import { ExpressionField } from '../expression-field.js';
 import type { ConfigMember } from './config-member.js';
 
-const KINDS = { for: 'So long', until: 'Until a time' } as const;
+const KINDS = { for: 'For a duration', until: 'Until a time' } as const;
 
 /** Shows how long a node waits: a duration, or until a time. */
 export function WaitFields({ draft, node, path, onConfig }: ConfigMember) {
@@ -24,7 +24,7 @@ export function WaitFields({ draft, node, path, onConfig }: ConfigMember) {
       />
       {kind === 'for' ? (
         <DurationField
-          label="How long"
+          label="Duration"
           hint="A year at most. In a workflow with expressions in texts also ${expression}."
           placeholder="1m"
           templates
@@ -33,8 +33,8 @@ export function WaitFields({ draft, node, path, onConfig }: ConfigMember) {
         />
       ) : (
         <ExpressionField
-          label="Until when"
-          hint="An expression that gives a time; what is past is at once."
+          label="Time"
+          hint="An expression that gives a time. A time in the past does not wait."
           placeholder="timestamp(inputs.start)"
           value={until}
           path={`${path}.config.until`}

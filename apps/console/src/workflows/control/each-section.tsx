@@ -6,7 +6,10 @@ import { ExpressionField } from '../expression-field.js';
 import { type NodeControl, setMembers } from './node-control.js';
 import { eachSummary } from './summaries.js';
 
-const POLICIES = { fail: 'The rest is canceled, and the node fails', collect: 'The rest goes on' } as const;
+const POLICIES = {
+  fail: 'Fail the node and stop the other entries',
+  collect: 'Continue with the other entries',
+} as const;
 
 /** Shows the settings of a node that runs once for each entry of a list. */
 export function EachSection(control: NodeControl) {
@@ -25,7 +28,7 @@ export function EachSection(control: NodeControl) {
         <>
           <ExpressionField
             label="List"
-            hint="An expression. Each entry is item, its place index, from 0."
+            hint="An expression. Each entry is item; its position is index, from 0."
             placeholder="nodes.plan.data.parts"
             value={each.items}
             path={`${path}.each.items`}
@@ -74,7 +77,7 @@ function LeastSuccess({ value, onChange }: LeastSuccessProps) {
   const text = value === undefined ? '' : String(value);
   const fault = text === '' || /^\d+%?$/.test(text) ? undefined : 'A number, or a percentage such as 80%.';
   return (
-    <Field label="Must succeed" hint="A number, or a percentage. Empty: none has to." error={fault}>
+    <Field label="Must succeed" hint="A number, or a percentage. Empty: none." error={fault}>
       {(id) => (
         <Input
           id={id}

@@ -17,7 +17,7 @@ export function FailureSection(control: NodeControl) {
     <Disclosure title="When it fails" summary={failureSummary(node, draft.edges)}>
       <DurationField
         label="Time for one attempt"
-        hint="The time that it waits for an answer does not count."
+        hint="Time spent waiting for an answer does not count."
         placeholder="2m"
         value={node.timeout}
         onChange={(timeout) => setMembers(control, { timeout })}
@@ -30,14 +30,14 @@ export function FailureSection(control: NodeControl) {
       {retry && <RetryFields {...control} retry={retry} />}
       <CheckField
         label="Use a fallback"
-        hint="What counts as its result where no attempt succeeds."
+        hint="Result of the node if no attempt succeeds."
         checked={fallback !== undefined}
         onChange={(is) => setMembers(control, { fallback: is ? { parts: [{ text: '' }] } : undefined })}
       />
       {fallback && <FallbackFields {...control} fallback={fallback} />}
       <NodeChoice
         label="Else go on to"
-        hint="Draws an edge for failures: what it leads to takes care of them."
+        hint="Draws an edge that is taken on failure; its target handles the failure."
         ids={later.map(({ id }) => id)}
         onChoose={(to) => change((last) => connectNodes(last, { from: node.id, to, on: 'failure' }))}
       />

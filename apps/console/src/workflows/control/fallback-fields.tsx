@@ -20,7 +20,7 @@ export function FallbackFields({ fallback, ...control }: FallbackFieldsProps) {
         />
       ) : (
         <PromptField
-          field={{ label: 'Fallback', hint: 'References to other nodes count.' }}
+          field={{ label: 'Fallback', hint: 'References to other nodes are resolved.' }}
           rows={3}
           value={text}
           draft={control.draft}

@@ -22,7 +22,7 @@ export function FollowSection(control: NodeControl) {
   const later = others.filter(({ id }) => !leadsBack(draft, { from: node.id, to: id }));
   const earlier = draft.nodes.filter(({ id }) => leadsBack(draft, { from: node.id, to: id }));
   return (
-    <Disclosure title="What follows" summary={followSummary(node, draft.edges)}>
+    <Disclosure title="Next nodes" summary={followSummary(node, draft.edges)}>
       <ChoiceField
         label="Takes"
         hint={node.branch === 'first' ? 'An edge without a condition is the else, tried last.' : undefined}
@@ -38,7 +38,7 @@ export function FollowSection(control: NodeControl) {
       />
       <NodeChoice
         label="Go back to"
-        hint="Repeats what lies between."
+        hint="Repeats the nodes between."
         ids={earlier.map(({ id }) => id)}
         onChoose={(to) => {
           change((last) => addLoop(last, node.id, to, NEW_LOOP));

@@ -10,7 +10,7 @@ type JoinKind = 'all' | 'any' | 'some';
 const KINDS: Readonly<Record<JoinKind, string>> = {
   all: 'When all of them are done',
   any: 'At the first one that arrives',
-  some: 'When so many have arrived',
+  some: 'When a number of them have arrived',
 };
 
 /** Shows how many of a node's incoming edges must be taken before it runs. */
@@ -46,7 +46,7 @@ export function JoinSection(control: NodeControl) {
       {kind !== 'all' && (
         <CheckField
           label="Cancel the rest"
-          hint="What leads only here, and is not needed any more, is canceled."
+          hint="Cancels nodes that lead only here and are no longer needed."
           checked={cancelRest}
           onChange={(rest) => changeJoin(n, rest)}
         />

@@ -15,7 +15,7 @@ export function ResultSection(control: NodeControl) {
     setMembers(control, { output: next.length === 0 ? undefined : Object.fromEntries(next) });
   };
   return (
-    <Disclosure title="What it must give" summary={resultSummary(control.node)}>
+    <Disclosure title="Required output" summary={resultSummary(control.node)}>
       <CheckField
         label="Read JSON out of its text"
         hint="As models write it: alone, or between fences."
@@ -24,7 +24,7 @@ export function ResultSection(control: NodeControl) {
       />
       <SchemaField
         label="Its data"
-        hint="What does not fit is a failure, which can be tried again."
+        hint="Output that does not fit is a failure, which can be retried."
         value={output?.schema}
         onChange={(schema) => changeOutput({ schema })}
       />

@@ -54,7 +54,7 @@ export function RetryFields({ retry, ...control }: RetryFieldsProps) {
           onChange={(delay) => changeRetry({ delay })}
         />
         <OptionalNumber
-          label="Grows by"
+          label="Factor"
           placeholder="2"
           min={1}
           step="any"
@@ -68,7 +68,7 @@ export function RetryFields({ retry, ...control }: RetryFieldsProps) {
           onChange={(maxDelay) => changeRetry({ maxDelay })}
         />
         <OptionalNumber
-          label="Left to chance"
+          label="Jitter"
           placeholder="0.5"
           min={0}
           max={1}

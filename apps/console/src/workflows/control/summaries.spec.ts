@@ -24,7 +24,7 @@ describe('what is set of how a node runs', () => {
   it('says what happens when it fails', () => {
     const set = node({ retry: { attempts: 4 }, timeout: '2m', fallback: { parts: [] } });
     expect(failureSummary(set, [{ from: 'a', to: 'b', on: 'failure' }])).toBe(
-      '4 attempts, 2m at most, a fallback, goes on elsewhere',
+      '4 attempts, 2m at most, a fallback, continues elsewhere',
     );
   });
 

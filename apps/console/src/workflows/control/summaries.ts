@@ -30,7 +30,7 @@ export function failureSummary(
     ...(retry ? [`${retry.attempts} attempts`] : []),
     ...(timeout === undefined ? [] : [`${timeout} at most`]),
     ...(fallback ? ['a fallback'] : []),
-    ...(handled ? ['goes on elsewhere'] : []),
+    ...(handled ? ['continues elsewhere'] : []),
   ];
   return words.length > 0 ? words.join(', ') : undefined;
 }

@@ -16,9 +16,9 @@ export function WaitSection(control: NodeControl) {
     setMembers(control, { onWait: Object.fromEntries(next) as NonNullable<GraphNode['onWait']> });
   };
   return (
-    <Disclosure title="When nobody answers" summary={waitSummary(node)}>
+    <Disclosure title="Without an answer" summary={waitSummary(node)}>
       <CheckField
-        label="Wait for an answer only so long"
+        label="Limit the wait for an answer"
         checked={onWait !== undefined}
         onChange={(is) => setMembers(control, { onWait: is ? { deadline: '48h' } : undefined })}
       />

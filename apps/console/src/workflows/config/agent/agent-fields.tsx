@@ -34,7 +34,7 @@ export function AgentFields(member: ConfigMember) {
         <Disclosure title="Its answer" summary={answerSummary(config)}>
           <Answer {...member} />
         </Disclosure>
-        <Disclosure title="What it remembers" summary={memorySummary(config)}>
+        <Disclosure title="Memory" summary={memorySummary(config)}>
           <Memory {...member} />
         </Disclosure>
         <Disclosure title="Limits" summary={limitsSummary(config)}>
@@ -49,8 +49,8 @@ function OtherModels({ node, onConfig }: ConfigMember) {
   return (
     <NamesField
       label="Other models"
-      adding="Ask in its place"
-      hint="In this order, where a model is overloaded, fails or cannot be reached."
+      adding="Next model to ask"
+      hint="Tried in this order if a model is overloaded, fails or cannot be reached."
       names={patternsIn(node.config['fallbacks'])}
       offered={useModels()}
       onChange={(names) => onConfig('fallbacks', keptList(names))}
@@ -62,16 +62,16 @@ function Answer({ node: { config }, onConfig }: ConfigMember) {
   return (
     <>
       <SchemaField
-        label="What it is"
-        hint="Data of a schema: the model is told it, and asked once more where its answer does not fit. Not beside “What it must give”."
+        label="Answer type"
+        hint="The model receives the schema and is asked once more if its answer does not fit. Not together with “Required output”."
         value={config['output']}
         form
         onChange={(schema) => onConfig('output', schema)}
       />
       <OptionalNumber
         label="Temperature"
-        hint="How freely the model chooses its words."
-        placeholder="as the model has it"
+        hint="Higher values give more varied answers."
+        placeholder="default of the model"
         min={0}
         max={2}
         step="any"
@@ -97,7 +97,7 @@ function Memory({ node: { config }, onConfig }: ConfigMember) {
       {history === 'context' && (
         <OptionalNumber
           label="Tokens of it"
-          hint="About so many at most, the newest first."
+          hint="Approximate maximum, newest turns first."
           placeholder="32000"
           min={0}
           max={1_000_000}
@@ -110,7 +110,7 @@ function Memory({ node: { config }, onConfig }: ConfigMember) {
 }
 
 const UNCERTAIN = {
-  ask: 'Somebody is asked',
+  ask: 'A person is asked',
   fail: 'The node fails',
   repeat: 'It is called again',
 } as const;
@@ -131,15 +131,15 @@ function Limits({ node: { config }, onConfig }: ConfigMember) {
       />
       <OptionalNumber
         label="Tokens for one answer"
-        hint="Once they are used, no model is called any more, and the node fails."
-        placeholder="as many as it takes"
+        hint="When they are used up, the node fails without another model call."
+        placeholder="no limit"
         min={1}
         value={numberIn(tokens)}
         onChange={(value) => onConfig('budget', value === undefined ? undefined : { tokens: value })}
       />
       <ChoiceField
-        label="A tool's call that was cut off"
-        hint="Where a crash leaves open whether a tool was called that must not be called twice."
+        label="Interrupted tool call"
+        hint="Applies if a crash leaves open whether a non-repeatable tool was called."
         value={onUncertain === 'fail' || onUncertain === 'repeat' ? onUncertain : 'ask'}
         options={UNCERTAIN}
         onChange={(next) => onConfig('onUncertain', next === 'ask' ? undefined : next)}

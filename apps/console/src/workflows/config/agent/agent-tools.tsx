@@ -46,7 +46,7 @@ function Picker({ workflow, tools, others, onTools }: NodeToolsProps) {
   const { rows = [], nextPageToken = '' } = served.data ?? {};
   const chosen = new Set([...tools, ...others].map(referenceIn));
   const agents = callableAgents(workflow, rows, pinned, added).filter(({ reference }) => !chosen.has(reference));
-  const hint = 'A workflow, a node, an agent that was called before, or any URL.';
+  const hint = 'A workflow, a node, a known agent, or any URL.';
   return (
     <AgentPicker
       agents={agents}

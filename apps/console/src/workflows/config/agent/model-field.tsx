@@ -4,7 +4,7 @@ import { useResource } from '../../../api/use-resource.js';
 import { Field, Input } from '../../../components/field.js';
 
 /** Description of the echo model, which every service has. */
-const ECHO = { echo: 'says what it is told' };
+const ECHO = { echo: 'repeats its input' };
 
 /** Returns the stored models and the echo, each with a description by its name. */
 export function useModels(): Readonly<Record<string, string>> {
@@ -35,9 +35,9 @@ export function ModelField({ value, onChange }: ModelFieldProps) {
       hint={
         <>
           {value === ''
-            ? "Empty: the service's own."
+            ? "Empty: the service's default."
             : known === undefined
-              ? "None of this name is kept: it is one at the service's own endpoint."
+              ? "No stored model has this name: the service's own endpoint is asked for it."
               : known}{' '}
           <a href="/settings/models" target="_blank" rel="noreferrer" className="underline">
             Models

@@ -66,7 +66,7 @@ function notesOf({ allowed, blocked, needsApproval }: ListedMcpTool): string[] {
   return [
     ...(allowed ? [] : ['not allowed here']),
     ...(blocked ? ['blocked until a change is accepted'] : []),
-    ...(needsApproval ? ['somebody is asked'] : []),
+    ...(needsApproval ? ['needs approval'] : []),
   ];
 }
 

@@ -39,11 +39,11 @@ export function ToolsField(props: NodeToolsProps) {
       ))}
       {error !== undefined && (
         <p className="text-xs text-muted-foreground">
-          The MCP servers cannot be listed with this key; their tools can be named all the same.
+          The MCP servers cannot be listed with this key. You can still name their tools.
         </p>
       )}
       <NamesField
-        label="Asked about first"
+        label="Need approval"
         adding="Ask first about"
         hint="More of them by name or glob, such as server/delete_*: a person says yes or no before each call."
         names={approve.filter((it) => !listed.has(it))}
