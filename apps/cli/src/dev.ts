@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ParleyError } from '#libs/client';
+import { Backoff } from '#libs/service';
 import { applyFiles, describeApplied } from './apply.js';
 import { becomeEntry } from './entry.js';
 import { CommandError, EXIT } from './exit-code.js';
@@ -11,22 +11,16 @@ import { savedWorkflows } from './saved-workflows.js';
 import type { Session } from './session.js';
 import { readWorkflowFiles } from './workflow-files.js';
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
+const BACKOFF = new Backoff(500, 10_000);
 
 /**
  * Applies a folder to the service in its current state. Problems are reported and wait for the next change. Failures
  * because the service is temporarily away are retried.
  */
 export async function keepApplied(session: Session, folder: string): Promise<void> {
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await applyOnce(session, folder);
-    } catch (error) {
-      if (!isPassing(error)) return reportSafely(error, session);
-    }
-    await delay(pause);
-  }
+  await BACKOFF.retryWhile(() => applyOnce(session, folder), isPassing).catch((error: unknown) =>
+    reportSafely(error, session),
+  );
 }
 
 async function applyOnce(session: Session, folder: string): Promise<void> {

@@ -7,7 +7,7 @@ import {
   type Task,
   type TaskStatus,
 } from '#libs/protocol';
-import type { AnswerPlace, ContentLimits } from '#libs/service';
+import { type AnswerPlace, Backoff, type ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
 /** Characters counted for an Artifact beside its id, as much as its memory: a million empty Artifacts are too many. */
@@ -68,12 +68,8 @@ function tooLarge(what: string, limit: number, variable: string): AgentCallError
   return new AgentCallError('invalid-response', `${what} has more than ${limit} characters (${variable})`);
 }
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 3_000;
-/**
- * Number of growing pauses, from `FIRST_PAUSE_MS` to `LONGEST_PAUSE_MS`; they take twelve seconds together, as long as
- * another replica needs to take over a Task.
- */
+const BACKOFF = new Backoff(100, 3_000);
+/** Number of growing pauses; they take twelve seconds together, as long as another replica needs to take over a Task. */
 const SHORT_PAUSES = 8;
 const LATER_PAUSE_MS = 5_000;
 /** Duration in milliseconds from which a stream did not end early. */
@@ -100,9 +96,7 @@ export class StreamPace {
   nextPause(): number {
     if (this.now() - this.begun >= LASTING_MS) this.ended = 0;
     this.ended += 1;
-    return this.ended > SHORT_PAUSES
-      ? LATER_PAUSE_MS
-      : Math.min(FIRST_PAUSE_MS * 2 ** (this.ended - 1), LONGEST_PAUSE_MS);
+    return this.ended > SHORT_PAUSES ? LATER_PAUSE_MS : BACKOFF.pauseAfter(this.ended - 1);
   }
 }
 

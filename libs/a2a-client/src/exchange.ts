@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamResponse } from '#libs/protocol';
+import { Backoff } from '#libs/service';
 import type { AgentCallError } from './agent-call-error.js';
 import { type CallAttempt, type CallDeadlines, LONGEST_TIMER } from './call-deadlines.js';
 import { toAgentCallError } from './call-failure.js';
 
 const MAX_RETRIES = 3;
-const FIRST_PAUSE_MS = 100;
-/** Maximum pause between attempts after refused connections, so that a restarted agent is found soon. */
-const LONGEST_REFUSAL_PAUSE_MS = 1_000;
+const BACKOFF = new Backoff(100);
+/** Pauses after refused connections: short, so that a restarted agent is found soon. */
+const REFUSAL_BACKOFF = new Backoff(100, 1_000);
 
 type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
 
@@ -103,16 +104,15 @@ async function retryCall<T>(
       if (retries === maxRetries || !passes) throw failure;
       asked = pauseAfter(failure);
     }
-    await waitWithinCall(Math.max(FIRST_PAUSE_MS * 2 ** retries, asked), limits);
+    await waitWithinCall(Math.max(BACKOFF.pauseAfter(retries), asked), limits);
     retries += 1;
   }
 }
 
 /** Waits after a refused connection. @throws the given failure as soon as the call is over: it has more information */
 async function refusalPause(refusals: number, limits: CallDeadlines, failure: AgentCallError): Promise<void> {
-  const milliseconds = Math.min(FIRST_PAUSE_MS * 2 ** refusals, LONGEST_REFUSAL_PAUSE_MS);
   if (failure.unsent) limits.onUnsent?.(failure);
-  await waitWithinCall(milliseconds, limits).catch(() => {
+  await waitWithinCall(REFUSAL_BACKOFF.pauseAfter(refusals), limits).catch(() => {
     throw failure;
   });
   limits.onUnsent?.(undefined);

@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isActiveState, isWaitingState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
-import { type AnswerPlace, type ContentLimits, DEFAULT_CONTENT_LIMITS, type ReceivedAnswers } from '#libs/service';
+import {
+  type AnswerPlace,
+  Backoff,
+  type ContentLimits,
+  DEFAULT_CONTENT_LIMITS,
+  type ReceivedAnswers,
+} from '#libs/service';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 import { type AgentCallOptions, AgentClient, type CalledCard, type CancelOutcome } from './agent-client.js';
 import { AnswerSize, StreamPace, TurnBoundary } from './answer-limits.js';
@@ -17,10 +23,9 @@ const CANCEL_TOTAL_MS = 5_000;
  * replica needs to take over a Task.
  */
 const MAX_LOST_CONNECTIONS = 8;
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 3_000;
-/** Maximum interval between polls of an agent that does not stream, in milliseconds. */
-const LONGEST_POLL_MS = 1_000;
+const BACKOFF = new Backoff(100, 3_000);
+/** Pauses between polls of an agent that does not stream. */
+const POLLS = new Backoff(100, 1_000);
 /**
  * Maximum number of looks at an unchanged Task. With the pauses they take about three seconds, for an agent to start on
  * an accepted follow-up.
@@ -213,7 +218,7 @@ export class TransportAgentClient extends AgentClient {
         if (isOver) return;
         seen = state;
       }
-      await waitWithinCall(nthPause(looks), limits);
+      await waitWithinCall(BACKOFF.pauseAfter(looks), limits);
     }
     throw error;
   }
@@ -271,17 +276,13 @@ export class TransportAgentClient extends AgentClient {
         lost += 1;
         if (lost > MAX_LOST_CONNECTIONS || !isPassing(error, limits)) throw error;
       }
-      await waitWithinCall(Math.min(nthPause(lost || polls), lost > 0 ? LONGEST_PAUSE_MS : LONGEST_POLL_MS), limits);
+      await waitWithinCall(lost > 0 ? BACKOFF.pauseAfter(lost) : POLLS.pauseAfter(polls), limits);
     }
   }
 
   #getTask(taskId: string, options: AccountedOptions, limits: CallDeadlines): Promise<Task> {
     return exchangeOnce(limits, (attempt) => this.transport.getTask(taskId, attempt.attemptOptions(options)));
   }
-}
-
-function nthPause(n: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** n, LONGEST_PAUSE_MS);
 }
 
 function taskIdOf(event: StreamResponse): string | undefined {

@@ -17,6 +17,7 @@ import {
   type SendMessageRequest,
   type StreamResponse,
 } from '#libs/protocol';
+import { Backoff } from '#libs/service';
 import {
   type AgentCallSpec,
   AgentContext,
@@ -53,7 +54,7 @@ const SIGHT_MS = 500;
 
 /** Retries after a lost connection: about 13 s with their delays, enough for another replica to take over. */
 const MAX_REPEATS = 7;
-const FIRST_PAUSE_MS = 100;
+const BACKOFF = new Backoff(100);
 
 /**
  * Durable call of one agent, from the request to the end of the answer.
@@ -249,7 +250,7 @@ export class AgentCall {
       } catch (error) {
         if (lost === MAX_REPEATS || !this.mayRepeat(error)) throw error;
       }
-      await delay(FIRST_PAUSE_MS * 2 ** lost, undefined, { signal: end.signal }).catch(() => undefined);
+      await delay(BACKOFF.pauseAfter(lost), undefined, { signal: end.signal }).catch(() => undefined);
     }
   }
 

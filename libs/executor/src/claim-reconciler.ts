@@ -1,4 +1,5 @@
 import type { ReplicaLife } from '#libs/postgres';
+import { Backoff } from '#libs/service';
 import type { RenewedClaims, TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 
@@ -39,7 +40,7 @@ const LONGEST_LASTING_PAUSE_MS = 60 * 60_000;
  * Returns the milliseconds before the next attempt to adopt a Task: twice as many after each failure, up to a limit.
  */
 function takeUpPause(failures: number, firstMs: number, lasting: boolean): number {
-  return Math.min(firstMs * 2 ** (failures - 1), lasting ? LONGEST_LASTING_PAUSE_MS : LONGEST_PASSING_PAUSE_MS);
+  return new Backoff(firstMs, lasting ? LONGEST_LASTING_PAUSE_MS : LONGEST_PASSING_PAUSE_MS).pauseAfter(failures - 1);
 }
 
 /** Injection token: milliseconds between comparisons of claims with executions, 5,000 by default. */

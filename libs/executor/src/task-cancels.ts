@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SignalTopic } from '#libs/postgres';
 import { A2AError, isActiveState, isTerminalState, type Task } from '#libs/protocol';
+import { Backoff } from '#libs/service';
 import type { TaskFeed, TaskStore } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
@@ -9,8 +10,7 @@ import type { TaskExecution } from './task-execution.js';
 /** Signal that a cancel was stored for a Task of another replica. Every replica with executions looks for it. */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
 
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 1_000;
+const BACKOFF = new Backoff(20, 1_000);
 /** Milliseconds to wait for another replica before checking again whether any replica executes the Task. */
 const LOOK_AGAIN_MS = 2_000;
 
@@ -43,13 +43,13 @@ export class TaskCancels {
     await this.store.requestCancel(taskId);
     const { stopping } = this.executions;
     const over = gone ? AbortSignal.any([stopping, gone]) : stopping;
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let attempts = 0; ; attempts += 1) {
       const task = await this.attemptCancel(agent, taskId, call, gone);
       if (task?.status.state === 'TASK_STATE_CANCELED') return task;
       if (task && isTerminalState(task.status.state)) throw notCancelable(task);
       // The Task waited or was parked before it saw the cancel, or it changes hands: another replica may execute it, or
       // none.
-      await delay(pause, undefined, { signal: over }).catch(() => undefined);
+      await delay(BACKOFF.pauseAfter(attempts), undefined, { signal: over }).catch(() => undefined);
       if (stopping.aborted) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
       gone?.throwIfAborted();
     }

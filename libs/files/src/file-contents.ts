@@ -1,8 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError } from '#libs/http-server';
-import { AppConfig } from '#libs/service';
+import { AppConfig, Backoff } from '#libs/service';
 import { fileTooLarge, quotaExceeded, storageUnavailable, unknownFile } from './file-errors.js';
 import { type ByteRange, ContentTooLong, ContentUnavailable, FileStorage } from './file-storage.js';
 import { FileStore, type FileTerms } from './file-store.js';
@@ -154,8 +153,7 @@ function isDeleted(outcome: PromiseSettledResult<boolean>): boolean {
   return outcome.status === 'fulfilled' && outcome.value;
 }
 
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 15_000;
+const BACKOFF = new Backoff(250, 15_000);
 /** Maximum milliseconds of an outage: a restart or move of the storage takes less. */
 const LONGEST_OUTAGE_MS = 5 * 60_000;
 
@@ -163,21 +161,17 @@ const LONGEST_OUTAGE_MS = 5 * 60_000;
  * Retries a read while the storage of files, or the database, does not answer: for five minutes, with growing pauses.
  * @throws the signal's reason once it is aborted; the last failure after the timeout; any problem but 503 at once
  */
-export async function readThroughOutage<T>(
+export function readThroughOutage<T>(
   read: () => Promise<T>,
   signal: AbortSignal,
   longestMs = LONGEST_OUTAGE_MS,
 ): Promise<T> {
   const deadline = performance.now() + longestMs;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await read();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (isFinal(error) || performance.now() + pause > deadline) throw error;
-    }
-    await delay(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
-  }
+  return BACKOFF.retryWhile(
+    read,
+    (error, pauseMs) => !isFinal(error) && performance.now() + pauseMs <= deadline,
+    signal,
+  );
 }
 
 /** True if a retry is futile, such as for a deleted file. A content that breaks off is an error of its stream. */

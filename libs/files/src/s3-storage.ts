@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OutboundFetch } from '#libs/http-client';
-import type { S3Config } from '#libs/service';
+import { Backoff, type S3Config } from '#libs/service';
 import {
   type ByteRange,
   ContentUnavailable,
@@ -99,7 +99,8 @@ function sha256Hex(text: string): string {
 const TRIES = 3;
 /** Chunk size above the buffer of a socket, which then requests a pause. */
 const CHUNK_BYTES = 128 * 1024;
-const FIRST_PAUSE_MS = 250;
+/** Pauses between attempts: 250 to 500 ms, then 500 ms to a second. */
+const BACKOFF = new Backoff(500, Infinity, 0.5);
 const TIMES = { firstByteMs: 60_000, idleMs: 60_000 };
 /** Statuses of S3 servers after which the same request may succeed. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
@@ -191,7 +192,7 @@ export class S3Storage extends FileStorage {
       } catch (cause) {
         if (tries === TRIES) throw new ContentUnavailable('The S3 server does not answer', { cause });
       }
-      await delay(FIRST_PAUSE_MS * 2 ** (tries - 1) * (1 + Math.random()));
+      await delay(BACKOFF.pauseAfter(tries - 1));
     }
   }
 

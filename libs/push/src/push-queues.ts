@@ -4,7 +4,7 @@ import type { ClientBase, Pool, PoolClient } from 'pg';
 import { Database, inTransaction, livenessCheckBy, ReplicaLife } from '#libs/postgres';
 import type { PlaceUser } from './push-places.js';
 import type { KeptSecrets } from './push-secrets.js';
-import { backOffAfter } from './retry-plan.js';
+import { RECEIVER_BACKOFF } from './retry-plan.js';
 
 /** Config with the data for its next notification. */
 export interface DueConfig extends KeptSecrets {
@@ -189,7 +189,7 @@ export class PushQueues {
   /** Ends a lane, and reschedules its queue: after a pause if its receiver gave no answer. */
   async endLane(lane: PushLane): Promise<void> {
     const { tenant, owner, receiver, failures, answered, holder } = lane;
-    const pause = failures > 0 ? backOffAfter(failures) : 0;
+    const pause = failures > 0 ? RECEIVER_BACKOFF.pauseAfter(failures - 1) : 0;
     await inTransaction(this.database, async (client) => {
       await client.query(LOCK, [tenant, owner, receiver]);
       await client.query(RELEASE, [receiver, holder]);

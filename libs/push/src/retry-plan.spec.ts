@@ -5,13 +5,13 @@ import {
   OutboundTimeoutError,
 } from '#libs/http-client';
 import {
-  backOffAfter,
   finalReason,
   isUnanswered,
   MAX_ATTEMPTS,
   outcomeOfAnswer,
   outcomeOfError,
   pauseAfter,
+  RECEIVER_BACKOFF,
 } from './retry-plan.js';
 
 const NO_LUCK = (): number => 0;
@@ -92,7 +92,9 @@ describe('the end', () => {
 
 describe('a receiver that gives no answer', () => {
   it('is left alone, longer each time', () => {
-    expect([1, 2, 3, 4, 5, 6, 7, 8].map(backOffAfter)).toEqual([1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 60e3, 60e3]);
+    expect([1, 2, 3, 4, 5, 6, 7, 8].map((failures) => RECEIVER_BACKOFF.pauseAfter(failures - 1))).toEqual([
+      1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 60e3, 60e3,
+    ]);
   });
 
   it('is not one that answers with an error, or whose connection broke in the middle of an answer', () => {

@@ -5,13 +5,14 @@ import {
   OutboundTimeoutError,
   requestedPause,
 } from '#libs/http-client';
+import { Backoff } from '#libs/service';
 
 /** Maximum number of attempts; their pauses add up to four or five hours. */
 export const MAX_ATTEMPTS = 20;
-const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30 * 60_000;
-const FIRST_BACK_OFF_MS = 1_000;
-const LONGEST_BACK_OFF_MS = 60_000;
+const BACKOFF = new Backoff(1_000, LONGEST_PAUSE_MS, 0.25);
+/** Pauses of a receiver that gives no answer. */
+export const RECEIVER_BACKOFF = new Backoff(1_000, 60_000);
 const GONE = 410;
 
 /** Outcome of one attempt. */
@@ -56,18 +57,10 @@ export function finalReason(outcome: AttemptOutcome, attempts: number): string |
  * hour, with a random quarter. A receiver may request a longer pause, up to the same maximum.
  */
 export function pauseAfter(attempts: number, { retryAfterMs = 0 }: AttemptOutcome, random = Math.random): number {
-  const full = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
-  return Math.max(full * (0.75 + random() / 4), Math.min(retryAfterMs, LONGEST_PAUSE_MS));
+  return Math.max(BACKOFF.pauseAfter(attempts - 1, 1 - random()), Math.min(retryAfterMs, LONGEST_PAUSE_MS));
 }
 
 /** True if the receiver gave no answer: it gets no further attempt at once, for any Task. */
 export function isUnanswered({ error }: AttemptOutcome): boolean {
   return error === 'connect' || error === 'timeout';
-}
-
-/**
- * Returns the pause of a receiver in milliseconds after so many attempts without an answer: one second to one minute.
- */
-export function backOffAfter(failures: number): number {
-  return Math.min(FIRST_BACK_OFF_MS * 2 ** (failures - 1), LONGEST_BACK_OFF_MS);
 }

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { Backoff } from '#libs/service';
 import type { OtlpBody, Span } from './otlp-body.js';
 
 /** Sends the body of an export. @returns the status of the response; rejects without a response */
@@ -12,7 +13,7 @@ const MOST_WAITING = 8192;
 const PAUSE_MS = 500;
 /** Maximum number of attempts while the receiver is unreachable or overloaded. */
 const TRIES = 4;
-const FIRST_RETRY_MS = 500;
+const BACKOFF = new Backoff(1_000);
 
 /**
  * Sends spans in batches: the first batch half a second after its first span, one batch at a time. Callers never wait:
@@ -95,7 +96,7 @@ export class SpanExporter {
       if (status !== undefined) this.warnOnce({ status });
       if (status !== undefined && !isPassing(status)) return 'refused';
       if (tries === TRIES || this.hurried) return 'dropped';
-      await new Promise((resolve) => setTimeout(resolve, FIRST_RETRY_MS * 2 ** tries).unref());
+      await new Promise((resolve) => setTimeout(resolve, BACKOFF.pauseAfter(tries - 1)).unref());
     }
   }
 

@@ -3,7 +3,7 @@ export {
   LOOK_AT_REMOTE,
   type NextLook,
   nextLook,
-  pauseBefore,
+  LOOK_BACKOFF,
   readRemoteLook,
   type RemoteLook,
   remoteLookKey,

@@ -9,11 +9,11 @@ import {
 } from '#libs/a2a-client';
 import type { OutboundFetch } from '#libs/http-client';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
+import { Backoff } from '#libs/service';
 import { type AnswerAccount, type BodyBounds, boundedBody } from './bounded-body.js';
 
-/** Minimum pause in milliseconds before an ended stream is opened again, whatever the server requests. */
-const SHORTEST_PAUSE_MS = 1_000;
-const LONGEST_GROWN_MS = 10_000;
+/** Minimum pauses before an ended stream is opened again, whatever the server requests. */
+const BACKOFF = new Backoff(1_000, 10_000);
 const LONGEST_ASKED_MS = 60_000;
 /** Milliseconds without an ended stream after which pauses are short again. */
 const QUIET_MS = 120_000;
@@ -50,7 +50,7 @@ export class ReconnectPace {
     if (now - this.last > QUIET_MS) this.reconnects = 0;
     this.last = now;
     const streams = now < this.windowEnd ? Math.max(1, this.requests / 2) : 1;
-    const grown = Math.min(SHORTEST_PAUSE_MS * 2 ** Math.floor(this.reconnects / streams), LONGEST_GROWN_MS);
+    const grown = BACKOFF.pauseAfter(Math.floor(this.reconnects / streams));
     this.reconnects += 1;
     return Math.max(grown, Math.min(asked || 0, LONGEST_ASKED_MS));
   }

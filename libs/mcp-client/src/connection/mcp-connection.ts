@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from '#libs/a2a-client';
 import type { JsonObject, JsonValue } from '#libs/protocol';
+import { Backoff } from '#libs/service';
 import { type ListedTools, type McpToolDefinition, ToolListing } from '../pins/tool-listing.js';
 import { isAnswer, isLostSession, isTimeout } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
@@ -157,8 +158,7 @@ export interface SessionEvents {
 
 export type SessionOpener = (events: SessionEvents, last: McpSession | undefined) => Promise<McpSession>;
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const BACKOFF = new Backoff(500, 30_000);
 
 /**
  * Connection to one server. A session is opened on demand, shared by all callers, and reopened after its end. If
@@ -282,9 +282,7 @@ export class McpConnection {
 
   private pauseAfter(error: unknown): void {
     if (!this.pauses) return;
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.failures, LONGEST_PAUSE_MS);
-    this.failures += 1;
-    this.failed = { until: performance.now() + pause, error };
+    this.failed = { until: performance.now() + BACKOFF.pauseAfter(this.failures++), error };
   }
 
   /** Ends a session; the next call opens another one. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { Backoff } from '#libs/service';
 
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
+const BACKOFF = new Backoff(50, 1_000);
 const LONGEST_READ_ONLY_MS = 10_000;
 
 /**
@@ -84,16 +84,8 @@ export function isRolledBack(error: unknown): boolean {
  * Retries a statement while the database is unreachable. For statements that may run twice.
  * @throws the signal's reason once it is aborted; any other error unchanged
  */
-export async function retryWhileDatabaseDown<T>(statement: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await statement();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isOutage(error)) throw error;
-    }
-    await delay(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
-  }
+export function retryWhileDatabaseDown<T>(statement: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  return BACKOFF.retryWhile(statement, isOutage, signal);
 }
 
 /**
@@ -120,8 +112,8 @@ export async function retryWhileUnreachable<T>(ask: () => Promise<T>, signal: Ab
 export async function retryUntilWritable<T>(transaction: () => Promise<T>, cause?: unknown): Promise<T> {
   const deadline = performance.now() + LONGEST_READ_ONLY_MS;
   let refusal = cause;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    if (refusal !== undefined) await delay(pause);
+  for (let attempts = 0; ; attempts += 1) {
+    if (refusal !== undefined) await delay(BACKOFF.pauseAfter(attempts));
     try {
       return await transaction();
     } catch (error) {

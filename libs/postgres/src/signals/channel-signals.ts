@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Metrics } from '#libs/service';
+import { Backoff, type Metrics } from '#libs/service';
 import type { ReplicaLife } from '../replica/replica-life.js';
 import {
   NO_KEY,
@@ -63,8 +63,7 @@ function hashKey(text: string): number {
   return value >>> 0;
 }
 
-const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 5_000;
+const BACKOFF = new Backoff(50, 5_000);
 
 export interface ListenerEvents {
   onNotified(channel: string, payload: string | undefined): void;
@@ -121,14 +120,13 @@ class SignalListener {
     this.syncing = true;
     // Channels wanted in the same turn are requested together.
     await Promise.resolve();
-    for (let pause = FIRST_RETRY_MS; !this.ended && this.isBehind();) {
+    for (let failures = 0; !this.ended && this.isBehind();) {
       try {
         await this.listenToWanted();
-        pause = FIRST_RETRY_MS;
+        failures = 0;
       } catch (error) {
         this.discardSession(error);
-        await delay(pause, undefined, { ref: false });
-        pause = Math.min(pause * 2, LAST_RETRY_MS);
+        await delay(BACKOFF.pauseAfter(failures++), undefined, { ref: false });
       }
     }
     this.syncing = false;

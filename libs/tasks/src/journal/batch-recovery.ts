@@ -1,6 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { classifyWriteFailure, mayBeCommitted, mayBreakSession } from '#libs/postgres';
+import { Backoff } from '#libs/service';
 import type { JournalEntry, TaskStore } from '../store/task-store.js';
 import {
   DividedWrite,
@@ -13,8 +14,7 @@ import {
 /** Outcome of an entry. An entry that is set aside is settled later than its batch. */
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 
-const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 2000;
+const BACKOFF = new Backoff(50, 2_000);
 /** Number of failures after which a batch is divided, if the database takes another write. */
 const MOST_TRIES_TOGETHER = 2;
 /** Number of further broken sessions after which a single entry is known to be the cause. */
@@ -46,7 +46,7 @@ export class BatchRecovery {
   private readonly outcomes = new Map<JournalEntry, BatchOutcome>();
   private readonly repeated: RepeatedWrite;
   private readonly setAside: { taskIds: string[]; cause: unknown } = { taskIds: [], cause: undefined };
-  private pause = FIRST_RETRY_MS;
+  private waits = 0;
   private rounds = 0;
 
   /** @param cause the error of the batch; absent if its entries were only fenced */
@@ -165,8 +165,7 @@ export class BatchRecovery {
   /** Waits until the server takes a write, with growing pauses. */
   private async waitForServer(): Promise<void> {
     do {
-      await delay(this.pause);
-      this.pause = Math.min(this.pause * 2, LAST_RETRY_MS);
+      await delay(BACKOFF.pauseAfter(this.waits++));
     } while (!(await this.takesWrites()));
   }
 

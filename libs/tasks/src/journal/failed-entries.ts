@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { classifyWriteFailure, mayBeCommitted } from '#libs/postgres';
+import { Backoff } from '#libs/service';
 import type { RecordedEvent } from '../fold/task-event.js';
 import {
   ClaimLost,
@@ -104,8 +105,7 @@ export class DividedWrite {
 
 export type WriteOutcome = JournalOutcome | { failed: unknown };
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 60_000;
+const BACKOFF = new Backoff(500, 60_000);
 /** Maximum number of entries that are retried at once. */
 const MOST_AT_ONCE = 256;
 
@@ -206,7 +206,7 @@ export class SetAsideEntries {
 }
 
 function dueAfter(failures: number): number {
-  return performance.now() + Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+  return performance.now() + BACKOFF.pauseAfter(failures);
 }
 
 function entryBytes({ events }: JournalEntry): number {

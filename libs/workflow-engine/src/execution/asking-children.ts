@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Job } from '#libs/jobs';
 import { canonicalJson, formQuestion, isWaitingState, type JsonObject, type Task } from '#libs/protocol';
+import { Backoff } from '#libs/service';
 import type { TaskHeader, TaskStore } from '#libs/tasks';
 import type { NodeInstance } from '../state/node-instance.js';
 import { AUTH_REQUIRED } from '../state/run-steps.js';
@@ -14,11 +15,8 @@ import type { RunChildStore } from './run-services.js';
 /** Name of the job that polls a remote Task which has asked a run a question. */
 export const LOOK_AT_REMOTE = 'runs.look-at-remote';
 
-/** Milliseconds before the first poll. Each further pause is twice as long, up to `LONGEST_PAUSE_MS`. */
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 300_000;
-/** Random part that is subtracted from a pause, so that the polls of many runs spread. */
-const SPREAD = 0.25;
+/** Pauses before the polls of one question. */
+export const LOOK_BACKOFF = new Backoff(2_000, 300_000, 0.25);
 /** Attempts of the job. It fails only while the database is unavailable; the attempts outlast a day. */
 const MOST_ATTEMPTS = 25;
 /** Priority behind every other kind of job. */
@@ -82,14 +80,6 @@ export function asksTheSame({ wantsAuth, question }: RemoteLook, { status }: Pic
 }
 
 /**
- * Returns the milliseconds before a poll.
- * @param looks number of polls before it
- */
-export function pauseBefore(looks: number, random = Math.random()): number {
-  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(looks, 30)) * (1 - SPREAD * random);
-}
-
-/**
  * Returns the job that polls a remote Task. Commit it with the event of the question.
  * @param ending the question of the agent
  */
@@ -102,7 +92,7 @@ export function remoteLookJob(
     name: LOOK_AT_REMOTE,
     key: remoteLookKey(look),
     payload,
-    runAt: new Date(Date.now() + pauseBefore(look.looks, 0)),
+    runAt: new Date(Date.now() + LOOK_BACKOFF.pauseAfter(look.looks, 0)),
     maxAttempts: MOST_ATTEMPTS,
     priority: PRIORITY,
   };

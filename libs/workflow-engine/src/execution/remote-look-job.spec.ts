@@ -1,7 +1,7 @@
 import { agentMessage, formMessage, type Message, type TaskState, textPart } from '#libs/protocol';
 import {
   asksTheSame,
-  pauseBefore,
+  LOOK_BACKOFF,
   readRemoteLook,
   type RemoteLook,
   remoteLookJob,
@@ -52,10 +52,11 @@ describe('a look at a remote Task that asks', () => {
   });
 
   it('comes after two seconds, then less and less often, up to once in five minutes', () => {
-    expect([0, 1, 2, 6, 7, 8, 20, 5_000].map((looks) => pauseBefore(looks, 0))).toEqual([
+    expect([0, 1, 2, 6, 7, 8, 20, 5_000].map((looks) => LOOK_BACKOFF.pauseAfter(looks, 0))).toEqual([
       2_000, 4_000, 8_000, 128_000, 256_000, 300_000, 300_000, 300_000,
     ]);
-    for (const looks of [0, 8]) expect(pauseBefore(looks, 1)).toBe(0.75 * pauseBefore(looks, 0));
+    for (const looks of [0, 8])
+      expect(LOOK_BACKOFF.pauseAfter(looks, 1)).toBe(0.75 * LOOK_BACKOFF.pauseAfter(looks, 0));
   });
 
   it('is one job for each node, whose place the end of the question takes', () => {

@@ -9,7 +9,7 @@ import {
   LOOK_AT_REMOTE,
   type NextLook,
   nextLook,
-  pauseBefore,
+  LOOK_BACKOFF,
   readRemoteLook,
   type RemoteLook,
 } from '#libs/workflow-engine';
@@ -109,7 +109,7 @@ export class RemoteLooks {
     const { ended, movedOn } = await this.store.readPlace(look);
     if (ended) return;
     const { reserved: _reserved, ...later } = { ...look, looks: look.looks + 1 };
-    const next = nextLook(later, pauseBefore(later.looks));
+    const next = nextLook(later, LOOK_BACKOFF.pauseAfter(later.looks));
     if (movedOn) {
       // An executing run may have checked before the result was stored: it is woken once it waits.
       if (!(await this.store.wakeRun(look.runId))) await this.store.continueWith(next);

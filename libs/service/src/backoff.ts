@@ -1,0 +1,46 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Pauses between the attempts of an operation. Each takes twice as long as the one before, up to a limit. */
+export class Backoff {
+  /**
+   * @param firstMs pause before the first retry, in milliseconds
+   * @param longestMs limit of the pauses, in milliseconds
+   * @param jitter maximum part of a pause that chance subtracts, from 0 to 1, so that retries of many callers spread
+   */
+  constructor(
+    private readonly firstMs: number,
+    private readonly longestMs = Infinity,
+    private readonly jitter = 0,
+  ) {}
+
+  /**
+   * Returns the milliseconds before a retry.
+   * @param retries number of retries before it
+   * @param chance from 0, the full pause, to 1, the shortest one
+   */
+  pauseAfter(retries: number, chance = Math.random()): number {
+    return Math.min(this.firstMs * 2 ** retries, this.longestMs) * (1 - this.jitter * chance);
+  }
+
+  /**
+   * Repeats an operation until it succeeds.
+   * @param isPassing true if the operation is repeated after the error and the pause, given in milliseconds
+   * @throws the signal's reason once it is aborted; else the first error that is not passing
+   */
+  async retryWhile<T>(
+    operation: () => Promise<T>,
+    isPassing: (error: unknown, pauseMs: number) => boolean,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    for (let retries = 0; ; retries += 1) {
+      const pause = this.pauseAfter(retries);
+      try {
+        return await operation();
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!isPassing(error, pause)) throw error;
+      }
+      await delay(pause, undefined, { signal }).catch(() => signal?.throwIfAborted());
+    }
+  }
+}
