@@ -14,10 +14,18 @@ const MAX_LINES = 400;
 const MAX_LINES_OF_ONE_CONCEPT = 600;
 const ONE_CONCEPT = new Set([
   'libs/durable/src/agent-call.ts',
+  'libs/durable/src/api/processes.ts',
+  'libs/durable/src/durable-execution.ts',
   'libs/executor/src/execution-registry.ts',
-  'libs/workflow-engine/src/execution/workflow-run.ts',
+  'libs/http-server/src/sse/sse-stream.ts',
+  'libs/models/src/models.ts',
+  'libs/nodes/src/agent/agent-log.ts',
+  'libs/tasks/src/feed/task-feed.ts',
   'libs/tasks/src/journal/journal-statement.ts',
   'libs/tasks/src/journal/task-recording.ts',
+  'libs/workflow-engine/src/execution/workflow-run.ts',
+  'libs/workflows/src/storage/postgres-workflow-store.ts',
+  'src/bootstrap.ts',
   'test/contracts/postgres-task-store.e2e-spec.ts',
   'test/contracts/task-store.contract.ts',
 ]);

@@ -14,7 +14,7 @@ import {
   withoutTrailing,
 } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
-import type { CalledAgent } from './process-calls.js';
+import type { CalledAgent } from './durable-execution.js';
 
 /**
  * Field of a request that holds an agent reference, with the reference, if any, and the revision, if not the newest.

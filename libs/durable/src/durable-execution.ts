@@ -1,6 +1,8 @@
+import type { AgentDirectory, CancelOutcome } from '#libs/a2a-client';
 import {
   type AcceptingCall,
   AgentExecutor,
+  type CallChains,
   type ChainLink,
   chainMetadata,
   chainOf,
@@ -9,8 +11,12 @@ import {
   type RequestContext,
   TaskCanceled,
 } from '#libs/executor';
+import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type JsonObject, type SendMessageRequest, statusUpdate } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
+import type { TaskEvent, TaskStore } from '#libs/tasks';
+import { type AgentCallSpec, type CallIdentity, type CanceledCall, cancelTask } from './agent-call-spec.js';
+import { AgentCall } from './agent-call.js';
+import type { CallOutcome } from './call-outcome.js';
 
 /** Queue from several writers to one reader. A writer waits until its item is taken, so the queue never grows. */
 export class AsyncQueue<T> {
@@ -178,4 +184,255 @@ export abstract class ProcessExecutor extends AgentExecutor {
 /** Returns the calls that led to a process, from the first event of its log. */
 export function linksOf(first: TaskEvent | undefined): ChainLink[] {
   return keptChain(first && 'task' in first ? first.task.metadata : undefined);
+}
+
+/** Task ids by the reference of the call that created them. */
+type TasksByReference = Iterable<readonly [reference: string, taskId: string]>;
+
+interface EarlierTaskSources {
+  /** Store with the Tasks of agents of this service. */
+  tasks: Pick<TaskStore, 'recordedChildren'>;
+  /** Reads the Tasks that agents elsewhere created for earlier executions, if they are stored beside the log. */
+  remembered?: (signal: AbortSignal) => Promise<TasksByReference>;
+}
+
+/** Tasks that earlier executions of a process created and its log does not name, as known at the first lookup. */
+export class EarlierTasks {
+  private readonly own: SharedRead;
+  private readonly elsewhere: SharedRead;
+
+  constructor({ tasks, remembered }: EarlierTaskSources, taskId: string) {
+    this.own = new SharedRead(async (signal) => {
+      const children = await retryWhileDatabaseDown(() => tasks.recordedChildren(taskId), signal);
+      return children.map((it) => [it.parentReference ?? '', it.taskId]);
+    });
+    this.elsewhere = new SharedRead(async (signal) => remembered?.(signal) ?? []);
+  }
+
+  /**
+   * Returns the Task of a call. Agents elsewhere are looked up only if it is not a Task of this service.
+   * @throws the signal's reason, or the error of the read, which the next call retries
+   */
+  async findTask(reference: string, signal: AbortSignal): Promise<string | undefined> {
+    return (await this.own.readOnce(signal)).get(reference) ?? (await this.elsewhere.readOnce(signal)).get(reference);
+  }
+}
+
+/** Read that happens once, unless it fails. */
+class SharedRead {
+  private underWay: { found: Promise<ReadonlyMap<string, string>>; signal: AbortSignal } | undefined;
+
+  constructor(private readonly read: (signal: AbortSignal) => Promise<TasksByReference>) {}
+
+  /**
+   * Returns the result, waiting for a read in progress. Reads again if only the other caller's signal ended that one.
+   */
+  async readOnce(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const reading = (this.underWay ??= { found: this.readFirst(signal), signal });
+    try {
+      return await reading.found;
+    } catch (error) {
+      if (this.underWay === reading) this.underWay = undefined;
+      if (!reading.signal.aborted || signal.aborted) throw error;
+      return this.readOnce(signal);
+    }
+  }
+
+  private async readFirst(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    return new Map(await Promise.race([this.read(signal), rejectWhenAborted(signal)]));
+  }
+}
+
+/** Rejects when the signal aborts: a running statement does not observe it. */
+async function rejectWhenAborted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  throw signal.reason;
+}
+
+/** Services that every process uses. */
+export interface ProcessServices {
+  directory: AgentDirectory;
+  tasks: EarlierTaskSources['tasks'];
+  chains: CallChains;
+}
+
+/** Process that makes the calls. */
+interface CallingProcess {
+  context: RequestContext;
+  /** Calls that led to it. */
+  links: readonly ChainLink[];
+  /** Agent of the process, if that is not the one that its caller addressed. */
+  agent?: string;
+  remembered?: EarlierTaskSources['remembered'];
+}
+
+/** Agent that a process calls, and the purpose of the call: the same in every execution. */
+export interface CalledAgent extends Pick<AgentCallSpec, 'findTarget' | 'own'> {
+  /** Name of the call within the process; the agent's Task is found by it. */
+  reference: string;
+  /** Id of the agent's Task, if the log has it. */
+  seen?: string;
+  identity?: Omit<CallIdentity, 'scope' | 'parent'>;
+}
+
+/**
+ * Call to make.
+ * - `admit` is called only if no earlier execution has made the call.
+ * - `since`, set if the log announces the call, counts only if an earlier execution made it or may have: an agent
+ *   elsewhere can have the Message without a known Task.
+ */
+export interface PlannedCall
+  extends
+    CalledAgent,
+    Pick<
+      AgentCallSpec,
+      | 'request'
+      | 'adapt'
+      | 'complete'
+      | 'context'
+      | 'admit'
+      | 'forgotten'
+      | 'limit'
+      | 'onPause'
+      | 'onRestart'
+      | 'since'
+      | 'resends'
+      | 'timeouts'
+    > {
+  /** True if the agent is not sent the call chain, since it makes no calls. */
+  callsNobody?: boolean;
+  /** True if the agent works in this process. */
+  staysHere?: boolean;
+}
+
+/** Milliseconds for a cancel to find the Tasks of earlier executions. */
+const FINDING_MS = 5_000;
+
+/**
+ * Calls of one execution of a process. A call that this execution did not announce may have been made by an earlier
+ * one, whose Task is resumed.
+ */
+export class ProcessCalls {
+  private readonly calls = new Map<string, AgentCall>();
+  /** `performance.now()` of each announcement in this execution, before its event was recorded. */
+  private readonly announced = new Map<string, number>();
+  /** Tasks of calls that earlier executions made, in this service and elsewhere. */
+  private readonly earlier: EarlierTasks;
+
+  constructor(
+    private readonly services: ProcessServices,
+    private readonly process: CallingProcess,
+  ) {
+    const { context, remembered } = process;
+    this.earlier = new EarlierTasks({ tasks: services.tasks, ...(remembered && { remembered }) }, context.taskId);
+  }
+
+  /** Announces a call, with an event that this execution has yet to yield: no earlier execution made it. */
+  announceCall(reference: string): void {
+    this.announced.set(reference, performance.now());
+  }
+
+  /** True if this execution announced the call. */
+  isNew(reference: string): boolean {
+    return this.announced.has(reference);
+  }
+
+  /** Opens a call to run, or the remainder of it. @throws the signal's reason */
+  async openCall(planned: PlannedCall): Promise<AgentCall> {
+    const { reference } = planned;
+    const call = this.createCall(planned, await this.findKnownTask(planned));
+    this.calls.set(reference, call);
+    return call;
+  }
+
+  /** Forgets an ended call. */
+  close(reference: string): void {
+    this.calls.delete(reference);
+    this.announced.delete(reference);
+  }
+
+  /** Returns the Task of a call, if known. Never throws. */
+  async findTaskId({ reference, seen }: Pick<CalledAgent, 'reference' | 'seen'>): Promise<string | undefined> {
+    const known = this.calls.get(reference)?.taskId ?? seen;
+    if (known !== undefined || this.announced.has(reference)) return known;
+    return this.earlier.findTask(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
+  }
+
+  /** Returns the Task of an open call, if known. */
+  taskIdOf(reference: string): string | undefined {
+    return this.calls.get(reference)?.taskId;
+  }
+
+  /** Returns the failure of an open call that has not reached its agent, while the agent is unreachable. */
+  refusalOf(reference: string): CallOutcome | undefined {
+    const call = this.calls.get(reference);
+    const failure = call?.refusal;
+    return call && failure && { kind: 'failed', answer: call.answer, failure };
+  }
+
+  /** Closes every connection; the agents continue. */
+  abort(): void {
+    for (const call of this.calls.values()) call.abort();
+  }
+
+  /** Gives up a call and cancels its Task, whichever execution created it. Never throws. */
+  async cancelCall(called: CalledAgent): Promise<CanceledCall> {
+    const { reference, own, seen } = called;
+    const [open, isNew] = [this.calls.get(reference), this.announced.has(reference)];
+    this.close(reference);
+    const canceled = await open?.cancelCall();
+    if (canceled?.taskId !== undefined) return canceled;
+    try {
+      const taskId =
+        seen ?? (isNew ? undefined : await this.earlier.findTask(reference, AbortSignal.timeout(FINDING_MS)));
+      if (taskId !== undefined) return { taskId, outcome: await this.cancelTask(called, taskId) };
+    } catch {
+      return { outcome: 'unknown' };
+    }
+    // For a local agent the lookup is reliable, so no Task means that nothing was started.
+    const maybeSent = canceled?.outcome === 'unknown' || !(isNew || own);
+    return { outcome: maybeSent ? 'unknown' : 'not-started' };
+  }
+
+  /** Cancels a Task of an agent to which no call is open. Never throws. */
+  async cancelTask(called: CalledAgent, taskId: string): Promise<CancelOutcome> {
+    try {
+      const { url } = await called.findTarget();
+      return await cancelTask(this.services.directory, url, taskId, this.callIdentity(called));
+    } catch {
+      return 'unreachable';
+    }
+  }
+
+  private createCall(planned: PlannedCall, known: string | undefined): AgentCall {
+    const { context, links, agent = context.call.agent } = this.process;
+    const { reference, identity: _identity, seen: _seen, callsNobody, staysHere, admit, since, ...spec } = planned;
+    const announcedAt = this.announced.get(reference);
+    return new AgentCall(this.services.directory, {
+      ...spec,
+      identity: this.callIdentity(planned),
+      signal: context.signal,
+      by: {
+        context,
+        agent,
+        ...(!callsNobody && { chain: { links, signer: this.services.chains } }),
+        ...(announcedAt !== undefined && { announcedAt }),
+        ...(staysHere && { staysHere }),
+      },
+      ...(known !== undefined && { known }),
+      ...(announcedAt === undefined && since !== undefined && { since }),
+      ...(known === undefined && admit && { admit }),
+    });
+  }
+
+  private async findKnownTask({ reference, seen, request }: PlannedCall): Promise<string | undefined> {
+    if (this.announced.has(reference)) return undefined;
+    return seen ?? request.message.taskId ?? this.earlier.findTask(reference, this.process.context.signal);
+  }
+
+  private callIdentity({ reference, identity }: CalledAgent): CallIdentity {
+    const { taskId, token, call } = this.process.context;
+    // Last, so that nothing overrides them: the journal keeps only the order of each caller's Tasks (ADR 7).
+    return { ...identity, scope: call.scope, parent: { taskId, reference, token } };
+  }
 }

@@ -1,4 +1,4 @@
-import { EarlierTasks } from './process-calls.js';
+import { EarlierTasks } from './durable-execution.js';
 
 const NEVER = new AbortController().signal;
 

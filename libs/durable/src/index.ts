@@ -35,24 +35,28 @@ export {
   type TalkSource,
   type TalkWait,
 } from './agent-references.js';
-export { type ProcessEvents, ProcessStreams } from './api/process-streams.js';
 export {
   DEFINITION_GONE,
   endedProcessError,
   IdempotencyKey,
   type ProcessCall,
   Processes,
+  type ProcessEvents,
   type ProcessKind,
   type ProcessListing,
+  ProcessStreams,
   unknownProcess,
 } from './api/processes.js';
 export {
   AsyncQueue,
+  type CalledAgent,
   DurableExecution,
   linksOf,
+  type PlannedCall,
+  ProcessCalls,
   ProcessExecutor,
+  type ProcessServices,
   type ProcessStart,
   type ProcessState,
   type Steps,
 } from './durable-execution.js';
-export { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessServices } from './process-calls.js';

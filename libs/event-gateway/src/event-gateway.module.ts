@@ -1,9 +1,8 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { EventGateway, GATEWAY_STREAMS, type GatewayStreams } from './event-gateway.js';
-import { EventsController } from './events.controller.js';
+import { EventsController, TaskLogController } from './events.controller.js';
 import { EventsGateway } from './socket/events.gateway.js';
 import { GatewaySocket } from './socket/gateway-socket.js';
-import { TaskLogController } from './task-log.controller.js';
 
 /** Provides the event gateway. No other module depends on it. */
 @Module({})

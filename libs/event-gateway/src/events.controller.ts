@@ -1,10 +1,10 @@
-import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Scope } from '#libs/access';
-import { ApiProblem, ProblemError, sendEvents, type SseFrame } from '#libs/http-server';
+import { ApiProblem, ProblemError, QueryNumber, sendEvents, type SseFrame } from '#libs/http-server';
 import { Shutdown } from '#libs/service';
-import type { TaskScope } from '#libs/tasks';
+import { TaskLogPages, type TaskScope } from '#libs/tasks';
 import { EventGateway, type GatewayFrame } from './event-gateway.js';
 import { EventsQuery } from './gateway-query.js';
 
@@ -48,4 +48,89 @@ export class EventsController {
 
 async function* sseFrames(frames: AsyncIterable<GatewayFrame>): AsyncGenerator<SseFrame> {
   for await (const { cursor, text } of frames) yield { id: cursor, data: text };
+}
+
+const LARGEST_PAGE = 200;
+
+/** Page of a Task's log. */
+class TaskLogQuery {
+  @QueryNumber(0, undefined, {
+    default: 0,
+    description: 'Lists events after this number; `next` of the previous page.',
+  })
+  after = 0;
+
+  @QueryNumber(1, LARGEST_PAGE, {
+    default: 100,
+    description: 'Maximum number of events; a page also ends after one megabyte.',
+  })
+  limit = 100;
+}
+
+/** Event of a Task's log. */
+export class LoggedEventView {
+  @ApiProperty({
+    type: 'integer',
+    description: 'Sequence number in the log, from 1; also the id of the event in a stream.',
+    example: 2,
+  })
+  sequence!: number;
+
+  @ApiProperty({ format: 'date-time', description: 'Time of the event.' })
+  recordedAt!: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'StreamResponse of A2A, as SubscribeToTask sends it.',
+    example: {
+      statusUpdate: {
+        taskId: '0190c1de-7a53-7f0c-9a57-2f8f0f6f3b52',
+        contextId: '0190c1de-7a53-7f0c-9a57-2f8f0f6f3b53',
+        status: { state: 'TASK_STATE_WORKING', timestamp: '2026-01-31T09:30:00.000Z' },
+      },
+    },
+  })
+  event!: object;
+}
+
+class TaskLogView {
+  @ApiProperty({ type: [LoggedEventView] })
+  events!: LoggedEventView[];
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'Value of `after` for the next page; absent on the last page.',
+    example: 100,
+  })
+  next?: number;
+}
+
+/** Serves the log of a Task as it was written. */
+@ApiTags('events')
+@Controller('api/tasks')
+export class TaskLogController {
+  constructor(private readonly pages: TaskLogPages) {}
+
+  @Get(':id/events')
+  @ApiOperation({ summary: 'Lists the events of a Task, from its first or after one, page by page.' })
+  @ApiOkResponse({ type: TaskLogView })
+  @ApiProblem(400, 'A parameter is malformed.')
+  @ApiProblem(404, 'task not found')
+  async listTaskEvents(
+    @Param('id') id: string,
+    @Query() { after, limit }: TaskLogQuery,
+    @Scope() scope: TaskScope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const page = await this.pages.readPage(scope, id, after, limit);
+    if (!page) throw new ProblemError(404, 'task not found');
+    void reply.type('application/json; charset=utf-8');
+    // The JSON stays as it was written: parsing would round large numbers.
+    const events = page.events.map(
+      ({ sequence, recordedAt, json }) =>
+        `{"sequence":${sequence},"recordedAt":"${recordedAt.toISOString()}","event":${json}}`,
+    );
+    return `{"events":[${events.join(',')}]${page.next === undefined ? '' : `,"next":${page.next}`}}`;
+  }
 }

@@ -1,12 +1,12 @@
 import { dataPart, type JsonObject, type Message, userMessage } from '#libs/protocol';
-import { CallChains } from './call-chain.js';
 import {
   BRAINSTORM_ENTRY,
   BrainstormEntries,
   type BrainstormEntry,
+  CallChains,
   CONVERSATION_ENTRY,
   ConversationEntries,
-} from './signed-entries.js';
+} from './call-chain.js';
 
 const chains = new CallChains(Buffer.from('our secret'));
 const entries = new BrainstormEntries(chains);

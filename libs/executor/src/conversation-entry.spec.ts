@@ -1,6 +1,12 @@
 import { type Message, userMessage } from '#libs/protocol';
-import { CallChains, chainMetadata } from './call-chain.js';
-import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry, withoutExtension } from './signed-entries.js';
+import {
+  CallChains,
+  chainMetadata,
+  CONVERSATION_ENTRY,
+  ConversationEntries,
+  type ConversationEntry,
+  withoutExtension,
+} from './call-chain.js';
 
 const entries = new ConversationEntries(new CallChains(Buffer.from('our secret')));
 const OWNER = { tenant: 't', owner: 'o' };

@@ -3,10 +3,9 @@ import { A2AError, type Message, submittedTask, userMessage } from '#libs/protoc
 import type { Idempotency } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
-import { CallChains } from './call-chain.js';
+import { BrainstormEntries, CallChains, ConversationEntries } from './call-chain.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
-import { BrainstormEntries, ConversationEntries } from './signed-entries.js';
 
 const OWNER = { tenant: '', owner: '' };
 

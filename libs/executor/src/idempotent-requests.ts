@@ -13,8 +13,8 @@ import {
 import { foldEvents, foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import { type CallContext, callerGone } from './agent-executor.js';
+import { BRAINSTORM_ENTRY, CONVERSATION_ENTRY, withoutExtension } from './call-chain.js';
 import { type Execution, ExecutionInterrupted, isNotConfirmed, type MessageFiles } from './execution.js';
-import { BRAINSTORM_ENTRY, CONVERSATION_ENTRY, withoutExtension } from './signed-entries.js';
 import { isTaskBusy } from './task-claims.js';
 
 /**

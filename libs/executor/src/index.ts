@@ -32,6 +32,9 @@ export {
   unreadParts,
 } from './agent-catalog.js';
 export {
+  BRAINSTORM_ENTRY,
+  BrainstormEntries,
+  type BrainstormEntry,
   CALL_CHAIN,
   CallBudgets,
   CallChainModule,
@@ -40,8 +43,14 @@ export {
   type ChainLink,
   chainMetadata,
   chainOf,
+  CONVERSATION_ENTRY,
+  ConversationEntries,
+  type ConversationEntry,
   CONVERSATIONS_PATH,
   keptChain,
+  keptEntry,
+  type SaidText,
+  SignedEntries,
 } from './call-chain.js';
 export {
   argumentSchema,
@@ -67,16 +76,5 @@ export { endsTurn } from './task-execution.js';
 export { LeftReplicas, TaskRecovery } from './task-recovery.js';
 export { isTaskBusy } from './task-claims.js';
 export { readIdempotencyKey } from './idempotent-requests.js';
-export {
-  BRAINSTORM_ENTRY,
-  BrainstormEntries,
-  type BrainstormEntry,
-  CONVERSATION_ENTRY,
-  ConversationEntries,
-  type ConversationEntry,
-  keptEntry,
-  type SaidText,
-  SignedEntries,
-} from './signed-entries.js';
 export { workLimits, type WorkPlace } from './work/node-room.js';
 export { type RunWork, WorkBudget, WorkBudgetModule } from './work/work-budget.js';

@@ -1,14 +1,141 @@
+import type { McpHttpHandler, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { admitStream, scopeOf, setRetryAfter } from '#libs/access';
-import { readIdempotencyKey } from '#libs/executor';
+import { readIdempotencyKey, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { refuseUnfitJson, type ServiceAddress } from '#libs/http-server';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
-import { type McpBackend, McpExchange, sessionOf, SHUTTING_DOWN } from './exchange.js';
-import { INVALID_PARAMS, INVALID_REQUEST, McpError, mcpError } from './mcp-error.js';
-import { McpService } from './mcp-service.js';
-import { parseElicitationId } from './workflow-call.js';
-import { toolPath } from './workflow-tools.js';
+import {
+  type ClientSupport,
+  declaredSupport,
+  type McpBackend,
+  McpExchange,
+  sessionOf,
+  sessionSupport,
+  SHUTTING_DOWN,
+  TASKS_EXTENSION,
+} from './exchange.js';
+import { INVALID_PARAMS, INVALID_REQUEST, mcpError, McpError, missingExtension } from './mcp-error.js';
+import { cancelTask, getTask, updateTask } from './mcp-tasks.js';
+import type { Elicitation } from './questions.js';
+import { parseElicitationId, type ProgressNotification, ProgressNotifier, WorkflowCall } from './workflow-call.js';
+import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
+
+type Sdk = typeof import('@modelcontextprotocol/server');
+
+const TASK = z.looseObject({ taskId: z.string().max(200) });
+
+/** Key under which the SDK passes the exchange on to handlers. */
+export const EXCHANGE = 'exchange';
+
+/** Answers MCP requests with the official SDK, which is loaded on the first request. */
+class McpService {
+  private loaded: Promise<McpHttpHandler> | undefined;
+
+  async answerRequest(request: Request, body: unknown, exchange: McpExchange): Promise<Response> {
+    this.loaded ??= loadHandler();
+    const { fetch } = await this.loaded;
+    const authInfo = { token: '', clientId: exchange.call.scope.owner, scopes: [], extra: { [EXCHANGE]: exchange } };
+    return fetch(request, { parsedBody: body, authInfo });
+  }
+}
+
+async function loadHandler(): Promise<McpHttpHandler> {
+  const sdk = await import('@modelcontextprotocol/server');
+  return sdk.createMcpHandler(({ authInfo, era }) =>
+    createServerFor(sdk, authInfo?.extra?.[EXCHANGE] as McpExchange, era),
+  );
+}
+
+/** Creates the SDK's server for one request. */
+function createServerFor(sdk: Sdk, exchange: McpExchange, era: 'modern' | 'legacy'): Server {
+  const { name, version } = exchange.agent;
+  const extensions = era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } };
+  const server = new sdk.Server({ name, version }, { capabilities: { tools: {}, ...extensions } });
+  const supportOf = ({ mcpReq }: ServerContext): ClientSupport =>
+    era === 'modern'
+      ? declaredSupport((mcpReq.envelope as JsonObject | undefined)?.[sdk.CLIENT_CAPABILITIES_META_KEY])
+      : sessionSupport(exchange.session);
+  const answerOrFail = <T>(answer: () => Promise<T>): Promise<T> =>
+    answer().catch((error: unknown) => failRequest(exchange, error));
+
+  server.setRequestHandler('tools/list', ({ params }) =>
+    answerOrFail(
+      async () => ({ ...(await toolsOf(exchange.agent, params?.cursor)), ttlMs: 0, cacheScope: 'private' }) as never,
+    ),
+  );
+  server.setRequestHandler('tools/call', ({ params }, context) =>
+    answerOrFail(async () => (await callTool(exchange, server, params, context, supportOf(context))) as never),
+  );
+  if (era === 'legacy') return server;
+  type TaskRequest = (taskId: string, replies: Record<string, unknown>) => Promise<JsonObject>;
+  const onTask = (method: string, does: TaskRequest): void =>
+    server.setRequestHandler(method, { params: TASK, result: z.looseObject({}) }, ({ taskId }, context) =>
+      answerOrFail(async () => {
+        if (!supportOf(context).tasks) throw missingExtension(TASKS_EXTENSION);
+        // The SDK has taken the replies out of the parameters.
+        return does(taskId, context.mcpReq.inputResponses ?? {});
+      }),
+    );
+  onTask('tasks/get', (taskId) => getTask(exchange, taskId));
+  onTask('tasks/update', (taskId, replies) => updateTask(exchange, taskId, replies));
+  onTask('tasks/cancel', (taskId) => cancelTask(exchange, taskId));
+  return server;
+}
+
+interface CallParams {
+  name: string;
+  arguments?: Record<string, unknown>;
+}
+
+async function callTool(
+  exchange: McpExchange,
+  server: Server,
+  params: CallParams,
+  { mcpReq }: ServerContext,
+  support: ClientSupport,
+): Promise<JsonObject> {
+  const agent = await toolAgent(exchange, params.name);
+  const meta = (mcpReq._meta ?? {}) as JsonObject;
+  const { progressToken } = meta;
+  const sendProgress = (progress: ProgressNotification): Promise<void> =>
+    mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } } as never);
+  using progress = new ProgressNotifier(progressToken === undefined ? undefined : sendProgress);
+  const sendElicitation = async (id: string, elicitation: Elicitation): Promise<void> =>
+    server.transport?.send({ jsonrpc: '2.0', id, ...elicitation } as never, { relatedRequestId: mcpReq.id });
+  const call = new WorkflowCall(exchange, agent, { support, progress, askClient: sendElicitation });
+  const state = mcpReq.requestState();
+  if (typeof state === 'string') return call.resumeCall(state, mcpReq.inputResponses ?? {});
+  return call.beginCall(await callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
+}
+
+/** Returns the workflow of that name, if it is a tool here. */
+async function toolAgent(exchange: McpExchange, name: string): Promise<ServedAgent> {
+  const { backend, agent } = exchange;
+  const path = toolPath(name);
+  const isHere = agent.path === '' || agent.path === path;
+  if (!isHere) throw mcpError(new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name }));
+  return agent.path === path ? agent : backend.handler.resolveAgent(exchange.callAt(path));
+}
+
+function readArguments({ arguments: given = {} }: CallParams): JsonObject {
+  const args = given as JsonValue;
+  if (isJsonObject(args)) return args;
+  throw new McpError(INVALID_PARAMS, 'arguments: must be an object');
+}
+
+/** Rethrows an error for the client, and notes the HTTP status for an answer that is not yet a stream. */
+function failRequest(exchange: McpExchange, error: unknown): never {
+  const known = mcpError(error);
+  if (known.status === 503) {
+    exchange.failed = {
+      status: 503,
+      error: error instanceof A2AError ? error : new A2AError('INTERNAL', { status: 503 }),
+    };
+  }
+  throw known;
+}
 
 /** Path prefix of the metadata of a protected resource (RFC 9728). */
 const PROTECTED_RESOURCE = '/.well-known/oauth-protected-resource';

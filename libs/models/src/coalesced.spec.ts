@@ -1,4 +1,4 @@
-import { coalesceText, type Piece } from './model-answers.js';
+import { coalesceText, type Piece } from './models.js';
 
 type Event = { end: true } | { text: string };
 

@@ -1,5 +1,12 @@
-export { coalesceText, StructuredAnswer, wholeAnswer } from './model-answers.js';
-export { ConfiguredModels, ECHO_MODEL, Models, type WantedModel } from './models.js';
+export {
+  coalesceText,
+  ConfiguredModels,
+  ECHO_MODEL,
+  Models,
+  StructuredAnswer,
+  type WantedModel,
+  wholeAnswer,
+} from './models.js';
 export {
   type AssistantMessage,
   type Model,

@@ -1,9 +1,8 @@
 import { OutboundHttp } from '#libs/http-client';
 import { loadConfig, Metrics } from '#libs/service';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
-import { wholeAnswer } from './model-answers.js';
 import { ModelError } from './model.js';
-import { ConfiguredModels } from './models.js';
+import { ConfiguredModels, wholeAnswer } from './models.js';
 import { KeySigner } from './provider/model-signer.js';
 import { languageModel } from './provider/provider-model.js';
 

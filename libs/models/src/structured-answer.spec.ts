@@ -1,4 +1,4 @@
-import { StructuredAnswer } from './model-answers.js';
+import { StructuredAnswer } from './models.js';
 
 const NUMBERS = { type: 'array', items: { type: 'number' } };
 

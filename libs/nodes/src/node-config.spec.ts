@@ -12,7 +12,7 @@ import { ScriptNode } from './script/script-node.js';
 import { FakeCalledAgents } from './testing/fake-called-agents.js';
 import { FakeModels } from './testing/fake-models.js';
 import { ToolNode } from './tool-node.js';
-import { Calculator } from './tools/calculator.js';
+import { Calculator } from './tools/built-in-tools.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 const TYPES: NodeType[] = [

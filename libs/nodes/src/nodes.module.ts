@@ -26,9 +26,7 @@ import { NodeTypeRegistry } from './node-type-registry.js';
 import { PluginHandlers, PluginNode, Plugins, PluginTool } from './plugins.js';
 import { ScriptNode } from './script/script-node.js';
 import { ToolNode } from './tool-node.js';
-import { Calculator } from './tools/calculator.js';
-import { CurrentTime } from './tools/current-time.js';
-import { HttpGet } from './tools/http-get.js';
+import { Calculator, CurrentTime, HttpGet } from './tools/built-in-tools.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 /** Node type of another library: its class, and the module that exports it. */

@@ -4,9 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '#libs/protocol';
 import { artifactParts, finalText, outline, played, turn } from './testing/turn.js';
 import { ToolNode } from './tool-node.js';
-import { Calculator } from './tools/calculator.js';
-import { CurrentTime } from './tools/current-time.js';
-import { HttpGet } from './tools/http-get.js';
+import { Calculator, CurrentTime, HttpGet } from './tools/built-in-tools.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 const { signal } = new AbortController();

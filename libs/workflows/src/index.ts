@@ -1,5 +1,5 @@
 export { ChildRunNode } from './catalog/child-run-node.js';
-export { WorkflowsModule, RunAgentsModule, WorkflowAgentsModule } from './workflows.module.js';
+export { RunAgentsModule, WorkflowAgentsModule, WorkflowsModule } from './workflows.module.js';
 export { ToolServers, WorkflowCheck } from './api/workflow-check.js';
 export { SERVICE_VERSION } from './catalog/workflow-catalog.js';
 export { WORKFLOW_MIGRATIONS } from './storage/workflow-migrations.js';

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { statusUpdate } from '#libs/protocol';
 import type { Shutdown } from '#libs/service';
 import type { RecordedEvent, TaskFeed, TaskHeader, TaskStore } from '#libs/tasks';
-import { ProcessStreams } from './process-streams.js';
+import { ProcessStreams } from './processes.js';
 
 /** A log whose reader is let go at the events in `waits`, as TaskFeed does for one that waits for its caller. */
 class Log {

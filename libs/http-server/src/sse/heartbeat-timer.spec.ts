@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { HeartbeatTimer } from './heartbeat-timer.js';
+import { HeartbeatTimer } from './sse-stream.js';
 
 /** Of this file alone: what has the same interval has the same timer, also a stream of another file. */
 const INTERVAL = 30_015;

@@ -1,6 +1,15 @@
-import { REVISION_KEY } from '#libs/executor';
-import type { AssistantMessage, ModelMessage, ModelUsage, ToolResult } from '#libs/models';
 import {
+  BRAINSTORM_ENTRY,
+  type BrainstormEntries,
+  type BrainstormEntry,
+  type ConversationEntry,
+  REVISION_KEY,
+  type SaidText,
+} from '#libs/executor';
+import type { AssistantMessage, ModelMessage, ModelUsage, StructuredAnswer, ToolResult } from '#libs/models';
+import {
+  contentLength,
+  dataPart,
   type FailureNote,
   failureNote,
   firstData,
@@ -16,7 +25,7 @@ import {
   type TaskStatusUpdateEvent,
   textPart,
 } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
+import type { TaskEvent, TaskScope } from '#libs/tasks';
 import {
   type AgentTask,
   type AskedCall,
@@ -329,4 +338,72 @@ function appendPiece(before: readonly Part[], piece: readonly Part[]): Part[] {
   const [first, ...others] = piece;
   if (last?.text === undefined || first?.text === undefined) return [...before, ...piece];
   return [...before.slice(0, -1), { ...last, text: last.text + first.text }, ...others];
+}
+
+/** Request of a brainstorm of this service to a model. */
+export interface BrainstormRequest {
+  systemPrompt: string;
+  /** State of the brainstorm; the rest of the payload is for agents without an entry. */
+  parts: Part[];
+  entry: BrainstormEntry;
+}
+
+/**
+ * Returns the request of a brainstorm in a Message; `undefined` if this service signed no entry for it, or one for
+ * another agent.
+ */
+export function brainstormRequest(
+  message: Message,
+  { agent, ...scope }: TaskScope & { agent: string },
+  entries: Pick<BrainstormEntries, 'readEntry'> | undefined,
+): BrainstormRequest | undefined {
+  const entry = entries?.readEntry(message, scope);
+  const data = firstData(message.parts);
+  if (entry?.agent !== agent || !isJsonObject(data)) return undefined;
+  const { systemPrompt, state } = data;
+  if (typeof systemPrompt !== 'string' || state === undefined) return undefined;
+  return { systemPrompt, parts: [dataPart(state)], entry };
+}
+
+/** Source of an answer's report, before its last step is recorded. */
+interface AnswerSource {
+  log: Pick<AgentLog, 'mended' | 'usage'>;
+  structure: StructuredAnswer | undefined;
+}
+
+/** Returns Artifact metadata that reports the corrections and token usage of an answer to the brainstorm. */
+export function answerReport({ log, structure }: AnswerSource, last?: ModelUsage): JsonObject {
+  const { inputTokens, outputTokens } = log.usage;
+  const usage = {
+    inputTokens: inputTokens + (last?.inputTokens ?? 0),
+    outputTokens: outputTokens + (last?.outputTokens ?? 0),
+  };
+  return { [BRAINSTORM_ENTRY]: { repairs: structure?.faultsOf(log.mended) ?? [], usage } };
+}
+
+/** Approximate number of characters in a token. */
+export const TOKEN = 4;
+
+/** Text of a conversation for a model: the agent's own as `assistant`, all others as `user`. */
+export interface SaidMessage {
+  role: 'user' | 'assistant';
+  parts: Part[];
+}
+
+/** Returns the texts of a Message's entry, oldest first: the newest ones that fit in `tokens`. */
+export function saidMessages(entry: ConversationEntry | undefined, tokens = Infinity): SaidMessage[] {
+  const messages = (entry?.said ?? []).map(saidMessage);
+  let room = tokens * TOKEN;
+  const first = messages.findLastIndex(({ parts }) => (room -= contentLength(parts)) < 0);
+  return messages.slice(first + 1);
+}
+
+/** Returns the approximate number of tokens of Messages. */
+export function tokensOf(messages: readonly SaidMessage[]): number {
+  return Math.ceil(messages.reduce((sum, { parts }) => sum + contentLength(parts), 0) / TOKEN);
+}
+
+function saidMessage({ by, agent, text }: SaidText): SaidMessage {
+  const parts = [textPart(agent === undefined ? text : `${JSON.stringify(agent)} said:\n${text}`)];
+  return { role: by === 'self' ? 'assistant' : 'user', parts };
 }

@@ -3,8 +3,8 @@ import type { ModelMessage } from '#libs/models';
 import { retryWhileUnreachable } from '#libs/postgres';
 import { contentLength, describedPart, isFilePart, type Part, textBefore, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
+import { brainstormRequest, type SaidMessage, saidMessages, TOKEN } from './agent-log.js';
 import type { AgentNodeSettings } from './agent-settings.js';
-import { brainstormRequest, type SaidMessage, saidMessages, TOKEN } from './message-entries.js';
 
 /** Number of Tasks that are read at once. */
 const PAGE = 10;

@@ -2,7 +2,7 @@ import { ModelError } from '#libs/models';
 import type { NodeEvent } from '../node-executor.js';
 import { FakeModels, says } from '../testing/fake-models.js';
 import { artifactParts, finalText, outline, played, taskWith, turn } from '../testing/turn.js';
-import { Calculator } from '../tools/calculator.js';
+import { Calculator } from '../tools/built-in-tools.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import { AgentNode } from './agent-node.js';
 import { BuiltInTools } from './agent-tools.js';

@@ -35,11 +35,17 @@ import {
   toolCall,
   toolResult,
 } from './agent-events.js';
-import type { AgentLog, LoggedToolCall } from './agent-log.js';
+import {
+  type AgentLog,
+  answerReport,
+  type BrainstormRequest,
+  type LoggedToolCall,
+  type SaidMessage,
+  saidMessages,
+} from './agent-log.js';
 import type { Remembered } from './agent-memory.js';
 import type { AgentNodeSettings } from './agent-settings.js';
 import { modelTools, type OfferedTool, type ToolCaller, type WireNames } from './agent-tools.js';
-import { answerReport, type BrainstormRequest, type SaidMessage, saidMessages } from './message-entries.js';
 
 /** State and services of one execution of an agent. */
 export interface AgentNodeTurn {

@@ -2,7 +2,7 @@ import { type McpCallOptions, McpServerError, type McpTool, type McpToolResult, 
 import type { JsonObject } from '#libs/protocol';
 import { asks, says } from '../testing/fake-models.js';
 import { agentWith, lastWord, payloads } from '../testing/noted-agent.js';
-import { Calculator } from '../tools/calculator.js';
+import { Calculator } from '../tools/built-in-tools.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import { BuiltInTools, ToolsWithServers } from './agent-tools.js';
 

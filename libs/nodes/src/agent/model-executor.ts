@@ -25,13 +25,12 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { type NodeEvent, NodeFailure } from '../node-executor.js';
-import { AgentLog } from './agent-log.js';
+import { AgentLog, type BrainstormRequest, brainstormRequest, tokensOf } from './agent-log.js';
 import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';
 import { type AgentNodeSettings, agentSettings } from './agent-settings.js';
 import { type AgentTools, type AgentToolServices, WireNames } from './agent-tools.js';
 import { type AgentNodeTurn, callerOf, callStep, modelStep, openingOf, saidBefore } from './agent-turn.js';
 import { CalledAgents } from './called-agents.js';
-import { type BrainstormRequest, brainstormRequest, tokensOf } from './message-entries.js';
 
 /** Services of `agent` nodes. */
 export interface AgentNodeServices {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { runInNewContext } from 'node:vm';
-import { ArithmeticError, evaluateArithmetic } from './calculator.js';
+import { ArithmeticError, evaluateArithmetic } from './built-in-tools.js';
 
 describe('evaluate', () => {
   it.each([

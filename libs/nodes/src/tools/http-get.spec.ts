@@ -1,4 +1,4 @@
-import { decodedText } from './http-get.js';
+import { decodedText } from './built-in-tools.js';
 
 const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const utf16le = (text: string): Uint8Array => Buffer.from(text, 'utf16le');

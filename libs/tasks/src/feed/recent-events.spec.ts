@@ -1,6 +1,6 @@
 import { statusUpdate, type TaskState } from '#libs/protocol';
 import type { RecordedEvent } from '../fold/task-event.js';
-import { RecentEvents } from './task-follower.js';
+import { RecentEvents } from './task-feed.js';
 
 const REFERENCE = { taskId: 't', contextId: 'c' };
 

@@ -1,9 +1,344 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
-import { ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
+import { isDatabaseAway, ReadEnded, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
+import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { ShortLivedMap } from '#libs/service';
-import type { RecordedEvent } from '../fold/task-event.js';
+import { parkedUntil, type RecordedEvent } from '../fold/task-event.js';
 import { type TaskScope, TaskStore } from '../store/task-store.js';
-import { type FollowedLogs, type FollowUntil, RecentEvents, TaskFollower } from './task-follower.js';
+
+const MAX_EVENTS_PER_TASK = 1024;
+const MAX_CHARACTERS_PER_TASK = 1024 * 1024;
+/** Maximum characters over all Tasks that this process writes; the oldest writes are dropped first. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+interface Tail {
+  /** Newest sequence, also if its event was too large to be kept. */
+  last: number;
+  events: RecordedEvent[];
+  characters: number;
+}
+
+/**
+ * Newest committed events of Tasks that this process writes or has just finished writing, so that readers in this
+ * process need no query. Committed events never change, so nothing here is stale. Other events are read from the store.
+ */
+export class RecentEvents {
+  /** Tails of Tasks that this process writes now: the store has nothing newer than what was published here. */
+  private readonly open = new TailsByAge(MAX_CHARACTERS);
+  private readonly settled = new PassingTails();
+
+  /** Adds newly committed events of one Task. */
+  add(events: readonly RecordedEvent[]): void {
+    const last = events.at(-1);
+    if (!last) return;
+    const tail = this.tailFor(events);
+    for (const event of events) {
+      tail.events.push(event);
+      tail.characters += event.json.length;
+    }
+    while (tail.events.length > MAX_EVENTS_PER_TASK || tail.characters > MAX_CHARACTERS_PER_TASK) dropOlderHalf(tail);
+    tail.last = last.sequence;
+    (settlesTask(last) ? this.settled : this.open).put(last.taskId, tail);
+  }
+
+  /** Starts the tail of a Task that this process writes from now on, whose log ends at the sequence. */
+  openTail(taskId: string, last: number): void {
+    const known = this.open.get(taskId);
+    if (known && known.last >= last) return;
+    this.close(taskId);
+    this.open.put(taskId, { last, events: [], characters: 0 });
+  }
+
+  /** Returns the events after a sequence if the first of them is here; `undefined`: ask the store. */
+  findAfter(taskId: string, sequence: number): readonly RecordedEvent[] | undefined {
+    const events = this.findTail(taskId)?.events;
+    const first = events?.[0];
+    if (!events || !first || first.sequence > sequence + 1) return undefined;
+    const rest = events.slice(sequence + 1 - first.sequence);
+    return rest.length > 0 ? rest : undefined;
+  }
+
+  /** True if this process writes the Task, so that every new event will be published here. */
+  isOpen(taskId: string): boolean {
+    return this.open.has(taskId);
+  }
+
+  /** True if nothing after the sequence is committed: this process writes the Task and has published no more. */
+  isCurrent(taskId: string, sequence: number): boolean {
+    const tail = this.open.get(taskId);
+    return tail !== undefined && tail.last <= sequence;
+  }
+
+  /** Drops the tail of a Task that another process writes now. */
+  close(taskId: string): void {
+    this.open.takeTail(taskId);
+    this.settled.takeTail(taskId);
+  }
+
+  private findTail(taskId: string): Tail | undefined {
+    return this.open.get(taskId) ?? this.settled.get(taskId);
+  }
+
+  /**
+   * Removes and returns the tail to extend. A tail has no gaps: if another process wrote in between, a new one begins.
+   */
+  private tailFor([first]: readonly RecordedEvent[]): Tail {
+    const known = first && (this.open.takeTail(first.taskId) ?? this.settled.takeTail(first.taskId));
+    if (known && known.last === first.sequence - 1) return known;
+    return { last: 0, events: [], characters: 0 };
+  }
+}
+
+/** Tails in the order in which they were written. Above the capacity in characters the oldest are dropped. */
+class TailsByAge {
+  private readonly tails = new Map<string, Tail>();
+  private characters = 0;
+
+  constructor(private readonly capacity: number) {}
+
+  has(taskId: string): boolean {
+    return this.tails.has(taskId);
+  }
+
+  get(taskId: string): Tail | undefined {
+    return this.tails.get(taskId);
+  }
+
+  put(taskId: string, tail: Tail): void {
+    this.tails.set(taskId, tail);
+    this.characters += tail.characters;
+    if (this.characters > this.capacity) this.evictOldest();
+  }
+
+  takeTail(taskId: string): Tail | undefined {
+    const tail = this.tails.get(taskId);
+    if (!tail) return undefined;
+    this.tails.delete(taskId);
+    this.characters -= tail.characters;
+    return tail;
+  }
+
+  private evictOldest(): void {
+    for (const taskId of this.tails.keys()) {
+      if (this.characters <= this.capacity) return;
+      this.takeTail(taskId);
+    }
+  }
+}
+
+/**
+ * Tails of Tasks that have ended, wait or are parked, for the readers that their end wakes in the same turn of the
+ * event loop. If kept longer, the events of a busy service would outlive V8's young generation, which makes every
+ * collection ten times as long.
+ */
+class PassingTails {
+  private fresh = new Map<string, Tail>();
+  private passing = new Map<string, Tail>();
+  private turning = false;
+
+  get(taskId: string): Tail | undefined {
+    return this.fresh.get(taskId) ?? this.passing.get(taskId);
+  }
+
+  put(taskId: string, tail: Tail): void {
+    this.fresh.set(taskId, tail);
+    this.turnLater();
+  }
+
+  takeTail(taskId: string): Tail | undefined {
+    const tail = this.get(taskId);
+    this.fresh.delete(taskId);
+    this.passing.delete(taskId);
+    return tail;
+  }
+
+  private turnLater(): void {
+    if (this.turning) return;
+    this.turning = true;
+    setImmediate(() => {
+      this.turning = false;
+      this.passing = this.fresh;
+      this.fresh = new Map();
+      if (this.passing.size > 0) this.turnLater();
+    });
+  }
+}
+
+/** Drops half of the events at once, since shifting an array is expensive. */
+function dropOlderHalf(tail: Tail): void {
+  const gone = tail.events.splice(0, Math.ceil(tail.events.length / 2));
+  tail.characters -= gone.reduce((sum, event) => sum + event.json.length, 0);
+}
+
+function settlesTask({ event }: RecordedEvent): boolean {
+  if (!('statusUpdate' in event)) return false;
+  const { state } = event.statusUpdate.status;
+  return isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
+}
+
+/** End of a followed stream. `waiting`: also when the Task waits for its caller. */
+type FollowUntil = 'terminal' | 'waiting';
+
+/** Sources that followers read from, and the registry that knows them. */
+interface FollowedLogs {
+  readonly store: TaskStore;
+  readonly recent: RecentEvents;
+  readonly others: SignalSubscription | undefined;
+  removeFollower(follower: TaskFollower): void;
+}
+
+/** Number of events per read, adapted to about a megabyte of text by the size of earlier events. */
+const FIRST_PAGE = 16;
+const LARGEST_PAGE = 256;
+const PAGE_CHARACTERS = 1024 * 1024;
+const OUTAGE_PAUSE_MS = 250;
+const NONE: readonly RecordedEvent[] = [];
+
+/**
+ * Place in the log of one Task. Its reader takes pages, and is woken when there may be more. An idle follower has no
+ * promise, generator or timer.
+ */
+export class TaskFollower {
+  /** Woken when `readNext` may have events or the follower is over, possibly several times and in any turn. */
+  reader: { wake(): void } | undefined;
+  private page = FIRST_PAGE;
+  /** True if there may be unread events. */
+  private behind = true;
+  /** True if it waits for signals of other replicas. */
+  private watching = false;
+  private isOver = false;
+  private endPause: (() => void) | undefined;
+
+  constructor(
+    readonly taskId: string,
+    private last: number,
+    private readonly until: FollowUntil,
+    private readonly logs: FollowedLogs,
+    private readonly scope?: TaskScope,
+  ) {}
+
+  /**
+   * Resolves with the next events, each once and in order; `[]` if none are available yet; `undefined` at the end of
+   * the log or after `close`. Must not be called concurrently.
+   */
+  async readNext(): Promise<readonly RecordedEvent[] | undefined> {
+    if (this.isOver) return undefined;
+    if (!this.behind) return this.watchForMore();
+    this.behind = false;
+    const { page } = this;
+    const events = this.readPublished() ?? (await this.onceReachable(() => this.readStored()));
+    if (events === undefined || this.isOver) return undefined;
+    if (events.length === 0) {
+      const ended = this.isWrittenHere ? false : await this.onceReachable(() => this.hasLogEnded());
+      if (ended === false && !this.isOver) return this.watchForMore();
+      this.leaveFeed();
+      return undefined;
+    }
+    // A page that is not full reaches the end of the log.
+    if (events.length >= page) this.behind = true;
+    return this.upToEnd(events);
+  }
+
+  /** Notes that events were committed, or that another process writes the Task now. */
+  noteProgress(): void {
+    this.behind = true;
+    this.reader?.wake();
+  }
+
+  /** Wakes the reader if the log has events after its place. */
+  wakeBefore(sequence: number): void {
+    if (this.last < sequence) this.noteProgress();
+  }
+
+  /** Closes the follower: `readNext` resolves with `undefined`. Idempotent. */
+  close(): void {
+    this.leaveFeed();
+    this.endPause?.();
+    this.reader?.wake();
+  }
+
+  private leaveFeed(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (this.watching) this.logs.others?.unwatchKey(this.taskId);
+    this.logs.removeFollower(this);
+  }
+
+  /**
+   * Waits for more events. Watches other replicas only if needed: most followers of a Task are in the replica that
+   * executes it.
+   */
+  private watchForMore(): readonly RecordedEvent[] {
+    if (this.watching || this.behind || this.isWrittenHere) return NONE;
+    this.watching = true;
+    this.logs.others?.watchKey(this.taskId);
+    return NONE;
+  }
+
+  private get isWrittenHere(): boolean {
+    return this.logs.recent.isOpen(this.taskId);
+  }
+
+  /** Returns the events that are known without a query; `[]` if there are known to be none. */
+  private readPublished(): readonly RecordedEvent[] | undefined {
+    const { recent } = this.logs;
+    return recent.isCurrent(this.taskId, this.last) ? NONE : recent.findAfter(this.taskId, this.last);
+  }
+
+  /** Reads a page from the store. A reader may hold it for long, so it has few events if they are large. */
+  private async readStored(): Promise<readonly RecordedEvent[]> {
+    const events = await this.logs.store.readEvents(this.taskId, this.last, this.page, this.scope);
+    const characters = events.reduce((sum, { json }) => sum + json.length, 1);
+    const fitting = Math.floor((PAGE_CHARACTERS * events.length) / characters);
+    if (events.length > 0) this.page = Math.min(Math.max(fitting, 1), LARGEST_PAGE);
+    return events;
+  }
+
+  private upToEnd(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+    const end = events.findIndex((event) => endsStream(event, this.until));
+    const taken = end < 0 ? events : events.slice(0, end + 1);
+    this.last = taken.at(-1)!.sequence;
+    if (end >= 0) this.leaveFeed();
+    return taken;
+  }
+
+  /**
+   * True if the followed stream has ended. Checked only when there is nothing to read: most streams end with an event.
+   */
+  private async hasLogEnded(): Promise<boolean> {
+    if (this.isWrittenHere) return false;
+    const header = await this.logs.store.readHeader(this.taskId);
+    if (!header) return true;
+    const ended = isTerminalState(header.state) || (this.until === 'waiting' && isWaitingState(header.state));
+    return ended && header.lastSequence <= this.last;
+  }
+
+  /** Resolves with the result of a read once the database is reachable; `undefined` if the follower is closed first. */
+  private async onceReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
+    while (!this.isOver) {
+      try {
+        return await read();
+      } catch (error) {
+        if (!isDatabaseAway(error) && !(error instanceof ReadEnded)) throw error;
+      }
+      await this.pauseForOutage();
+    }
+    return undefined;
+  }
+
+  private async pauseForOutage(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, OUTAGE_PAUSE_MS);
+    this.endPause = resolve;
+    await promise;
+    clearTimeout(timer);
+    this.endPause = undefined;
+  }
+}
+
+function endsStream({ event }: RecordedEvent, until: FollowUntil): boolean {
+  if (!('statusUpdate' in event)) return false;
+  const { state } = event.statusUpdate.status;
+  return isTerminalState(state) || (until === 'waiting' && isWaitingState(state));
+}
 
 export interface FollowOptions {
   /** Ends the stream without an error. */

@@ -2,8 +2,7 @@ import { ReadEnded } from '#libs/postgres';
 import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import type { RecordedEvent, TaskEvent } from '../fold/task-event.js';
 import type { TaskHeader, TaskScope, TaskStore } from '../store/task-store.js';
-import { TaskFeed } from './task-feed.js';
-import type { TaskFollower } from './task-follower.js';
+import { TaskFeed, type TaskFollower } from './task-feed.js';
 
 const NEVER = 2 ** 31 - 1;
 const reference = { taskId: 't', contextId: 'c' };

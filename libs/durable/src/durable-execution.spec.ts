@@ -6,7 +6,7 @@ import { ANONYMOUS_SCOPE, type TaskHeader } from '#libs/tasks';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
 import type { AgentCall } from './agent-call.js';
-import { type CalledAgent, type PlannedCall, ProcessCalls } from './process-calls.js';
+import { type CalledAgent, type PlannedCall, ProcessCalls } from './durable-execution.js';
 
 const MESSAGE = derivedId('process-1', 'step', 1);
 

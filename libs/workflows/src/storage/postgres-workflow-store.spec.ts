@@ -1,6 +1,6 @@
 import type { RevisionPrecondition } from '#libs/tasks';
 import type { WorkflowRevision } from '#libs/workflow-definition';
-import { RevisionCache } from './revision-cache.js';
+import { RevisionCache } from './postgres-workflow-store.js';
 
 const revision = (name: string): WorkflowRevision => ({
   definition: { name, nodes: [{ id: 'a', type: 'agent', config: {} }], edges: [] },

@@ -2,8 +2,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { JsonObject } from '#libs/protocol';
-import { runCommand } from './parley.js';
-import { Terminal } from './terminal.js';
+import { runCommand } from '../parley.js';
+import { Terminal } from '../terminal.js';
 
 /** A service with one run, `r`, that asks what a test says. */
 let server: Server;
