@@ -1512,6 +1512,11 @@ export interface components {
         CanceledNode: {
             /** @example https://agents.example/writer */
             agentUrl: string;
+            /**
+             * @description Instance, if the node has more than one.
+             * @example writer@2
+             */
+            instance?: string;
             /** @example writer */
             node: string;
             /** @enum {string} */

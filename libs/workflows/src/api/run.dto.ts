@@ -231,6 +231,8 @@ export class RunForks {
 /** Outcome for a remote Task when its run was canceled. */
 export class CanceledNode implements CanceledChild {
   @ApiProperty({ example: 'writer' }) node!: string;
+  @ApiPropertyOptional({ description: 'Instance, if the node has more than one.', example: 'writer@2' })
+  instance?: string;
   @ApiProperty({ example: 'https://agents.example/writer' }) agentUrl!: string;
   @ApiPropertyOptional({ example: CHILD }) taskId?: string;
   @ApiProperty({ enum: OUTCOMES }) outcome!: CallCancelOutcome;
