@@ -1,4 +1,5 @@
 import tailwindcss from '@tailwindcss/vite';
+import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { precompressed } from './precompressed.mjs';
@@ -11,6 +12,8 @@ const proxied = ['/a2a', '/api', '/health', '/docs', '/metrics', '/.well-known']
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwindcss(), sizeBudget(), precompressed()],
+  // Not by the condition `source`: packages have one as well.
+  resolve: { alias: [{ find: /^#libs\/(.+)$/, replacement: join(import.meta.dirname, '../../libs/$1/src/index.ts') }] },
   build: {
     outDir: '../../dist/apps/console',
     emptyOutDir: true,

@@ -1,9 +1,9 @@
-import { type components, ParleyError } from '#libs/client';
+import { ParleyError, type Schemas } from '#libs/client';
 import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
 import { shownPlace, type WorkflowFile } from './workflow-files.js';
 
-export type Applied = components['schemas']['AppliedView'];
+export type Applied = Schemas['AppliedView'];
 
 /** Returns one line for each workflow and its action. */
 export function describeApplied(session: Session, workflows: Applied['workflows'], dryRun = false): string {

@@ -1,4 +1,4 @@
-import type { RunEvent } from '#libs/client';
+import type { RunEvent, Schemas } from '#libs/client';
 import { briefText, type StreamResponse } from '#libs/protocol';
 import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
@@ -83,16 +83,7 @@ function clockTime(timestamp: string): string {
   return `${padNumber(time.getHours())}:${padNumber(time.getMinutes())}:${padNumber(time.getSeconds())}.${padNumber(time.getMilliseconds(), 3)}`;
 }
 
-interface ShownTaskEvent {
-  sequence: number;
-  recordedAt: string;
-  event: StreamResponse;
-}
-
-interface LogPage {
-  events: ShownTaskEvent[];
-  next?: number;
-}
+type ShownTaskEvent = Schemas['LoggedEventView'];
 
 const LARGEST_PAGE = 200;
 const LONGEST_TASK_LINE = 200;
@@ -103,7 +94,8 @@ export async function showTaskLog({ client, signal, terminal }: Session, taskId:
   const events: ShownTaskEvent[] = [];
   while (next !== undefined) {
     const query = { after: String(next), limit: String(LARGEST_PAGE) };
-    const page: LogPage = await client.call(`/api/tasks/${encodeURIComponent(taskId)}/events`, { query, signal });
+    const path = `/api/tasks/${encodeURIComponent(taskId)}/events` as const;
+    const page: Schemas['TaskLogView'] = await client.call(path, { query, signal });
     events.push(...page.events);
     next = page.next;
   }
@@ -112,7 +104,7 @@ export async function showTaskLog({ client, signal, terminal }: Session, taskId:
 
 /** Formats an event: time, number, type, and the start of its text. */
 function taskLine({ sequence, recordedAt, event }: ShownTaskEvent, terminal: Terminal): string {
-  const [what, text] = describeTaskEvent(event);
+  const [what, text] = describeTaskEvent(event as StreamResponse);
   const time = terminal.paintText('dim', recordedAt.slice(0, 23).replace('T', ' '));
   return `${time} ${String(sequence).padStart(5)} ${toOneLine(what)} ${briefText(toOneLine(text), LONGEST_TASK_LINE)}`.trimEnd();
 }

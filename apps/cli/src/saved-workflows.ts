@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
-import type { components } from '#libs/client';
+import type { Schemas } from '#libs/client';
 import { CommandError } from './exit-code.js';
 import type { Session } from './session.js';
 
-export type SavedWorkflow = components['schemas']['WorkflowView'];
+export type SavedWorkflow = Schemas['WorkflowView'];
 
 /** Returns all workflows of the service, by name, over all pages. */
 export async function savedWorkflows({ client, signal }: Pick<Session, 'client' | 'signal'>): Promise<SavedWorkflow[]> {

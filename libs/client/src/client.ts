@@ -3,7 +3,8 @@ import { ParleyError } from './parley-error.js';
 import { type RunEvent, RunFollower } from './run-follower.js';
 import { ServiceCalls, type ServiceOptions, type ServiceRequest } from './service-calls.js';
 
-type Schemas = components['schemas'];
+/** Types of what the management API takes and answers, by their names in OpenAPI. */
+export type Schemas = components['schemas'];
 type FetchedRun = Schemas['RunDetail'];
 
 export type ClientOptions = ServiceOptions;

@@ -1,4 +1,4 @@
-export { type AnswerOptions, type ClientOptions, createClient, type ParleyClient } from './client.js';
+export { type AnswerOptions, type ClientOptions, createClient, type ParleyClient, type Schemas } from './client.js';
 export { ParleyError, type ParleyProblemEntry, ParleyUnreachable } from './parley-error.js';
 export type { RunEvent } from './run-follower.js';
 export { type VerifiedWebhook, verifyWebhook, type WebhookOptions } from './verify-webhook.js';

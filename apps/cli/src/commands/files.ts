@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { components } from '#libs/client';
+import type { Schemas } from '#libs/client';
 import { briefText } from '#libs/protocol';
 import { applyFiles, describeApplied } from '../apply.js';
 import { exampleText } from '../examples.js';
@@ -258,7 +258,7 @@ function isFile(where: string): boolean {
   return /\.(ya?ml|json)$/i.test(where);
 }
 
-type Generated = components['schemas']['GeneratedWorkflow'];
+type Generated = Schemas['GeneratedWorkflow'];
 
 interface GenerateOptions {
   model?: string;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type components, ParleyError } from '#libs/client';
+import { ParleyError, type Schemas } from '#libs/client';
 import { parseJson, UnfitJson } from '#libs/protocol';
 import { eventLine, showTaskLog } from '../event-line.js';
 import { exampleText } from '../examples.js';
@@ -9,7 +9,7 @@ import { collectValue, readInputs } from '../inputs.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
 
-type InboxQuestion = components['schemas']['InboxItem'];
+type InboxQuestion = Schemas['InboxItem'];
 
 interface GivenAnswer {
   node?: string;
@@ -81,7 +81,7 @@ async function listQuestions({ client, signal }: Session): Promise<InboxQuestion
   const found: InboxQuestion[] = [];
   for (let pageToken: string | undefined; ;) {
     const query = { pageSize: 100, pageToken };
-    const page = await client.call<components['schemas']['InboxPage']>('/api/inbox', { query, signal });
+    const page = await client.call<Schemas['InboxPage']>('/api/inbox', { query, signal });
     found.push(...page.items);
     if (page.nextPageToken === '') return found;
     pageToken = page.nextPageToken;
@@ -131,7 +131,7 @@ function howToAnswer({ runId, form }: InboxQuestion): string {
     : 'Answer the form with -i field=value, or with --data.';
 }
 
-type ShownRun = components['schemas']['RunDetail'];
+type ShownRun = Schemas['RunDetail'];
 
 /** Milliseconds without an event after which a run is considered idle. */
 const REST_MS = 300;
@@ -321,7 +321,7 @@ async function listRuns(session: Session, { workflow, status, query, limit }: Re
   const { client, terminal, signal } = session;
   const most = parseCount('--limit', limit ?? '20');
   const filter = Object.entries({ workflow, status, q: query }).filter(([, value]) => value !== undefined);
-  const runs: components['schemas']['RunSummary'][] = [];
+  const runs: Schemas['RunSummary'][] = [];
   for (let pageToken = ''; ;) {
     const pageSize = Math.min(most - runs.length, LARGEST_PAGE);
     const page = await client.list({ ...Object.fromEntries(filter), pageSize, pageToken }, { signal });

@@ -1,14 +1,14 @@
 import { constants, openAsBlob } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import type { components } from '#libs/client';
+import type { Schemas } from '#libs/client';
 import type { Command } from 'commander';
 import { exampleText } from '../examples.js';
 import { CommandError } from '../exit-code.js';
 import type { Session } from '../session.js';
 
-type UploadedFile = components['schemas']['FileView'];
-type FileList = components['schemas']['FileListView'];
+type UploadedFile = Schemas['FileView'];
+type FileList = Schemas['FileListView'];
 
 /** Maximum files of one upload. */
 const MOST_FILES = 20;

@@ -1,5 +1,6 @@
+import type { Schemas } from '#libs/client';
 import { baseOf } from '../api/directory.js';
-import { getJson } from '../api/http.js';
+import { getJson, type Narrowed } from '../api/http.js';
 import type { A2aCard } from './agent-card.js';
 import type { AgentRef } from './agent-ref.js';
 import { type CardMessage, cardMessages } from './card-messages.js';
@@ -53,10 +54,12 @@ const CHANGED: CardMessage = {
 };
 
 /** Answer of the service about a card that it has read. */
-interface CardCheck {
-  card?: A2aCard;
-  signature?: { state: string };
-  /** Comparison with the card that was pinned when the agent was first called. */
-  pin?: { same: boolean; blocked: boolean };
-  problems: { level: CardMessage['level']; path: string; detail: string }[];
-}
+export type CardCheck = Narrowed<
+  Schemas['CardPreviewView'],
+  {
+    card?: A2aCard;
+    signature?: { state: string };
+    /** Comparison with the card that was pinned when the agent was first called. */
+    pin?: { same: boolean; blocked: boolean };
+  }
+>;

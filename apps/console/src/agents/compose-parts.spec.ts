@@ -21,7 +21,9 @@ describe('composeParts', () => {
   it('uploads files that are too large for a Message, and names them by their URLs', async () => {
     const files = [file(new Uint8Array(2 * 1024 ** 2), 'a', 'image/png'), file(new Uint8Array(1024 ** 2), 'b')];
     const upload = async (sent: readonly File[]) =>
-      sent.map(({ name, type, size }) => ({ id: name, name, mediaType: type, size, createdAt: '', url: `/f/${name}` }));
+      sent.map(({ name, type: mediaType, size }) => {
+        return { id: name, name, mediaType, size, sha256: '', createdAt: '', url: `/f/${name}` };
+      });
     expect(await composeParts({ text: 'Hi', data: '', files }, upload)).toEqual([
       { text: 'Hi', mediaType: 'text/plain' },
       { url: '/f/a', mediaType: 'image/png', filename: 'a' },

@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { getPages } from '../api/http.js';
 
 export interface RemoteAgent {
@@ -8,9 +9,8 @@ export interface RemoteAgent {
   added: boolean;
 }
 
-export interface WorkflowNodes {
-  name: string;
-  nodes: { type: string; config?: Record<string, unknown> }[];
+export interface WorkflowNodes extends Pick<Schemas['WorkflowView'], 'name'> {
+  nodes: Pick<Schemas['WorkflowNodeBody'], 'type' | 'config'>[];
 }
 
 /** Returns the known remote agents: those added in this browser first, then those that workflows call. */

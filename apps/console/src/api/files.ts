@@ -1,17 +1,8 @@
+import type { Schemas } from '#libs/client';
 import { callApi } from './http.js';
 
 /** A file that the service keeps. */
-export interface FileEntry {
-  id: string;
-  name: string;
-  mediaType: string;
-  /** Size in bytes. */
-  size: number;
-  createdAt: string;
-  expiresAt?: string;
-  /** URL by which Messages name the file. */
-  url: string;
-}
+export type FileEntry = Schemas['FileView'];
 
 /**
  * Stores files, all or none.
@@ -21,7 +12,7 @@ export interface FileEntry {
 export async function uploadFiles(files: readonly File[]): Promise<FileEntry[]> {
   const body = new FormData();
   for (const file of files) body.append('file', file, file.name);
-  return (await callApi<{ files: FileEntry[] }>('POST', '/api/upload', { body })).files;
+  return (await callApi<Schemas['UploadedView']>('POST', '/api/upload', { body })).files;
 }
 
 /**
@@ -29,7 +20,9 @@ export async function uploadFiles(files: readonly File[]): Promise<FileEntry[]> 
  * @throws ApiProblem
  */
 export async function saveFile({ id, name }: FileEntry): Promise<void> {
-  const { url } = await callApi<{ url: string }>('POST', `/api/files/${encodeURIComponent(id)}/urls`, { body: {} });
+  const { url } = await callApi<Schemas['FileUrlView']>('POST', `/api/files/${encodeURIComponent(id)}/urls`, {
+    body: {},
+  });
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

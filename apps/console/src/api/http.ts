@@ -1,6 +1,9 @@
 import { ApiProblem, readProblem, sentenceFor } from './problem.js';
 import { askForKey, sessionKey } from './session-key.js';
 
+/** A type of the API of which `M` says more than OpenAPI does. A member of `M` that `T` lacks is an error. */
+export type Narrowed<T, M extends { [K in keyof M]: K extends keyof T ? M[K] : never }> = Omit<T, keyof M> & M;
+
 export interface CallOptions {
   /** Request body: a form is sent as it is, anything else as JSON. */
   body?: unknown;

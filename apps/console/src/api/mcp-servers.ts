@@ -1,30 +1,10 @@
-import { callApi, getJson } from './http.js';
-
-export type McpServerStatus = 'ok' | 'changed' | 'unreachable';
+import type { Schemas } from '#libs/client';
+import { callApi, getJson, type Narrowed } from './http.js';
 
 /** An MCP server and its last known state. */
-export interface ListedMcpServer {
-  name: string;
-  /** Origin of the entry. `file`: from the operator's file, and read-only here. */
-  source: 'file' | 'api';
-  transport: 'http' | 'stdio';
-  url?: string;
-  auth?: string;
-  allow?: string[];
-  approve?: string[];
-  /** Result of the last call; missing if the server was never called. */
-  status?: McpServerStatus;
-}
-
-export interface ListedMcpTool {
-  name: string;
-  description: string;
-  inputSchema: unknown;
-  annotations: { title?: string; readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
-  allowed: boolean;
-  needsApproval: boolean;
-  blocked: boolean;
-}
+export type ListedMcpServer = Schemas['McpServerView'];
+export type McpServerStatus = NonNullable<ListedMcpServer['status']>;
+export type ListedMcpTool = Schemas['McpToolView'];
 
 /** A difference of a tool from its pinned version. */
 export interface McpToolChange {
@@ -35,20 +15,10 @@ export interface McpToolChange {
 }
 
 /** An MCP server with the answer to a call just made. */
-export interface McpServerDetail extends ListedMcpServer {
-  status: McpServerStatus;
-  /** Hash of all tools as last seen; `accept` names it. */
-  hash?: string;
-  tools: ListedMcpTool[];
-  changes?: McpToolChange[];
-  /** Reason why the server is unreachable. */
-  error?: string;
-  acceptedAt?: string;
-  acceptedBy?: string;
-}
+export type McpServerDetail = Narrowed<Schemas['McpServerDetailView'], { changes?: McpToolChange[] }>;
 
 export async function listMcpServers(signal: AbortSignal): Promise<ListedMcpServer[]> {
-  return (await getJson<{ servers: ListedMcpServer[] }>('/api/mcp-servers', signal)).servers;
+  return (await getJson<Schemas['McpServerListView']>('/api/mcp-servers', signal)).servers;
 }
 
 /** Fetches an MCP server. The service calls the server, which may take some seconds. */

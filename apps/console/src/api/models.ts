@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { getJson } from './http.js';
 
 export const PROVIDERS = {
@@ -5,18 +6,10 @@ export const PROVIDERS = {
   openai: 'OpenAI',
   anthropic: 'Anthropic',
   google: 'Google',
-} as const;
+} as const satisfies Record<ModelEntry['provider'], string>;
 
-export interface ModelEntry {
-  name: string;
-  provider: keyof typeof PROVIDERS;
-  model: string;
-  baseUrl?: string;
-  auth?: string;
-  input: string[];
-  updatedAt: string;
-}
+export type ModelEntry = Schemas['ModelView'];
 
 export async function listModels(signal: AbortSignal): Promise<ModelEntry[]> {
-  return (await getJson<{ models: ModelEntry[] }>('/api/models', signal)).models;
+  return (await getJson<Schemas['ModelListView']>('/api/models', signal)).models;
 }

@@ -1,19 +1,7 @@
-/** A problem of a request (RFC 9457, `errors`). */
-export interface ProblemDetail {
-  /** Path of the member, for example `nodes[2].config`. */
-  path: string;
-  detail: string;
-  /** Kind of the problem of a workflow. */
-  code?: string;
-  /** Severity of the problem of a workflow; a workflow with warnings can be saved. */
-  severity?: 'error' | 'warning';
-  /** Id of the node that has the problem. */
-  node?: string;
-  /** Index of the edge that has the problem. */
-  edge?: number;
-  /** Start of the problem in the text at `path`, in UTF-16 code units. */
-  offset?: number;
-}
+/** A problem of a request (RFC 9457, `errors`), with its place if it is one of a workflow. */
+export type ProblemDetail = Schemas['ProblemEntry'] & Partial<Schemas['WorkflowProblemView']>;
+
+import type { Schemas } from '#libs/client';
 
 /** A refusal by the service, or a failure to reach it; `message` is a plain sentence. */
 export class ApiProblem extends Error {

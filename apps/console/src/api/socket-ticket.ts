@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { callApi } from './http.js';
 import { sessionKey } from './session-key.js';
 
@@ -8,6 +9,6 @@ import { sessionKey } from './session-key.js';
  */
 export async function socketProtocols(): Promise<string[]> {
   if (sessionKey() === undefined) return [];
-  const { protocols } = await callApi<{ protocols: string[] }>('POST', '/api/tickets');
+  const { protocols } = await callApi<Schemas['TicketView']>('POST', '/api/tickets');
   return protocols;
 }

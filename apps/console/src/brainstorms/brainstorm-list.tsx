@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { Plus } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
 import type { GatewayEventFrame } from '../api/gateway.js';
@@ -32,7 +33,7 @@ export function BrainstormList() {
   const status = search.get('status') ?? '';
   const pages = usePages(status, getBrainstormKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
-    const page = await getJson<BrainstormPageBody>(`/api/brainstorms?${query}`, signal);
+    const page = await getJson<Schemas['BrainstormPage']>(`/api/brainstorms?${query}`, signal);
     return { rows: page.brainstorms, nextPageToken: page.nextPageToken };
   });
   const connection = useLive(pages, { streams: ['task'] }, { concerns: isOfBrainstorm, spacing: 500 });
@@ -78,11 +79,6 @@ export function BrainstormList() {
       />
     </div>
   );
-}
-
-interface BrainstormPageBody {
-  brainstorms: BrainstormSummary[];
-  nextPageToken: string;
 }
 
 function StartLink() {

@@ -1,4 +1,4 @@
-import { actionsOf, type Brainstorm, describeStanding } from './brainstorm.js';
+import { actionsOf, type Brainstorm, describeStanding, type PassAgent } from './brainstorm.js';
 
 const brainstorm = (fields: Partial<Brainstorm> = {}): Brainstorm => ({
   brainstormId: 'b',
@@ -14,6 +14,7 @@ const brainstorm = (fields: Partial<Brainstorm> = {}): Brainstorm => ({
     assumptions: [],
     open_questions: [],
     metrics: { confidence: 0 },
+    meta: { agents: [], iteration: 0 },
   },
   provenance: {},
   passes: [],
@@ -53,7 +54,7 @@ describe('actionsOf', () => {
 
 describe('standing', () => {
   it('names the agent at work, then why it converged, then why it failed', () => {
-    const agents = [
+    const agents: PassAgent[] = [
       { agent: 'ann', role: 'build', status: 'completed' },
       { agent: 'bob', role: 'review', status: 'running' },
     ];

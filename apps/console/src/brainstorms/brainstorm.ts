@@ -1,72 +1,17 @@
-/** Shapes of `/api/brainstorms`, and their meaning for the person. */
+import type { Schemas } from '#libs/client';
 
-export type BrainstormStatusName = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
+export type Brainstorm = Schemas['BrainstormView'];
+export type BrainstormSummary = Schemas['BrainstormSummary'];
+export type BrainstormStatusName = Brainstorm['status'];
+export type MergedState = Schemas['BrainstormStateView'];
+export type StateSource = Schemas['SourceView'];
+export type BrainstormRisk = Schemas['RiskView'];
+export type PassAgent = Schemas['PassAgentView'];
+export type BrainstormPass = Schemas['PassView'];
 
 export const STATUSES: readonly BrainstormStatusName[] = ['active', 'converged', 'approved', 'failed', 'canceled'];
 
-export const ROLES = ['build', 'review', 'refine', 'devils_advocate'] as const;
-
-export interface BrainstormSummary {
-  brainstormId: string;
-  status: BrainstormStatusName;
-  iteration: number;
-  idea: string;
-  createdAt: string;
-  updatedAt: string;
-}
-
-/** The agent that last set a part of the state. */
-export interface StateSource {
-  agent: string;
-  role: string;
-  iteration: number;
-}
-
-export interface BrainstormRisk {
-  text: string;
-  severity: 'low' | 'medium' | 'high' | 'critical';
-  resolved: boolean;
-}
-
-export interface MergedState {
-  idea: string;
-  architecture: string;
-  execution_plan: { title: string; description: string }[];
-  risks: BrainstormRisk[];
-  assumptions: string[];
-  open_questions: string[];
-  metrics: { confidence: number };
-}
-
-export interface PassAgent {
-  agent: string;
-  role: string;
-  status: string;
-  error?: string;
-}
-
-export interface BrainstormPass {
-  iteration: number;
-  agents: PassAgent[];
-  /** Confidence of the pass, 0 to 1; missing until the pass is complete. */
-  confidence?: number;
-}
-
-export interface Brainstorm {
-  brainstormId: string;
-  status: BrainstormStatusName;
-  iteration: number;
-  maxIterations: number;
-  agents: { agent: string; name: string; role: string; provider: string; model: string; skills: string[] }[];
-  state: MergedState;
-  /** Source of each part of the state by its path, such as `risks[0]`. */
-  provenance: Record<string, StateSource>;
-  passes: BrainstormPass[];
-  convergence?: string;
-  error?: { agent?: string; message: string };
-  createdAt: string;
-  updatedAt: string;
-}
+export const ROLES: readonly PassAgent['role'][] = ['build', 'review', 'refine', 'devils_advocate'];
 
 /** Returns the actions that a person may take now. */
 export function actionsOf({ status, iteration }: Brainstorm): { iterate: boolean; approve: boolean; cancel: boolean } {

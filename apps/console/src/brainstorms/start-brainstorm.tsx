@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
@@ -25,7 +26,7 @@ export function StartBrainstorm() {
   const startBrainstorm = async (fields: FormData): Promise<void> => {
     const body = buildBrainstormBody(fields, agents);
     const headers = { 'idempotency-key': keyOf(body) };
-    const { brainstormId } = await callApi<{ brainstormId: string }>('POST', '/api/brainstorms', { body, headers });
+    const { brainstormId } = await callApi<Schemas['BrainstormId']>('POST', '/api/brainstorms', { body, headers });
     navigate(`/${brainstormId}`);
   };
   return (

@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { Plus } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
 import { getJson } from '../api/http.js';
@@ -34,7 +35,7 @@ export function ConversationList() {
   const status = search.get('status') ?? '';
   const pages = usePages(status, getConversationKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
-    const page = await getJson<ConversationPageBody>(`/api/conversations?${query}`, signal);
+    const page = await getJson<Schemas['ConversationPage']>(`/api/conversations?${query}`, signal);
     return { rows: page.conversations, nextPageToken: page.nextPageToken };
   });
   const connection = useLive(pages, { streams: ['a2a'] }, { spacing: 500 });
@@ -77,11 +78,6 @@ export function ConversationList() {
       />
     </div>
   );
-}
-
-interface ConversationPageBody {
-  conversations: ConversationSummary[];
-  nextPageToken: string;
 }
 
 function StartLink() {

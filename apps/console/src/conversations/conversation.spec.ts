@@ -8,6 +8,7 @@ const talk = (fields: Partial<Conversation> = {}): Conversation => ({
   target: 'bob',
   status: 'active',
   maxTurns: 5,
+  timeoutMs: 60_000,
   createdAt: NOW,
   updatedAt: NOW,
   turns: [],

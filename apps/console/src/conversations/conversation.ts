@@ -1,36 +1,9 @@
-/** Shapes of `/api/conversations`, and their meaning for the person. */
+import type { Schemas } from '#libs/client';
 
-export type ConversationEnd = 'done' | 'skipped' | 'max_turns' | 'error' | 'canceled' | 'timeout';
-
-export interface ConversationSummary {
-  conversationId: string;
-  requester: string;
-  target: string;
-  status: 'active' | 'complete';
-  outcome?: ConversationEnd;
-  paused?: boolean;
-  maxTurns: number;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface Turn {
-  /** Number of the turn, from 0. */
-  turn: number;
-  fromAgent: string;
-  toAgent: string;
-  text: string;
-  /** Time in epoch milliseconds. */
-  ts: number;
-}
-
-export interface Conversation extends ConversationSummary {
-  /** Text of a question that a person has to answer before the next turn. */
-  question?: string;
-  turns: Turn[];
-  error?: { turn: number; code: string; message: string; retryable: boolean };
-  announcement?: 'delivered' | 'silenced' | 'failed';
-}
+export type Conversation = Schemas['ConversationDetail'];
+export type ConversationSummary = Schemas['ConversationSummary'];
+export type ConversationEnd = NonNullable<Conversation['outcome']>;
+export type Turn = Schemas['ConversationTurn'];
 
 export type SpeakerSide = 'requester' | 'target';
 

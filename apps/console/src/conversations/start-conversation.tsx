@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { useLocation } from 'wouter';
 import { callApi } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
@@ -15,7 +16,7 @@ export function StartConversation() {
   const startConversation = async (fields: FormData): Promise<void> => {
     const body = buildConversationBody(fields);
     const headers = { 'idempotency-key': keyOf(body) };
-    const { conversationId } = await callApi<{ conversationId: string }>('POST', '/api/conversations', {
+    const { conversationId } = await callApi<Schemas['ConversationId']>('POST', '/api/conversations', {
       body,
       headers,
     });

@@ -1,72 +1,40 @@
 /** A workflow's node, edge and graph, as in the API. Members that these types do not name are preserved. */
 
+import type { Schemas } from '#libs/client';
+import type { Narrowed } from '../api/http.js';
+
+/** A body of which an author writes `K`, and may leave the rest to its defaults. */
+export type Written<T, K extends keyof T> = Partial<T> & Pick<T, K>;
+
 export type Config = Record<string, unknown>;
-
-export interface Position {
-  x: number;
-  y: number;
-}
-
+export type Position = Schemas['PositionBody'];
 /** Outcome of the source for which an edge is taken. */
-export type SourceOutcome = 'success' | 'failure' | 'always';
-
+export type SourceOutcome = Schemas['WorkflowEdgeBody']['on'];
 export type JoinRule = 'all' | 'any' | { n: number; cancelRest?: boolean };
-
 /** Settings of a node that runs once for each entry of a list. */
-export interface Each {
-  /** CEL expression. */
-  items: string;
-  concurrency?: number;
-  maxItems?: number;
-  onFailure?: 'fail' | 'collect';
-  minSuccess?: number | string;
-}
-
+export type Each = Written<Schemas['EachBody'], 'items'>;
 /** Conditions and delays of retries. */
-export interface Retry {
-  attempts: number;
-  on?: string[];
-  /** CEL expression. */
-  when?: string;
-  delay?: string;
-  factor?: number;
-  maxDelay?: string;
-  jitter?: number;
-}
-
+export type Retry = Written<Schemas['RetryBody'], 'attempts'>;
 /** Settings of a loop's edge. */
-export interface LoopSettings {
-  max_iterations: number;
-  /** CEL expression. */
-  exit_when?: string;
-  delay?: string;
-  on_max?: 'continue' | 'fail';
-  initial?: string;
-}
+export type LoopSettings = Written<Schemas['LoopBody'], 'max_iterations'>;
 
-export interface GraphNode {
-  id: string;
-  type: string;
-  config: Config;
-  position?: Position;
-  branch?: 'every' | 'first';
-  join?: JoinRule;
-  each?: Each;
-  retry?: Retry;
-  timeout?: string;
-  fallback?: { parts: unknown[] };
-  output?: { schema?: unknown; parse?: boolean };
-  onWait?: { deadline: string; default?: unknown };
-}
+export type GraphNode = Written<
+  Narrowed<
+    Schemas['WorkflowNodeBody'],
+    {
+      config: Config;
+      join: JoinRule;
+      each?: Each;
+      retry?: Retry;
+      fallback?: { parts: unknown[] };
+      output?: { schema?: unknown; parse?: boolean };
+      onWait?: { deadline: string; default?: unknown };
+    }
+  >,
+  'id' | 'type' | 'config'
+>;
 
-export interface DefinitionEdge {
-  from: string;
-  to: string;
-  /** CEL expression. */
-  when?: string;
-  on?: SourceOutcome;
-  loop?: LoopSettings;
-}
+export type DefinitionEdge = Written<Narrowed<Schemas['WorkflowEdgeBody'], { loop?: LoopSettings }>, 'from' | 'to'>;
 
 export interface Graph {
   nodes: GraphNode[];

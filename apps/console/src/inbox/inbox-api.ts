@@ -1,25 +1,9 @@
+import type { Schemas } from '#libs/client';
 import { getJson } from '../api/http.js';
 
 /** A pending question of a run. */
-export interface InboxItem {
-  runId: string;
-  workflow: string;
-  node: string;
-  /** Instance of the node; an answer names it. */
-  instance: string;
-  text: string;
-  /** JSON Schema of the answer; without it, the answer is a text. */
-  form?: unknown;
-  assignee?: string;
-  deadline?: string;
-  since: string;
-}
-
-export interface InboxPage {
-  items: InboxItem[];
-  /** Token of the next page; empty on the last page. */
-  nextPageToken: string;
-}
+export type InboxItem = Schemas['InboxItem'];
+export type InboxPage = Schemas['InboxPage'];
 
 export function inboxPage(assignee: string, pageToken: string | undefined, signal: AbortSignal): Promise<InboxPage> {
   const query = Object.entries({ assignee, pageToken: pageToken ?? '' }).filter(([, value]) => value !== '');

@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { RotateCcw } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, useState } from 'react';
@@ -136,9 +137,7 @@ interface RevisionsProps {
 
 function Revisions({ workflow, value, onChange }: RevisionsProps) {
   const path = `/api/workflows/${encodeURIComponent(workflow)}/revisions`;
-  const { data } = useResource(path, (signal) =>
-    getJson<{ revisions: { revision: string; savedAt: string }[] }>(path, signal),
-  );
+  const { data } = useResource(path, (signal) => getJson<Schemas['RevisionPage']>(path, signal));
   return (
     <Field label="Revision of the workflow">
       {(id) => (

@@ -1,55 +1,16 @@
-import { callApi, getJson } from '../api/http.js';
+import type { Schemas } from '#libs/client';
+import { callApi, getJson, type Narrowed } from '../api/http.js';
 import type { A2aArtifact, A2aPart } from './run-event.js';
 import type { RunGraph } from './run-picture.js';
 
 export const RUN_STATUSES = ['running', 'input-required', 'completed', 'failed', 'canceled'] as const;
 
-export interface RunSummary {
-  runId: string;
-  workflow: string;
-  status: string;
-  inputs: Record<string, unknown>;
-  error?: { message: string };
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface RunPage {
-  runs: RunSummary[];
-  /** Token of the next page; empty on the last page. */
-  nextPageToken: string;
-}
-
+export type RunSummary = Schemas['RunSummary'];
+export type RunPage = Schemas['RunPage'];
 /** Outcome for a child when its run was canceled. */
-export interface CanceledTask {
-  node: string;
-  instance?: string;
-  agentUrl: string;
-  taskId?: string;
-  outcome: string;
-}
-
-export interface Run extends RunSummary {
-  trace_id?: string;
-  contextId: string;
-  inputs: Record<string, unknown>;
-  result?: A2aArtifact[];
-  /** Id of the run that it was rerun from. */
-  origin?: string;
-  children?: CanceledTask[];
-}
-
-export interface InstanceDetail {
-  id: string;
-  type: string;
-  status: string;
-  attempts: number;
-  taskId?: string;
-  agentUrl: string;
-  artifacts: A2aArtifact[];
-  error?: unknown;
-  input?: A2aPart[];
-}
+export type CanceledTask = Schemas['CanceledNode'];
+export type Run = Narrowed<Schemas['RunDetail'], { result?: A2aArtifact[] }>;
+export type InstanceDetail = Narrowed<Schemas['RunNodeDetail'], { artifacts: A2aArtifact[]; input?: A2aPart[] }>;
 
 /** The workflow at the revision of the run. */
 export interface RunWorkflow extends RunGraph {
@@ -98,22 +59,8 @@ export function answerQuestion(runId: string, node: string, answer: Answer): Pro
 }
 
 /** An instance of a node in a list. */
-export interface InstanceSummary {
-  instance: string;
-  node: string;
-  status: string;
-  attempts: number;
-  taskId?: string;
-  error?: { message: string } | string;
-  startedAt?: string;
-  finishedAt?: string;
-}
-
-export interface InstancePage {
-  instances: InstanceSummary[];
-  /** Token of the next page; empty on the last page. */
-  nextPageToken: string;
-}
+export type InstanceSummary = Schemas['RunInstance'];
+export type InstancePage = Schemas['RunInstances'];
 
 export function listInstances(
   runId: string,
@@ -127,31 +74,20 @@ export function listInstances(
 }
 
 /** Options of a rerun. */
-export interface Rerun {
-  /** Instances to run again, with everything after them. */
-  from?: string[];
-  /** True if only what failed runs again. */
-  failed?: true;
-  inputs?: Record<string, unknown>;
-  revision?: string;
-}
+export type Rerun = Schemas['RerunBody'];
 
 /**
  * Starts a rerun of an ended run; requests with the same key start a single run.
  * @throws ApiProblem
  */
-export function requestRerun(runId: string, body: Rerun, key: string): Promise<{ runId: string; origin: string }> {
+export function requestRerun(runId: string, body: Rerun, key: string): Promise<Schemas['StartedRerun']> {
   const headers = { 'idempotency-key': key };
   return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body, headers });
 }
 
 /** A rerun of another run. */
-export interface Fork {
-  runId: string;
-  createdAt: string;
-  status: string;
-}
+export type Fork = Schemas['RunFork'];
 
 export async function listForks(runId: string, signal: AbortSignal): Promise<Fork[]> {
-  return (await getJson<{ forks: Fork[] }>(`/api/runs/${encodeURIComponent(runId)}/forks`, signal)).forks;
+  return (await getJson<Schemas['RunForks']>(`/api/runs/${encodeURIComponent(runId)}/forks`, signal)).forks;
 }

@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { useSearchParams } from 'wouter';
 import { getJson } from '../api/http.js';
 import { usePages } from '../api/use-pages.js';
@@ -28,7 +29,7 @@ export function CardList() {
   const status = search.get('status') ?? '';
   const pages = usePages(status, getCardKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
-    const page = await getJson<{ cards: PinnedCard[]; nextPageToken: string }>(`/api/agent-cards?${query}`, signal);
+    const page = await getJson<Schemas['CardPageView']>(`/api/agent-cards?${query}`, signal);
     return { rows: page.cards, nextPageToken: page.nextPageToken };
   });
   return (

@@ -8,13 +8,11 @@ import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { Time } from '../components/time.js';
 import { describePin } from './card-list.js';
-import type { CardDetail } from './settings-api.js';
+import type { CardDetail, CardDifference } from './settings-api.js';
 
 const UP = { label: 'Cards', href: '~/settings/cards' };
 
-type Change = CardDetail['changes'][number]['changes'][number];
-
-const COLUMNS: readonly Column<Change>[] = [
+const COLUMNS: readonly Column<CardDifference>[] = [
   { title: 'Where', cell: ({ path }) => <code>{path === '' ? '/' : path}</code> },
   { title: 'Before', cell: ({ before }) => formatValue(before), className: 'break-words' },
   { title: 'After', cell: ({ after }) => formatValue(after), className: 'break-words' },

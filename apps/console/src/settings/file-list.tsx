@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { saveFile, type FileEntry, uploadFiles } from '../api/files.js';
@@ -23,7 +24,7 @@ export function FileList() {
   const picker = useRef<HTMLInputElement>(null);
   const pages = usePages(String(changes), getFileKey, async (pageToken, signal) => {
     const query = new URLSearchParams(pageToken && { pageToken });
-    const page = await getJson<{ files: FileEntry[]; nextPageToken: string }>(`/api/files?${query}`, signal);
+    const page = await getJson<Schemas['FileListView']>(`/api/files?${query}`, signal);
     return { rows: page.files, nextPageToken: page.nextPageToken };
   });
   const changeFiles = async (work: Promise<unknown>): Promise<void> => {

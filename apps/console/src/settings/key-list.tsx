@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { useState } from 'react';
 import { callApi } from '../api/http.js';
 import { type Action, useAction } from '../api/use-action.js';
@@ -12,7 +13,7 @@ import { Time } from '../components/time.js';
 import { type Key, listKeys, deleteObject } from './settings-api.js';
 import { SettingsPage } from './settings-page.js';
 
-const SCOPES = ['agents', 'workflows', 'admin'];
+const SCOPES: Key['scopes'] = ['agents', 'workflows', 'admin'];
 
 const getCallerKey = ({ id }: Key): string => id;
 
@@ -22,9 +23,9 @@ const getCallerKey = ({ id }: Key): string => id;
 export function KeyList() {
   const keys = useResource('keys', listKeys);
   const action = useAction();
-  const [made, setMade] = useState<{ name: string; key: string }>();
+  const [made, setMade] = useState<Schemas['MadeKeyView']>();
   const createKey = async (path: string, body?: object): Promise<void> => {
-    setMade(await callApi<{ name: string; key: string }>('POST', path, body === undefined ? {} : { body }));
+    setMade(await callApi<Schemas['MadeKeyView']>('POST', path, body === undefined ? {} : { body }));
     keys.reload();
   };
   return (

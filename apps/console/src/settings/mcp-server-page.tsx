@@ -31,7 +31,7 @@ export function McpServerPage({ name }: { name: string }) {
       <PageHeader
         title={name}
         up={UP}
-        aside={data && <StatusBadge status={data.status} />}
+        aside={data?.status && <StatusBadge status={data.status} />}
         actions={
           data && (
             <>

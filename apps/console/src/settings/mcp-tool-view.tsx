@@ -36,7 +36,7 @@ const BAD = 'border-destructive/40 bg-destructive/10 text-destructive';
 /** Returns the marks of a tool: the service's restrictions first, then the server's annotations. */
 function marksOf({ blocked, allowed, needsApproval, annotations }: ListedMcpTool): [string, string][] {
   const { readOnlyHint, idempotentHint, destructiveHint } = annotations;
-  const marks: [boolean | undefined, string, string][] = [
+  const marks: [unknown, string, string][] = [
     [blocked, 'blocked until accepted', BAD],
     [!allowed, 'not allowed', BAD],
     [needsApproval, 'needs approval', WAITS],

@@ -1,68 +1,37 @@
-import { callApi, getJson } from '../api/http.js';
+import type { Schemas } from '#libs/client';
+import { callApi, getJson, type Narrowed } from '../api/http.js';
 
 export const KINDS = {
   'api-key': 'API key',
   bearer: 'Bearer token',
   basic: 'User and password',
   'oauth2-client-credentials': 'OAuth 2.0 client',
-} as const;
-
-export type StoredCredentialKind = keyof typeof KINDS;
+} as const satisfies Record<StoredCredentialKind, string>;
 
 /** A credential without its secret. */
-export interface StoredCredential {
-  name: string;
-  kind: StoredCredentialKind;
-  hosts?: string[];
-  in?: string;
-  parameter?: string;
-  username?: string;
-  tokenUrl?: string;
-  clientId?: string;
-  scopes?: string[];
-  audience?: string;
-  clientAuthentication?: string;
-  updatedAt: string;
-  lastUsedAt?: string;
-  lastError?: { at: string; message: string };
+export type StoredCredential = Schemas['CredentialView'];
+export type StoredCredentialKind = StoredCredential['kind'];
+export type Key = Schemas['KeyView'];
+export type PinnedCard = Schemas['CardView'];
+
+/** A difference of a card from its pinned version. */
+export interface CardDifference {
+  path: string;
+  kind: string;
+  significant: boolean;
+  before?: unknown;
+  after?: unknown;
 }
 
-export interface Key {
-  id: string;
-  name: string;
-  scopes: string[];
-  createdAt: string;
-  createdBy?: string;
-  endsAt?: string;
-}
-
-export interface PinnedCard {
-  id: string;
-  url: string;
-  name: string;
-  status: 'pinned' | 'changed';
-  blocked: boolean;
-  seenHash?: string;
-  lastSeenAt: string;
-}
-
-export interface CardDetail extends PinnedCard {
-  card: unknown;
-  seenCard?: unknown;
-  changes: {
-    to: string;
-    firstSeenAt: string;
-    acceptedAt?: string;
-    changes: { path: string; kind: string; significant: boolean; before?: unknown; after?: unknown }[];
-  }[];
-}
+export type CardChange = Narrowed<Schemas['CardChangeView'], { changes: CardDifference[] }>;
+export type CardDetail = Narrowed<Schemas['CardDetailView'], { changes: CardChange[] }>;
 
 export async function listCredentials(signal: AbortSignal): Promise<StoredCredential[]> {
-  return (await getJson<{ credentials: StoredCredential[] }>('/api/credentials', signal)).credentials;
+  return (await getJson<Schemas['CredentialListView']>('/api/credentials', signal)).credentials;
 }
 
 export async function listKeys(signal: AbortSignal): Promise<Key[]> {
-  return (await getJson<{ keys: Key[] }>('/api/keys', signal)).keys;
+  return (await getJson<Schemas['KeyListView']>('/api/keys', signal)).keys;
 }
 
 /** Kinds of objects that are stored under a name. */

@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { usePages } from '../api/use-pages.js';
@@ -8,17 +9,7 @@ import { PagedTable } from '../components/paged-table.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
 
-interface Delivery {
-  id: string;
-  sequence: number;
-  url: string;
-  status: 'pending' | 'delivered' | 'failed';
-  attempts: number;
-  lastStatus?: number;
-  lastError?: string;
-  disabledReason?: string;
-  updatedAt: string;
-}
+type Delivery = Schemas['DeliveryView'];
 
 const getDeliveryKey = ({ id }: Delivery): string => id;
 
@@ -27,7 +18,7 @@ export function TaskDeliveries({ taskId }: { taskId: string }) {
   const action = useAction();
   const pages = usePages(taskId, getDeliveryKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ taskId, ...(pageToken && { pageToken }) });
-    const page = await getJson<{ deliveries: Delivery[]; nextPageToken: string }>(`/api/deliveries?${query}`, signal);
+    const page = await getJson<Schemas['DeliveryPageView']>(`/api/deliveries?${query}`, signal);
     return { rows: page.deliveries, nextPageToken: page.nextPageToken };
   });
   const redeliverEvent = async (id: string): Promise<void> => {

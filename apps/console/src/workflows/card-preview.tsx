@@ -1,20 +1,10 @@
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
+import type { CardCheck } from '../agents/card-report.js';
 import { getJson } from '../api/http.js';
 import { sentenceOf } from '../api/problem.js';
 import { Button } from '../components/button.js';
 import { JsonView } from '../components/json-view.js';
-
-interface CardPreviewData {
-  url: string;
-  /** Version of A2A. */
-  version?: string;
-  card?: { name?: string; description?: string; version?: string; skills?: { id: string; name: string }[] };
-  signature?: { state: string };
-  /** Comparison with the card that was pinned when the agent was first called. */
-  pin?: { same: boolean; blocked: boolean };
-  problems: { level: string; path: string; detail: string }[];
-}
 
 const SIGNATURES: Readonly<Record<string, string>> = {
   valid: 'The signature is valid.',
@@ -24,14 +14,14 @@ const SIGNATURES: Readonly<Record<string, string>> = {
 
 /** Shows the card of an external agent and its problems. */
 export function CardPreview({ url }: { url: unknown }) {
-  const [shown, setShown] = useState<CardPreviewData>();
+  const [shown, setShown] = useState<CardCheck>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const address = typeof url === 'string' ? url.trim() : '';
   const fetchPreview = async (): Promise<void> => {
     setBusy(true);
     try {
-      setShown(await getJson<CardPreviewData>(`/api/agent-card?url=${encodeURIComponent(address)}`));
+      setShown(await getJson<CardCheck>(`/api/agent-card?url=${encodeURIComponent(address)}`));
       setError(undefined);
     } catch (failure) {
       setError(failure);
@@ -55,7 +45,7 @@ export function CardPreview({ url }: { url: unknown }) {
   );
 }
 
-function Card({ preview: { card, version, signature, pin, problems } }: { preview: CardPreviewData }) {
+function Card({ preview: { card, version, signature, pin, problems } }: { preview: CardCheck }) {
   return (
     <div role="status" className="space-y-2 rounded-md border p-3 text-sm">
       {card && (

@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import {
   edgeId,
   edgeIds,
@@ -6,26 +7,21 @@ import {
   type GraphNode,
   isPlainEdge,
   type LoopSettings,
-  type SourceOutcome,
   type Position,
+  type Written,
 } from '../graph/graph.js';
 import { isReachable } from '../graph/loops.js';
 import { FIRST_CONFIG } from '../nodes/node-fields.js';
 
 /** A node that runs once the run's outcome is known. */
-export interface Exit {
-  node: string;
-  on?: SourceOutcome;
-}
+export type Exit = Written<Schemas['ExitBody'], 'node'>;
+
+type Settings = Pick<Schemas['WorkflowBody'], 'name' | 'onFailure' | 'deadline' | 'parallel'>;
 
 /** A workflow being edited, with all other members of its definition. Every change creates a new draft. */
-export interface Draft extends Graph {
-  name: string;
+export interface Draft extends Graph, Settings {
   description: string;
-  onFailure: 'cancel' | 'continue';
-  language?: number;
-  deadline?: string;
-  parallel?: number;
+  language?: Schemas['WorkflowBody']['language'];
   onExit?: Exit[];
 }
 

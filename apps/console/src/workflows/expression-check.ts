@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { callApi } from '../api/http.js';
 import { ApiProblem } from '../api/problem.js';
@@ -6,11 +7,7 @@ import type { Draft } from './draft.js';
 import { definitionOf } from './workflow-api.js';
 
 /** A problem of an expression. */
-export interface ExpressionFault {
-  detail: string;
-  /** Start of the problem in the expression, in UTF-16 code units. */
-  offset?: number;
-}
+export type ExpressionFault = Pick<Schemas['WorkflowProblemView'], 'detail' | 'offset'>;
 
 /** Milliseconds after the last key before an expression is checked. */
 const PAUSE_MS = 350;
@@ -47,8 +44,7 @@ async function checkExpression(
 ): Promise<ExpressionFault[]> {
   const body = { expression, path, definition: definitionOf(draft) };
   try {
-    return (await callApi<{ problems: ExpressionFault[] }>('POST', '/api/expressions/check', { body, signal }))
-      .problems;
+    return (await callApi<Schemas['ExpressionProblems']>('POST', '/api/expressions/check', { body, signal })).problems;
   } catch (error) {
     if (error instanceof ApiProblem && error.status === 422) return [...error.errors];
     throw error;

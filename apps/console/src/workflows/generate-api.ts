@@ -1,4 +1,5 @@
-import { requestApi } from '../api/http.js';
+import type { Schemas } from '#libs/client';
+import { type Narrowed, requestApi } from '../api/http.js';
 import { ApiProblem, type ProblemDetail, readProblem } from '../api/problem.js';
 import { readEvents } from '../api/sse.js';
 import { type Definition, definitionOf } from './workflow-api.js';
@@ -14,12 +15,7 @@ export interface GenerationRequest {
 }
 
 /** A workflow that a model wrote. */
-export interface GeneratedWorkflow {
-  workflow: Definition;
-  problems: ProblemDetail[];
-  attempts: number;
-  model: string;
-}
+export type GeneratedWorkflow = Narrowed<Schemas['GeneratedWorkflow'], { workflow: Definition }>;
 
 /** An event of a generation before its workflow is complete. */
 export type GenerationStep =

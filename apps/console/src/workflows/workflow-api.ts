@@ -1,3 +1,4 @@
+import type { Schemas } from '#libs/client';
 import { callApi, getJson, getPages } from '../api/http.js';
 import type { ProblemDetail } from '../api/problem.js';
 import type { Graph, GraphNode } from '../graph/graph.js';
@@ -9,11 +10,9 @@ export interface Definition extends Partial<Omit<Draft, keyof Graph | 'name'>>, 
 }
 
 /** A workflow as the service returns it. */
-export interface WorkflowRecord extends Definition {
-  revision?: string;
-  createdAt?: string;
-  updatedAt: string;
-}
+export type WorkflowRecord = Definition &
+  Pick<Schemas['WorkflowView'], 'updatedAt'> &
+  Partial<Pick<Schemas['WorkflowView'], 'revision' | 'createdAt'>>;
 
 export function listWorkflows(signal: AbortSignal): Promise<WorkflowRecord[]> {
   return getPages('/api/workflows', signal);
@@ -23,22 +22,16 @@ export function getWorkflow(name: string, signal: AbortSignal): Promise<Workflow
   return getJson(`/api/workflows/${encodeURIComponent(name)}`, signal);
 }
 
-export interface SavedRevision {
-  revision: string;
-  savedAt: string;
-}
+export type SavedRevision = Schemas['SavedRevision'];
 
 /** Lists the revisions of a workflow, newest first; only the first page. */
 export async function listRevisions(name: string, signal: AbortSignal): Promise<SavedRevision[]> {
   const path = `/api/workflows/${encodeURIComponent(name)}/revisions`;
-  return (await getJson<{ revisions: SavedRevision[] }>(path, signal)).revisions;
+  return (await getJson<Schemas['RevisionPage']>(path, signal)).revisions;
 }
 
 /** A workflow as returned by a save. */
-export interface SaveResult extends WorkflowRecord {
-  /** Warnings about the saved workflow. */
-  problems?: ProblemDetail[];
-}
+export type SaveResult = WorkflowRecord & Pick<Schemas['SavedWorkflowView'], 'problems'>;
 
 /**
  * Saves a draft.
@@ -56,7 +49,7 @@ export function saveWorkflow(draft: Draft, over: string | undefined): Promise<Sa
 /** Returns the errors and warnings of a draft; nothing is saved. */
 export async function checkWorkflow(draft: Draft, signal: AbortSignal): Promise<ProblemDetail[]> {
   const body = definitionOf(draft);
-  const { problems } = await callApi<{ problems: ProblemDetail[] }>('POST', '/api/workflows/check', { body, signal });
+  const { problems } = await callApi<Schemas['WorkflowProblems']>('POST', '/api/workflows/check', { body, signal });
   return problems;
 }
 
@@ -68,7 +61,7 @@ export function deleteWorkflow(name: string): Promise<void> {
  * Starts a run; requests with the same key start a single run.
  * @throws ApiProblem
  */
-export function startRun(name: string, inputs: Record<string, unknown>, key: string): Promise<{ runId: string }> {
+export function startRun(name: string, inputs: Record<string, unknown>, key: string): Promise<Schemas['StartedRun']> {
   const headers = { 'idempotency-key': key };
   return callApi('POST', `/api/workflows/${encodeURIComponent(name)}/runs`, { body: { inputs }, headers });
 }

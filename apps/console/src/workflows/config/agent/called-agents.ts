@@ -1,3 +1,6 @@
+import type { Schemas } from '#libs/client';
+import type { DirectoryAgent } from '../../../api/directory.js';
+
 /** An agent that may be a tool of a model. */
 export interface CallableAgent {
   /** Name, path below `/a2a`, or URL, as after `agent:` in a config. */
@@ -29,18 +32,6 @@ export function approvedName(entry: object): string {
   return agentEntry(typeof name === 'string' ? name : (referenceIn(entry) ?? ''));
 }
 
-/** An agent of the directory. */
-interface Served {
-  path: string;
-  description: string;
-}
-
-/** A remote agent with a pinned card. */
-interface Pinned {
-  url: string;
-  name: string;
-}
-
 /**
  * Returns the agents that a node of a workflow may call, each once: those of this service except the workflow's own,
  * then remote ones.
@@ -48,8 +39,8 @@ interface Pinned {
  */
 export function callableAgents(
   workflow: string,
-  served: readonly Served[],
-  pinned: readonly Pinned[],
+  served: readonly Pick<DirectoryAgent, 'path' | 'description'>[],
+  pinned: readonly Pick<Schemas['CardView'], 'url' | 'name'>[],
   added: readonly string[],
 ): CallableAgent[] {
   const own = `workflows/${workflow}`;
