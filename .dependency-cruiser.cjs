@@ -11,10 +11,10 @@ const LAYERS = {
     'agent-sdk': [],
   },
   ground: {
-    service: ['agent-sdk'],
-    postgres: ['service'],
+    service: ['protocol', 'agent-sdk'],
+    postgres: ['protocol', 'service'],
     jobs: ['service', 'postgres'],
-    'http-client': ['service'],
+    'http-client': ['protocol', 'service'],
     tracing: ['service', 'http-client'],
     'http-server': ['protocol', 'service', 'postgres', 'http-client'],
   },

@@ -12,6 +12,7 @@ export const MEASURES = {
   clauseDocstrings: { title: 'docstrings that begin with a clause, %', target: 8 },
   sharedTypeNames: { title: 'type names in more than one library', target: 0 },
   widespreadNames: { title: 'function names in more than 5 files', target: 0 },
+  strayErrors: { title: 'classes that extend Error outside ParleyFault', target: 45 },
   importChain: { title: 'longest import chain, files', target: 50 },
   sendMessageFiles: { title: 'files of one warm SendMessage', target: 60, isRuntime: true },
   runFiles: { title: 'files of a run of three nodes', target: 110, isRuntime: true },
@@ -48,6 +49,18 @@ export function measureDocstrings(sources) {
   return { clauseDocstrings: { value: percentOf(clauses, docstrings), places } };
 }
 
+/** Returns the classes that extend Error itself; those that cross a library extend ParleyFault. */
+export function measureErrors(sources) {
+  const places = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^.*\bclass (?!ParleyFault\b)(\w+) extends Error\b/gm)].map(({ 1: name, index }) => ({
+      name,
+      path,
+      line: text.slice(0, index).split('\n').length,
+    })),
+  );
+  return { strayErrors: { value: places.length, places } };
+}
+
 /** Returns everything but what needs a running service, by id. A value is `undefined` where it cannot be measured. */
 export function measureAll(sources, since) {
   const graph = importGraph(sources);
@@ -56,6 +69,7 @@ export function measureAll(sources, since) {
   return {
     ...measureNames(sources),
     ...measureDocstrings(sources),
+    ...measureErrors(sources),
     importChain: { value: longestChain(graph).length },
     shippedLines: { value: countLines(sources) },
     singleImporterFiles: { value: percentOf(single, sources) },

@@ -1,4 +1,4 @@
-import { briefText } from '#libs/protocol';
+import { briefText, PublicFault } from '#libs/protocol';
 
 /** Kind of a failed call to an agent. Retry decisions depend on it, never on a text. */
 export type AgentCallFailure =
@@ -32,7 +32,7 @@ interface AgentCallErrorOptions {
 }
 
 /** A failed call to an agent. `message` may be shown to callers: it quotes the remote agent, never internals. */
-export class AgentCallError extends Error {
+export class AgentCallError extends PublicFault {
   override readonly name = 'AgentCallError';
   /** Details of the error, neither shown nor logged. */
   readonly #data: unknown;
@@ -66,11 +66,8 @@ export class AgentCallError extends Error {
     return this.status === TOO_MANY_REQUESTS;
   }
 
-  /**
-   * True for a failure that is retried by itself: 5xx and time-outs. Unsent calls are retried separately, while a call
-   * may wait for its agent.
-   */
-  get retryable(): boolean {
+  /** True for a failure that a call repeats by itself: 5xx and time-outs. Unsent requests are repeated separately. */
+  get repeatable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';
   }
 

@@ -1,22 +1,16 @@
 import { isNativeError } from 'node:util/types';
-import {
-  OutboundConnectError,
-  OutboundRefusedError,
-  OutboundTimeoutError,
-  OutboundTooLongError,
-  requestedPause,
-} from '#libs/http-client';
+import { OutboundFault, OutboundTimeoutError, requestedPause } from '#libs/http-client';
 import {
   A2A_ERRORS,
   A2AError,
   type A2AErrorReason,
+  type FaultKind,
   InvalidProtocolValue,
   isJsonObject,
   type JsonObject,
-  NO_USERINFO,
+  ParleyFault,
 } from '#libs/protocol';
-import { TooManyAnswers } from '#libs/service';
-import { AgentCallError } from './agent-call-error.js';
+import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 
 /** Converts an error of a call to an AgentCallError; an AgentCallError is returned unchanged. */
 export function toAgentCallError(error: unknown): AgentCallError {
@@ -47,27 +41,23 @@ function codeOfReason(reason: unknown): number | undefined {
 export function networkFailure(error: unknown): AgentCallError {
   if (error instanceof AgentCallError) return error;
   const causes = causesOf(error);
-  const refusal = causes.find((it) => it instanceof OutboundRefusedError);
-  if (refusal) {
-    const text = refusal.refusal === 'userinfo' ? `the URL ${NO_USERINFO}` : 'the address may not be called';
-    return new AgentCallError('refused', text, { cause: error });
-  }
-  const timeout = causes.find((it) => it instanceof OutboundTimeoutError);
-  if (timeout) {
-    const text = timeout.phase === 'connect' ? 'not connected in time' : 'no answer in time';
-    return new AgentCallError('timeout', `timeout: ${text}`, { cause: error });
-  }
-  const tooMany = causes.find((it) => it instanceof TooManyAnswers);
-  if (tooMany) return new AgentCallError('overloaded', tooMany.message, { cause: error });
-  const tooLong = causes.find((it) => it instanceof OutboundTooLongError);
-  if (tooLong) {
-    const text = `the answer is longer than ${tooLong.maxBytes} bytes`;
-    return new AgentCallError('invalid-response', text, { cause: error });
+  for (const fault of causes.filter((it) => it instanceof ParleyFault)) {
+    const kind = NETWORK_FAILURES[fault.kind];
+    if (kind && fault.publicMessage !== undefined)
+      return new AgentCallError(kind, fault.publicMessage, { cause: error });
   }
   const code = causes.map(codeOf).findLast((it) => it !== undefined);
   const unsent = code === 'ECONNREFUSED';
   return new AgentCallError('connect', `no connection (${code ?? 'network error'})`, { cause: error, unsent });
 }
+
+/** Failures of a call by the kind of the fault that caused them. */
+const NETWORK_FAILURES: Partial<Record<FaultKind, AgentCallFailure>> = {
+  refused: 'refused',
+  timeout: 'timeout',
+  overloaded: 'overloaded',
+  'too-long': 'invalid-response',
+};
 
 /** True if a call failed before it had a connection: nothing was sent. */
 export function isUnconnected({ unsent, cause }: AgentCallError): boolean {
@@ -75,11 +65,12 @@ export function isUnconnected({ unsent, cause }: AgentCallError): boolean {
 }
 
 function isConnectFailure(error: Error): boolean {
-  return error instanceof OutboundTimeoutError ? error.phase === 'connect' : error instanceof OutboundConnectError;
+  if (error instanceof OutboundTimeoutError) return error.phase === 'connect';
+  return error instanceof OutboundFault && error.kind === 'connect';
 }
 
 function isNetworkError(error: Error): boolean {
-  return error.name.startsWith('Outbound') || /^(UND_ERR_|E[A-Z]+$)/.test(codeOf(error) ?? '');
+  return error instanceof OutboundFault || /^(UND_ERR_|E[A-Z]+$)/.test(codeOf(error) ?? '');
 }
 
 function codeOf(error: Error): string | undefined {

@@ -100,7 +100,7 @@ async function retryCall<T>(
         continue;
       }
       limits.throwIfOver();
-      const passes = failure.retryable || (rateLimited && failure.rateLimited);
+      const passes = failure.repeatable || (rateLimited && failure.rateLimited);
       if (retries === maxRetries || !passes) throw failure;
       asked = pauseAfter(failure);
     }

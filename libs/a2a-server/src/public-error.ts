@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { UnknownAgent } from '#libs/executor';
 import { ResponseAdmission, ResponseBudgetExceeded } from '#libs/http-server';
-import { isDatabaseAway, ReadEnded } from '#libs/postgres';
-import { A2AError, TaskChangedHands } from '#libs/protocol';
+import { isDatabaseAway } from '#libs/postgres';
+import { A2AError, TaskChangedHands, UnavailableFault } from '#libs/protocol';
 
 const logger = new Logger('A2aServer');
 
@@ -16,21 +16,17 @@ const logger = new Logger('A2aServer');
  */
 export function publicError(error: unknown): A2AError {
   if (error instanceof A2AError && !(error.status === 500 && isDatabaseAway(error.cause))) return logFault(error);
-  if (error instanceof ReadEnded) return readEnded(error);
+  if (error instanceof UnavailableFault) return unavailable(error);
   if (error instanceof UnknownAgent) return unknownAgentError(error);
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error)) return databaseAway(error);
-  if (error instanceof TaskChangedHands) return changedHands(error);
   return logFault(new A2AError('INTERNAL', { cause: error }));
 }
 
-/** Creates the error for a list that took too long, or whose client left. It is no fault, so it is not logged. */
-function readEnded(cause: ReadEnded): A2AError {
-  return new A2AError('INTERNAL', { message: cause.message, detailReason: 'READ_ENDED', status: 503, cause });
-}
-
-function changedHands(cause: TaskChangedHands): A2AError {
-  logger.warn({ err: cause }, 'Another replica took over a task before its Message was confirmed as stored');
-  const { ADVICE: message, REASON: detailReason } = TaskChangedHands;
+/** Creates the error for a fault with a reason of its own. A list that ended early is no fault, so it is not logged. */
+function unavailable(cause: UnavailableFault): A2AError {
+  if (cause instanceof TaskChangedHands)
+    logger.warn({ err: cause }, 'Another replica took over a task before its Message was confirmed as stored');
+  const { publicMessage: message, reason: detailReason } = cause;
   return new A2AError('INTERNAL', { message, detailReason, status: 503, cause });
 }
 

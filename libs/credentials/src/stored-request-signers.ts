@@ -6,13 +6,7 @@ import {
   RequestSigners,
   type SigningRequest,
 } from '#libs/a2a-client';
-import {
-  OutboundConnectError,
-  OutboundInterruptedError,
-  OutboundRefusedError,
-  OutboundTimeoutError,
-  OutboundTooLongError,
-} from '#libs/http-client';
+import { OutboundFault } from '#libs/http-client';
 import { UnreadableSecret } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
 import { CredentialStore, CredentialUse } from './credential-store.js';
@@ -128,22 +122,22 @@ function isOAuth2(credential: UsableCredential): credential is OAuth2Credential 
  * Returns the reported error; `undefined` for internal errors. Causes contain no secrets, but none is attached either.
  */
 function signingFailure(name: string, error: unknown): AgentCallError | undefined {
-  const passingError = (kind: AgentCallFailure, reason: string): AgentCallError =>
+  const failedAs = (kind: AgentCallFailure, reason: string): AgentCallError =>
     new AgentCallError(kind, `credential "${name}": ${reason}`, { ofCredential: true });
   if (error instanceof CredentialMismatch) return unusableCredential(name, error.message);
   if (error instanceof TokenRefused) {
-    return error.temporary ? passingError('server-error', error.message) : unusableCredential(name, error.message);
+    return error.temporary ? failedAs('server-error', error.message) : unusableCredential(name, error.message);
   }
-  if (error instanceof OutboundTimeoutError) {
-    return passingError('timeout', 'timeout: no answer of the token endpoint in time');
-  }
-  if (error instanceof OutboundConnectError || error instanceof OutboundInterruptedError) {
-    return passingError('connect', 'no connection to the token endpoint');
-  }
-  if (error instanceof OutboundRefusedError) return unusableCredential(name, 'the token endpoint may not be called');
-  if (error instanceof OutboundTooLongError) return unusableCredential(name, "the token endpoint's answer is too long");
-  return undefined;
+  return error instanceof OutboundFault ? failedAs(...ENDPOINT_FAILURES[error.kind]) : undefined;
 }
+
+const ENDPOINT_FAILURES: Record<OutboundFault['kind'], [AgentCallFailure, string]> = {
+  timeout: ['timeout', 'timeout: no answer of the token endpoint in time'],
+  connect: ['connect', 'no connection to the token endpoint'],
+  interrupted: ['connect', 'no connection to the token endpoint'],
+  refused: ['credential', 'the token endpoint may not be called'],
+  'too-long': ['credential', "the token endpoint's answer is too long"],
+};
 
 function unusableCredential(name: string, reason: string, cause?: unknown): AgentCallError {
   return new AgentCallError('credential', `credential "${name}": ${reason}`, { cause });

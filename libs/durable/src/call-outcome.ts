@@ -1,12 +1,10 @@
 import { AgentCallError, type AgentCallFailure, type CalledTask, StoppableTimer } from '#libs/a2a-client';
-import { UnknownAgent } from '#libs/executor';
 import {
-  A2AError,
   agentMessage,
   type Artifact,
   briefText,
   contentLength,
-  ContentTooLarge,
+  type FaultKind,
   firstData,
   firstText,
   formMessage,
@@ -17,6 +15,7 @@ import {
   type JsonValue,
   type Message,
   type Part,
+  PublicFault,
   type RunEventNote,
   type StreamResponse,
   type TaskArtifactUpdateEvent,
@@ -141,13 +140,6 @@ export type CallOutcome =
   | { kind: 'waiting'; answer: CalledTask }
   | { kind: 'failed'; answer: CalledTask; failure: CallFailure };
 
-const RETRYABLE: ReadonlySet<CallFailureKind> = new Set<CallFailureKind>([
-  'connect',
-  'timeout',
-  'server-error',
-  'overloaded',
-]);
-
 /** Returns the outcome that a final answer stands for. */
 export function toCallOutcome(answer: CalledTask): CallOutcome {
   if (answer.reply) return { kind: 'completed', answer };
@@ -186,22 +178,17 @@ const UNFINISHED: CallFailure = {
 
 /** Returns the failure that an error of a call stands for. */
 export function toCallFailure(cause: unknown): CallFailure {
-  const createFailure = (kind: CallFailureKind, message: string): CallFailure => {
-    return { kind, message, retryable: RETRYABLE.has(kind), cause };
-  };
-  if (cause instanceof AgentCallError) {
-    const { kind, message, rateLimited, retryAfter } = cause;
-    return {
-      ...createFailure(kind, message),
-      ...(rateLimited && { rateLimited }),
-      ...(retryAfter !== undefined && { retryAfter }),
-    };
-  }
-  if (cause instanceof A2AError) return createFailure('rpc-error', cause.message);
-  if (cause instanceof UnknownAgent) return createFailure('not-found', cause.message);
-  if (cause instanceof ContentTooLarge) return createFailure('refused', cause.message);
-  return createFailure('internal', 'internal error');
+  const isPublic = cause instanceof AgentCallError || (cause instanceof PublicFault && LOCAL_KINDS.has(cause.kind));
+  if (!isPublic) return { kind: 'internal', message: 'internal error', retryable: false, cause };
+  const { publicMessage: message, retryable } = cause;
+  const failure: CallFailure = { kind: cause.kind as CallFailureKind, message, retryable, cause };
+  if (!(cause instanceof AgentCallError)) return failure;
+  const { rateLimited, retryAfter } = cause;
+  return { ...failure, ...(rateLimited && { rateLimited }), ...(retryAfter !== undefined && { retryAfter }) };
 }
+
+/** Kinds of the faults of a local agent that its caller may learn: of A2AError, UnknownAgent and ContentTooLarge. */
+const LOCAL_KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>(['rpc-error', 'not-found', 'refused']);
 
 /** True if the call that answers a Task has failed without an update of that Task, which may wait forever. */
 export function isLeftWaiting(outcome: CallOutcome): boolean {

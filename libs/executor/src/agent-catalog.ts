@@ -11,6 +11,7 @@ import {
   type JsonValue,
   type Part,
   partAsText,
+  PublicFault,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
@@ -73,7 +74,7 @@ export type ListedAgent = Pick<ServedAgent, 'path' | 'name' | 'description'>;
  * Error for a path that names no agent. The pre-1.0 dialect distinguishes the reasons, among them an id that several
  * workflows have.
  */
-export class UnknownAgent extends Error {
+export class UnknownAgent extends PublicFault {
   override readonly name = 'UnknownAgent';
   constructor(
     message: string,
@@ -82,6 +83,10 @@ export class UnknownAgent extends Error {
     readonly metadata: Record<string, string> = {},
   ) {
     super(message);
+  }
+
+  override get kind(): 'not-found' {
+    return 'not-found';
   }
 }
 

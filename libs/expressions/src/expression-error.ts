@@ -1,7 +1,7 @@
-import { briefText } from '#libs/protocol';
+import { briefText, PublicFault } from '#libs/protocol';
 
 /** Error in the text of an expression or a template. Its message is for the author. */
-export class InvalidExpression extends Error {
+export class InvalidExpression extends PublicFault {
   override readonly name = 'InvalidExpression';
 
   /**
@@ -15,10 +15,14 @@ export class InvalidExpression extends Error {
   ) {
     super(message);
   }
+
+  override get kind(): 'invalid' {
+    return 'invalid';
+  }
 }
 
 /** Error of an expression that has no value in this run. Its message may be shown to anyone who sees the run. */
-export class ExpressionError extends Error {
+export class ExpressionError extends PublicFault {
   override readonly name = 'ExpressionError';
   readonly kind = 'expression';
 

@@ -1,6 +1,7 @@
 export type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
 export {
   OutboundConnectError,
+  OutboundFault,
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,

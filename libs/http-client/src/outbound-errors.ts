@@ -1,8 +1,15 @@
+import { NO_USERINFO, ParleyFault } from '#libs/protocol';
+
+/** A failed outbound call. A failed connection has no `publicMessage`: only its system code may be shown. */
+export abstract class OutboundFault extends ParleyFault {
+  abstract override readonly kind: 'refused' | 'connect' | 'timeout' | 'interrupted' | 'too-long';
+}
+
 /** Reason for a refused call: the target address, a redirect, the scheme, or a password in the URL. */
 export type OutboundRefusal = 'address' | 'redirect' | 'scheme' | 'userinfo';
 
 /** An outbound call that Parley itself refused: nothing left this machine. Retrying never helps. */
-export class OutboundRefusedError extends Error {
+export class OutboundRefusedError extends OutboundFault {
   override readonly name = 'OutboundRefusedError';
 
   constructor(
@@ -11,19 +18,31 @@ export class OutboundRefusedError extends Error {
   ) {
     super(message);
   }
+
+  override get kind(): 'refused' {
+    return 'refused';
+  }
+
+  override get publicMessage(): string {
+    return this.refusal === 'userinfo' ? `the URL ${NO_USERINFO}` : 'the address may not be called';
+  }
 }
 
 /**
  * A connection could not be made (refused, unknown host, TLS failure): the request was not sent and may be sent again.
  */
-export class OutboundConnectError extends Error {
+export class OutboundConnectError extends OutboundFault {
   override readonly name = 'OutboundConnectError';
+
+  override get kind(): 'connect' {
+    return 'connect';
+  }
 }
 
 export type OutboundTimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total';
 
 /** A time limit expired. In phase `connect` the request was not sent; in any other the peer may have acted on it. */
-export class OutboundTimeoutError extends Error {
+export class OutboundTimeoutError extends OutboundFault {
   override readonly name = 'OutboundTimeoutError';
 
   constructor(
@@ -32,19 +51,39 @@ export class OutboundTimeoutError extends Error {
   ) {
     super(`The ${phase} time limit of an outbound call has passed`, options);
   }
+
+  override get kind(): 'timeout' {
+    return 'timeout';
+  }
+
+  override get publicMessage(): string {
+    return `timeout: ${this.phase === 'connect' ? 'not connected in time' : 'no answer in time'}`;
+  }
 }
 
 /** The connection broke after the request was sent, or the answer was not HTTP: the peer may have acted on it. */
-export class OutboundInterruptedError extends Error {
+export class OutboundInterruptedError extends OutboundFault {
   override readonly name = 'OutboundInterruptedError';
+
+  override get kind(): 'interrupted' {
+    return 'interrupted';
+  }
 }
 
 /** The answer's body exceeds its reader's limit. */
-export class OutboundTooLongError extends Error {
+export class OutboundTooLongError extends OutboundFault {
   override readonly name = 'OutboundTooLongError';
 
   constructor(readonly maxBytes: number) {
     super(`The answer to an outbound call is longer than ${maxBytes} bytes`);
+  }
+
+  override get kind(): 'too-long' {
+    return 'too-long';
+  }
+
+  override get publicMessage(): string {
+    return `the answer is longer than ${this.maxBytes} bytes`;
   }
 }
 

@@ -3,8 +3,8 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import { isDatabaseAway, ReadEnded } from '#libs/postgres';
-import { A2AError, TaskChangedHands } from '#libs/protocol';
+import { isDatabaseAway } from '#libs/postgres';
+import { A2AError, type FaultKind, PublicFault, TaskChangedHands, UnavailableFault } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
 
 /** Single problem of a request. */
@@ -62,7 +62,7 @@ export class Problem {
 export const MOST_ENTRIES = 100;
 
 /** An error of `/api` that its caller may see. Message and the first hundred entries are sent unchanged. */
-export class ProblemError extends Error {
+export class ProblemError extends PublicFault {
   override readonly name = 'ProblemError';
   readonly errors: readonly ProblemEntry[];
 
@@ -75,7 +75,13 @@ export class ProblemError extends Error {
     super(detail);
     this.errors = errors.slice(0, MOST_ENTRIES);
   }
+
+  override get kind(): FaultKind {
+    return KINDS[this.status] ?? 'client-error';
+  }
 }
+
+const KINDS: Readonly<Record<number, FaultKind>> = { 429: 'rate-limited', 500: 'internal', 503: 'unavailable' };
 
 /** Creates a 400 error for a body, query or header that violates the documentation, naming each field. */
 export function malformedRequest(...errors: ProblemEntry[]): ProblemError {
@@ -177,11 +183,9 @@ function sendAsItIs(error: HttpException, reply: FastifyReply): void {
 export function toProblem(error: unknown, unprocessable = NONE): Problem {
   if (error instanceof ProblemError) return createProblem(error.status, error.message, error.errors, error.reason);
   if (error instanceof A2AError && error.status !== 500) return problemOfA2A(error, unprocessable);
-  if (error instanceof ReadEnded) return createProblem(503, error.message, [], 'READ_ENDED');
+  if (error instanceof UnavailableFault) return createProblem(503, error.publicMessage, [], error.reason);
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error))
     return createProblem(503, 'The database is out of reach at the moment; try again later', [], DATABASE_UNAVAILABLE);
-  if (error instanceof TaskChangedHands)
-    return createProblem(503, TaskChangedHands.ADVICE, [], TaskChangedHands.REASON);
   const status = statusOf(error);
   const detail = REPORTED[status] ?? (error instanceof HttpException && status < 500 ? error.message : undefined);
   return detail === undefined ? createProblem(500, 'Internal error') : createProblem(status, detail);

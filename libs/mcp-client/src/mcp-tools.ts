@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, textStart, unfitValue } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, PublicFault, textStart, unfitValue } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 
 /** Tool of an MCP server, as pinned. */
@@ -41,8 +41,12 @@ export type McpToolResult =
   | { error: string; errorForModel?: string; truncated?: true };
 
 /** Error of a lookup: the server does not exist, or was never reached and is unreachable. The text is for callers. */
-export class McpServerError extends Error {
+export class McpServerError extends PublicFault {
   override readonly name = 'McpServerError';
+
+  override get kind(): 'failed' {
+    return 'failed';
+  }
 }
 
 /** Tools of MCP servers. */

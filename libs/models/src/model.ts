@@ -1,4 +1,4 @@
-import { briefText, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
+import { briefText, type FaultKind, type JsonObject, type JsonValue, type Part, PublicFault } from '#libs/protocol';
 
 /** Model that answers conversations. It runs no tools and does not retry: each `streamAnswer` is one call of a provider. */
 export interface Model {
@@ -119,7 +119,7 @@ interface ModelErrorOptions {
  * Error of a model that gave no answer. `message` is safe for callers: it has the provider's reason, but no key and no
  * internals.
  */
-export class ModelError extends Error {
+export class ModelError extends PublicFault {
   override readonly name = 'ModelError';
   /** HTTP status, if the provider answered with an error. */
   readonly status: number | undefined;
@@ -139,5 +139,9 @@ export class ModelError extends Error {
     this.fallback = options.fallback === true;
     this.outage = options.outage;
     this.retryAfter = options.retryAfter;
+  }
+
+  override get kind(): FaultKind {
+    return this.outage ?? 'failed';
   }
 }

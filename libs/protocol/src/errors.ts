@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.js';
+import { PublicFault } from './parley-fault.js';
 
 /** Errors of the protocol, as each binding reports them (A2A 1.0, sections 5.4, 9.5 and 11.6). */
 export const A2A_ERRORS = {
@@ -85,7 +86,7 @@ export const PARLEY_DOMAIN = 'parley';
 const A2A_DOMAIN = 'a2a-protocol.org';
 
 /** An error that a caller of the A2A surface may see. Its message is safe to show; `cause` is only logged. */
-export class A2AError extends Error {
+export class A2AError extends PublicFault {
   override readonly name = 'A2AError';
   readonly code: number;
   readonly status: number;
@@ -107,6 +108,14 @@ export class A2AError extends Error {
     this.metadata = options.metadata ?? {};
     // Callers must be able to tell a temporary error from a permanent one.
     this.detailReason = options.detailReason ?? (this.status === 503 ? 'UNAVAILABLE' : undefined);
+  }
+
+  override get kind(): 'rpc-error' {
+    return 'rpc-error';
+  }
+
+  override get retryable(): boolean {
+    return this.status === 503 || this.status === 429;
   }
 
   /**

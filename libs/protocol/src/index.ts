@@ -88,6 +88,7 @@ export {
   compactCardText,
 } from './agent-card.js';
 export { A2A_ERRORS, A2AError, type A2AErrorReason, type FieldViolation, invalidParams } from './errors.js';
+export { type FaultKind, ParleyFault, PublicFault, UnavailableFault } from './parley-fault.js';
 export {
   failedUpdate,
   failureMetadata,

@@ -1,3 +1,4 @@
+import { PublicFault } from './parley-fault.js';
 import { briefText, textStart } from './text.js';
 
 /** Value that JSON can represent (RFC 8259). */
@@ -16,7 +17,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 const LONGEST_PATH = 200;
 
 /** JSON that can be parsed but not passed on. */
-export class UnfitJson extends Error {
+export class UnfitJson extends PublicFault {
   override readonly name = 'UnfitJson';
 
   /** @param path path of the invalid member, `''` for the whole */
@@ -26,6 +27,10 @@ export class UnfitJson extends Error {
     readonly detail: string,
   ) {
     super(path === '' ? detail : `${path} ${detail}`);
+  }
+
+  override get kind(): 'invalid' {
+    return 'invalid';
   }
 }
 

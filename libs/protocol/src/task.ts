@@ -1,6 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
 import type { JsonObject, JsonValue } from './json.js';
 import { type Message, type Part, textPart } from './message.js';
+import { UnavailableFault } from './parley-fault.js';
 
 /** Task states as ProtoJSON writes them (A2A 1.0, section 4.1.3). */
 export const TASK_STATES = [
@@ -187,12 +188,20 @@ export type SendMessageResponse = { task: Task } | { message: Message };
  * Another replica took over a Task before it was known whether a caller's Message was stored. Callers get status 503
  * over every protocol, with `TASK_CHANGED_HANDS` and `ADVICE`; the error's message is for the log.
  */
-export class TaskChangedHands extends Error {
+export class TaskChangedHands extends UnavailableFault {
   static readonly REASON = 'TASK_CHANGED_HANDS';
   static readonly ADVICE =
     'Another replica took over the task before the message was known to be stored; try again later with the same Idempotency-Key, if any';
 
   override readonly name: string = 'TaskChangedHands';
+
+  override get reason(): string {
+    return TaskChangedHands.REASON;
+  }
+
+  override get publicMessage(): string {
+    return TaskChangedHands.ADVICE;
+  }
 }
 
 /** Names the Task that an event belongs to; a Task's RequestContext is one. */

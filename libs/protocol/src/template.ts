@@ -1,9 +1,14 @@
 import { firstData, joinedText, spokenParts, withoutBytes } from './message.js';
+import { PublicFault } from './parley-fault.js';
 import type { Artifact } from './task.js';
 
 /** Content exceeds a configured limit. The message names the limit and may be shown to callers. */
-export class ContentTooLarge extends Error {
+export class ContentTooLarge extends PublicFault {
   override readonly name: string = 'ContentTooLarge';
+
+  override get kind(): 'refused' {
+    return 'refused';
+  }
 
   /**
    * @param what the content, as the subject of a sentence

@@ -1,10 +1,4 @@
-import {
-  OutboundConnectError,
-  OutboundInterruptedError,
-  OutboundRefusedError,
-  OutboundTimeoutError,
-  requestedPause,
-} from '#libs/http-client';
+import { OutboundFault, requestedPause } from '#libs/http-client';
 import { Backoff } from '#libs/service';
 
 /** Maximum number of attempts; their pauses add up to four or five hours. */
@@ -36,11 +30,8 @@ export function outcomeOfAnswer(status: number, retryAfter: string | undefined):
 
 /** Returns the outcome of an error of the outbound client. @throws the error itself if it is an internal error */
 export function outcomeOfError(error: unknown): AttemptOutcome {
-  if (error instanceof OutboundRefusedError) return { delivered: false, error: 'refused' };
-  if (error instanceof OutboundConnectError) return { delivered: false, error: 'connect' };
-  if (error instanceof OutboundTimeoutError) return { delivered: false, error: 'timeout' };
-  if (error instanceof OutboundInterruptedError) return { delivered: false, error: 'interrupted' };
-  throw error;
+  if (!(error instanceof OutboundFault) || error.kind === 'too-long') throw error;
+  return { delivered: false, error: error.kind };
 }
 
 /** Returns why a failed attempt is the last one; `undefined` if it is retried. */

@@ -17,9 +17,10 @@ interface Measured {
   places: Place[];
 }
 
-const { measureNames, measureDocstrings } = await load<{
+const { measureNames, measureDocstrings, measureErrors } = await load<{
   measureNames: (sources: Source[], exceptions?: Record<string, string>) => Record<string, Measured>;
   measureDocstrings: (sources: Source[]) => Record<string, Measured>;
+  measureErrors: (sources: Source[]) => Record<string, Measured>;
 }>('measures');
 const { importGraph, longestChain, singleImporterFiles } = await load<{
   importGraph: (sources: Source[]) => Map<string, Set<string>>;
@@ -104,6 +105,18 @@ describe('the measures of the house', () => {
       '3 The same, where the claim is held.',
       '7 Whether it is over.',
     ]);
+  });
+
+  it('finds classes that extend Error itself', () => {
+    const text =
+      'export class Own extends Error {}\n\nclass Fault extends ParleyFault {}\n  return class Deep extends Error {';
+    expect(measureErrors([{ path: 'src/a.ts', text }]).strayErrors).toEqual({
+      value: 2,
+      places: [
+        { name: 'Own', path: 'src/a.ts', line: 1 },
+        { name: 'Deep', path: 'src/a.ts', line: 4 },
+      ],
+    });
   });
 
   it('follows imports through an index, which is no link of a chain', () => {

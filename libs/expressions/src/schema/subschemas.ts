@@ -1,8 +1,12 @@
-import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { briefText, isJsonObject, type JsonObject, type JsonValue, PublicFault } from '#libs/protocol';
 
 /** Error of a schema that cannot be used. Its message is for the author. */
-export class InvalidInputSchema extends Error {
+export class InvalidInputSchema extends PublicFault {
   override readonly name = 'InvalidInputSchema';
+
+  override get kind(): 'invalid' {
+    return 'invalid';
+  }
 }
 
 /** Keywords whose value is a schema or a list of schemas. */

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import { PublicFault } from '#libs/protocol';
 import { AppConfig, InFlight, type InFlightOwner, Metrics } from '#libs/service';
 import { ProblemError } from '../problem.js';
 
@@ -7,11 +8,15 @@ const CALLER_SHARE = 1 / 2;
 const TENANT_SHARE = 3 / 4;
 
 /** The room for answers stayed full for too long. The same request may succeed later. */
-export class ResponseBudgetExceeded extends Error {
+export class ResponseBudgetExceeded extends PublicFault {
   override readonly name = 'ResponseBudgetExceeded';
 
   constructor() {
     super('Too many large answers are under way; try again later');
+  }
+
+  override get kind(): 'overloaded' {
+    return 'overloaded';
   }
 }
 

@@ -1,5 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { AgentCallError, networkFailure } from '#libs/a2a-client';
+import { OutboundFault } from '#libs/http-client';
 import { briefText } from '#libs/protocol';
 import { ToolListRefused } from '../pins/tool-listing.js';
 import { refusalError } from './http-transport.js';
@@ -61,7 +62,7 @@ function httpStatus(error: Error): number | undefined {
 
 function isOfNetwork(error: Error): boolean {
   const code = codeOf(error);
-  return error.name.startsWith('Outbound') || (typeof code === 'string' && /^(UND_ERR_|E[A-Z]+$)/.test(code));
+  return error instanceof OutboundFault || (typeof code === 'string' && /^(UND_ERR_|E[A-Z]+$)/.test(code));
 }
 
 function causesOf(error: unknown): Error[] {

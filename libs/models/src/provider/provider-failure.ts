@@ -1,14 +1,7 @@
 import type { APICallError } from '@ai-sdk/provider';
 import { AgentCallError } from '#libs/a2a-client';
-import {
-  OutboundConnectError,
-  OutboundInterruptedError,
-  OutboundRefusedError,
-  OutboundTimeoutError,
-  requestedPause,
-} from '#libs/http-client';
-import { isJsonObject } from '#libs/protocol';
-import { TooManyAnswers, TooManyContents } from '#libs/service';
+import { OutboundFault, OutboundRefusedError, requestedPause } from '#libs/http-client';
+import { isJsonObject, PublicFault } from '#libs/protocol';
 import { ModelError, type ModelOutage } from '../model.js';
 import { UnfitAnswer } from './answer-streams.js';
 import { AnswerTooLong } from './provider-fetch.js';
@@ -69,20 +62,23 @@ function outageOf(status: unknown): ModelOutage | undefined {
 /** Converts an error of the connection, whichever error of a package wraps it. */
 function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
   if (error instanceof AgentCallError) return ofCredential(error, failed);
-  if (error instanceof OutboundConnectError)
-    return failed('it cannot be reached', { fallback: true, outage: 'connect' });
-  if (error instanceof OutboundTimeoutError) return failed('it took too long', { fallback: true, outage: 'timeout' });
-  if (error instanceof OutboundInterruptedError)
-    return failed('the connection broke', { fallback: true, outage: 'connect' });
+  const outage = error instanceof OutboundFault ? OUTAGES[error.kind] : undefined;
+  if (outage) return failed(outage[1], { fallback: true, outage: outage[0] });
   if (error instanceof OutboundRefusedError) {
     const where = error.refusal === 'redirect' ? 'leads elsewhere' : 'may not be called';
     return failed(`its address ${where}`);
   }
   if (error instanceof AnswerTooLong || error instanceof UnfitAnswer) return failed(error.message);
-  if (error instanceof TooManyAnswers || error instanceof TooManyContents)
+  if (error instanceof PublicFault && error.kind === 'overloaded')
     return failed(error.message, { fallback: true, outage: 'overloaded' });
   return undefined;
 }
+
+const OUTAGES: Partial<Record<OutboundFault['kind'], [ModelOutage, string]>> = {
+  connect: ['connect', 'it cannot be reached'],
+  timeout: ['timeout', 'it took too long'],
+  interrupted: ['connect', 'the connection broke'],
+};
 
 const PASSING: readonly ModelOutage[] = ['connect', 'timeout', 'server-error'];
 

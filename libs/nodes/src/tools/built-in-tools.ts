@@ -1,4 +1,4 @@
-import { OutboundRefusedError, OutboundTimeoutError } from '#libs/http-client';
+import { OutboundFault } from '#libs/http-client';
 import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http-server';
 import { hasUserinfo, type JsonObject, type JsonValue, NO_USERINFO, redactedUrl, textBefore } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
@@ -267,7 +267,7 @@ async function bodyOf(response: Response): Promise<Uint8Array> {
 }
 
 function causeOf(error: unknown): string {
-  if (error instanceof OutboundRefusedError) return 'the address may not be called';
-  const isTimeout = error instanceof OutboundTimeoutError || (error as Error).name === 'TimeoutError';
-  return isTimeout ? 'timeout' : 'no connection';
+  const kind = error instanceof OutboundFault ? error.kind : undefined;
+  if (kind === 'refused') return 'the address may not be called';
+  return kind === 'timeout' || (error as Error).name === 'TimeoutError' ? 'timeout' : 'no connection';
 }

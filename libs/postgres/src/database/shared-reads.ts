@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import { UnavailableFault } from '#libs/protocol';
 import { type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from '#libs/service';
 import { sqlState } from './outage.js';
 
@@ -8,8 +9,12 @@ import { sqlState } from './outage.js';
 export type WhenGone = (done: () => void) => boolean;
 
 /** Reports a read that may be repeated: it took too long, had no turn in time, or its client left. */
-export class ReadEnded extends Error {
+export class ReadEnded extends UnavailableFault {
   override readonly name: string = 'ReadEnded';
+
+  override get reason(): string {
+    return 'READ_ENDED';
+  }
 }
 
 /** Reports that the client left before its response was complete. */

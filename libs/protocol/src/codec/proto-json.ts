@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import type { Message, Part } from '../message.js';
+import { PublicFault } from '../parley-fault.js';
 import {
   type Artifact,
   type StreamResponse,
@@ -12,8 +13,12 @@ import {
 } from '../task.js';
 
 /** A value from the wire that is not valid in A2A 1.0. The message names the invalid member and nothing else. */
-export class InvalidProtocolValue extends Error {
+export class InvalidProtocolValue extends PublicFault {
   override readonly name = 'InvalidProtocolValue';
+
+  override get kind(): 'invalid' {
+    return 'invalid';
+  }
 }
 
 /**

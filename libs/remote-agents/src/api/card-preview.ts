@@ -8,16 +8,7 @@ import {
   pre10CardUrl,
   readAgentCard,
 } from '#libs/a2a-client';
-import {
-  type OutboundAnswer,
-  type OutboundClient,
-  OutboundConnectError,
-  OutboundHttp,
-  OutboundInterruptedError,
-  OutboundRefusedError,
-  OutboundTimeoutError,
-  OutboundTooLongError,
-} from '#libs/http-client';
+import { type OutboundAnswer, type OutboundClient, OutboundFault, OutboundHttp } from '#libs/http-client';
 import { malformedRequest, ServiceAddress } from '#libs/http-server';
 import {
   type AgentCard,
@@ -183,12 +174,13 @@ function signatureProblems({ state, signatures }: Pick<CardSignatureReport, 'sta
 
 /** Converts an error to a miss. It quotes only the outbound client, never an internal address. */
 function toMiss(error: unknown): Miss {
-  const finalMiss = (detail: string): Miss => ({ detail, final: true });
-  if (error instanceof OutboundRefusedError) return finalMiss('the address may not be called');
-  if (error instanceof OutboundTimeoutError) return finalMiss('the agent did not answer in time');
-  if (error instanceof OutboundTooLongError) return finalMiss(`the card is longer than ${MAX_BYTES} bytes`);
-  if (error instanceof OutboundConnectError || error instanceof OutboundInterruptedError) {
-    return finalMiss(`the agent cannot be reached: ${error.message}`);
-  }
-  throw error;
+  if (!(error instanceof OutboundFault)) throw error;
+  const detail = MISSES[error.kind] ?? `the agent cannot be reached: ${error.message}`;
+  return { detail, final: true };
 }
+
+const MISSES: Partial<Record<OutboundFault['kind'], string>> = {
+  refused: 'the address may not be called',
+  timeout: 'the agent did not answer in time',
+  'too-long': `the card is longer than ${MAX_BYTES} bytes`,
+};

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { PublicFault } from '#libs/protocol';
 import { AppConfig } from '../config/app-config.js';
 import type { CallerIdentity } from '../load/caller-turns.js';
 import { AnswerStep, type StepMember, untilGranted } from './answer-step.js';
@@ -12,11 +13,15 @@ const PART_OF_LIMIT = 1 / 2;
 export const CONTENT_WAIT_MS = 60_000;
 
 /** Reports that a call found no room for the files it has to read. The message may be shown to callers. */
-export class TooManyContents extends Error {
+export class TooManyContents extends PublicFault {
   override readonly name = 'TooManyContents';
 
   constructor() {
     super('too many files are in memory for other calls');
+  }
+
+  override get kind(): 'overloaded' {
+    return 'overloaded';
   }
 }
 

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import { PublicFault } from '#libs/protocol';
 import type { CallerIdentity } from '../load/caller-turns.js';
 import { COSTLY_BODY } from '../load/loop-shares.js';
 import { FREE, type WorkTurn } from '../load/work-turns.js';
@@ -26,11 +27,15 @@ const LITTLE = 16 * KILOBYTE;
 const NEVER = new AbortController().signal;
 
 /** Reports that a call found no room for its answer, or lost it to others. The message may be shown to callers. */
-export class TooManyAnswers extends Error {
+export class TooManyAnswers extends PublicFault {
   override readonly name = 'TooManyAnswers';
 
   constructor(message = 'too many large answers are being read at the same time') {
     super(message);
+  }
+
+  override get kind(): 'overloaded' {
+    return 'overloaded';
   }
 }
 
