@@ -38,7 +38,9 @@ describe('the start', () => {
     });
     expect([code, logs]).toEqual([
       1,
-      expect.stringContaining('AUTH_API_KEYS: AUTH_MODE is api-key, but there is no key'),
+      expect.stringContaining(
+        'AUTH_API_KEYS: AUTH_MODE is api-key, but neither this variable nor the database has a key',
+      ),
     ]);
     const seeding = await startParley({ databaseUrl: database.url, env: apiKeyEnv(testCaller('ann')) });
     await seeding.stop();
