@@ -49,7 +49,7 @@ function Conflict({ saving: { saveOver, busy }, name }: { saving: Saving; name: 
     >
       <TriangleAlert className="size-4 shrink-0 text-destructive" aria-hidden />
       <p className="min-w-0 grow font-medium">
-        Not saved: this workflow was saved or deleted elsewhere since it was opened here.
+        This workflow was saved or deleted elsewhere since it was opened here.
       </p>
       <a
         href={`/workflows/edit/${encodeURIComponent(name)}`}
