@@ -1,6 +1,8 @@
 /**
- * `npm test`: installs and builds what is missing, runs every unit and end-to-end test, and ends with one line
- * `N passed, N failed` (and `, N skipped` when there are any). Arguments go to jest.
+ * `npm test`: installs and builds what is missing, runs the tests, and ends with one line `N passed, N failed` (and
+ * `, N skipped` when there are any). Arguments go to jest, and then choose among all tests.
+ * - Without arguments it leaves out the files of test/long.mjs.
+ * - `--long` runs those, and `--all` both.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,18 +11,20 @@ import { join } from 'node:path';
 import { jest } from './checks.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { onEnding } from './ending.mjs';
+import { LONG } from '../test/long.mjs';
 import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
 
+const options = jestOptions(process.argv.slice(2));
 ensureInstalled();
 ensureBuilt();
-if (mayDriveBrowser(process.argv.slice(2))) {
+if (mayDriveBrowser(options)) {
   const { path, reason } = ensureChromium();
   if (path) process.env.PARLEY_TEST_BROWSER = path;
   else process.env.PARLEY_TEST_NO_BROWSER = reason;
 }
 const folder = mkdtempSync(join(tmpdir(), 'parley-test-'));
 const report = join(folder, 'report.json');
-const [command, ...args] = jest(['--json', `--outputFile=${report}`, ...projectsLast(process.argv.slice(2))]);
+const [command, ...args] = jest(['--json', `--outputFile=${report}`, ...projectsLast(options)]);
 // With --json jest keeps standard output for the report, which goes to the file instead; but for the table of coverage.
 const output = process.argv.includes('--coverage') ? 'inherit' : 'ignore';
 const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', output, 'inherit'] });
@@ -35,6 +39,15 @@ child.on('exit', (code) => {
   console.log(`${counts.passed} passed, ${failed} failed${skipped}`);
   process.exit(failed > 0 ? 1 : 0);
 });
+
+/** Returns the options of jest for the given ones; those choose among all tests if there are any. */
+function jestOptions(given) {
+  const long = LONG.map((path) => `/${path.replaceAll('.', '\\.')}`);
+  if (given.length === 0) return long.flatMap((path) => ['--testPathIgnorePatterns', path]);
+  if (given.includes('--long'))
+    return [...given.filter((it) => it !== '--long'), ...long.flatMap((path) => ['--testPathPatterns', path])];
+  return given.filter((it) => it !== '--all');
+}
 
 /** jest takes whatever follows `--selectProjects` for a project's name, also the path of a test. */
 function projectsLast(args) {

@@ -48,9 +48,7 @@ function Conflict({ saving: { saveOver, busy }, name }: { saving: Saving; name: 
       className="flex flex-wrap items-center gap-3 border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm"
     >
       <TriangleAlert className="size-4 shrink-0 text-destructive" aria-hidden />
-      <p className="min-w-0 grow font-medium">
-        This workflow was saved or deleted elsewhere since it was opened here.
-      </p>
+      <p className="min-w-0 grow font-medium">This workflow was saved or deleted elsewhere since it was opened here.</p>
       <a
         href={`/workflows/edit/${encodeURIComponent(name)}`}
         target="_blank"
