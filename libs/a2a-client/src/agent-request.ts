@@ -7,7 +7,7 @@ import {
 } from '#libs/http-client';
 import { hasMoreMembers, tooManyMembers } from '#libs/http-server';
 import { InvalidProtocolValue, isJsonObject, type JsonObject, refuseUnfitText, UnfitJson } from '#libs/protocol';
-import { type AnswerPlace, type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { type AnswerPlace, type ContentLimits, DEFAULT_CONTENT_LIMITS, withinTime } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentCallOptions } from './agent-client.js';
 import { networkFailure, statusFailure } from './call-failure.js';
@@ -117,14 +117,11 @@ export function responseErrorBody(response: Response, mostMembers: number): Prom
 }
 
 async function readErrorText(answer: OutboundAnswer, mostMembers: number): Promise<string> {
-  const late = Promise.withResolvers<string>();
-  const timer = setTimeout(late.resolve, LONGEST_MS, '');
   try {
-    return requireParsable(await Promise.race([answer.readText(MAX_ERROR_BYTES), late.promise]), mostMembers);
+    return requireParsable((await withinTime(answer.readText(MAX_ERROR_BYTES), LONGEST_MS)) ?? '', mostMembers);
   } catch {
     return '';
   } finally {
-    clearTimeout(timer);
     answer.discardBody();
   }
 }

@@ -17,7 +17,7 @@ import {
   type SendMessageRequest,
   type StreamResponse,
 } from '#libs/protocol';
-import { Backoff } from '#libs/service';
+import { Backoff, withinTime } from '#libs/service';
 import {
   type AgentCallSpec,
   AgentContext,
@@ -202,9 +202,9 @@ export class AgentCall {
 
   private async letGo(reason: TaskCanceled): Promise<void> {
     const patience = this.spec.own ? OWN_SIGHT_MS : SIGHT_MS;
-    if (this.taskId === undefined && this.sent) await waitAtMost(patience, this.sight.promise);
+    if (this.taskId === undefined && this.sent) await withinTime(this.sight.promise, patience);
     this.end.closeConnection(reason);
-    if (this.taskId === undefined && this.sent) await waitAtMost(patience, this.over.promise);
+    if (this.taskId === undefined && this.sent) await withinTime(this.over.promise, patience);
   }
 
   /** Returns the outcome of a call that failed. The failure to send is more specific than a timeout, so it wins. */
@@ -399,13 +399,4 @@ function toSeenTask(response: Exclude<StreamResponse, { message: Message }>): Om
   if ('task' in response) return { taskId: response.task.id, contextId: response.task.contextId };
   const { taskId, contextId } = 'statusUpdate' in response ? response.statusUpdate : response.artifactUpdate;
   return { taskId, contextId };
-}
-
-/** Waits for a promise, at most the given time. */
-async function waitAtMost(milliseconds: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -13,6 +13,7 @@ import {
 } from '#libs/executor';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type JsonObject, type SendMessageRequest, statusUpdate } from '#libs/protocol';
+import { unlessAborted } from '#libs/service';
 import type { TaskEvent, TaskStore } from '#libs/tasks';
 import { type AgentCallSpec, type CallIdentity, type CanceledCall, cancelTask } from './agent-call-spec.js';
 import { AgentCall } from './agent-call.js';
@@ -238,15 +239,10 @@ class SharedRead {
     }
   }
 
+  /** Rejects when the signal aborts: a running statement does not observe it. */
   private async readFirst(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    return new Map(await Promise.race([this.read(signal), rejectWhenAborted(signal)]));
+    return new Map(await unlessAborted(this.read(signal), signal));
   }
-}
-
-/** Rejects when the signal aborts: a running statement does not observe it. */
-async function rejectWhenAborted(signal: AbortSignal): Promise<never> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-  throw signal.reason;
 }
 
 /** Services that every process uses. */

@@ -10,7 +10,7 @@ import {
   type Task,
   userMessage,
 } from '#libs/protocol';
-import { Metrics, ownTraceId, ShortLivedMap, Shutdown, TraceIds } from '#libs/service';
+import { Metrics, ownTraceId, ShortLivedMap, Shutdown, TraceIds, whenAborted } from '#libs/service';
 import {
   type Idempotency,
   type RecordedEvent,
@@ -339,8 +339,7 @@ export class ExecutionRegistry {
   async stop(signal: AbortSignal): Promise<void> {
     this.startDraining();
     const running = Promise.allSettled(this.executions.values().map((execution) => execution.settled));
-    const late = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    if (!signal.aborted) await Promise.race([running, late]);
+    await Promise.race([running, whenAborted(signal)]);
     this.leaving.abort();
     for (const execution of this.executions.values()) execution.interruptExecution();
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SignalTopic } from '#libs/postgres';
 import { A2AError, isActiveState, isTerminalState, type Task } from '#libs/protocol';
-import { Backoff } from '#libs/service';
+import { Backoff, unlessAborted } from '#libs/service';
 import type { TaskFeed, TaskStore } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
@@ -65,7 +65,7 @@ export class TaskCancels {
     const execution = await this.executions.toCancel(agent, taskId, call);
     if (!execution) return this.settledElsewhere(taskId, gone);
     try {
-      return await unlessGone(execution.cancelExecution(), gone);
+      return await unlessAborted(execution.cancelExecution(), gone);
     } catch (error) {
       if (!execution.failure && !execution.isParked) throw error;
       return undefined;
@@ -89,20 +89,6 @@ export class TaskCancels {
     const stored = await this.store.loadTask(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
     return stored.task;
-  }
-}
-
-/** Waits for a cancel until its caller disconnects. The cancel itself proceeds. @throws the signal's reason */
-async function unlessGone(canceled: Promise<Task>, gone: AbortSignal | undefined): Promise<Task> {
-  if (!gone) return canceled;
-  const left = Promise.withResolvers<never>();
-  const rejectWait = (): void => left.reject(gone.reason);
-  gone.addEventListener('abort', rejectWait);
-  if (gone.aborted) rejectWait();
-  try {
-    return await Promise.race([canceled, left.promise]);
-  } finally {
-    gone.removeEventListener('abort', rejectWait);
   }
 }
 

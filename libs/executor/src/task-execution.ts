@@ -9,6 +9,7 @@ import {
   type Task,
   type TaskState,
 } from '#libs/protocol';
+import { withinTime } from '#libs/service';
 import {
   ClaimLost,
   eventsAfter,
@@ -179,7 +180,7 @@ export class TaskExecution implements Execution {
   async cancelExecution(): Promise<Task> {
     this.controller.abort(new TaskCanceled());
     const { cancelGrace } = this.start.executor;
-    if (cancelGrace > 0) await Promise.race([this.ended, waitMilliseconds(cancelGrace)]);
+    if (cancelGrace > 0) await withinTime(this.ended, cancelGrace);
     if (!this.recording.settled) this.recordEvent(this.lastWord(statusUpdate(this.recording, 'TASK_STATE_CANCELED')));
     return this.settled;
   }
@@ -379,10 +380,4 @@ export function endsTurn(event: TaskEvent): boolean {
   if (!('statusUpdate' in event)) return false;
   const state: TaskState = event.statusUpdate.status.state;
   return isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
-}
-
-function waitMilliseconds(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds).unref();
-  });
 }

@@ -5,7 +5,7 @@ import { type HeldParts, PartKeeper, type PartRestorer } from '#libs/executor';
 import { ProblemError, ServiceAddress } from '#libs/http-server';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { claimsKeptFile, keptFileOf, type Part, withBytes, withKeptFile, withoutKeptFile } from '#libs/protocol';
-import { AppConfig, type ContentRoom, ContentRooms, isLoopbackHost, Metrics } from '#libs/service';
+import { AppConfig, type ContentRoom, ContentRooms, isLoopbackHost, Metrics, unlessAborted } from '#libs/service';
 import { FileAddresses } from './file-addresses.js';
 import { type ArrivingFile, FileContents, readThroughOutage } from './file-contents.js';
 import { unknownFile } from './file-errors.js';
@@ -308,7 +308,8 @@ export class KeptParts extends PartKeeper {
     const storing = this.contents.storeFiles(owner, filesOf(large), announced, { keptMs: UNNAMED_MS, heldMs: HELD_MS });
     void storing.catch(() => undefined).finally(() => (this.atWork -= 1));
     try {
-      const files = await settleWithin(storing, signal);
+      const limit = AbortSignal.timeout(STORE_MS);
+      const files = await unlessAborted(storing, signal ? AbortSignal.any([signal, limit]) : limit);
       this.outcomes.inc({ outcome: 'kept' }, large.length);
       return files;
     } catch (error) {
@@ -343,23 +344,6 @@ function labelOf({ filename: name, mediaType }: Part): ReturnType<typeof fileLab
     return fileLabel({ name, mediaType }, 'filename');
   } catch {
     return fileLabel({ mediaType }, 'filename');
-  }
-}
-
-/** Awaits work. @throws Error after a timeout, or once the signal aborts */
-async function settleWithin<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  const limit = AbortSignal.timeout(STORE_MS);
-  const ends = signal ? AbortSignal.any([signal, limit]) : limit;
-  ends.throwIfAborted();
-  let rejectEnded: () => void = () => undefined;
-  const ended = new Promise<never>((_resolve, reject) => {
-    rejectEnded = () => reject(ends.reason as Error);
-    ends.addEventListener('abort', rejectEnded, { once: true });
-  });
-  try {
-    return await Promise.race([work, ended]);
-  } finally {
-    ends.removeEventListener('abort', rejectEnded);
   }
 }
 

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { type Database, livenessCheckBy, type ReplicaLife } from '#libs/postgres';
-import type { Metrics } from '#libs/service';
+import { type Metrics, whenAborted, withinTime } from '#libs/service';
 import { jobLog } from './job-log.js';
 import { type CronEntry, type JobHandler, type JobPurpose, PermanentJobError } from './job.js';
 
@@ -265,7 +265,7 @@ export class JobPool {
     const ended = this.ended.catch(() => undefined);
     await Promise.race([ended, whenAborted(signal)]);
     const cut = this.attempts.interruptAll();
-    await Promise.race([ended, delay(LETTING_GO_MS, undefined, { ref: false })]);
+    await withinTime(ended, LETTING_GO_MS);
     if (cut.length === 0) return ended;
     await Promise.resolve(this.pool?.forcefulShutdown('This process stops')).catch(() => undefined);
     for (const { id, before } of cut) await this.start.sessions.query(REQUEUE, [id, before]);
@@ -351,9 +351,4 @@ async function cronItems(crons: readonly CronEntry[]): Promise<ParsedCronItem[]>
 function callOnce<A>(act: (argument: A) => Promise<void>): (argument: A) => Promise<void> {
   let acted: Promise<void> | undefined;
   return (argument) => (acted ??= act(argument));
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

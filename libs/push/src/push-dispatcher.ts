@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { isDatabaseAway, retryWhileDatabaseDown } from '#libs/postgres';
-import { Shutdown } from '#libs/service';
+import { Shutdown, whenAborted, withinTime } from '#libs/service';
 import { PushDeliveries } from './push-deliveries.js';
 import { PushPlaces } from './push-places.js';
 import { type DueQueue, type PushCaller, type PushLane, PushQueues } from './push-queues.js';
@@ -147,9 +146,9 @@ export class PushDispatcher implements OnApplicationBootstrap {
   private async stop(signal: AbortSignal): Promise<void> {
     this.stopIntake();
     const ended = Promise.all([this.looking, ...this.lanes.values()]);
-    await Promise.race([ended, untilAborted(signal)]);
+    await Promise.race([ended, whenAborted(signal)]);
     this.cut.abort(new Error('This process stops'));
-    await Promise.race([ended, delay(LOOK_MS, undefined, { ref: false })]);
+    await withinTime(ended, LOOK_MS);
     await this.queues.freeOwnLanes().catch(() => undefined);
   }
 }
@@ -163,9 +162,4 @@ function inTurns(queues: readonly DueQueue[]): DueQueue[] {
 
 function queueKey({ tenant, owner, receiver }: DueQueue): string {
   return JSON.stringify([tenant, owner, receiver]);
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

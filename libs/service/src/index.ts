@@ -41,7 +41,7 @@ export {
   traceHeaders,
   TraceIds,
 } from './trace-context.js';
-export { Backoff } from './backoff.js';
+export { Backoff, unlessAborted, whenAborted, withinTime } from './waits.js';
 export { endWithParent } from './parent-watch.js';
 export { Shutdown } from './shutdown.js';
 export { BinaryArray } from './v8/binary-array.js';

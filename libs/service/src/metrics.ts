@@ -1,6 +1,7 @@
 import { Controller, Get, Header, Injectable } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { withinTime } from './waits.js';
 
 /**
  * Bounds the values of a label that callers choose: the first `most` distinct values are kept, all later ones become
@@ -92,11 +93,7 @@ function inTime(read: () => Promise<void>): () => Promise<void> {
     underWay ??= read().finally(() => {
       underWay = undefined;
     });
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, READING_MS);
-    });
-    await Promise.race([underWay, late]).finally(() => clearTimeout(timer));
+    await withinTime(underWay, READING_MS);
   };
 }
 

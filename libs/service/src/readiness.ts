@@ -1,6 +1,7 @@
 import { Controller, Get, Injectable } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { HealthCheck, type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
+import { withinTime } from './waits.js';
 
 export type ReadinessCheck = () => unknown;
 
@@ -47,17 +48,11 @@ export class Readiness {
 }
 
 async function outcomeOf(check: ReadinessCheck): Promise<boolean | string> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
-  });
   try {
     const checked = Promise.resolve(check()).then((result) => (typeof result === 'string' ? result : result !== false));
-    return await Promise.race([checked, late]);
+    return (await withinTime(checked, CHECK_TIMEOUT_MS)) ?? false;
   } catch {
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

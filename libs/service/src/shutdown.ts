@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { AppConfig } from './config/app-config.js';
 import { Readiness } from './readiness.js';
+import { whenAborted, withinTime } from './waits.js';
 
 /**
  * Phases of the shutdown, in order. The server still listens up to `connections`; the later phases run after it has
@@ -123,24 +124,10 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     return Math.max(this.graceEndedAt + LETTING_GO_MS - performance.now(), LEAST_MS);
   }
 
-  /** Rejects once a step has outlived the grace time for too long. Never settles after `finished` aborts. */
+  /** Rejects once a step has outlived the grace time for too long, or `finished` aborts after the grace time. */
   private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
-    await untilAborted(this.grace.signal);
-    await delayUnless(finished, this.lettingGoMs(phase));
+    await whenAborted(this.grace.signal);
+    await withinTime(whenAborted(finished), this.lettingGoMs(phase));
     throw new Error(`The phase ${phase} was not finished in time`);
   }
-}
-
-/** Resolves after the time. Never settles once the signal is aborted. */
-function delayUnless(signal: AbortSignal, milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return;
-    const timer = setTimeout(resolve, milliseconds).unref();
-    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
-  });
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from '#libs/a2a-client';
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { Backoff } from '#libs/service';
+import { Backoff, unlessAborted } from '#libs/service';
 import { type ListedTools, type McpToolDefinition, ToolListing } from '../pins/tool-listing.js';
 import { isAnswer, isLostSession, isTimeout } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
@@ -65,7 +65,7 @@ class SharedListing {
   async readShared(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
     const fresh = refresh ? undefined : this.fresh.get(this);
     if (fresh) return fresh;
-    if (refresh && this.running) await awaitShared(awaitListing(this.running), signal);
+    if (refresh && this.running) await unlessAborted(awaitListing(this.running), signal);
     return this.joinListing(this.running ?? this.startListing(), signal);
   }
 
@@ -78,7 +78,7 @@ class SharedListing {
   private async joinListing(listing: Listing, signal: AbortSignal): Promise<ListedTools> {
     listing.readers += 1;
     try {
-      return await awaitShared(listing.list, signal);
+      return await unlessAborted(listing.list, signal);
     } finally {
       listing.readers -= 1;
       if (listing.readers === 0) this.abandonListing(listing);
@@ -111,19 +111,6 @@ class SharedListing {
 
 async function awaitListing({ list }: Listing): Promise<void> {
   await list.catch(() => undefined);
-}
-
-/** Awaits a shared promise. Rejects with the signal's reason if the signal aborts first; the shared work continues. */
-async function awaitShared<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return shared;
-  // Avoids an unhandled rejection after all callers have left.
-  shared.catch(() => undefined);
-  signal.throwIfAborted();
-  const gone = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true, signal: gone.signal });
-  });
-  return Promise.race([shared, aborted]).finally(() => gone.abort());
 }
 
 /** Removes the secrets of the request from an answer or error, as a server may quote what it received. */
@@ -243,7 +230,7 @@ export class McpConnection {
   private async withSession<T>(work: (session: McpSession) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const isNew = this.current === undefined;
     const slot = this.ensureSlot();
-    const session = await awaitShared(slot.session, signal);
+    const session = await unlessAborted(slot.session, signal);
     try {
       const result = await work(session);
       this.failures = 0;
@@ -253,7 +240,7 @@ export class McpConnection {
       if (isAnswer(error)) throw error;
       this.forgetSlot(slot);
       if (isNew || !session.isKept || !isLostSession(error)) throw error;
-      return work(await awaitShared(this.ensureSlot().session, signal));
+      return work(await unlessAborted(this.ensureSlot().session, signal));
     }
   }
 

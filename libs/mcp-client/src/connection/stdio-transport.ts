@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AgentCallError } from '#libs/a2a-client';
 import { hasMoreMembers, tooManyMembers } from '#libs/http-server';
 import { nestsDeeper, textStart } from '#libs/protocol';
-import type { McpCommand } from '#libs/service';
+import { type McpCommand, withinTime } from '#libs/service';
 import { type BodyBounds, DEEPEST_MESSAGE, TOO_DEEP } from './bounded-body.js';
 
 const NEWLINE = 0x0a;
@@ -108,10 +108,12 @@ export class StdioTransport implements Transport {
   async close(): Promise<void> {
     const { child } = this;
     if (child?.pid === undefined || this.closed) return this.endConnection();
-    const gone = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
+    const gone: Promise<unknown> =
+      child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
+    const isGone = gone.then(() => true);
     child.stdin?.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await happensWithin(gone, PATIENCE_MS)) break;
+      if (await withinTime(isGone, PATIENCE_MS)) break;
       child.kill(signal);
     }
     this.endConnection();
@@ -163,14 +165,6 @@ function parseLine(line: string): JSONRPCMessage | undefined {
 /** Resolves when standard input accepts more, or the program has closed it. */
 async function waitForDrain(stdin: Writable): Promise<void> {
   await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
-}
-
-async function happensWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
-  const stop = new AbortController();
-  const late = delay(ms, false, { signal: stop.signal, ref: false }).catch(() => false);
-  const came = await Promise.race([event.then(() => true), late]);
-  stop.abort();
-  return came;
 }
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { ConfigError } from '#libs/service';
+import { ConfigError, withinTime } from '#libs/service';
 import { assertUtf8, clientOf, connectionOptions } from './connection-options.js';
 
 /** Maximum milliseconds of a reachable database for one answer. */
@@ -59,8 +58,7 @@ async function probeSession(session: pg.Client, other: pg.Client, { lock, channe
   await other.query('SELECT pg_notify($1, $2)', [channel, '']);
   const { pid } = await backendOf(session);
   await other.query('COMMIT');
-  const over = delay(ANSWER_MS, false, { ref: false });
-  if (pid !== before.pid || !(await Promise.race([received, over]))) throw new ConfigError([NO_SESSIONS]);
+  if (pid !== before.pid || !(await withinTime(received, ANSWER_MS))) throw new ConfigError([NO_SESSIONS]);
 }
 
 async function probePool(poolUrl: string, lock: number): Promise<void> {

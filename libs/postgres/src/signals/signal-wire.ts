@@ -1,6 +1,6 @@
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { withinTime } from '#libs/service';
 import { SESSION_SETTINGS } from '../database/connection-options.js';
 import type { Database } from '../database/database.js';
 
@@ -107,16 +107,8 @@ export class NatsWire implements SignalWire {
 
 /** Resolves once the server has processed everything that was sent. */
 async function untilAnswered(connection: NatsConnection): Promise<void> {
-  const over = new AbortController();
-  const late = delay(ANSWER_MS, undefined, { signal: over.signal, ref: false }).then(() => {
-    throw new Error('NATS does not answer');
-  });
-  try {
-    await Promise.race([connection.flush(), late]);
-  } finally {
-    over.abort();
-    late.catch(() => undefined);
-  }
+  const answered = connection.flush().then(() => true);
+  if (!(await withinTime(answered, ANSWER_MS))) throw new Error('NATS does not answer');
 }
 
 /** Separates the credentials from the address, so that no message of the client contains a secret. */

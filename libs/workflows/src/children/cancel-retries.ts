@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { setTimeout as delay } from 'node:timers/promises';
 import { AgentDirectory } from '#libs/a2a-client';
 import { type CallIdentity, cancelTask } from '#libs/durable';
 import { acceptedRevision, ChildEndings } from '#libs/executor';
 import { ServiceAddress } from '#libs/http-server';
 import { type JobContext, Jobs } from '#libs/jobs';
-import { InFlight, type InFlightOwner, Metrics } from '#libs/service';
+import { InFlight, type InFlightOwner, Metrics, withinTime } from '#libs/service';
 import { type TaskHeader, TaskStore } from '#libs/tasks';
 import type { WorkflowDefinition } from '#libs/workflow-definition';
 import {
@@ -125,7 +124,8 @@ export class CancelRetries {
     const url = this.resolveAgentUrl(cancel);
     const place = { name: `${runId}/${node}#${attempt}`, url, whose: cancel.scope };
     const asked = this.open.cancelOnce(place, () => this.cancelChild(cancel, url));
-    const isKept = last ? await asked : await resolveSoon(asked);
+    // A later failure belongs to no attempt: the next one asks again.
+    const isKept = last || !asked ? await asked : await withinTime(asked, SOON_MS);
     signal.throwIfAborted();
     if (isKept) return;
     if (!last)
@@ -152,18 +152,6 @@ export class CancelRetries {
     return (
       nodeUrl(workflow, { id: nodeOfInstance(node), type: 'own', config: {} }, this.address.internalUrl) ?? agentUrl
     );
-  }
-}
-
-/** Resolves with the result, or with `undefined` after `SOON_MS`. */
-async function resolveSoon<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
-  // A later failure belongs to no attempt: the next one asks again.
-  asked?.catch(() => undefined);
-  const over = new AbortController();
-  try {
-    return await Promise.race([asked, delay(SOON_MS, undefined, { signal: over.signal })]);
-  } finally {
-    over.abort();
   }
 }
 

@@ -44,3 +44,32 @@ export class Backoff {
     }
   }
 }
+
+/** Resolves once a signal aborts. */
+export async function whenAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+/**
+ * Awaits work unless a signal aborts first. The work itself continues; its later failure is ignored.
+ * @throws the signal's reason; the error of the work
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const rejectWait = (): void => reject(signal.reason);
+  signal.addEventListener('abort', rejectWait);
+  if (signal.aborted) rejectWait();
+  return Promise.race([aborted, work]).finally(() => signal.removeEventListener('abort', rejectWait));
+}
+
+/**
+ * Awaits work for a limited time, without keeping the process alive. The work itself continues; its later failure is
+ * ignored.
+ * @returns the result; `undefined` after the time
+ */
+export async function withinTime<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, milliseconds, undefined).unref();
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,4 +1,5 @@
-import { Backoff } from './backoff.js';
+import { getEventListeners } from 'node:events';
+import { Backoff, unlessAborted, whenAborted, withinTime } from './waits.js';
 
 /** The pauses of all places that retry, as they were computed before they had one class. */
 const PAUSES: [place: string, backoff: Backoff, pauses: number[]][] = [
@@ -68,5 +69,68 @@ describe('Backoff', () => {
     };
     const retrying = new Backoff(60_000).retryWhile(() => Promise.reject(new Error('away')), isPassing, stop.signal);
     await expect(retrying).rejects.toThrow('stopped');
+  });
+});
+
+const PENDING = new Promise<never>(() => undefined);
+const REASON = new Error('gone');
+
+describe('whenAborted', () => {
+  it('resolves when the signal aborts, and at once if it has aborted before', async () => {
+    const control = new AbortController();
+    const waiting = whenAborted(control.signal);
+    expect(await Promise.race([waiting, Promise.resolve('still waiting')])).toBe('still waiting');
+    control.abort();
+    await waiting;
+    await whenAborted(control.signal);
+  });
+});
+
+describe('unlessAborted', () => {
+  it('settles as the work does, with a signal or without', async () => {
+    const { signal } = new AbortController();
+    const failure = new Error('broken');
+    for (const it of [signal, undefined]) {
+      expect(await unlessAborted(Promise.resolve('done'), it)).toBe('done');
+      await expect(unlessAborted(Promise.reject(failure), it)).rejects.toBe(failure);
+    }
+  });
+
+  it('rejects with the reason of the signal, whether it aborts during the wait or before', async () => {
+    const control = new AbortController();
+    const waiting = unlessAborted(PENDING, control.signal);
+    control.abort(REASON);
+    await expect(waiting).rejects.toBe(REASON);
+    await expect(unlessAborted(Promise.resolve('done'), control.signal)).rejects.toBe(REASON);
+  });
+
+  it('ignores a failure of the work after the signal has aborted', async () => {
+    const { promise, reject } = Promise.withResolvers<void>();
+    await expect(unlessAborted(promise, AbortSignal.abort(REASON))).rejects.toBe(REASON);
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    reject(new Error('late'));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('leaves no listener behind', async () => {
+    const { signal } = new AbortController();
+    await unlessAborted(Promise.resolve(), signal);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('withinTime', () => {
+  it('settles as the work does', async () => {
+    const failure = new Error('broken');
+    expect(await withinTime(Promise.resolve('done'), 60_000)).toBe('done');
+    await expect(withinTime(Promise.reject(failure), 60_000)).rejects.toBe(failure);
+  });
+
+  it('resolves with undefined after the time', async () => {
+    expect(await withinTime(PENDING, 1)).toBeUndefined();
   });
 });
