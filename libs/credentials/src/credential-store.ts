@@ -1,21 +1,11 @@
-import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import { type InsertResult, MoreThan, Raw, type Repository, type UpdateResult } from 'typeorm';
 import { type NamedPage, refuseMoreThan } from '#libs/http-server';
-import { Jobs } from '#libs/jobs';
-import {
-  BatchLoader,
-  Database,
-  expectKey,
-  readSealing,
-  retryWhileDatabaseDown,
-  type Sealing,
-  sealingWith,
-  SecretBox,
-  UnreadableSecret,
-} from '#libs/postgres';
+import { Jobs, ResealJob } from '#libs/jobs';
+import { BatchLoader, Database, retryWhileDatabaseDown, SecretBox, UnreadableSecret } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
 import { CredentialRow } from './credential-table.js';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
@@ -214,32 +204,20 @@ export class CredentialUse {
   }
 }
 
-const SEAL = 'credentials.seal';
-
-/** Reseals secrets of older keys with the newest key: once after each start, by one replica with that key. */
+/** Reseals the secrets of credentials. */
 @Injectable()
-export class SealCredentialsJob implements OnApplicationBootstrap {
-  private readonly logger = new Logger(SealCredentialsJob.name);
+export class SealCredentialsJob extends ResealJob {
+  override readonly unreadableText = 'No key in CREDENTIALS_KEY decrypts some of the credentials';
 
   constructor(
-    private readonly jobs: Jobs,
+    jobs: Jobs,
     private readonly store: CredentialStore,
-    private readonly box: SecretBox,
+    box: SecretBox,
   ) {
-    jobs.registerHandler(SEAL, {
-      purpose: 'upkeep',
-      read: readSealing,
-      run: (sealing) => this.sealCredentials(sealing),
-    });
+    super('credentials.seal', jobs, box);
   }
 
-  async onApplicationBootstrap(): Promise<void> {
-    await this.jobs.enqueueJobs([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
-  }
-
-  private async sealCredentials(sealing: Sealing): Promise<void> {
-    expectKey(sealing, this.box);
-    const unreadable = await this.store.sealAnew();
-    if (unreadable > 0) this.logger.error({ unreadable }, 'No key in CREDENTIALS_KEY decrypts some of the credentials');
+  protected override resealAll(): Promise<number> {
+    return this.store.sealAnew();
   }
 }

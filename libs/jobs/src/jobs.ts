@@ -1,7 +1,7 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool, PoolClient } from 'pg';
-import type { Database, ReplicaLife } from '#libs/postgres';
+import type { Database, ReplicaLife, SecretBox } from '#libs/postgres';
 import type { Metrics, Shutdown } from '#libs/service';
 import { ENQUEUE, enqueueValues } from './enqueue-statement.js';
 import { JOB_PURPOSES, JOB_SESSIONS, JobMetrics, JobPool, JobWorkers } from './job-pool.js';
@@ -157,3 +157,42 @@ const WAITING = `
 const REMOVE_FAILED = `
   SELECT graphile_worker.complete_jobs(array_agg(id)) FROM graphile_worker.jobs
   WHERE locked_at IS NULL AND attempts >= max_attempts AND updated_at < now() - interval '1 day'`;
+
+/**
+ * Job that reseals the secrets that older keys sealed: once after each start, by one replica that seals with the same
+ * key as the replica that started. Another replica fails it, so that it is retried.
+ */
+export abstract class ResealJob implements OnApplicationBootstrap {
+  private readonly logger = new Logger(this.constructor.name);
+
+  /** Log text for secrets that no key opens. */
+  protected abstract readonly unreadableText: string;
+
+  constructor(
+    private readonly name: string,
+    private readonly jobs: Jobs,
+    protected readonly box: SecretBox,
+  ) {
+    jobs.registerHandler(name, {
+      purpose: 'upkeep',
+      read: (payload) => (payload ?? {}) as { mark?: unknown },
+      run: (sealing, { signal }) => this.resealWith(sealing.mark, signal),
+    });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { name, box } = this;
+    await this.jobs.enqueueJobs([{ name, payload: { mark: box.mark }, key: name, priority: 10 }]);
+  }
+
+  /** @param mark mark of the key to seal with; jobs of earlier versions have none, and any key will do */
+  private async resealWith(mark: unknown, signal: AbortSignal): Promise<void> {
+    if (typeof mark === 'string' && mark !== this.box.mark)
+      throw new Error('Another replica seals with the key that is meant');
+    const unreadable = await this.resealAll(signal);
+    if (unreadable > 0) this.logger.error({ unreadable }, this.unreadableText);
+  }
+
+  /** Seals all secrets with the newest key. @returns the number of secrets that no key opens */
+  protected abstract resealAll(signal: AbortSignal): Promise<number>;
+}

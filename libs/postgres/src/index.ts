@@ -25,15 +25,7 @@ export { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
 export { PostgresModule } from './postgres.module.js';
 export { ReplicaLife } from './replica/replica-life.js';
 export { livenessCheckBy } from './replica/replica-liveness.js';
-export {
-  expectKey,
-  readSealing,
-  type Sealing,
-  sealingWith,
-  SecretBox,
-  serviceSecret,
-  UnreadableSecret,
-} from './secrets/secret-box.js';
+export { SecretBox, serviceSecret, UnreadableSecret } from './secrets/secret-box.js';
 export { ChannelSignals } from './signals/channel-signals.js';
 export { NatsWire, PostgresWire, type SignalWire } from './signals/signal-wire.js';
 export {

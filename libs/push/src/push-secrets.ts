@@ -1,15 +1,7 @@
-import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { SigningKeys } from '#libs/http-server';
-import { Jobs } from '#libs/jobs';
-import {
-  Database,
-  expectKey,
-  readSealing,
-  type Sealing,
-  sealingWith,
-  SecretBox,
-  UnreadableSecret,
-} from '#libs/postgres';
+import { Jobs, ResealJob } from '#libs/jobs';
+import { Database, SecretBox, UnreadableSecret } from '#libs/postgres';
 
 /** Secrets of a config, which only its receiver may learn. */
 export interface PushSecrets {
@@ -62,7 +54,6 @@ function configPlace(taskId: string, configId: string): string[] {
   return ['push_config', taskId, configId];
 }
 
-const SEAL = 'push.seal-secrets';
 const PAGE = 500;
 
 interface Row extends KeptSecrets {
@@ -70,33 +61,24 @@ interface Row extends KeptSecrets {
 }
 
 /**
- * Seals plain secrets, and those of older keys, with the newest key: once after each start, by one replica with that
- * key. A config that changes meanwhile is skipped, since its writer has sealed it.
+ * Reseals the secrets of configs, and the signing key. Secrets that were stored plain are sealed too. A config that
+ * changes meanwhile is skipped, since its writer has sealed it.
  */
 @Injectable()
-export class SealSecretsJob implements OnApplicationBootstrap {
-  private readonly logger = new Logger(SealSecretsJob.name);
+export class SealSecretsJob extends ResealJob {
+  override readonly unreadableText = 'No key decrypts some secrets of push configs';
 
   constructor(
     private readonly database: Database,
-    private readonly jobs: Jobs,
-    private readonly box: SecretBox,
+    jobs: Jobs,
+    box: SecretBox,
     private readonly secrets: PushSecretBox,
     private readonly signing: SigningKeys,
   ) {
-    jobs.registerHandler(SEAL, {
-      purpose: 'upkeep',
-      read: readSealing,
-      run: (sealing, { signal }) => this.sealConfigs(sealing, signal),
-    });
+    super('push.seal-secrets', jobs, box);
   }
 
-  async onApplicationBootstrap(): Promise<void> {
-    await this.jobs.enqueueJobs([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
-  }
-
-  private async sealConfigs(sealing: Sealing, signal: AbortSignal): Promise<void> {
-    expectKey(sealing, this.box);
+  protected override async resealAll(signal: AbortSignal): Promise<number> {
     await this.signing.sealAnew();
     let unreadable = 0;
     for (let after = ''; ;) {
@@ -104,10 +86,9 @@ export class SealSecretsJob implements OnApplicationBootstrap {
       const { rows } = await this.database.pool.query<Row>(OPEN, [after, PAGE, this.box.mark]);
       for (const row of rows) if (!(await this.sealOne(row))) unreadable += 1;
       const last = rows.at(-1);
-      if (last === undefined || rows.length < PAGE) break;
+      if (last === undefined || rows.length < PAGE) return unreadable;
       after = last.pushId;
     }
-    if (unreadable > 0) this.logger.error({ unreadable }, 'No key decrypts some secrets of push configs');
   }
 
   private async sealOne(row: Row): Promise<boolean> {
