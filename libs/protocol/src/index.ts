@@ -6,6 +6,7 @@ export {
   isJsonObject,
   type JsonDifference,
   jsonDifferences,
+  jsonDigest,
   type JsonObject,
   type JsonValue,
   nestsDeeper,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { PublicFault } from './parley-fault.js';
 import { briefText, textStart } from './text.js';
 
@@ -265,6 +266,11 @@ export function canonicalJson(value: JsonValue): string {
     .toSorted()
     .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name]!)}`);
   return `{${members.join(',')}}`;
+}
+
+/** Returns the digest of a JSON value, in base64url. The order of members does not affect it. */
+export function jsonDigest(value: JsonValue): string {
+  return hash('sha256', canonicalJson(value), 'base64url');
 }
 
 /** Difference between two JSON values. */

@@ -1,11 +1,11 @@
 import { decodeProtectedHeader } from 'jose';
-import { createHash } from 'node:crypto';
 import { readAgentCard, type ReceivedCard } from '#libs/a2a-client';
 import {
   canonicalAgentCard,
   canonicalJson,
   isJsonObject,
   type JsonDifference,
+  jsonDigest,
   jsonDifferences,
   type JsonObject,
   type JsonValue,
@@ -33,7 +33,7 @@ export function cardContent({ text, card }: Pick<ReceivedCard, 'text' | 'card'>)
     ...credentialWords(json),
     ...(signers.length > 0 && { signatures: signers }),
   };
-  return { hash: createHash('sha256').update(canonicalJson(content)).digest('base64url'), content };
+  return { hash: jsonDigest(content), content };
 }
 
 /** Returns the content of a stored card. */

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
+import { isJsonObject, jsonDigest, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 
 /** Compared parts of a tool: all that a model reads, and all that Parley acts on. */
 export interface McpToolDefinition {
@@ -30,10 +30,6 @@ export function listOf(tools: McpToolDefinition[]): ToolList {
 
 export function toolHash(tool: McpToolDefinition): string {
   return jsonDigest(tool as unknown as JsonValue);
-}
-
-function jsonDigest(value: JsonValue): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
 }
 
 /** Maximum length of a tool's name. */

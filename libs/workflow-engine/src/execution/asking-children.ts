@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Job } from '#libs/jobs';
-import { canonicalJson, formQuestion, isWaitingState, type JsonObject, type Task } from '#libs/protocol';
+import { formQuestion, isWaitingState, jsonDigest, type JsonObject, type Task } from '#libs/protocol';
 import { Backoff } from '#libs/service';
 import type { TaskHeader, TaskStore } from '#libs/tasks';
 import type { NodeInstance } from '../state/node-instance.js';
@@ -59,9 +59,7 @@ export function questionId({ attempts, sentAt = '' }: { attempts: number; sentAt
 /** Returns the digest of a question's Parts and form. The order of members does not affect it. */
 export function questionDigest({ question, asks }: Pick<WaitingEnding, 'question' | 'asks'>): string {
   const members = { question, ...(asks && { asks }) } as unknown as JsonObject;
-  return createHash('sha256')
-    .update(canonicalJson(JSON.parse(JSON.stringify(members)) as JsonObject))
-    .digest('base64url');
+  return jsonDigest(JSON.parse(JSON.stringify(members)) as JsonObject);
 }
 
 type WaitingEnding = Extract<ChildEnding, { kind: 'waiting' }>;
