@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { decodePageToken, encodePageToken } from './request-handler.js';
+import { pageTokenAfter } from '#libs/http-server';
+import { decodePageToken } from './request-handler.js';
 
 describe('page tokens', () => {
   it('give back the place they were made for', () => {
@@ -7,7 +8,7 @@ describe('page tokens', () => {
       updatedAt: fc.date({ min: new Date(0), noInvalidDate: true }),
       taskId: fc.stringMatching(/^[\w.:-]{1,100}$/),
     });
-    fc.assert(fc.property(places, (place) => expect(decodePageToken(encodePageToken(place))).toEqual(place)));
+    fc.assert(fc.property(places, (place) => expect(decodePageToken(pageTokenAfter(place))).toEqual(place)));
   });
 
   it.each(['', 'x', '***', '42', Buffer.from('9999999999999999.t').toString('base64url'), 'MTIz', '../..', 'a.b'])(
@@ -21,7 +22,7 @@ describe('page tokens', () => {
     fc.assert(
       fc.property(fc.string(), (token) => {
         try {
-          expect(encodePageToken(decodePageToken(token))).toBe(token);
+          expect(pageTokenAfter(decodePageToken(token))).toBe(token);
         } catch (error) {
           expect(error).toMatchObject({ reason: 'INVALID_PARAMS', violations: [{ field: 'pageToken' }] });
         }

@@ -11,7 +11,7 @@ import {
   type ServedAgent,
   UnknownAgent,
 } from '#libs/executor';
-import { ResponseBudget } from '#libs/http-server';
+import { pageTokenAfter, ResponseBudget } from '#libs/http-server';
 import { forClient } from '#libs/postgres';
 import {
   A2AError,
@@ -66,12 +66,7 @@ export interface ListPosition {
 
 const TOKEN = /^(\d{1,16})\.([^\p{Cc}]{1,256})$/su;
 
-/** Returns an opaque token for the page after a position. */
-export function encodePageToken(position: ListPosition): string {
-  return Buffer.from(`${position.updatedAt.getTime()}.${position.taskId}`).toString('base64url');
-}
-
-/** Decodes a token. @throws A2AError INVALID_PARAMS for a token that `encodePageToken` did not create */
+/** Decodes a token. @throws A2AError INVALID_PARAMS for a token that `pageTokenAfter` did not create */
 export function decodePageToken(token: string): ListPosition {
   const match = /^[\w-]+$/.test(token) ? TOKEN.exec(Buffer.from(token, 'base64url').toString()) : null;
   const updatedAt = new Date(Number(match?.[1]));
@@ -227,7 +222,7 @@ export class RequestHandler {
     const last = tasks.at(-1);
     return {
       tasks: tasks.map((stored) => asListed(stored.task, request)),
-      nextPageToken: last && more ? encodePageToken(last.header) : '',
+      nextPageToken: last && more ? pageTokenAfter(last.header) : '',
       pageSize,
       totalSize,
     };

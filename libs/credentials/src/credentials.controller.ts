@@ -17,7 +17,7 @@ import {
   malformedRequest,
   namedPage,
   ProblemError,
-  QueryText,
+  QueryPageToken,
   QueryWholePageSize,
 } from '#libs/http-server';
 import { ApiCredentialBody, CredentialBody, OAuth2Body, ReplacementBody } from './credential-body.js';
@@ -39,10 +39,7 @@ class CredentialQuery {
   @QueryWholePageSize(MOST_CREDENTIALS)
   pageSize = MOST_CREDENTIALS;
 
-  @QueryText((token) => token === '' || CREDENTIAL_NAME.test(token), 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: 'partner',
-  })
+  @QueryPageToken((token) => CREDENTIAL_NAME.test(token), 'partner')
   pageToken?: string;
 }
 

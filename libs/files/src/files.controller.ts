@@ -14,7 +14,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { type ApiCall, Call, limitName, Scope, setRetryAfter } from '#libs/access';
-import { ApiProblem, pageTokenAfter, StreamedBody } from '#libs/http-server';
+import { ApiProblem, cutPage, pageTokenAfter, StreamedBody } from '#libs/http-server';
 import { FileAddresses } from './file-addresses.js';
 import { answerFile } from './file-answer.js';
 import { FileContents } from './file-contents.js';
@@ -102,9 +102,9 @@ export class FilesController {
     const after = before && { createdAt: before.updatedAt, id: before.taskId };
     const page = { limit: pageSize + 1, ...(after && { before: after }), ...(search !== undefined && { search }) };
     const found = await this.files.listFiles(scope, page);
-    const files = found.slice(0, pageSize);
-    const last = found.length > pageSize ? files.at(-1) : undefined;
-    const nextPageToken = last ? pageTokenAfter({ updatedAt: last.createdAt, taskId: last.id }) : '';
+    const { page: files, nextPageToken } = cutPage(found, pageSize, ({ createdAt, id }) =>
+      pageTokenAfter({ updatedAt: createdAt, taskId: id }),
+    );
     return { files: files.map((it) => fileView(it, baseUrl)), nextPageToken };
   }
 

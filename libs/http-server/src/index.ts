@@ -62,6 +62,7 @@ export {
   QueryFlag,
   QueryNumber,
   QueryPageSize,
+  QueryPageToken,
   QueryText,
   QueryTime,
   QueryWholePageSize,

@@ -21,7 +21,7 @@ import {
   malformedRequest,
   namedPage,
   ProblemError,
-  QueryText,
+  QueryPageToken,
   QueryWholePageSize,
   withMembers,
 } from '#libs/http-server';
@@ -149,10 +149,7 @@ class ModelQuery {
   @QueryWholePageSize(MOST_MODELS)
   pageSize = MOST_MODELS;
 
-  @QueryText((token) => token === '' || MODEL_NAME.test(token), 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: 'large',
-  })
+  @QueryPageToken((token) => MODEL_NAME.test(token), 'large')
   pageToken?: string;
 }
 

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { type ProblemEntry, QueryPageSize, QueryText, QueryWord } from '#libs/http-server';
+import { type ProblemEntry, QueryPageSize, QueryPageToken, QueryText, QueryWord } from '#libs/http-server';
 import { invalidParams } from '#libs/protocol';
 
 /**
@@ -38,15 +38,15 @@ export class DeliveriesQuery {
   @QueryPageSize(50)
   pageSize = 50;
 
-  @QueryText((text) => text === '' || positionOf(text) !== undefined, 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: tokenAfter({ createdAt: '1769817600000000', pushId: ID, sequence: 7 }),
-  })
+  @QueryPageToken(
+    (text) => positionOf(text) !== undefined,
+    tokenAfter({ createdAt: '1769817600000000', pushId: ID, sequence: 7 }),
+  )
   pageToken?: string;
 
   /** Position of the last delivery of the previous page. */
   get before(): DeliveryPosition | undefined {
-    return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
+    return this.pageToken ? positionOf(this.pageToken) : undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { cutPage } from '#libs/http-server';
 import { Database } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
@@ -36,15 +37,10 @@ export class DeliveryLedger {
       pageSize + 1,
     ];
     const { rows } = await this.database.reads.queryInTurn<DeliveryRow>(scope, { text: PAGE, values });
-    const page = rows.slice(0, pageSize);
-    const last = page.at(-1);
-    return {
-      deliveries: page.map(toDeliveryView),
-      nextPageToken:
-        last && rows.length > pageSize
-          ? tokenAfter({ createdAt: last.position, pushId: last.push_id, sequence: last.sequence })
-          : '',
-    };
+    const { page, nextPageToken } = cutPage(rows, pageSize, ({ position: createdAt, push_id: pushId, sequence }) =>
+      tokenAfter({ createdAt, pushId, sequence }),
+    );
+    return { deliveries: page.map(toDeliveryView), nextPageToken };
   }
 
   /**

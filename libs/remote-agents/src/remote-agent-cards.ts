@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, QueryPageSize, QueryText, QueryWord } from '#libs/http-server';
+import { cutPage, ProblemError, QueryPageSize, QueryPageToken, QueryWord } from '#libs/http-server';
 import { Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
@@ -15,16 +15,17 @@ export class CardsQuery {
   @QueryPageSize(50)
   pageSize = 50;
 
-  @QueryText((text) => text === '' || urlOf(text) !== undefined, 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: Buffer.from('https://agent.example.com/a2a').toString('base64url'),
-  })
+  @QueryPageToken((text) => urlOf(text) !== undefined, tokenAfter({ url: 'https://agent.example.com/a2a' }))
   pageToken?: string;
 
   /** URL of the last card of the previous page. */
   get after(): string | undefined {
-    return this.pageToken === undefined || this.pageToken === '' ? undefined : urlOf(this.pageToken);
+    return this.pageToken ? urlOf(this.pageToken) : undefined;
   }
+}
+
+function tokenAfter({ url }: { url: string }): string {
+  return Buffer.from(url).toString('base64url');
 }
 
 function urlOf(token: string): string | undefined {
@@ -101,9 +102,8 @@ export class RemoteAgentCards {
       after ?? null,
       pageSize + 1,
     ]);
-    const cards = rows.slice(0, pageSize).map((row) => this.toListedCard(row));
-    const last = rows.length > pageSize ? cards.at(-1) : undefined;
-    return { cards, nextPageToken: last ? Buffer.from(last.url).toString('base64url') : '' };
+    const { page, nextPageToken } = cutPage(rows, pageSize, tokenAfter);
+    return { cards: page.map((row) => this.toListedCard(row)), nextPageToken };
   }
 
   /** Returns a card with its content and changes. @throws ProblemError 404 */

@@ -109,12 +109,7 @@ export class Brainstorms {
 
   /** Lists brainstorms, most recently updated first. */
   async listBrainstorms(query: BrainstormQuery, call: ApiCall): Promise<BrainstormPage> {
-    const { found, nextPageToken } = await this.processes.listPage(
-      BRAINSTORMS,
-      query,
-      call.scope,
-      this.processes.openRoom(call),
-    );
+    const { found, nextPageToken } = await this.processes.listPage(BRAINSTORMS, query, call);
     return { brainstorms: found, nextPageToken };
   }
 

@@ -57,12 +57,7 @@ export class Conversations {
 
   /** Lists conversations, most recently updated first. */
   async listConversations(query: ConversationQuery, call: ApiCall): Promise<ConversationPage> {
-    const { found, nextPageToken } = await this.processes.listPage(
-      LISTING,
-      query,
-      call.scope,
-      this.processes.openRoom(call),
-    );
+    const { found, nextPageToken } = await this.processes.listPage(LISTING, query, call);
     return { conversations: found, nextPageToken };
   }
 

@@ -283,10 +283,9 @@ export class Processes {
   listPage<Status extends string, Summary>(
     listing: ProcessListing<Status, Summary>,
     query: ProcessQuery<Status>,
-    scope: TaskScope,
-    room: PageAdmission,
+    call: Pick<ProcessCall, 'scope' | 'whenAnswered'>,
   ): Promise<ProcessPage<Summary>> {
-    return listProcesses(this.tasks, listing, query, { scope, room });
+    return listProcesses(this.tasks, listing, query, { scope: call.scope, room: this.openRoom(call) });
   }
 
   /** Returns all events of a process up to its header. */

@@ -88,6 +88,19 @@ export function QueryWholePageSize(most: number): PropertyDecorator {
 }
 
 /**
+ * Optional query parameter for the token of a page; an empty one requests the first page.
+ * @param isToken true for a token of the list
+ */
+export function QueryPageToken(
+  isToken: (text: string) => boolean,
+  example: string,
+  description = 'The nextPageToken of the page before.',
+): PropertyDecorator {
+  const isAllowed = (text: string): boolean => text === '' || isToken(text);
+  return QueryText(isAllowed, 'is not a token of this list', { description, example });
+}
+
+/**
  * Query parameter: a whole number of at most nine digits, for a property with a default.
  * @param most absent without an upper limit
  */
@@ -146,6 +159,7 @@ export interface PagePosition {
   taskId: string;
 }
 
+const EXAMPLE: PagePosition = { updatedAt: new Date(Date.UTC(2026, 0, 31)), taskId: '019a1f0e-5b7a-7c31' };
 const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
 
 /** Query of a page. */
@@ -153,15 +167,12 @@ export class PageQuery {
   @QueryPageSize()
   pageSize = 50;
 
-  @QueryText((text) => text === '' || positionOf(text) !== undefined, 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: pageTokenAfter({ updatedAt: new Date(Date.UTC(2026, 0, 31)), taskId: '019a1f0e-5b7a-7c31' }),
-  })
+  @QueryPageToken((text) => positionOf(text) !== undefined, pageTokenAfter(EXAMPLE))
   pageToken?: string;
 
   /** Position of the last row of the previous page. */
   get before(): PagePosition | undefined {
-    return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
+    return this.pageToken ? positionOf(this.pageToken) : undefined;
   }
 }
 
@@ -190,13 +201,26 @@ export function namedPage({ pageSize, pageToken = '' }: { pageSize: number; page
   return { limit: pageSize + 1, after: pageToken };
 }
 
-/** Returns the page of the rows read, and the token of the next page; '' if there is none. */
-export function cutPage<T extends { name: string }>(
-  rows: readonly T[],
-  pageSize: number,
-): { page: T[]; nextPageToken: string } {
+/**
+ * Returns the page of the rows read, and the token of the next page; '' if there is none.
+ * @param rows rows of the page, and one more if there are more
+ * @param tokenAfter token of the page after a row; by default the name of the row
+ */
+export function cutPage<T extends { name: string }>(rows: readonly T[], pageSize: number): CutPage<T>;
+export function cutPage<T>(rows: readonly T[], pageSize: number, tokenAfter: (last: T) => string): CutPage<T>;
+export function cutPage<T>(rows: readonly T[], pageSize: number, tokenAfter = nameOf): CutPage<T> {
   const page = rows.slice(0, pageSize);
-  return { page, nextPageToken: rows.length > pageSize ? (page.at(-1)?.name ?? '') : '' };
+  const last = rows.length > pageSize ? page.at(-1) : undefined;
+  return { page, nextPageToken: last === undefined ? '' : tokenAfter(last) };
+}
+
+interface CutPage<T> {
+  page: T[];
+  nextPageToken: string;
+}
+
+function nameOf(row: unknown): string {
+  return (row as { name: string }).name;
 }
 
 /** Number of a tenant's entries in a list, and its limit. */

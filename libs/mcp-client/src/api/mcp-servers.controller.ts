@@ -20,7 +20,7 @@ import {
   malformedRequest,
   namedPage,
   ProblemError,
-  QueryText,
+  QueryPageToken,
   QueryWholePageSize,
 } from '#libs/http-server';
 import { hasUserinfo, isPlainText, LONGEST_URL, TOO_LONG_URL } from '#libs/protocol';
@@ -144,10 +144,7 @@ class McpServerQuery {
   @QueryWholePageSize(MOST_MCP_SERVERS)
   pageSize = MOST_MCP_SERVERS;
 
-  @QueryText((token) => token === '' || MCP_SERVER_NAME.test(token), 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: 'search',
-  })
+  @QueryPageToken((token) => MCP_SERVER_NAME.test(token), 'search')
   pageToken?: string;
 }
 

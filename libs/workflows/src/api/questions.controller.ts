@@ -10,7 +10,15 @@ import {
 } from '@nestjs/swagger';
 import { Length, ValidateBy } from 'class-validator';
 import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiLargeAnswer, ApiProblem, EachEntry, QueryPageSize, QueryText } from '#libs/http-server';
+import {
+  ApiLargeAnswer,
+  ApiProblem,
+  cutPage,
+  EachEntry,
+  QueryPageSize,
+  QueryPageToken,
+  QueryText,
+} from '#libs/http-server';
 import { isJsonObject, type JsonObject, type Part } from '#libs/protocol';
 import { type OpenQuestion, type QuestionPosition, TaskQuestions, type TaskScope } from '#libs/tasks';
 import { workflowOf } from '#libs/workflow-engine';
@@ -52,6 +60,8 @@ class TakenAnswer {
   @ApiProperty({ description: 'Instance that was answered.', example: 'gate' }) instance!: string;
 }
 
+const EXAMPLE_POSITION = { since: new Date(Date.UTC(2026, 0, 31)), taskId: RUN.example, key: NODE.example };
+
 /** Query parameters of the inbox. */
 class InboxQuery {
   @QueryText((text) => text !== '' && text.length <= LONGEST_LABEL, `must have 1 to ${LONGEST_LABEL} characters`, {
@@ -63,15 +73,12 @@ class InboxQuery {
   @QueryPageSize()
   pageSize = 50;
 
-  @QueryText((text) => text === '' || positionOf(text) !== undefined, 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: pageTokenAfterQuestion({ since: new Date(Date.UTC(2026, 0, 31)), taskId: RUN.example, key: NODE.example }),
-  })
+  @QueryPageToken((text) => positionOf(text) !== undefined, pageTokenAfterQuestion(EXAMPLE_POSITION))
   pageToken?: string;
 
   /** Last question of the previous page. */
   get after(): QuestionPosition | undefined {
-    return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
+    return this.pageToken ? positionOf(this.pageToken) : undefined;
   }
 }
 
@@ -139,10 +146,8 @@ export class RunInbox {
   async listQuestions({ assignee, pageSize, after }: InboxQuery, scope: TaskScope): Promise<InboxPage> {
     const which = { ...(assignee !== undefined && { assignee }), ...(after && { after }) };
     const found = await this.questions.listQuestions({ scope, agent: RUNS, ...which, limit: pageSize + 1 });
-    const page = found.slice(0, pageSize);
-    const last = page.at(-1);
-    const more = last !== undefined && found.length > page.length;
-    return { items: page.map(itemOf), nextPageToken: more ? pageTokenAfterQuestion(last) : '' };
+    const { page, nextPageToken } = cutPage(found, pageSize, pageTokenAfterQuestion);
+    return { items: page.map(itemOf), nextPageToken };
   }
 }
 

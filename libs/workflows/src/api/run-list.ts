@@ -37,12 +37,7 @@ export class RunList {
     const agent = children ? undefined : `workflows/${workflow}`;
     const among = { ...children, ...(q && { search: q }), ...(since && { updatedAfter: since }) };
     const listing = { agent, among, states: STATES_OF, summary: (run: StoredTask) => this.summarizeRun(run) };
-    const { found, nextPageToken } = await this.processes.listPage(
-      listing,
-      query,
-      scope,
-      this.processes.openRoom(call),
-    );
+    const { found, nextPageToken } = await this.processes.listPage(listing, query, call);
     return { runs: found, nextPageToken };
   }
 

@@ -9,6 +9,7 @@ import {
   ProblemError,
   QueryFlag,
   QueryPageSize,
+  QueryPageToken,
   QueryText,
   QueryTime,
   QueryWord,
@@ -191,10 +192,7 @@ export class InstancesQuery {
   @QueryPageSize()
   pageSize = 50;
 
-  @QueryText((text) => text === '' || PLACE.test(text), 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: '50',
-  })
+  @QueryPageToken((text) => PLACE.test(text), '50')
   pageToken?: string;
 }
 

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { scopeOf } from '#libs/access';
-import { ProblemError, QueryText, QueryWholePageSize, ResponseBudget, ResponseBudgetExceeded } from '#libs/http-server';
+import {
+  ProblemError,
+  QueryPageToken,
+  QueryWholePageSize,
+  ResponseBudget,
+  ResponseBudgetExceeded,
+} from '#libs/http-server';
 import { MOST_TENANT_BYTES, MOST_WORKFLOWS, WORKFLOW_NAME } from '#libs/workflow-definition';
 import type { WorkflowStore, WorkflowText } from '../storage/workflow-store.js';
 
@@ -10,10 +16,7 @@ export class WorkflowPageQuery {
   @QueryWholePageSize(MOST_WORKFLOWS)
   pageSize = MOST_WORKFLOWS;
 
-  @QueryText((token) => token === '' || WORKFLOW_NAME.test(token), 'is not a token of this list', {
-    description: 'The `Next-Page-Token` of the page before.',
-    example: 'greeting',
-  })
+  @QueryPageToken((token) => WORKFLOW_NAME.test(token), 'greeting', 'The `Next-Page-Token` of the page before.')
   pageToken?: string;
 }
 

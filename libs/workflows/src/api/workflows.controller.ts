@@ -14,7 +14,15 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Scope } from '#libs/access';
 import { NodeTypes } from '#libs/executor';
-import { ApiLargeAnswer, ApiProblem, ProblemError, QueryFlag, QueryPageSize, QueryText } from '#libs/http-server';
+import {
+  ApiLargeAnswer,
+  ApiProblem,
+  cutPage,
+  ProblemError,
+  QueryFlag,
+  QueryPageSize,
+  QueryPageToken,
+} from '#libs/http-server';
 import type { TaskScope } from '#libs/tasks';
 import {
   ReplacementWorkflowBody,
@@ -34,17 +42,14 @@ import { unknownWorkflow } from './runs.js';
 import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
 import { WorkflowPageQuery, WorkflowPages } from './workflow-pages.js';
 
-const TOKEN = /^([1-9]\d{0,17})?$/;
+const TOKEN = /^[1-9]\d{0,17}$/;
 
 /** Query parameters of the list of revisions. */
 class RevisionQuery {
   @QueryPageSize()
   pageSize = 50;
 
-  @QueryText((token) => TOKEN.test(token), 'is not a token of this list', {
-    description: 'The nextPageToken of the page before.',
-    example: '7',
-  })
+  @QueryPageToken((token) => TOKEN.test(token), '7')
   pageToken?: string;
 }
 
@@ -78,11 +83,9 @@ export class WorkflowRevisionsController {
     const store = this.store.inTenant(tenant);
     if (!(await store.get(name))) throw unknownWorkflow();
     const saves = await store.listSaves(name, pageSize + 1, pageToken || undefined);
-    const page = saves.slice(0, pageSize);
-    return {
-      revisions: page.map(({ revision, savedAt }) => ({ revision, savedAt: savedAt.toISOString() })),
-      nextPageToken: saves.length > pageSize ? (page.at(-1)?.revision ?? '') : '',
-    };
+    const { page, nextPageToken } = cutPage(saves, pageSize, ({ revision }) => revision);
+    const revisions = page.map(({ revision, savedAt }) => ({ revision, savedAt: savedAt.toISOString() }));
+    return { revisions, nextPageToken };
   }
 
   @Get(':revision')
