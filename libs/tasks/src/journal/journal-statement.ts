@@ -3,100 +3,16 @@ import { callerFlag } from '#libs/jobs';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { BinaryArray } from '#libs/service';
 import { eventBytes } from '../fold/task-fold.js';
-import type { Idempotency, JournalEntry, RevisionPrecondition, TaskHeader } from '../store/task-store.js';
-import { type BatchShape, batchText } from './journal-sql.js';
+import type { JournalEntry, RevisionPrecondition } from '../store/task-store.js';
+import { type BatchShape, batchText, type ColumnType, type SectionName, SECTIONS, sectionsOf } from './journal-sql.js';
 import { type LogRow, toLogRows } from './log-row.js';
 
-// The columns are in the order of the statements' parameters.
-export const LOG_COLUMNS = { taskId: 'text', sequence: 'integer', events: 'text', artifact: 'boolean' } as const;
+type CreatedValue = string | number | Date | undefined;
 
-export const CREATED_COLUMNS = {
-  taskId: 'text',
-  contextId: 'text',
-  tenant: 'text',
-  owner: 'text',
-  agent: 'text',
-  parentTaskId: 'text',
-  parentReference: 'text',
-  replicaId: 'text',
-  token: 'text',
-  state: 'text',
-  lastSequence: 'integer',
-  createdAt: 'timestamp',
-  updatedAt: 'timestamp',
-  logBytes: 'integer',
-  artifactBytes: 'integer',
-  wakeAt: 'timestamp',
-} as const;
+type Columns<S extends SectionName> = { [name in keyof (typeof SECTIONS)[S]]: BinaryArray };
 
-export const CONTINUED_COLUMNS = {
-  taskId: 'text',
-  token: 'text',
-  after: 'integer',
-  lastSequence: 'integer',
-  state: 'text',
-  updatedAt: 'timestamp',
-  settled: 'boolean',
-  logBytes: 'integer',
-  artifactBytes: 'integer',
-  wakeAt: 'timestamp',
-} as const;
-
-export const KEY_COLUMNS = {
-  taskId: 'text',
-  tenant: 'text',
-  owner: 'text',
-  agent: 'text',
-  key: 'text',
-  fingerprint: 'text',
-  sequence: 'integer',
-} as const;
-
-/** Child Tasks of executions of this process, with their parents and the required holder of the parent's claim. */
-export const CHILD_COLUMNS = { taskId: 'text', parentTaskId: 'text', holder: 'text' } as const;
-
-export const JOB_COLUMNS = {
-  taskId: 'text',
-  name: 'text',
-  payload: 'json',
-  key: 'text',
-  runAt: 'timestamp',
-  maxAttempts: 'integer',
-  priority: 'integer',
-  caller: 'text',
-} as const;
-
-export const SNAPSHOT_COLUMNS = { taskId: 'text', sequence: 'integer', task: 'json', artifacts: 'json' } as const;
-
-/** Premises of new Tasks, each once, and for each Task the number of its premise, from 1. */
-export const PREMISE_COLUMNS = {
-  tenant: 'text',
-  name: 'text',
-  version: 'text',
-  taskId: 'text',
-  position: 'integer',
-} as const;
-
-/** Files that Tasks name, with the owner of the Task. */
-export const FILE_COLUMNS = { taskId: 'text', fileId: 'text', tenant: 'text', owner: 'text' } as const;
-
-export const QUESTION_COLUMNS = {
-  taskId: 'text',
-  key: 'text',
-  tenant: 'text',
-  owner: 'text',
-  agent: 'text',
-  assignee: 'text',
-  since: 'timestamp',
-  body: 'json',
-} as const;
-
-export type CreatedValue = string | number | Date | undefined;
-
-export type Columns<T> = { [name in keyof T]: BinaryArray };
-
-function logColumns(rows: readonly LogRow[]): Columns<typeof LOG_COLUMNS> {
-  const columns = newColumns(LOG_COLUMNS);
+function logColumns(_batch: readonly JournalEntry[], rows: readonly LogRow[]): Columns<'log'> {
+  const columns = newColumns('log');
   for (const { taskId, sequence, events, artifact } of rows) {
     columns.taskId.addText(taskId);
     columns.sequence.addInteger(sequence);
@@ -131,15 +47,16 @@ function createdRow(entry: JournalEntry, create: NonNullable<JournalEntry['creat
   ];
 }
 
-function createdColumns(rows: readonly CreatedValue[][]): Columns<typeof CREATED_COLUMNS> {
-  const columns = newColumns(CREATED_COLUMNS);
+function createdColumns(batch: readonly JournalEntry[]): Columns<'created'> {
+  const columns = newColumns('created');
+  const rows = batch.flatMap((entry) => (entry.create ? [createdRow(entry, entry.create)] : []));
   for (const [index, column] of Object.values(columns).entries()) for (const row of rows) column.add(row[index]);
   return columns;
 }
 
 /** Returns the columns of the existing Tasks of a batch. */
-function continuedColumns(batch: readonly JournalEntry[]): Columns<typeof CONTINUED_COLUMNS> {
-  const columns = newColumns(CONTINUED_COLUMNS);
+function continuedColumns(batch: readonly JournalEntry[]): Columns<'continued'> {
+  const columns = newColumns('continued');
   for (const entry of batch) {
     if (entry.create) continue;
     columns.taskId.addText(entry.taskId);
@@ -168,27 +85,19 @@ function addedBytes({ events }: JournalEntry): { log: number; artifacts: number 
   return { log, artifacts };
 }
 
-export interface Keyed {
-  header: TaskHeader;
-  idempotency: Idempotency;
-  sequence: number;
-}
-
-function keyedEntry({ create, keyed, after }: JournalEntry): Keyed | undefined {
-  if (keyed) return { ...keyed, sequence: after + 1 };
-  return create?.idempotency && { header: create.header, idempotency: create.idempotency, sequence: after + 1 };
-}
-
-function keyColumns(keys: readonly Keyed[]): Columns<typeof KEY_COLUMNS> {
-  const columns = newColumns(KEY_COLUMNS);
-  for (const { header, idempotency, sequence } of keys) {
+function keyedColumns(batch: readonly JournalEntry[]): Columns<'keyed'> {
+  const columns = newColumns('keyed');
+  for (const { create, keyed, after } of batch) {
+    const header = keyed ? keyed.header : create?.header;
+    const idempotency = keyed ? keyed.idempotency : create?.idempotency;
+    if (!header || !idempotency) continue;
     columns.taskId.addText(header.taskId);
     columns.tenant.addText(header.tenant);
     columns.owner.addText(header.owner);
     columns.agent.addText(header.agent);
     columns.key.addText(idempotency.key);
     columns.fingerprint.addText(idempotency.fingerprint);
-    columns.sequence.addInteger(sequence);
+    columns.sequence.addInteger(after + 1);
   }
   return columns;
 }
@@ -197,8 +106,8 @@ function keyColumns(keys: readonly Keyed[]): Columns<typeof KEY_COLUMNS> {
  * Returns the columns of child Tasks. A child of a new parent depends on the parent's own caller: it is not created
  * unless its parent is.
  */
-function childColumns(entries: readonly JournalEntry[]): Columns<typeof CHILD_COLUMNS> {
-  const columns = newColumns(CHILD_COLUMNS);
+function childColumns(entries: readonly JournalEntry[]): Columns<'children'> {
+  const columns = newColumns('children');
   const made = new Map(entries.flatMap(({ taskId, create }) => (create ? [[taskId, create] as const] : [])));
   for (const { taskId, create } of entries) {
     if (create?.header.parentTaskId === undefined) continue;
@@ -219,13 +128,8 @@ function parentIn(made: ReadonlyMap<string, Creation>, { header }: Creation): Cr
   return header.parentTaskId === undefined ? undefined : made.get(header.parentTaskId);
 }
 
-/** Returns the premise of a single new Task. */
-function premiseRow({ tenant, name, version }: RevisionPrecondition): string[] {
-  return [tenant, name, version];
-}
-
-function premiseColumns(entries: readonly JournalEntry[]): Columns<typeof PREMISE_COLUMNS> {
-  const columns = newColumns(PREMISE_COLUMNS);
+function premiseColumns(entries: readonly JournalEntry[]): Columns<'premises'> {
+  const columns = newColumns('premises');
   const positions = new Map<RevisionPrecondition, number>();
   for (const { taskId, create } of entries) {
     if (!create?.premise) continue;
@@ -243,8 +147,8 @@ function premiseColumns(entries: readonly JournalEntry[]): Columns<typeof PREMIS
   return columns;
 }
 
-function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB_COLUMNS> {
-  const columns = newColumns(JOB_COLUMNS);
+function jobColumns(entries: readonly JournalEntry[]): Columns<'jobs'> {
+  const columns = newColumns('jobs');
   const newest = new Map(entries.flatMap(({ jobs = [] }) => jobs.map((job) => [job.key, job] as const)));
   for (const { taskId, jobs = [] } of entries) {
     for (const job of jobs) {
@@ -263,8 +167,8 @@ function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB_COLUMN
   return columns;
 }
 
-function snapshotColumns(entries: readonly JournalEntry[]): Columns<typeof SNAPSHOT_COLUMNS> {
-  const columns = newColumns(SNAPSHOT_COLUMNS);
+function snapshotColumns(entries: readonly JournalEntry[]): Columns<'snapshots'> {
+  const columns = newColumns('snapshots');
   for (const { taskId, after, events, snapshot } of entries) {
     if (!snapshot) continue;
     columns.taskId.addText(taskId);
@@ -276,8 +180,8 @@ function snapshotColumns(entries: readonly JournalEntry[]): Columns<typeof SNAPS
 }
 
 /** Returns the columns of questions. A Task without questions has one row without a key. */
-function questionColumns(entries: readonly JournalEntry[]): Columns<typeof QUESTION_COLUMNS> {
-  const columns = newColumns(QUESTION_COLUMNS);
+function questionColumns(entries: readonly JournalEntry[]): Columns<'questions'> {
+  const columns = newColumns('questions');
   for (const { taskId, asked } of entries) {
     if (!asked) continue;
     const { header, questions } = asked;
@@ -295,8 +199,8 @@ function questionColumns(entries: readonly JournalEntry[]): Columns<typeof QUEST
   return columns;
 }
 
-function fileColumns(entries: readonly JournalEntry[]): Columns<typeof FILE_COLUMNS> {
-  const columns = newColumns(FILE_COLUMNS);
+function fileColumns(entries: readonly JournalEntry[]): Columns<'files'> {
+  const columns = newColumns('files');
   for (const { taskId, named } of entries) {
     for (const fileId of named?.files ?? []) {
       columns.taskId.addText(taskId);
@@ -313,15 +217,32 @@ function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || isTerminalState(entry.state) || isWaitingState(entry.state);
 }
 
-function newColumns<T extends Record<string, ConstructorParameters<typeof BinaryArray>[0]>>(types: T): Columns<T> {
-  const columns = {} as Columns<T>;
+function newColumns<S extends SectionName>(section: S): Columns<S> {
+  const columns: Record<string, BinaryArray> = {};
+  const types: Record<string, ColumnType> = SECTIONS[section];
   for (const name in types) columns[name] = new BinaryArray(types[name]!);
-  return columns;
+  return columns as Columns<S>;
 }
 
-function buffersOf(columns: Record<string, BinaryArray>): Buffer[] {
+function buffersOf(columns: Record<string, BinaryArray>): unknown[] {
   return Object.values(columns).map((column) => column.toBuffer());
 }
+
+type ToColumns = (batch: readonly JournalEntry[], rows: readonly LogRow[]) => Record<string, BinaryArray>;
+
+/** Functions that return the columns of a section. A statement for one new Task has values instead. */
+const COLUMNS_OF: Record<Exclude<SectionName, 'premise'>, ToColumns> = {
+  log: logColumns,
+  created: createdColumns,
+  continued: continuedColumns,
+  keyed: keyedColumns,
+  children: childColumns,
+  jobs: jobColumns,
+  snapshots: snapshotColumns,
+  questions: questionColumns,
+  premises: premiseColumns,
+  files: fileColumns,
+};
 
 /**
  * Settings of sessions whose statements look up few rows in large tables. Each statement is planned once and uses
@@ -355,7 +276,13 @@ export const JOURNAL_SETTINGS = {
  */
 const MOST_BYTES = 768 * 1024 ** 2;
 
-const texts = new Map<string, string>();
+interface BatchStatement {
+  name: string;
+  text: string;
+  sections: readonly (keyof typeof COLUMNS_OF)[];
+}
+
+const statements = new Map<string, BatchStatement>();
 
 /**
  * Returns the statement for a batch with its columns. Each shape of a batch has one statement, so that it is planned
@@ -365,39 +292,25 @@ const texts = new Map<string, string>();
 export function batchStatement(batch: readonly JournalEntry[], position: string): QueryConfig {
   const rows = batch.flatMap(toLogRows);
   const shape = shapeOf(batch, rows.length);
-  const values = [
-    ...(shape.one ? valuesOf(rows[0]!) : buffersOf(logColumns(rows))),
-    ...taskValues(batch, shape),
-    ...(shape.keyed ? buffersOf(keyColumns(batch.flatMap((entry) => keyedEntry(entry) ?? []))) : []),
-    ...(shape.children ? buffersOf(childColumns(batch)) : []),
-    ...(shape.jobs ? buffersOf(jobColumns(batch)) : []),
-    ...(shape.snapshots ? buffersOf(snapshotColumns(batch)) : []),
-    ...(shape.questions ? buffersOf(questionColumns(batch)) : []),
-    ...(shape.premises ? premiseValues(batch, shape) : []),
-    ...(shape.files ? buffersOf(fileColumns(batch)) : []),
-    position,
-  ];
+  const { name, text, sections } = statementFor(shape);
+  const values = shape.one
+    ? valuesOfOne(batch[0]!, rows[0]!)
+    : sections.flatMap((section) => buffersOf(COLUMNS_OF[section](batch, rows)));
+  values.push(position);
   const bytes = values.reduce<number>((sum, value) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0);
   if (bytes > MOST_BYTES) throw new RangeError(`A batch of ${bytes} bytes is more than one statement takes`);
-  return { ...namedStatement(shape), values };
+  return { name, text, values };
 }
 
-function valuesOf({ taskId, sequence, events, artifact }: LogRow): unknown[] {
-  return [taskId, sequence, events, artifact];
-}
-
-function taskValues(batch: readonly JournalEntry[], shape: BatchShape): unknown[] {
-  return [...createdValues(batch, shape), ...(shape.continued ? buffersOf(continuedColumns(batch)) : [])];
-}
-
-function createdValues(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {
-  const rows = batch.flatMap((entry) => (entry.create ? [createdRow(entry, entry.create)] : []));
-  return one ? rows[0]! : buffersOf(createdColumns(rows));
-}
-
-function premiseValues(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {
-  const premise = batch[0]?.create?.premise;
-  return one && premise ? premiseRow(premise) : buffersOf(premiseColumns(batch));
+/** Returns the values of the sections of a batch of one new Task. */
+function valuesOfOne(entry: JournalEntry, { taskId, sequence, events, artifact }: LogRow): unknown[] {
+  const create = entry.create!;
+  const { premise } = create;
+  return [
+    ...[taskId, sequence, events, artifact],
+    ...createdRow(entry, create),
+    ...(premise ? [premise.tenant, premise.name, premise.version] : []),
+  ];
 }
 
 function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
@@ -430,10 +343,14 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
   return shape;
 }
 
-function namedStatement(shape: BatchShape): { name: string; text: string } {
+/** Returns the statement of a shape. Its text is built once. */
+function statementFor(shape: BatchShape): BatchStatement {
   const kinds = (Object.keys(shape) as (keyof BatchShape)[]).filter((kind) => shape[kind]);
   const name = ['journal', ...kinds].join('-');
-  let text = texts.get(name);
-  if (text === undefined) texts.set(name, (text = batchText(shape)));
-  return { name, text };
+  let statement = statements.get(name);
+  if (!statement) {
+    const sections = sectionsOf(shape).filter((section) => section !== 'premise');
+    statements.set(name, (statement = { name, text: batchText(shape), sections }));
+  }
+  return statement;
 }

@@ -19,7 +19,7 @@ import {
 /**
  * Lets journals number their commits themselves, so that they no longer update `task_writer`: its position is where a
  * writer's session began. Replicas of the previous version take it for the newest position. While one is present, as
- * `replica` shows, journals update it as before (see REPORTED in journal-sql.ts). When one joins, the positions are
+ * `replica` shows, journals update it as before (see reportedSql in journal-sql.ts). When one joins, the positions are
  * updated before it is admitted: the lock waits for statements that do not see it yet.
  */
 class FenceCommits1700000000312 implements MigrationInterface {

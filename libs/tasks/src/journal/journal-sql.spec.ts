@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { type BatchShape, batchText, sectionsOf, SECTIONS } from './journal-sql.js';
+
+const KINDS = ['one', 'continued', 'keyed', 'children', 'jobs', 'snapshots', 'questions', 'premises', 'files'] as const;
+
+/** Shapes of all possible batches: all sections but premises follow the section of continued Tasks. */
+function allShapes(): BatchShape[] {
+  const shapes = Array.from({ length: 2 ** KINDS.length }, (_, bits) =>
+    Object.fromEntries(KINDS.map((kind, index) => [kind, ((bits >> index) & 1) === 1])),
+  ) as unknown as BatchShape[];
+  const following = (shape: BatchShape) => KINDS.slice(2).some((kind) => kind !== 'premises' && shape[kind]);
+  return shapes.filter((shape) => (shape.continued ? !shape.one : !following(shape)));
+}
+
+it('gives each parameter of a statement its own ordinal, without a gap', () => {
+  for (const shape of allShapes()) {
+    const used = new Set(Array.from(batchText(shape).matchAll(/\$(\d+)/g), ([, ordinal]) => Number(ordinal)));
+    const columns = sectionsOf(shape).flatMap((section) => Object.keys(SECTIONS[section]));
+    const ordinals = Array.from({ length: columns.length + 1 }, (_, index) => index + 1);
+    expect([shape, [...used].sort((a, b) => a - b)]).toEqual([shape, ordinals]);
+  }
+});
+
+it('keeps the texts of the statements', () => {
+  const texts = allShapes().map(batchText);
+  const hash = createHash('sha256').update(texts.join('\n')).digest('hex');
+  // After an intended change of a text: the hash that this test reports.
+  expect([texts.length, hash]).toEqual([132, '1e495ccd2e88ca43b1e759600eb94ea6dff6065b9af3d02025375680ef76ef7e']);
+});
