@@ -118,7 +118,7 @@ describe('agents with tools in the console', () => {
     await live.getByRole('listitem').filter({ hasText: 'found it' }).waitFor();
     third?.letGo();
     await nodeReaches(page, 'agent1', 'completed');
-    await steps.nth(2).getByText('said yes').waitFor();
+    await steps.nth(2).getByText('the answer was yes').waitFor();
     await page.getByText('100 → 14 tokens').waitFor();
     expect(mcp.calls.map(({ tool }) => tool)).toEqual(['search', 'erase']);
     const runId = new URL(page.url()).pathname.split('/')[2] ?? '';

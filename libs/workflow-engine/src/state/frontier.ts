@@ -75,6 +75,8 @@ export class NodeSets {
   /** Active instances whose results are not needed anymore. */
   readonly withdrawn = new Set<NodeInstance>();
   private readonly startable: Heap<NodeInstance>;
+  /** The startable instances as last listed, in order; absent if one was added since. */
+  private inOrder: readonly NodeInstance[] | undefined;
   private readonly unannounced = new Set<NodeInstance>();
   private readonly unreported = new Map<SkipReason, Set<string>>();
   private readonly before: (one: NodeInstance, other: NodeInstance) => boolean;
@@ -91,11 +93,11 @@ export class NodeSets {
     this.startable = new Heap(this.before);
   }
 
-  /** Returns pending instances that may start now. */
-  listStartable(most = Infinity): NodeInstance[] {
-    return Number.isFinite(most)
-      ? [...this.startable.iterateInOrder().take(Math.max(most, 0))]
-      : [...this.startable.iterateInOrder()];
+  /** Returns pending instances that may start now. A list of all is sorted once for all calls until one is added. */
+  listStartable(most = Infinity): readonly NodeInstance[] {
+    if (most < this.startable.size) return [...this.startable.iterateInOrder().take(Math.max(most, 0))];
+    this.inOrder = this.inOrder?.filter((node) => this.startable.has(node)) ?? [...this.startable.iterateInOrder()];
+    return this.inOrder;
   }
 
   get unsent(): NodeInstance[] {
@@ -134,7 +136,9 @@ export class NodeSets {
 
   /** Marks a pending instance as ready to start. */
   markStartable(node: NodeInstance): void {
-    if (node.status === 'pending') this.startable.add(node);
+    if (node.status !== 'pending') return;
+    this.startable.add(node);
+    this.inOrder = undefined;
   }
 
   /** Makes an instance wait again. */
@@ -292,7 +296,7 @@ export class Frontier {
   }
 
   /** Pending nodes that may start. */
-  get ready(): NodeInstance[] {
+  get ready(): readonly NodeInstance[] {
     return this.sets.listStartable();
   }
 
