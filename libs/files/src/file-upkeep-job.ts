@@ -1,11 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type JobContext, Jobs } from '#libs/jobs';
+import { Jobs, scheduleUpkeep } from '#libs/jobs';
 import { FileContents } from './file-contents.js';
 import { FileHeld, FileInUse } from './file-errors.js';
 import { type ExpiredFile, FileStore } from './file-store.js';
 
-const NAME = 'files.upkeep';
-const EVERY_TEN_MINUTES = '*/10 * * * *';
+const UPKEEP = { name: 'files.upkeep', match: '*/10 * * * *' };
 const BATCH = 20;
 /** Number of failed batches after which the storage counts as unreachable. */
 const MOST_FAILURES = 3;
@@ -20,12 +19,7 @@ export class FileUpkeepJob {
     private readonly files: FileStore,
     private readonly contents: FileContents,
   ) {
-    jobs.registerHandler(NAME, {
-      purpose: 'upkeep',
-      read: () => undefined,
-      run: (_payload, { signal }: JobContext) => this.runUpkeep(signal),
-    });
-    jobs.scheduleCron({ name: NAME, match: EVERY_TEN_MINUTES });
+    scheduleUpkeep(jobs, UPKEEP, (signal) => this.runUpkeep(signal));
   }
 
   private async runUpkeep(signal: AbortSignal): Promise<void> {

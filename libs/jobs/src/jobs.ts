@@ -73,8 +73,7 @@ export class Jobs {
     replica.onDeath((replicaId) => this.workers.freeDead(replicaId));
     shutdown.registerStep('intake', () => this.startDraining());
     shutdown.registerStep('executions', ({ signal }) => this.stop(signal));
-    this.registerHandler(TIDY.name, { purpose: 'upkeep', read: () => undefined, run: () => this.tidyQueue() });
-    this.scheduleCron(TIDY);
+    scheduleUpkeep(this, TIDY, () => this.tidyQueue());
   }
 
   /** Registers the handler of a job name. Call it before `start`, once per name. */
@@ -157,6 +156,16 @@ const WAITING = `
 const REMOVE_FAILED = `
   SELECT graphile_worker.complete_jobs(array_agg(id)) FROM graphile_worker.jobs
   WHERE locked_at IS NULL AND attempts >= max_attempts AND updated_at < now() - interval '1 day'`;
+
+/** Registers housekeeping for every matching minute. Call it before `start`. */
+export function scheduleUpkeep(
+  jobs: Pick<Jobs, 'registerHandler' | 'scheduleCron'>,
+  entry: CronEntry,
+  run: (signal: AbortSignal) => Promise<void>,
+): void {
+  jobs.registerHandler(entry.name, { purpose: 'upkeep', read: () => undefined, run: (_, { signal }) => run(signal) });
+  jobs.scheduleCron(entry);
+}
 
 /**
  * Job that reseals the secrets that older keys sealed: once after each start, by one replica that seals with the same

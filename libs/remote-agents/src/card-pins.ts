@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CARD_PATH } from '#libs/a2a-client';
-import { Jobs } from '#libs/jobs';
+import { Jobs, scheduleUpkeep } from '#libs/jobs';
 import { Database } from '#libs/postgres';
 import { type JsonObject, withoutTrailing } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
@@ -172,8 +172,7 @@ export function agentPlace(agentUrl: string): string {
   return withoutTrailing(url.href.replace(CARD_PATH, ''), '/');
 }
 
-const NAME = 'callees.purge';
-const EVERY_NIGHT = '7 3 * * *';
+const PURGE_CARDS = { name: 'callees.purge', match: '7 3 * * *' };
 
 /** Deletes the pins of agents not called for `CARD_RETENTION`; without it pins are kept indefinitely. */
 @Injectable()
@@ -187,12 +186,7 @@ export class CardPurgeJob {
   ) {
     const { retentionMs } = cards;
     if (retentionMs === undefined) return;
-    jobs.registerHandler(NAME, {
-      purpose: 'upkeep',
-      read: () => undefined,
-      run: (_payload, { signal }) => this.purgeCards(retentionMs, signal),
-    });
-    jobs.scheduleCron({ name: NAME, match: EVERY_NIGHT });
+    scheduleUpkeep(jobs, PURGE_CARDS, (signal) => this.purgeCards(retentionMs, signal));
   }
 
   private async purgeCards(retentionMs: number, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { type JobContext, Jobs } from '#libs/jobs';
+import { Jobs, scheduleUpkeep } from '#libs/jobs';
 import { Database, inTransaction } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
 import { CommitLog, COMMITS_KEPT_MS } from '../feed/commit-log.js';
@@ -220,11 +220,9 @@ const DELETE_KEYS = `
   )
   SELECT count(*)::int AS seen, max(created_at)::text AS reached FROM seen`;
 
-const PURGE = 'tasks.purge';
-const EVERY_TEN_MINUTES = '*/10 * * * *';
-/** Name of the job that scans all Tasks. */
-const UNTIMED = 'tasks.purge-untimed';
-const EVERY_NIGHT = '41 2 * * *';
+const PURGE = { name: 'tasks.purge', match: '*/10 * * * *' };
+/** Job that scans all Tasks. */
+const UNTIMED = { name: 'tasks.purge-untimed', match: '41 2 * * *' };
 
 /** Purges Tasks that ended longer ago than `TASK_RETENTION`; without it Tasks are kept forever. */
 @Injectable()
@@ -237,43 +235,32 @@ export class TaskPurgeJob {
     private readonly purge: TaskPurge,
   ) {
     if (taskRetentionMs === undefined) return;
-    jobs.registerHandler(PURGE, {
-      purpose: 'upkeep',
-      read: () => undefined,
-      run: (_payload, context) => this.runPurge(taskRetentionMs, context),
-    });
-    jobs.scheduleCron({ name: PURGE, match: EVERY_TEN_MINUTES });
-    const runUntimed = (_payload: undefined, context: JobContext): Promise<void> =>
-      this.untimed(taskRetentionMs, context);
-    jobs.registerHandler(UNTIMED, { purpose: 'upkeep', read: () => undefined, run: runUntimed });
-    jobs.scheduleCron({ name: UNTIMED, match: EVERY_NIGHT });
+    scheduleUpkeep(jobs, PURGE, (signal) => this.runPurge(taskRetentionMs, signal));
+    scheduleUpkeep(jobs, UNTIMED, (signal) => this.untimed(taskRetentionMs, signal));
   }
 
-  private async runPurge(retention: number, { signal }: JobContext): Promise<void> {
+  private async runPurge(retention: number, signal: AbortSignal): Promise<void> {
     const olderThan = new Date(Date.now() - retention);
     const tasks = await this.purge.purgeTasks(olderThan, signal);
     if (tasks > 0) this.logger.log({ tasks, olderThan }, 'Purged tasks that ended long ago');
     signal.throwIfAborted();
   }
 
-  private async untimed(retention: number, { signal }: JobContext): Promise<void> {
+  private async untimed(retention: number, signal: AbortSignal): Promise<void> {
     await this.purge.purgeUntimed(new Date(Date.now() - retention), signal);
     signal.throwIfAborted();
   }
 }
 
-const FORGET_COMMITS = 'tasks.forget-commits';
-const EVERY_HOUR = '17 * * * *';
+const FORGET_COMMITS = { name: 'tasks.forget-commits', match: '17 * * * *' };
 
 /** Deletes commits that no reader may resume from any more, and merges the counts of former writers. */
 @Injectable()
 export class CommitForgetJob {
   constructor(jobs: Jobs, log: CommitLog, counts: TaskCounts) {
-    const run = async (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> => {
+    scheduleUpkeep(jobs, FORGET_COMMITS, async (signal) => {
       await log.forgetCommits(new Date(Date.now() - COMMITS_KEPT_MS), signal);
       await counts.mergeCounts(signal);
-    };
-    jobs.registerHandler(FORGET_COMMITS, { purpose: 'upkeep', read: () => undefined, run });
-    jobs.scheduleCron({ name: FORGET_COMMITS, match: EVERY_HOUR });
+    });
   }
 }

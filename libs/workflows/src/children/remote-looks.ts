@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { Jobs } from '#libs/jobs';
+import { Jobs, scheduleUpkeep } from '#libs/jobs';
 import { redactedUrl } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
 import {
@@ -95,12 +95,7 @@ export class RemoteLooks {
         if (!('over' in look)) await this.handleLook(look);
       },
     });
-    jobs.registerHandler(TIDY.name, {
-      purpose: 'upkeep',
-      read: () => undefined,
-      run: () => this.store.forgetIdleAgents(),
-    });
-    jobs.scheduleCron(TIDY);
+    scheduleUpkeep(jobs, TIDY, () => this.store.forgetIdleAgents());
     shutdown.registerStep('executions', async () => this.ending.abort());
   }
 
