@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { Schemas } from '#libs/client';
+import { isJsonObject } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
 import type { Session } from './session.js';
 
@@ -60,7 +61,7 @@ export function keepReferences(saved: unknown, written: unknown, filled: unknown
         return keepAt(entry, before[place], after[place], `${path}[${index}]`);
       });
     }
-    if (isRecord(value) && isRecord(before) && isRecord(after)) {
+    if (isJsonObject(value) && isJsonObject(before) && isJsonObject(after)) {
       const memberPath = (name: string): string => (path === '' ? name : `${path}.${name}`);
       const members = Object.entries(value).map(([name, it]) => [
         name,
@@ -74,10 +75,6 @@ export function keepReferences(saved: unknown, written: unknown, filled: unknown
 }
 
 function matchingIndex(entry: unknown, index: number, among: readonly unknown[]): number {
-  const id = isRecord(entry) ? entry['id'] : undefined;
-  return id === undefined ? index : among.findIndex((it) => isRecord(it) && it['id'] === id);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const id = isJsonObject(entry) ? entry['id'] : undefined;
+  return id === undefined ? index : among.findIndex((it) => isJsonObject(it) && it['id'] === id);
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { isJsonObject } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
 
 /** Returns why and where a text is not JSON: `Unexpected token … at line 2, column 11`; `undefined` if it is. */
@@ -189,16 +190,12 @@ function firstLine(message: string): string {
 }
 
 function isWorkflow(value: unknown): value is WorkflowFile['definition'] {
-  return isRecord(value) && typeof value['name'] === 'string' && Array.isArray(value['nodes']);
+  return isJsonObject(value) && typeof value['name'] === 'string' && Array.isArray(value['nodes']);
 }
 
 /** True if a file without a readable definition has a member that workflows have, whatever its type. */
 function isMeantAsWorkflow(value: unknown): boolean {
-  return isRecord(value) && ('nodes' in value || 'edges' in value);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && ('nodes' in value || 'edges' in value);
 }
 
 function findRepeated(files: readonly WorkflowFile[]): WrongFile[] {

@@ -15,6 +15,7 @@ import { AgentCallError } from './agent-call-error.js';
 import type { AgentCallOptions } from './agent-client.js';
 import { type AgentHttp, type AgentRequest, agentRequest, fetchRequester } from './agent-request.js';
 import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
+import { tryParseObject } from './call-failure.js';
 import { exchangeOnce } from './exchange.js';
 import { keepSecurity } from './request-signers.js';
 
@@ -229,7 +230,7 @@ export class AgentCardReader {
     const card = readAgentCard(text);
     if (card !== undefined) {
       this.#received.set(card, { url, text, card });
-      if (isPre10Card(url, objectOf(text) ?? {})) this.#pre10.add(card);
+      if (isPre10Card(url, tryParseObject(text) ?? {})) this.#pre10.add(card);
     }
     if (text.length > MAX_KEPT_LENGTH) return card;
     const size = heldBytes(text) + heldBytes(card);
@@ -280,7 +281,7 @@ function isAbsence({ kind, code, rateLimited }: AgentCallError): boolean {
 }
 
 function readCard(body: string): SdkAgentCard | undefined {
-  const json = objectOf(body);
+  const json = tryParseObject(body);
   if (typeof json?.name !== 'string') return undefined;
   const interfaces = json.supportedInterfaces ?? json.supported_interfaces;
   if (Array.isArray(interfaces) && interfaces.length > 0)
@@ -297,15 +298,6 @@ function requireCallableCard(card: SdkAgentCard): SdkAgentCard {
   if (!card.supportedInterfaces.some(({ tenant }) => tenant.length > LONGEST_TENANT)) return card;
   const text = `the agent card is refused: a tenant has more than ${LONGEST_TENANT} characters`;
   throw new AgentCallError('invalid-response', text);
-}
-
-function objectOf(body: string): JsonObject | undefined {
-  try {
-    const json: unknown = JSON.parse(body);
-    return isJsonObject(json) ? json : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** True if a URL lies below the endpoint of its host's card: it then names another agent of the same host. */

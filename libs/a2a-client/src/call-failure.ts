@@ -129,7 +129,7 @@ export interface RefusedCall {
 export function statusFailure(status: number, body: string, call: RefusedCall = {}): AgentCallError {
   const answered = { status, retryAfter: requestedPause(call.retryAfter) };
   if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status, ...answered });
-  const json = parseErrorBody(body);
+  const json = tryParseObject(body);
   const reported = errorOf(json) ?? wordsOf(json, status);
   if (status === 401 || status === 403) return unauthorizedFailure(status, reported);
   if (status === 413)
@@ -206,7 +206,8 @@ function wordsOf(body: JsonObject | undefined, status: number): AgentCallError |
   return new AgentCallError('client-error', `HTTP ${status}: ${message}`, { code: status });
 }
 
-function parseErrorBody(text: string): JsonObject | undefined {
+/** Parses a JSON object; `undefined` for any other text. */
+export function tryParseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;

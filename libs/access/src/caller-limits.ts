@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { A2AError } from '#libs/protocol';
-import { AppConfig, COSTLY_BODY, type LoopShares, Metrics } from '#libs/service';
+import { addCount, AppConfig, COSTLY_BODY, type LoopShares, Metrics } from '#libs/service';
 import { type Caller, callerOf } from './caller.js';
 
 /** Number of requests in a period of milliseconds. */
@@ -330,8 +330,8 @@ export class CallerSlots {
 
   private add({ caller, tenant }: SlotOwner, change: number): void {
     this.total += change;
-    addTo(this.takenBy.caller, caller, change);
-    addTo(this.takenBy.tenant, tenant, change);
+    addCount(this.takenBy.caller, caller, change);
+    addCount(this.takenBy.tenant, tenant, change);
   }
 
   private errorOf(refusal: SlotRefusal): A2AError {
@@ -342,10 +342,4 @@ export class CallerSlots {
       ? new A2AError('INTERNAL', { message, metadata, detailReason: 'OVERLOADED', status: 503 })
       : new A2AError('RATE_LIMITED', { message, metadata, detailReason: 'RATE_LIMITED' });
   }
-}
-
-function addTo(counts: Map<string, number>, key: string, change: number): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
 }

@@ -1,15 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsIn,
-  ValidateBy,
-  ValidateIf,
-  type ValidationArguments,
-} from 'class-validator';
-import { ApiClosed, EachEntry, malformedRequest, withMembers } from '#libs/http-server';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, ValidateBy, type ValidationArguments } from 'class-validator';
+import { ApiClosed, EachEntry, IfGiven, malformedRequest, withMembers } from '#libs/http-server';
 import { LONGEST_URL } from '#libs/protocol';
 import {
   type ApiKeySettings,
@@ -76,10 +68,6 @@ function TextList(most: number, test: (text: string) => boolean, detail: string)
   );
 }
 
-function MayBeLeftOut(): PropertyDecorator {
-  return ValidateIf((_body, value) => value !== undefined);
-}
-
 function atMost(characters: number): Check {
   return [(text) => text.length <= characters, `must have at most ${characters} characters`];
 }
@@ -113,7 +101,7 @@ export abstract class CredentialBody {
       '`http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.',
     example: ['api.example.com'],
   })
-  @MayBeLeftOut()
+  @IfGiven()
   @ArrayMinSize(1, { message: 'must have an entry; leave it out for the origin of the agent' })
   @TextList(
     MAX_HOSTS,
@@ -253,7 +241,7 @@ export class OAuth2Body extends CredentialBody {
   scopes: string[] = [];
 
   @ApiPropertyOptional({ example: 'https://api.example.com' })
-  @MayBeLeftOut()
+  @IfGiven()
   @ShortText()
   audience?: string;
 

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsString, Matches, ValidateIf } from 'class-validator';
-import { ApiClosed, malformedRequest, PageQuery, QueryText, withMembers } from '#libs/http-server';
+import { IsString, Matches } from 'class-validator';
+import { ApiClosed, IfGiven, malformedRequest, PageQuery, QueryText, withMembers } from '#libs/http-server';
 import type { FileProof } from './file-addresses.js';
 import type { StoredFile } from './stored-file.js';
 
@@ -28,7 +28,7 @@ export class FileUrlBody {
   static readonly unknown: string = 'is not a field of this request';
 
   @ApiPropertyOptional({ pattern: DURATION.source, default: DEFAULT, description: 'At most 24 hours.', example: '2h' })
-  @ValidateIf((_body, value) => value !== undefined)
+  @IfGiven()
   @Matches(DURATION, { message: DETAIL })
   @IsString({ message: DETAIL })
   expiresIn?: string;

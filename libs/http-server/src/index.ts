@@ -10,6 +10,7 @@ export {
   StreamedBody,
   streamsBody,
   tooManyMembers,
+  tryParseFitJson,
 } from './requests/request-bodies.js';
 export { ServiceAddress } from './service-address.js';
 export { type PacedReader, PacedSocket, ReaderPace } from './answers/reader-pace.js';
@@ -38,6 +39,7 @@ export {
 export {
   ApiValidationPipe,
   EachEntry,
+  IfGiven,
   readBody,
   readQuery,
   unknownMembers,

@@ -1,4 +1,4 @@
-import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http-server';
+import { hasMoreMembers, tooManyMembers, tryParseFitJson } from '#libs/http-server';
 import {
   briefText,
   dataPart,
@@ -195,11 +195,6 @@ function replyValue(
 function jsonOr(text: string, mostMembers: number): JsonValue {
   if (hasMoreMembers(text, mostMembers))
     throw new McpError(INVALID_PARAMS, `answer: ${tooManyMembers(mostMembers)}`, 400);
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    refuseUnfitJson(value);
-    return value;
-  } catch {
-    return text;
-  }
+  const value = tryParseFitJson(text);
+  return value === undefined ? text : value;
 }

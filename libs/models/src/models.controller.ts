@@ -9,7 +9,7 @@ import {
   ApiPropertyOptional,
   ApiTags,
 } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
 import { OutboundHttp } from '#libs/http-client';
@@ -18,6 +18,7 @@ import {
   ApiProblem,
   cutPage,
   EachEntry,
+  IfGiven,
   malformedRequest,
   namedPage,
   ProblemError,
@@ -126,10 +127,6 @@ class ModelReplacement extends ModelBody {
   static override from(sent: object): ModelBody {
     return withMembers(ModelBody, { ...sent, name: 'named-by-its-path' });
   }
-}
-
-function IfGiven(): PropertyDecorator {
-  return ValidateIf((_body, value) => value !== undefined);
 }
 
 function isPlainHttpUrl(text: string): boolean {

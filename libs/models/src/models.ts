@@ -1,9 +1,9 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { RequestSigners } from '#libs/a2a-client';
-import { InputSchema, InvalidInputSchema } from '#libs/expressions';
+import { InputSchema } from '#libs/expressions';
 import { OwnFiles } from '#libs/files';
 import { OutboundHttp } from '#libs/http-client';
-import { hasMoreMembers, refuseUnfitJson } from '#libs/http-server';
+import { hasMoreMembers, tryParseFitJson } from '#libs/http-server';
 import {
   firstData,
   joinedText,
@@ -400,7 +400,11 @@ export class StructuredAnswer {
   /** @param schema schema for the model; the answer is validated against it unless the limits say otherwise */
   constructor(
     readonly schema: JsonObject,
-    { accepts = schema, rules = usableSchema(accepts), mostMembers }: AnswerLimits = {},
+    {
+      accepts = schema,
+      rules = InputSchema.ifValid(accepts, undefined, { mostFaults: MOST_FAULTS }),
+      mostMembers,
+    }: AnswerLimits = {},
   ) {
     this.rules = rules;
     this.mostMembers = mostMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers;
@@ -429,28 +433,8 @@ export class StructuredAnswer {
   private jsonIn(text: string): JsonValue | undefined {
     const { rules, mostMembers } = this;
     return jsonInText(text, {
-      read: (json) => (hasMoreMembers(json, mostMembers) ? undefined : parseFitJson(json)),
+      read: (json) => (hasMoreMembers(json, mostMembers) ? undefined : tryParseFitJson(json)),
       ...(rules && { fits: (value) => rules.faults(value).length === 0 }),
     });
-  }
-}
-
-function parseFitJson(text: string): JsonValue | undefined {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    refuseUnfitJson(value);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Compiles a schema. Answers are not validated by a schema that was saved under other rules and is invalid now. */
-function usableSchema(schema: JsonObject): InputSchema | undefined {
-  try {
-    return InputSchema.fromJson(schema, undefined, { mostFaults: MOST_FAULTS });
-  } catch (error) {
-    if (error instanceof InvalidInputSchema) return undefined;
-    throw error;
   }
 }

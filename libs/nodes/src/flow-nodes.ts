@@ -5,7 +5,6 @@ import {
   droppedData,
   DURATION,
   InputSchema,
-  InvalidInputSchema,
   LONGEST_DURATION,
   parseDuration,
   readAnswer,
@@ -243,7 +242,7 @@ class HumanExecutor extends NodeExecutor {
 
   constructor(node: NodeSpec) {
     super(node);
-    this.#form = usableSchema(node.config.form);
+    this.#form = InputSchema.ifValid(node.config.form);
     const json = 'application/json';
     this.declares = {
       does: 'Asks a person, and answers with what they answer.',
@@ -293,16 +292,6 @@ class HumanExecutor extends NodeExecutor {
     const words = typeof prompt === 'string' ? filledIn(prompt, this.node, message) : '';
     const text = typeof words === 'string' ? words : JSON.stringify(words);
     return [textPart(text || 'An answer is needed'), ...parts.filter((part) => part.text === undefined)];
-  }
-}
-
-/** Compiles a form. One that was saved under other rules and is invalid now is ignored. */
-function usableSchema(form: JsonValue | undefined): InputSchema | undefined {
-  try {
-    return form === undefined ? undefined : InputSchema.fromJson(form);
-  } catch (error) {
-    if (error instanceof InvalidInputSchema) return undefined;
-    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { InputSchema, InvalidInputSchema, SharedUse } from '#libs/expressions';
+import { InputSchema, SharedUse } from '#libs/expressions';
 import {
   A2AError,
   ContentTooLarge,
@@ -139,7 +139,7 @@ export class InputRules {
     this.inputs = definition.nodes.filter(({ type }) => type === 'input');
     const use = new SharedUse();
     for (const { id, config } of this.inputs) {
-      const schema = readUsableSchema(config['schema'], use);
+      const schema = InputSchema.ifValid(config['schema'], use);
       if (schema) this.schemas.set(id, schema);
     }
   }
@@ -209,15 +209,4 @@ function listSchemaViolations(
   return schema
     .faults(value, use)
     .map(({ path, detail }) => ({ field: `inputs.${id}${path}`, description: detail, reason: 'INVALID_INPUT' }));
-}
-
-/** Returns the compiled schema. Ignores one that was saved under wider limits, so that it does not prevent a run. */
-function readUsableSchema(schema: JsonValue | undefined, use: SharedUse): InputSchema | undefined {
-  if (schema === undefined) return undefined;
-  try {
-    return InputSchema.fromJson(schema, use);
-  } catch (error) {
-    if (error instanceof InvalidInputSchema) return undefined;
-    throw error;
-  }
 }

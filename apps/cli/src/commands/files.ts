@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Schemas } from '#libs/client';
-import { briefText } from '#libs/protocol';
+import { briefText, isJsonObject } from '#libs/protocol';
 import { applyFiles, describeApplied } from '../apply.js';
 import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
@@ -37,17 +37,13 @@ function findDifferences(before: unknown, after: unknown, path = ''): Difference
       findDifferences(before[index], after[index], `${path}[${index}]`),
     ).flat();
   }
-  if (isRecord(before) && isRecord(after)) {
+  if (isJsonObject(before) && isJsonObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...names].flatMap((name) =>
       findDifferences(before[name], after[name], path === '' ? name : `${path}.${name}`),
     );
   }
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 interface FolderOptions {

@@ -2,11 +2,11 @@ import { A2A_ERRORS } from '#libs/protocol';
 import { type AnswerPlace, type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from '../agent-call-error.js';
 import { type AgentFetch, errorBody, FetchedAnswer, MAX_ANSWER_BYTES, requireParsable } from '../agent-request.js';
-import { errorOf, errorText, networkFailure, rpcFailure, statusFailure } from '../call-failure.js';
+import { errorOf, errorText, networkFailure, rpcFailure, statusFailure, tryParseObject } from '../call-failure.js';
 import { applyProof } from '../request-signers.js';
 import { sseEvents } from '../sse-events.js';
 import { callTraceHeaders, type TransportOptions } from '../transports/agent-transport.js';
-import { objectOf, readableAnswer, readableFrame } from './legacy-frames.js';
+import { readableAnswer, readableFrame } from './legacy-frames.js';
 
 /** Maximum declared length of an answer that is passed on unwatched, in bytes. */
 const UNWATCHED_BYTES = 64 * 1024;
@@ -103,7 +103,7 @@ async function* framesOf(
 
 /** Reads the error in an event of a stream over REST; the SDK reads only one of its forms. */
 function restFailure(type: string, frame: string): AgentCallError | undefined {
-  const body = objectOf(frame);
+  const body = tryParseObject(frame);
   if (body === undefined || 'jsonrpc' in body) return undefined;
   return errorOf(body) ?? (type === 'error' ? rpcFailure(A2A_ERRORS.INTERNAL.code, errorText(body)) : undefined);
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, type StreamResponse, UNREAD_PARTS } from '#libs/protocol';
+import { tryParseObject } from '../call-failure.js';
 
 /** Kinds of Parts of A2A 0.3 over JSON-RPC. */
 const PART_KINDS = new Set<JsonValue | undefined>(['text', 'file', 'data']);
@@ -83,7 +84,7 @@ const APPEND_KEY = 'parley/append';
  */
 export function readableFrame(sent: string): string | undefined {
   const data = sent.startsWith(RECORD_SEPARATOR) ? sent.slice(1) : sent;
-  const item = objectOf(data);
+  const item = tryParseObject(data);
   if (item === undefined || 'error' in item) return data;
   if ('jsonrpc' in item) return readableResponse(item);
   if (MEMBERS.every((name) => !(name in item))) return undefined;
@@ -92,7 +93,7 @@ export function readableFrame(sent: string): string | undefined {
 
 /** Prepares a whole answer for the SDK: a JSON-RPC response, or over REST a Task or the answer to a Message. */
 export function readableAnswer(sent: string): string {
-  const answer = objectOf(sent);
+  const answer = tryParseObject(sent);
   if (answer === undefined || 'error' in answer) return sent;
   if ('jsonrpc' in answer) return readableResponse(answer) ?? sent;
   return JSON.stringify('status' in answer ? readableLegacyValue(answer, true) : readableItem(answer));
@@ -138,14 +139,4 @@ function kindOf({ artifact, parts, status, id }: JsonObject): string | undefined
   if (parts !== undefined) return 'message';
   if (status === undefined) return undefined;
   return id === undefined ? 'status-update' : 'task';
-}
-
-/** Parses a JSON object; `undefined` for any other text. */
-export function objectOf(data: string): JsonObject | undefined {
-  try {
-    const json: unknown = JSON.parse(data);
-    return isJsonObject(json) ? json : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -52,7 +52,7 @@ function matchesPattern(text: string, pattern: string): boolean {
  * Returns the number of times that a part of a pattern may repeat in its program. RE2 allows 1,000, nested ones
  * multiplied.
  */
-function countRepetitions(pattern: string): number {
+export function countRepetitions(pattern: string): number {
   let product = 1;
   for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
     product = Math.min(1_000, product * Math.max(1, Number(least), Number(most ?? 0)));

@@ -88,6 +88,21 @@ export class InputSchema {
     return new InputSchema(schema, cost, mostFaults);
   }
 
+  /** Compiles a schema; `undefined` for an invalid one, such as one that was saved under other rules. */
+  static ifValid(
+    schema: JsonValue | undefined,
+    use?: SharedUse,
+    options?: { mostFaults: number },
+  ): InputSchema | undefined {
+    if (schema === undefined) return undefined;
+    try {
+      return InputSchema.fromJson(schema, use, options);
+    } catch (error) {
+      if (error instanceof InvalidInputSchema) return undefined;
+      throw error;
+    }
+  }
+
   /**
    * Returns the violations of a value, at most `mostFaults`. A value that takes too long to check is a violation.
    * @param use usage of the Message that the value belongs to

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import { briefText, isJsonObject, type JsonValue } from '#libs/protocol';
+import { countRepetitions } from '../functions/patterns.js';
 import { InvalidInputSchema, type Subschema, type Subschemas } from './subschemas.js';
 
 /** White space of ECMA-262 as ranges for a character class. RE2's `\s` covers ASCII alone. */
@@ -147,18 +148,6 @@ function compiledPattern(pattern: string, at: string): RE2JS {
   } catch (error) {
     throw new InvalidInputSchema(`is no valid JSON Schema: RE2 does not know the pattern (${at})`, { cause: error });
   }
-}
-
-/**
- * Returns the number of times that a part of a pattern may repeat in its program. RE2 allows 1,000, nested ones
- * multiplied.
- */
-function countRepetitions(pattern: string): number {
-  let product = 1;
-  for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
-    product = Math.min(1_000, product * Math.max(1, Number(least), Number(most ?? 0)));
-  }
-  return product;
 }
 
 function patternsOf(schema: JsonValue): string[] {

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { PublicFault } from '#libs/protocol';
-import { AppConfig, InFlight, type InFlightOwner, Metrics } from '#libs/service';
+import { addCount, AppConfig, InFlight, type InFlightOwner, Metrics } from '#libs/service';
 import { ProblemError } from '../problem.js';
 
 /** Shares of the room that one named caller, and all callers of one tenant, may have. */
@@ -101,8 +101,8 @@ export class ByteRoom {
 
   private addHeld({ caller, tenant }: RoomAccount, bytes: number): void {
     this.held += bytes;
-    addTo(this.heldBy.caller, caller, bytes);
-    addTo(this.heldBy.tenant, tenant, bytes);
+    addCount(this.heldBy.caller, caller, bytes);
+    addCount(this.heldBy.tenant, tenant, bytes);
   }
 
   /** Admits every item that may enter now. */
@@ -146,13 +146,6 @@ export class ByteRoom {
     line.waiting = line.waiting.filter((it) => it !== dropped);
     if (line.waiting.length === 0) this.lines.delete(caller);
   }
-}
-
-/** Adds to a sum and removes it at zero. */
-function addTo(sums: Map<string, number>, key: string, bytes: number): void {
-  const sum = (sums.get(key) ?? 0) + bytes;
-  if (sum === 0) sums.delete(key);
-  else sums.set(key, sum);
 }
 
 /**

@@ -3,12 +3,13 @@ import { plainToInstance } from 'class-transformer';
 import {
   getMetadataStorage,
   ValidateBy,
+  ValidateIf,
   type ValidationArguments,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { textStart } from '#libs/protocol';
+import { isJsonObject, textStart } from '#libs/protocol';
 import { malformedRequest, MOST_ENTRIES, type ProblemEntry } from '../problem.js';
-import { refuseUnfitJson } from './request-bodies.js';
+import { isAnyObject, refuseUnfitJson } from './request-bodies.js';
 
 /** Context that lets `brokenRules` report the invalid entries of a list. */
 interface EachContext {
@@ -22,6 +23,11 @@ interface EachContext {
 export function EachEntry(test: (entry: unknown) => boolean, detail: string): PropertyDecorator {
   const validate = (value: unknown): boolean => !Array.isArray(value) || value.every(test);
   return ValidateBy({ name: 'eachEntry', validator: { validate } }, { message: detail, context: { test } });
+}
+
+/** Skips the other rules of a member that is absent. Unlike `IsOptional`, null is not absent. */
+export function IfGiven(): PropertyDecorator {
+  return ValidateIf((_body, value) => value !== undefined);
 }
 
 /** Rule of class-validator for a member, collected once per class. */
@@ -184,10 +190,6 @@ function shownConstraint(it: unknown): string {
   return Array.isArray(it) ? it.join(', ') : String(it);
 }
 
-function isAnyObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
 /** Class of request bodies, with class-validator's rules and these static members. */
 export interface BodyType<T extends object> {
   new (): T;
@@ -213,7 +215,7 @@ export interface BodyType<T extends object> {
 export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
   const refuse = type.exceptionFactory ?? ((entries) => malformedRequest(...entries));
   const sent = type.optional ? (body ?? {}) : body;
-  if (!isPlainObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
+  if (!isJsonObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
   refuseUnfitJson(sent);
   const instance = type.from ? type.from(sent) : withMembers(type, sent);
   const entries = [...brokenRules(instance, MOST_ENTRIES), ...unknownMembers(instance, sent)];
@@ -245,7 +247,7 @@ function ruledMembers(type: new () => object, sent: Record<string, unknown>): Re
 export function unknownMembers(instance: unknown, sent: unknown, path = ''): ProblemEntry[] {
   if (Array.isArray(instance) && Array.isArray(sent))
     return instance.flatMap((entry, index) => unknownMembers(entry, sent[index], `${path}[${index}]`));
-  if (!isPlainObject(instance) || !isPlainObject(sent)) return [];
+  if (!isJsonObject(instance) || !isJsonObject(sent)) return [];
   // Not `instance.constructor`: the sent value may have a member of that name.
   const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: BodyType<object> };
   if (type.unknown === undefined) return [];
@@ -274,10 +276,6 @@ function ruledNames(type: Function): ReadonlySet<string> {
   const names = new Set(rules.map(({ propertyName }) => propertyName));
   ruledNamesOf.set(type, names);
   return names;
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Class of query parameters: class-transformer converts their texts, class-validator checks them. */

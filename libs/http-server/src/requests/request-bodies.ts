@@ -3,7 +3,7 @@ import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { isUtf8 } from 'node:buffer';
 import { finished, type Readable } from 'node:stream';
 import { forClient } from '#libs/postgres';
-import { endOfJsonString, textStart, unfitValue } from '#libs/protocol';
+import { endOfJsonString, type JsonValue, textStart, unfitValue } from '#libs/protocol';
 import { malformedRequest, type ProblemError } from '../problem.js';
 
 /** Maximum depth of the search. */
@@ -50,7 +50,8 @@ function entriesOf(path: string, value: unknown): [string, unknown][] {
   return Object.entries(value).map(([name, it]) => [path === '' ? name : `${path}.${name}`, it]);
 }
 
-function isAnyObject(value: unknown): value is Record<string, unknown> {
+/** True for objects, lists included. */
+export function isAnyObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
@@ -131,6 +132,17 @@ export function refuseUnfitJson(body: unknown): void {
     path,
     detail: reason === 'deep' ? `the body is nested deeper than ${MAX_DEPTH} levels` : detail,
   });
+}
+
+/** Parses JSON that `refuseUnfitJson` accepts; `undefined` for any other text. */
+export function tryParseFitJson(text: string): JsonValue | undefined {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    refuseUnfitJson(value);
+    return value;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

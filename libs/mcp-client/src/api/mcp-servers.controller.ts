@@ -8,7 +8,7 @@ import {
   ApiPropertyOptional,
   ApiTags,
 } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, Matches, MaxLength, ValidateBy, ValidateIf } from 'class-validator';
+import { ArrayMaxSize, IsArray, Matches, MaxLength, ValidateBy } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
 import { OutboundHttp } from '#libs/http-client';
@@ -17,6 +17,7 @@ import {
   ApiProblem,
   cutPage,
   EachEntry,
+  IfGiven,
   malformedRequest,
   namedPage,
   ProblemError,
@@ -76,7 +77,7 @@ class McpServerBody {
     description: 'Name of the credential for calls.',
     example: 'partner',
   })
-  @MayBeLeftOut()
+  @IfGiven()
   @Matches(MCP_SERVER_NAME, { message: 'must be the name of a credential' })
   auth?: string;
 
@@ -122,15 +123,11 @@ function withoutProgram(sent: object): object {
 function ToolGlobs(description: string, example: string[]): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: [String], maxItems: MOST_GLOBS, description, example }),
-    MayBeLeftOut(),
+    IfGiven(),
     IsArray({ message: 'must be an array' }),
     ArrayMaxSize(MOST_GLOBS, { message: `must have at most ${MOST_GLOBS} entries` }),
     EachEntry((it) => typeof it === 'string' && MCP_GLOB.test(it), 'must be a glob of tool names'),
   );
-}
-
-function MayBeLeftOut(): PropertyDecorator {
-  return ValidateIf((_body, value) => value !== undefined);
 }
 
 function isEndpoint(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentReferences, AgentTalks, CalledAgent, ProcessCalls, ProcessServices } from '#libs/durable';
 import { AGENT_TOOL, type CallBudgets, type ChainLink, type RequestContext } from '#libs/executor';
-import { InputSchema, InvalidInputSchema } from '#libs/expressions';
+import { InputSchema } from '#libs/expressions';
 import { McpServerError, type McpTool, type McpTools } from '#libs/mcp-client';
 import type { ModelTool } from '#libs/models';
 import type { JsonObject, JsonValue } from '#libs/protocol';
@@ -180,13 +180,8 @@ function isWithinCharacter(bytes: Buffer, index: number): boolean {
 
 /** Returns the first fault of a tool's arguments. An invalid schema accepts all arguments. */
 export function argumentFault(schema: JsonObject, args: JsonObject): string | undefined {
-  try {
-    const [found] = InputSchema.fromJson(schema).faults(args);
-    return found && `arguments${found.path} ${found.detail}`;
-  } catch (error) {
-    if (error instanceof InvalidInputSchema) return undefined;
-    throw error;
-  }
+  const [found] = InputSchema.ifValid(schema)?.faults(args) ?? [];
+  return found && `arguments${found.path} ${found.detail}`;
 }
 
 /** Tools of this process and of MCP servers. */

@@ -1,5 +1,5 @@
 import { OutboundFault } from '#libs/http-client';
-import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http-server';
+import { hasMoreMembers, tooManyMembers, tryParseFitJson } from '#libs/http-server';
 import { hasUserinfo, type JsonObject, type JsonValue, NO_USERINFO, redactedUrl, textBefore } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { NodeFailure } from '../node-executor.js';
@@ -244,13 +244,8 @@ export class HttpGet implements Tool {
     if (!/[/+]json\b/i.test(contentType)) return text;
     if (hasMoreMembers(text, this.mostMembers))
       throw new NodeFailure(`http_get: the answer ${tooManyMembers(this.mostMembers)}`);
-    try {
-      const value = JSON.parse(text) as JsonValue;
-      refuseUnfitJson(value);
-      return value;
-    } catch {
-      return text;
-    }
+    const value = tryParseFitJson(text);
+    return value === undefined ? text : value;
   }
 }
 

@@ -26,7 +26,8 @@ export function requiredAuth(url: string): string | undefined {
   return /[?&]require_auth=([^&#]*)/.exec(url)?.[1];
 }
 
-function protocolOf(text: string): string {
+/** Returns the protocol of a URL, such as `https:`; `''` for any other text. */
+export function protocolOf(text: string): string {
   return URL.canParse(text) ? new URL(text).protocol : '';
 }
 

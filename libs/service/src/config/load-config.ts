@@ -1,7 +1,13 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { DATABASE_VARIABLES, databaseProblems, HOST_VARIABLES, SIGNALS_VARIABLES } from './addresses-config.js';
+import {
+  DATABASE_VARIABLES,
+  databaseProblems,
+  HOST_VARIABLES,
+  protocolOf,
+  SIGNALS_VARIABLES,
+} from './addresses-config.js';
 import { AppConfig, type LlmConfig } from './app-config.js';
 import { type AuthConfig, LIMIT_VARIABLES, limitsOf, readAuth } from './auth-config.js';
 import { CONTENT_VARIABLES, contentLimitsOf } from './content-limits.js';
@@ -285,10 +291,6 @@ function listOf(accepts: (entry: string) => boolean, message: string): z.ZodType
         .filter((entry) => entry !== ''),
     )
     .refine((entries) => entries.every(accepts), message);
-}
-
-function protocolOf(text: string): string {
-  return URL.canParse(text) ? new URL(text).protocol : '';
 }
 
 function isHttpUrl(text: string): boolean {

@@ -2,8 +2,8 @@ import { Logger } from '@nestjs/common';
 import { AgentCallError, type CalledTask } from '#libs/a2a-client';
 import { type CallFailure, type CallOutcome, isLeftWaiting, statusTextOf } from '#libs/durable';
 import type { PartRestorer, RequestContext } from '#libs/executor';
-import { InputSchema, InvalidInputSchema } from '#libs/expressions';
-import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http-server';
+import { InputSchema } from '#libs/expressions';
+import { hasMoreMembers, tooManyMembers, tryParseFitJson } from '#libs/http-server';
 import {
   A2A_ERRORS,
   A2AError,
@@ -46,7 +46,9 @@ export class OutputRules {
   private readonly schema: InputSchema | undefined;
 
   private constructor(private readonly node: WorkflowNode) {
-    this.schema = usableSchema(node.output?.schema ?? (node.type === 'output' ? node.config['schema'] : undefined));
+    this.schema = InputSchema.ifValid(
+      node.output?.schema ?? (node.type === 'output' ? node.config['schema'] : undefined),
+    );
   }
 
   /** Returns the rules of a node of a definition. They are read once. */
@@ -92,24 +94,7 @@ function resultValue(artifact: Artifact | undefined): JsonValue {
 /** @throws InvalidOutput for JSON with too many members */
 function parseOutput(text: string, mostMembers: number): JsonValue | undefined {
   if (hasMoreMembers(text, mostMembers)) throw new InvalidOutput(`the output's JSON ${tooManyMembers(mostMembers)}`);
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    refuseUnfitJson(value);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the schema; `undefined` for one that an earlier version accepted and this one rejects. */
-function usableSchema(schema: JsonValue | undefined): InputSchema | undefined {
-  if (schema === undefined) return undefined;
-  try {
-    return InputSchema.fromJson(schema);
-  } catch (error) {
-    if (error instanceof InvalidInputSchema) return undefined;
-    throw error;
-  }
+  return tryParseFitJson(text);
 }
 
 /** Outcome of a call to an agent, as its run takes it. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { CallCancelOutcome, ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
-import type { RequestContext, WorkBudget } from '#libs/executor';
-import { isWaitingState, runEventNote } from '#libs/protocol';
+import { noteOf, type RequestContext, type WorkBudget } from '#libs/executor';
+import { isWaitingState } from '#libs/protocol';
 import type { ContentLimits, Metrics } from '#libs/service';
 import {
   eventBytes,
@@ -109,8 +109,7 @@ export class NodeMetrics {
 
   /** Observes an event of a run. Call it for every recorded event, after the run has applied it. */
   observeEvent(event: TaskEvent, run: Pick<RunFacts, 'findInstance'>): void {
-    if ('task' in event) return;
-    const note = runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
+    const note = noteOf(event);
     if (note?.node_id === undefined) return;
     const outcome = OUTCOMES[note.type];
     if (outcome === undefined) return;

@@ -1,4 +1,4 @@
-import { InputSchema, InvalidInputSchema, readAnswer, strayParts } from '#libs/expressions';
+import { InputSchema, readAnswer, strayParts } from '#libs/expressions';
 import {
   agentMessage,
   briefText,
@@ -181,7 +181,7 @@ export function openQuestion(graph: WorkflowGraph, node: NodeInstance, now: stri
 /** Returns the violations of an answer to a node, including Parts that the question does not ask for. */
 export function answerFaults({ asks }: NodeInstance, parts: readonly Part[]): FieldViolation[] {
   if (!asks) return [];
-  const form = usableForm(asks.form);
+  const form = InputSchema.ifValid(asks.form);
   const strays = strayParts(form, parts);
   if (strays.length > 0) return strays;
   const read = readAnswer(form, parts);
@@ -211,18 +211,6 @@ function asksOf({ asks, refused }: NodeInstance): FormQuestion | undefined {
 function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeInstance, now: string): string | undefined {
   const deadline = questionDeadline(graph.node(id), openSince ?? now);
   return deadline === undefined ? asks?.deadline : new Date(deadline).toISOString();
-}
-
-/**
- * Returns the schema of a form; `undefined` for an invalid one of a remote agent, which has to check answers itself.
- */
-function usableForm(form: JsonObject | undefined): InputSchema | undefined {
-  try {
-    return form && InputSchema.fromJson(form);
-  } catch (error) {
-    if (error instanceof InvalidInputSchema) return undefined;
-    throw error;
-  }
 }
 
 const OPEN: ReadonlySet<NodeStatus> = new Set(['pending', 'running', 'input-required']);

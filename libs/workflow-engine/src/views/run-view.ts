@@ -1,11 +1,11 @@
 import type { CallCancelOutcome } from '#libs/durable';
+import { noteOf } from '#libs/executor';
 import {
   type Artifact,
   firstText,
   type JsonObject,
   type Part,
   type RunEventNote,
-  runEventNote,
   type Task,
   withoutUserinfo,
 } from '#libs/protocol';
@@ -165,11 +165,6 @@ function runAfterLast(
     return note !== undefined && (note.instance ?? note.node_id) === instance && isMeant(note);
   });
   return last < 0 ? undefined : RunState.fromEvents(definition, events.slice(0, last + 1));
-}
-
-function noteOf(event: TaskEvent): RunEventNote | undefined {
-  if ('task' in event) return undefined;
-  return runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
 }
 
 /**
