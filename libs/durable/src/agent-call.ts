@@ -137,7 +137,8 @@ export class AgentCall {
     } catch (error) {
       this.ended = this.toFailedOutcome(error);
     } finally {
-      if (by && this.ended === undefined && !end.givenUp && this.isAtWork) void this.cancelSeen();
+      const isAbandoned = this.ended === undefined && !end.givenUp && this.isAtWork;
+      if (by && isAbandoned) void this.cancelSeen();
       this.sight.resolve();
       this.over.resolve();
     }
@@ -213,7 +214,8 @@ export class AgentCall {
     end.throwIfGivenUp();
     const isUnsent = error instanceof AgentCallError && error.unsent;
     const isTimedOut = end.timedOut && !isUnsent;
-    if (this.taskId !== undefined && (isTimedOut || this.isLeftAtWork(error))) void this.cancelSeen();
+    const isAbandoned = isTimedOut || this.isLeftAtWork(error);
+    if (this.taskId !== undefined && isAbandoned) void this.cancelSeen();
     return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : toCallFailure(error) };
   }
 
@@ -372,7 +374,8 @@ export class AgentCall {
   private forgetTask(error: unknown): void {
     if (this.isUntold(error)) return;
     const isForgotten = error instanceof AgentCallError && error.kind === 'not-found';
-    if (!isForgotten || (this.spec.forgotten !== 'send' && !this.isUnrecorded)) throw error;
+    const maySendAgain = this.spec.forgotten === 'send' || this.isUnrecorded;
+    if (!isForgotten || !maySendAgain) throw error;
     this.answer.taskId = undefined;
     this.met = false;
   }

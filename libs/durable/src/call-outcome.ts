@@ -312,7 +312,7 @@ export class NodeProgress implements Disposable {
 
   private takeStatus({ state, message }: TaskStatus): void {
     const said = firstText(message?.parts ?? []);
-    if (state !== 'TASK_STATE_WORKING' || said === undefined || said === '') return;
+    if (state !== 'TASK_STATE_WORKING' || !said) return;
     this.text = briefText(said);
     this.scheduleReport();
   }

@@ -6,7 +6,6 @@ import {
   type ChainLink,
   chainMetadata,
   chainOf,
-  endsTurn,
   keptChain,
   type RequestContext,
   TaskCanceled,
@@ -14,7 +13,7 @@ import {
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type JsonObject, type SendMessageRequest, statusUpdate } from '#libs/protocol';
 import { unlessAborted } from '#libs/service';
-import type { TaskEvent, TaskStore } from '#libs/tasks';
+import { endsTurn, type TaskEvent, type TaskStore } from '#libs/tasks';
 import { type AgentCallSpec, type CallIdentity, type CanceledCall, cancelTask } from './agent-call-spec.js';
 import { AgentCall } from './agent-call.js';
 import type { CallOutcome } from './call-outcome.js';
@@ -103,7 +102,8 @@ export abstract class DurableExecution<State extends ProcessState> {
       else yield* this.endFailed(error);
     } finally {
       // A fault, or a limit of the Task, ends it without an event of this process.
-      if ((!this.over || this.context.isRefused?.()) && !signal.aborted) await this.endCalls().catch(() => undefined);
+      const isCutShort = !this.over || this.context.isRefused?.();
+      if (isCutShort && !signal.aborted) await this.endCalls().catch(() => undefined);
       this.calls.abort();
     }
   }

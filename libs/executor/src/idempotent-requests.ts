@@ -97,7 +97,8 @@ export class IdempotentRequests {
         const repeated = await this.findKnownTurn(agent, call, once, request);
         if (repeated) return repeated;
         const isOver = performance.now() - begun > CONTENDED_FOR_MS;
-        if (isOver || !isContended(error) || !header || !isWaitingState(header.state)) throw error;
+        const mayRetry = !isOver && isContended(error) && header !== undefined && isWaitingState(header.state);
+        if (!mayRetry) throw error;
         await delay(CONTENDED_MS);
       }
     }

@@ -72,7 +72,6 @@ export {
   RevisionClaims,
 } from './execution.js';
 export { ExecutionRegistry, ExecutorModule } from './execution-registry.js';
-export { endsTurn } from './task-execution.js';
 export { LeftReplicas, TaskRecovery } from './task-recovery.js';
 export { isTaskBusy } from './task-claims.js';
 export { readIdempotencyKey } from './idempotent-requests.js';

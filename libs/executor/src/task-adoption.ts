@@ -98,8 +98,9 @@ export class TaskAdoption {
     if (isTerminalState(stored.task.status.state)) return this.services.store.releaseClaim(claim);
     const agent = await this.agentOf(stored, failures);
     // No executor was working on it, so there is nothing to resume.
-    const rested = due || isWaitingState(stored.header.state);
-    if (agent && rested && stored.header.cancelRequested) this.cancelResting(agent, stored, claim);
+    const { state, cancelRequested } = stored.header;
+    const isCanceledAtRest = cancelRequested && (due || isWaitingState(state));
+    if (agent && isCanceledAtRest) this.cancelResting(agent, stored, claim);
     else if (agent?.executor.recovery === 'restart') this.restartTask(agent, stored, claim, events);
     else await this.failTask(stored, claim);
   }

@@ -1,20 +1,11 @@
 import { Logger } from '@nestjs/common';
-import {
-  ContentTooLarge,
-  isActiveState,
-  isTerminalState,
-  isWaitingState,
-  type Message,
-  statusUpdate,
-  type Task,
-  type TaskState,
-} from '#libs/protocol';
+import { ContentTooLarge, isActiveState, type Message, statusUpdate, type Task, type TaskState } from '#libs/protocol';
 import { withinTime } from '#libs/service';
 import {
   ClaimLost,
+  endsTurn,
   eventsAfter,
   type LogPlace,
-  parkedUntil,
   placeOfEvent,
   PreconditionFailed,
   type RecordedEvent,
@@ -148,7 +139,8 @@ export class TaskExecution implements Execution {
 
   /** Exports the turn's trace spans if this execution ended the turn. Call it once the end is durable. */
   traceEnd(): void {
-    if (this.start.traced && this.recording.settled && !this.isParked && !this.failure) this.start.traced.exportSpans();
+    const hasEndedTurn = this.recording.settled && !this.isParked && !this.failure;
+    if (hasEndedTurn) this.start.traced?.exportSpans();
   }
 
   /** Reason why this process can no longer write the Task's events, if any. */
@@ -373,11 +365,4 @@ export class TaskExecution implements Execution {
       }),
     };
   }
-}
-
-/** True if the event ends the turn: the Task has ended, waits or is parked. */
-export function endsTurn(event: TaskEvent): boolean {
-  if (!('statusUpdate' in event)) return false;
-  const state: TaskState = event.statusUpdate.status.state;
-  return isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
 }

@@ -1,4 +1,5 @@
 export {
+  endsTurn,
   firstTaskIdOf,
   newTaskId,
   parkedUntil,

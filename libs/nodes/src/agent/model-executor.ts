@@ -8,7 +8,6 @@ import {
   chainOf,
   type ConversationEntries,
   type CurrentInput,
-  endsTurn,
   keptChain,
   type NodeSpec,
   type RequestContext,
@@ -23,7 +22,7 @@ import {
   type SendMessageRequest,
   statusUpdate,
 } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
+import { endsTurn, type TaskEvent } from '#libs/tasks';
 import { type NodeEvent, NodeFailure } from '../node-executor.js';
 import { AgentLog, type BrainstormRequest, brainstormRequest, tokensOf } from './agent-log.js';
 import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';

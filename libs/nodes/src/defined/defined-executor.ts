@@ -1,4 +1,4 @@
-import { type AgentDeclaration, AgentExecutor, endsTurn, type RequestContext } from '#libs/executor';
+import { type AgentDeclaration, AgentExecutor, type RequestContext } from '#libs/executor';
 import { coalesceText } from '#libs/models';
 import {
   artifactUpdate,
@@ -9,6 +9,7 @@ import {
   statusUpdate,
   textPart,
 } from '#libs/protocol';
+import { endsTurn } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 import { type DefinedWork, Outbox, WorkExecution, type WorkItem } from './work-execution.js';
 import { type ReportedAnswer, type Sealer, WorkLog } from './work-log.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { isDatabaseAway, ReadEnded, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
-import { isTerminalState, isWaitingState } from '#libs/protocol';
+import { isTerminalState, isWaitingState, type TaskState } from '#libs/protocol';
 import { ShortLivedMap } from '#libs/service';
-import { parkedUntil, type RecordedEvent } from '../fold/task-event.js';
+import { endsTurn, type RecordedEvent } from '../fold/task-event.js';
 import { type TaskScope, TaskStore } from '../store/task-store.js';
 
 const MAX_EVENTS_PER_TASK = 1024;
@@ -36,7 +36,7 @@ export class RecentEvents {
     }
     while (tail.events.length > MAX_EVENTS_PER_TASK || tail.characters > MAX_CHARACTERS_PER_TASK) dropOlderHalf(tail);
     tail.last = last.sequence;
-    (settlesTask(last) ? this.settled : this.open).put(last.taskId, tail);
+    (endsTurn(last.event) ? this.settled : this.open).put(last.taskId, tail);
   }
 
   /** Starts the tail of a Task that this process writes from now on, whose log ends at the sequence. */
@@ -166,12 +166,6 @@ class PassingTails {
 function dropOlderHalf(tail: Tail): void {
   const gone = tail.events.splice(0, Math.ceil(tail.events.length / 2));
   tail.characters -= gone.reduce((sum, event) => sum + event.json.length, 0);
-}
-
-function settlesTask({ event }: RecordedEvent): boolean {
-  if (!('statusUpdate' in event)) return false;
-  const { state } = event.statusUpdate.status;
-  return isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
 }
 
 /** End of a followed stream. `waiting`: also when the Task waits for its caller. */
@@ -307,8 +301,7 @@ export class TaskFollower {
     if (this.isWrittenHere) return false;
     const header = await this.logs.store.readHeader(this.taskId);
     if (!header) return true;
-    const ended = isTerminalState(header.state) || (this.until === 'waiting' && isWaitingState(header.state));
-    return ended && header.lastSequence <= this.last;
+    return isEndState(header.state, this.until) && header.lastSequence <= this.last;
   }
 
   /** Resolves with the result of a read once the database is reachable; `undefined` if the follower is closed first. */
@@ -335,8 +328,10 @@ export class TaskFollower {
 }
 
 function endsStream({ event }: RecordedEvent, until: FollowUntil): boolean {
-  if (!('statusUpdate' in event)) return false;
-  const { state } = event.statusUpdate.status;
+  return 'statusUpdate' in event && isEndState(event.statusUpdate.status.state, until);
+}
+
+function isEndState(state: TaskState, until: FollowUntil): boolean {
   return isTerminalState(state) || (until === 'waiting' && isWaitingState(state));
 }
 

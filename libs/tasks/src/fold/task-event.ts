@@ -1,5 +1,6 @@
 import type { Job } from '#libs/jobs';
 import {
+  isActiveState,
   isTerminalState,
   type JsonObject,
   KEPT_FILE,
@@ -62,6 +63,12 @@ export interface RecordedEvent {
 export function parkedUntil(event: TaskEvent): Date | undefined {
   if (!('statusUpdate' in event) || isTerminalState(event.statusUpdate.status.state)) return undefined;
   return event.parks;
+}
+
+/** True if the event ends the turn: the Task has ended, waits or is parked. */
+export function endsTurn(event: TaskEvent): boolean {
+  if (!('statusUpdate' in event)) return false;
+  return !isActiveState(event.statusUpdate.status.state) || event.parks !== undefined;
 }
 
 /** Returns the part of a TaskEvent that callers see. */

@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg';
 import { callerFlag } from '#libs/jobs';
-import { isTerminalState, isWaitingState } from '#libs/protocol';
+import { isActiveState } from '#libs/protocol';
 import { BinaryArray } from '#libs/service';
 import { eventBytes } from '../fold/task-fold.js';
 import type { JournalEntry, RevisionPrecondition } from '../store/task-store.js';
@@ -214,7 +214,7 @@ function fileColumns(entries: readonly JournalEntry[]): Columns<'files'> {
 
 /** True if the Task has ended, waits or is parked, and therefore has no writer. */
 function isSettled(entry: JournalEntry): boolean {
-  return entry.wakeAt !== undefined || isTerminalState(entry.state) || isWaitingState(entry.state);
+  return entry.wakeAt !== undefined || !isActiveState(entry.state);
 }
 
 function newColumns<S extends SectionName>(section: S): Columns<S> {

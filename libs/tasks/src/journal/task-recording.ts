@@ -1,16 +1,10 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import type { Job } from '#libs/jobs';
-import {
-  dateOfTimestamp,
-  isActiveState,
-  isTerminalState,
-  isWaitingState,
-  type Task,
-  type TaskState,
-} from '#libs/protocol';
+import { dateOfTimestamp, isActiveState, isTerminalState, type Task, type TaskState } from '#libs/protocol';
 import { AppConfig, InFlight } from '#libs/service';
 import { TaskFeed } from '../feed/task-feed.js';
 import {
+  endsTurn,
   filesNamedIn,
   parkedUntil,
   type RecordedEvent,
@@ -177,7 +171,7 @@ export class TaskRecording implements JournalSource {
   get settled(): boolean {
     const { state } = this;
     if (state === undefined || this.sequence <= this.start) return false;
-    return this.isParked || isTerminalState(state) || isWaitingState(state);
+    return this.isParked || !isActiveState(state);
   }
 
   private get start(): number {
@@ -334,7 +328,9 @@ export class TaskRecording implements JournalSource {
   /** Returns a job that is due now, to replace the useless wake job of a Task that resumed early. */
   private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
     const { wakeAt: before } = this.header;
-    if ((before === undefined && !this.waited) || wakeAt !== undefined || isActiveState(state)) return undefined;
+    const hasWakeJob = before !== undefined || this.waited;
+    const keepsWakeJob = wakeAt !== undefined || isActiveState(state);
+    if (!hasWakeJob || keepsWakeJob) return undefined;
     // A cancel request has made it due.
     const isEarly = before === undefined || before.getTime() > Date.now() || state === 'TASK_STATE_CANCELED';
     return isEarly ? wakeJob(this.taskId, new Date()) : undefined;
@@ -345,10 +341,8 @@ export class TaskRecording implements JournalSource {
    * cannot have open questions, or is a child, whose parent asks.
    */
   private questionsAfter(event: TaskEvent): readonly TaskQuestion[] | undefined {
-    if (this.header.parentTaskId !== undefined || !('statusUpdate' in event)) return undefined;
-    const { state } = event.statusUpdate.status;
-    const isSettled = isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
-    if (!isSettled) return undefined;
+    if (this.header.parentTaskId !== undefined) return undefined;
+    if (!('statusUpdate' in event) || !endsTurn(event)) return undefined;
     const { questions = [] } = event;
     return questions.length > 0 || this.start > 0 ? questions : undefined;
   }

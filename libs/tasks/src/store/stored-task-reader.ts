@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { BatchLoader, type SharedReads } from '#libs/postgres';
-import { isTerminalState, isWaitingState, type Task } from '#libs/protocol';
+import { isActiveState, isTerminalState, type Task } from '#libs/protocol';
 import { type FoldMemory, KeptFolds, KeptTasks } from '../fold/fold-memory.js';
 import type { TaskEvent } from '../fold/task-event.js';
 import { fromSnapshot, isWorthSnapshot, LONG_LOG, type SnapshotRow, TaskFold, toSnapshot } from '../fold/task-fold.js';
@@ -92,8 +92,8 @@ class TaskSnapshots {
    */
   async keepSnapshot(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
     const { taskId, lastSequence, state, updatedAt, size } = header;
-    const settled = isTerminalState(state) || isWaitingState(state);
-    if (!settled || lastSequence - from <= LONG_LOG || !isWorthSnapshot(lastSequence, bytes)) return;
+    const isWorthKeeping = lastSequence - from > LONG_LOG && isWorthSnapshot(lastSequence, bytes);
+    if (isActiveState(state) || !isWorthKeeping) return;
     const snapshot = toSnapshot(task);
     const folded = [snapshot.task, snapshot.artifacts];
     const values = [taskId, lastSequence, ...folded, size?.log, size?.artifacts, state, updatedAt];

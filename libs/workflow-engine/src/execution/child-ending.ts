@@ -233,7 +233,8 @@ const STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
  * is wrong with the answer. `undefined` if the call carried no answer, or failed otherwise.
  */
 function askedOnAfter({ cause, message }: CallFailure, { answered, asks }: NodeInstance): ChildEnding | undefined {
-  if (answered === undefined || !(cause instanceof AgentCallError) || !isRefusal(cause)) return undefined;
+  const isRefused = cause instanceof AgentCallError && isRefusal(cause);
+  if (answered === undefined || !isRefused) return undefined;
   return {
     kind: 'waiting',
     status: answered.wantsAuth ? AUTH_REQUIRED : 'input-required',

@@ -113,7 +113,8 @@ export function nodeContext(
 ): KeptContext | undefined {
   const { context, definition } = run;
   const config = definition.nodes.find(({ id }) => id === node.id)?.config;
-  if (node.type !== 'external' || node.index !== undefined || config?.['history'] === 'none') return undefined;
+  const hasHistory = node.index === undefined && config?.['history'] !== 'none';
+  if (node.type !== 'external' || !hasHistory) return undefined;
   const { taskId, call, signal } = context;
   const { tenant, owner } = call.scope;
   const part = partOf(run);

@@ -150,7 +150,8 @@ export class RunCalls {
    * whose protocol is known to support no such poll.
    */
   nextLookJob({ node, ending, url, taskId = node.taskId }: ChildUpdate): Job | undefined {
-    if (ending?.kind !== 'waiting' || node.type !== 'external' || taskId === undefined) return undefined;
+    const isRemoteQuestion = ending?.kind === 'waiting' && node.type === 'external';
+    if (!isRemoteQuestion || taskId === undefined) return undefined;
     const { context } = this.run;
     const { credential, protocol } = this.externalCall(node);
     if (protocol !== undefined) return undefined;

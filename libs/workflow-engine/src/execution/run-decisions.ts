@@ -212,7 +212,8 @@ export class RunDecisions {
     });
     for (const { node, errors } of choices) yield* edgeErrors(reference, node, errors);
     const [wrong] = choices.flatMap(({ errors }) => errors);
-    if (wrong && failure === undefined && reason !== 'failure')
+    const hasFailed = failure !== undefined || reason === 'failure';
+    if (wrong && !hasFailed)
       return yield* this.loopEnded(loop, 'failure', { kind: 'expression', error: wrong.message });
     yield* this.emptiedResults(loop);
     const taken = choices.length > 0 && { taken: choices.flatMap((choice) => [...choice.taken]) };

@@ -407,8 +407,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     for (let news: WakeUp | undefined = first; news !== undefined; news = this.inbox.pollItem()) {
       if (typeof news === 'string') continue;
       const { node, attempt } = news;
-      // The call was given up meanwhile.
-      if (node.status !== 'running' || node.waitsFor !== undefined || node.attempts !== attempt) continue;
+      if (!isCurrentAttempt(node, attempt)) continue;
       yield* this.applyUpdate(news);
       if (this.state.getInstance(node.instance).status === 'failed') return;
       if (pace.isDue) await pace.yieldTurn();
@@ -544,4 +543,9 @@ export class WorkflowRun extends DurableExecution<RunState> {
     const whole = { ...run, room: this.room, newPace: this.newPace };
     return new RunCalls(services, whole, (news) => this.inbox.putItem(news));
   }
+}
+
+/** True if an attempt of a node is the one under way. The call of any other attempt was given up. */
+function isCurrentAttempt({ status, waitsFor, attempts }: NodeInstance, attempt: number): boolean {
+  return status === 'running' && waitsFor === undefined && attempts === attempt;
 }

@@ -6,7 +6,7 @@ import type { OriginResult, ReusedResult } from '../execution/run-ending.js';
 import type { RerunOrigin } from '../execution/run-services.js';
 import { messageParts, nodeContent } from '../messages/node-message.js';
 import { expressionRun, RunEvaluation } from '../messages/run-evaluation.js';
-import type { NodeInstance } from '../state/node-instance.js';
+import { isRepeated, type NodeInstance } from '../state/node-instance.js';
 import type { RerunRequest } from '../state/run-metadata.js';
 import { RunState } from '../state/run-state.js';
 import { loopEnded, nodeCompleted, nodeError, nodeReused } from '../state/run-steps.js';
@@ -174,9 +174,9 @@ export class ReusedResults {
   findReusableResult(node: NodeInstance): ReusedResult | undefined {
     const { origin, results, anew } = this.source;
     const result = results.findResult(node.instance);
-    if (result === undefined || anew.has(node) || this.comesAfterAnew(node) || !this.isUnchanged(node))
-      return undefined;
-    return { origin, ...result };
+    if (result === undefined || anew.has(node)) return undefined;
+    const isReusable = !this.comesAfterAnew(node) && this.isUnchanged(node);
+    return isReusable ? { origin, ...result } : undefined;
   }
 
   /** True for a node of `onExit` after any other node has run: it may have another outcome to report. */
@@ -186,11 +186,12 @@ export class ReusedResults {
     return [...instances.values()].some((it) => it.attempts > 0 && !graph.exits.has(it.id));
   }
 
-  private isUnchanged({ id, path, list }: NodeInstance): boolean {
+  private isUnchanged(instance: NodeInstance): boolean {
+    const { id } = instance;
     const { compared } = this.source;
     if (compared === undefined) return true;
     const { before, now } = compared;
-    if (path.length > 0 || list !== undefined || !before.graph.has(id)) return false;
+    if (isRepeated(instance) || !before.graph.has(id)) return false;
     const [then, node] = [before.graph.node(id), now.graph.node(id)];
     if (node.each !== undefined || !isDeepStrictEqual(omitPosition(then), omitPosition(node))) return false;
     return isFedAlike(id, before.graph, now.graph) && this.isAfterReused(id) && isSentAlike(then, node, compared);

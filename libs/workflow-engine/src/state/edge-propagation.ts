@@ -99,15 +99,16 @@ export class EdgePropagation {
     const { inner, loop, scope } = run;
     if (inner === undefined || loop === undefined) return;
     const isHandled = failure !== undefined && this.failLast(run, inner, failure, taken);
+    const unhandled = isHandled ? undefined : failure;
     for (const edge of run.unit.outgoing) {
       const source = inner.latestOf(edge.from);
       if (source === undefined || scope.edgeState(edge) !== 'undecided') continue;
       this.resolveEdge(scope, edge, stateAfter(source, edge, taken), source.damage);
     }
     this.finishUnit(run, loop.reason === 'failure' || failure ? 'failed' : 'completed');
-    if (failure && !isHandled && !leadsOut(run, failure)) this.stopAt(run, failure);
+    if (unhandled && !leadsOut(run, unhandled)) this.stopAt(run, unhandled);
     this.flushResolved();
-    if (failure && !isHandled && !failure.isAbsorbed) this.reachEnd(failure);
+    if (unhandled && !unhandled.isAbsorbed) this.reachEnd(unhandled);
   }
 
   /** @returns true if an edge handles the failure */
@@ -303,7 +304,8 @@ export function listEdgeChoices(
   outcome: ChoosingOutcome,
 ): readonly GraphEdge[] | undefined {
   const unit = graph.regions.findUnit(node.id);
-  if (unit === undefined || node.list !== undefined || !graph.hasChoice(node.id)) return undefined;
+  const hasChoice = unit !== undefined && node.list === undefined && graph.hasChoice(node.id);
+  if (!hasChoice) return undefined;
   // Edges that handle a failure are taken at once, even out of a loop. All others leave a loop at its end.
   const edges = outcome === 'failed' ? [...unit.outgoing, ...unit.leaving] : unit.outgoing;
   return edges.filter((edge) => isFor(edge, outcome));

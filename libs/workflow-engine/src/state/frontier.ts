@@ -56,6 +56,15 @@ export function isOwn({ type }: Pick<NodeInstance, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
+/** True if the attempt of a node is under way: the node runs, and waits neither for a time nor for its list. */
+function isUnderWay({ status, waitsFor, each }: NodeInstance): boolean {
+  return status === 'running' && waitsFor === undefined && each === undefined;
+}
+
+function isEndedEntry(entry: NodeInstance): entry is NodeInstance & { status: 'completed' | 'failed' | 'canceled' } {
+  return entry.status === 'completed' || entry.status === 'failed' || entry.status === 'canceled';
+}
+
 /**
  * Tracks the instances of a run by state. A change costs what changes, a query what it returns; lists are in the order
  * of the definition.
@@ -129,7 +138,7 @@ export class NodeSets {
     moved.status = status;
     this.byStatus[status].add(node);
     if (status !== 'running' && status !== 'input-required') this.withdrawn.delete(node);
-    if (status !== 'running' || node.waitsFor !== undefined || node.each !== undefined) return;
+    if (!isUnderWay(node)) return;
     this.busy.add(node);
     if (node.messageId === undefined && !isOwn(node)) this.unannounced.add(node);
   }
@@ -213,8 +222,7 @@ export class Lists {
     const { list } = entry;
     if (list?.each === undefined) return;
     const { each } = list;
-    if (entry.status === 'completed' || entry.status === 'failed' || entry.status === 'canceled')
-      each[entry.status] += 1;
+    if (isEndedEntry(entry)) each[entry.status] += 1;
     if (entry.status === 'failed') each.firstFailed ??= entry;
     const tolerates = this.nodeOf(list.id).each?.onFailure === 'collect';
     if (entry.status === 'failed' && !tolerates) this.closeList(list);

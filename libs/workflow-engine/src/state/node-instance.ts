@@ -107,6 +107,11 @@ export interface NodeInstance {
   finishedAt?: string;
 }
 
+/** True if a node may have several such instances: in a loop, or for the entries of a list. */
+export function isRepeated({ path, list }: NodeInstance): boolean {
+  return path.length > 0 || list !== undefined;
+}
+
 /** Progress of a node with the list that it processes. */
 export interface EachRun {
   /** The list; absent before `each.started` and after the node has ended. */

@@ -70,7 +70,8 @@ function planOutcome(plan: Plan, outcome: RunOutcome | undefined, state?: RunSta
   const { stop, report, decide, fire, start } = plan;
   if ([stop, report, decide, fire, start].some((list) => list.length > 0) || outcome === undefined) return plan;
   const isLast = outcome === 'completed' || outcome === 'failed';
-  if (state && isLast && state.graph.exits.size > 0) return { ...plan, decide: [{ kind: 'ending', outcome }] };
+  const hasExits = state !== undefined && state.graph.exits.size > 0;
+  if (isLast && hasExits) return { ...plan, decide: [{ kind: 'ending', outcome }] };
   return { ...plan, outcome };
 }
 

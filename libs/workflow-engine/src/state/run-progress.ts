@@ -127,8 +127,8 @@ export class RunProgress {
 
   cancelNode(node: NodeInstance): void {
     const isWithdrawn = this.frontier.sets.withdrawn.has(node);
-    if (!isWithdrawn && !this.frontier.isFailingFast && this.frontier.ending === undefined)
-      this.frontier.isCancelBegun = true;
+    const isEnding = this.frontier.isFailingFast || this.frontier.ending !== undefined;
+    if (!isWithdrawn && !isEnding) this.frontier.isCancelBegun = true;
     const unit = this.closeNode(node, 'canceled');
     if (unit === undefined) return;
     if (isWithdrawn) this.settlement.cancelUnit(unit);

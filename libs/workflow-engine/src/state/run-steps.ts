@@ -198,7 +198,8 @@ export const a2aSending = new NodeStep<SendingPayload>(
     delete node.answer;
     delete node.answered;
     if (answeredBy !== undefined) node.answer = userMessage(parts, { messageId, metadata: { [NODE_KEY]: node.id } });
-    if (taskId === undefined || answeredBy !== undefined || run.received === undefined) return;
+    const forwardsAnswer = taskId !== undefined && answeredBy === undefined;
+    if (!forwardsAnswer || run.received === undefined) return;
     node.answer = run.received;
     node.answered = { question, wantsAuth };
     run.undelivered = false;

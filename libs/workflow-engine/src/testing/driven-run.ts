@@ -1,7 +1,6 @@
 import { RemoteContexts, type RemoteTalk, talkKey } from '#libs/durable';
 import {
   CallChains,
-  endsTurn,
   ExecutionInterrupted,
   type RequestContext,
   TaskCanceled,
@@ -23,6 +22,7 @@ import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import {
   ANONYMOUS_SCOPE,
   applyTaskEvent,
+  endsTurn,
   eventsAfter,
   FoldMemory,
   placeOfEvent,

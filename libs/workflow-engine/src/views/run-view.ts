@@ -17,13 +17,14 @@ import { messageParts, nodeContent } from '../messages/node-message.js';
 import { expressionRun, RunEvaluation } from '../messages/run-evaluation.js';
 import { FailedExpression } from '../messages/run-expressions.js';
 import { isOwn } from '../state/frontier.js';
-import type {
-  CanceledChild,
-  NodeInstance,
-  NodeStatus,
-  RunError,
-  RunStatus,
-  SkipReason,
+import {
+  type CanceledChild,
+  isRepeated,
+  type NodeInstance,
+  type NodeStatus,
+  type RunError,
+  type RunStatus,
+  type SkipReason,
 } from '../state/node-instance.js';
 import { readRunMetadata } from '../state/run-metadata.js';
 import { instanceOf } from '../state/run-progress.js';
@@ -98,8 +99,9 @@ export function instanceCounts(run: Pick<RunState, 'instances'>): ReadonlyMap<st
     if (number > 0) count[status] = (count[status] ?? 0) + number;
     counts.set(id, count);
   };
-  for (const { id, each, list, path, status, origin } of run.instances.values()) {
-    if (each === undefined && (path.length > 0 || list !== undefined)) addCount(id, status, 1);
+  for (const instance of run.instances.values()) {
+    const { id, each, status, origin } = instance;
+    if (each === undefined && isRepeated(instance)) addCount(id, status, 1);
     // Entries that were not reached have no instance.
     const isKnown = each !== undefined && (each.total > 0 || (status === 'completed' && origin === undefined));
     if (isKnown) addCount(id, status === 'running' ? 'pending' : 'skipped', each.total - each.runs.length);
