@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ContentTooLarge, isActiveState, type Message, statusUpdate, type Task, type TaskState } from '#libs/protocol';
+import { ContentTooLarge, isActiveState, type Message, statusUpdate, type Task } from '#libs/protocol';
 import { withinTime } from '#libs/service';
 import {
   ClaimLost,
