@@ -323,7 +323,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
 
 /** Attaches the WebSocket of the event gateway, which handles upgrades itself (ADR 41). */
 function serveSockets(app: NestFastifyApplication): void {
-  const sockets = app.get(GatewaySocket, { strict: false });
+  const sockets = app.get(GatewaySocket);
   app.useWebSocketAdapter(new GatewayAdapter(sockets));
   sockets.attachTo(app.getHttpServer());
 }
@@ -331,11 +331,11 @@ function serveSockets(app: NestFastifyApplication): void {
 /** Registers A2A and MCP, whose routes are not controllers (ADR 4). */
 function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, bodyTurn: BodyTurn): void {
   const fastify = app.getHttpAdapter().getInstance();
-  const handler = app.get(RequestHandler, { strict: false });
+  const handler = app.get(RequestHandler);
   const address = app.get(ServiceAddress);
   const a2a = registerA2aRoutes(fastify, {
     handler,
-    catalog: app.get(AgentCatalog, { strict: false }),
+    catalog: app.get(AgentCatalog),
     address,
     jsonMembers: content.jsonMembers,
     bodyTurn,
@@ -343,8 +343,8 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, 
   const mcp = registerMcpRoutes(fastify, {
     handler,
     address,
-    tasks: app.get(TaskStore, { strict: false }),
-    questions: app.get(TaskQuestions, { strict: false }),
+    tasks: app.get(TaskStore),
+    questions: app.get(TaskQuestions),
     jsonMembers: content.jsonMembers,
     ...(auth.jwt && { issuer: auth.jwt.issuer }),
   });

@@ -3,15 +3,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
-import {
-  AgentCatalog,
-  ChildEndings,
-  ExecutorModule,
-  NodeTypes,
-  type ServedAgent,
-  TaskRecovery,
-  UnknownAgent,
-} from '#libs/executor';
+import { AgentCatalog, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { OutboundModule } from '#libs/http-client';
 import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http-server';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
@@ -19,7 +11,7 @@ import { ConfiguredModelsModule, Models } from '#libs/models';
 import { AgentMemory, AgentNode, BuiltInTools, NodeTypeRegistry, ScriptNode, ToolRegistry } from '#libs/nodes';
 import { PostgresModule, SecretBox } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
-import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
+import { PUSH_MIGRATIONS } from '#libs/push';
 import { AppConfig, ServiceModule } from '#libs/service';
 import { TASK_MIGRATIONS, TasksModule, TaskStore } from '#libs/tasks';
 import { TracingModule } from '#libs/tracing';
@@ -66,11 +58,13 @@ export interface ProgramServices {
 /** Creates the one agent of a process. */
 export type AgentMaker = (services: ProgramServices) => ServedAgent;
 
+/** Provides the catalog to all modules. */
 @Module({})
 class CatalogModule {
   static forAgent(make: AgentMaker): DynamicModule {
     return {
       module: CatalogModule,
+      global: true,
       imports: [ConfiguredModelsModule, TasksModule],
       providers: [
         { provide: NodeTypes, inject: [AppConfig, Models, TaskStore], useFactory: nodeTypes },
@@ -95,11 +89,11 @@ const MIGRATIONS = [
 ];
 
 /** Module of a stand-alone agent. */
-@Module({})
+@Module({
+  providers: [GrpcServer, { provide: APP_FILTER, useClass: RefusalFilter }],
+})
 export class AgentModule {
   static forAgent(config: AppConfig, make: AgentMaker): DynamicModule {
-    const catalog = CatalogModule.forAgent(make);
-    const executor = { module: ExecutorModule, imports: [catalog], providers: [ChildEndings], exports: [catalog] };
     return {
       module: AgentModule,
       imports: [
@@ -110,10 +104,9 @@ export class AgentModule {
         TracingModule,
         HttpModule,
         AccessModule,
-        executor,
-        A2aServerModule.withImports(executor, PushModule.withoutApi(TasksModule)),
+        A2aServerModule,
+        CatalogModule.forAgent(make),
       ],
-      providers: [GrpcServer, TaskRecovery, { provide: APP_FILTER, useClass: RefusalFilter }],
     };
   }
 }

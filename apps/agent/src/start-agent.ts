@@ -93,8 +93,8 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   admitBodies(fastify, app.get(InFlight), bodyLimit, refused);
   app.get(FrameRoom).serveStreams(app.getHttpServer(), scopeOf);
   const routes = registerA2aRoutes(fastify, {
-    handler: app.get(RequestHandler, { strict: false }),
-    catalog: app.get(AgentCatalog, { strict: false }),
+    handler: app.get(RequestHandler),
+    catalog: app.get(AgentCatalog),
     address: app.get(ServiceAddress),
     jsonMembers: config.content.jsonMembers,
     bodyTurn: (...body) => turns.readBody(...body),

@@ -28,4 +28,4 @@ export {
 } from './request-signers.js';
 export { sseEvents } from './sse-events.js';
 export { StoppableTimer } from './call-deadlines.js';
-export { HttpAgentDirectory, type LocalAgents } from './http-agent-directory.js';
+export { HttpAgentDirectory } from './http-agent-directory.js';

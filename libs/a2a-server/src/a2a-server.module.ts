@@ -1,7 +1,8 @@
-import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata } from '@nestjs/common';
+import { type FactoryProvider, Module } from '@nestjs/common';
 import { Authentication } from '#libs/access';
+import { ExecutorModule } from '#libs/executor';
 import { ServiceAddress, SigningKeys } from '#libs/http-server';
-import { PushConfigs } from '#libs/push';
+import { PushModule } from '#libs/push';
 import { AppConfig } from '#libs/service';
 import { cardSecurity } from './cards/agent-card.js';
 import { CardSigner, ServedCards } from './cards/served-cards.js';
@@ -10,39 +11,24 @@ import { RequestHandler } from './request-handler.js';
 
 const CARDS: FactoryProvider<ServedCards> = {
   provide: ServedCards,
-  inject: [
-    AppConfig,
-    ServiceAddress,
-    SigningKeys,
-    { token: Authentication, optional: true },
-    { token: PushConfigs, optional: true },
-  ],
-  useFactory: (
-    config: AppConfig,
-    address: ServiceAddress,
-    keys: SigningKeys,
-    authentication?: Authentication,
-    push?: PushConfigs,
-  ) =>
+  inject: [AppConfig, ServiceAddress, SigningKeys, Authentication],
+  useFactory: (config: AppConfig, address: ServiceAddress, keys: SigningKeys, authentication: Authentication) =>
     new ServedCards({
       address,
-      pushNotifications: push !== undefined,
-      security: authentication?.required ? cardSecurity(config.auth.mode) : undefined,
+      pushNotifications: true,
+      security: authentication.required ? cardSecurity(config.auth.mode) : undefined,
       signer: config.cards.signing ? new CardSigner(keys, address) : undefined,
       maxAgeMs: config.cards.maxAgeMs,
     }),
 };
 
-/** Operations of A2A as a Nest module. Its HTTP routes are Fastify's own: see registerA2aRoutes. */
-@Module({})
-export class A2aServerModule {
-  /** @param imports modules that export AgentCatalog, ExecutionRegistry, TaskStore and TaskFeed */
-  static withImports(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return {
-      module: A2aServerModule,
-      imports,
-      providers: [CARDS, RequestHandler, InProcessHandler],
-      exports: [RequestHandler, InProcessHandler],
-    };
-  }
-}
+/**
+ * Operations of A2A as a Nest module. Its HTTP routes are Fastify's own: see registerA2aRoutes. Requires the ground's
+ * modules, AccessModule and a global AgentCatalog. With a global RevisionClaims, other replicas may ask for revisions.
+ */
+@Module({
+  imports: [ExecutorModule, PushModule],
+  providers: [CARDS, RequestHandler, InProcessHandler],
+  exports: [RequestHandler, InProcessHandler],
+})
+export class A2aServerModule {}

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RequestSigners } from '#libs/a2a-client';
 import { CredentialStore, CredentialUse, SealCredentialsJob } from './credential-store.js';
@@ -15,16 +15,6 @@ import { StoredRequestSigners } from './stored-request-signers.js';
 })
 export class CredentialsModule {}
 
-/** Provides the management API of credentials. Needs JobsModule. */
-@Module({})
-export class CredentialsApiModule {
-  /** @param imports modules that provide CredentialNamers */
-  static withNamers(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return {
-      module: CredentialsApiModule,
-      imports: [CredentialsModule, ...imports],
-      controllers: [CredentialsController],
-      providers: [SealCredentialsJob],
-    };
-  }
-}
+/** Provides the management API of credentials. Needs JobsModule and a global CredentialNamers. */
+@Module({ imports: [CredentialsModule], controllers: [CredentialsController], providers: [SealCredentialsJob] })
+export class CredentialsApiModule {}

@@ -1,5 +1,4 @@
-import type { ModuleRef } from '@nestjs/core';
-import { AgentCatalog, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { type AgentCatalog, type ServedAgent, UnknownAgent } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http-server';
 import { AgentReferences } from './agent-references.js';
 
@@ -18,12 +17,11 @@ const catalog = {
     },
   }),
 };
-const modules = { get: (token: unknown) => (token === AgentCatalog ? catalog : undefined) } as unknown as ModuleRef;
 const address = {
   internalUrl: 'http://own',
   ownPath: (url: string) => (url.startsWith('http://own/a2a/') ? url.slice('http://own/a2a/'.length) : undefined),
 } as ServiceAddress;
-const references = new AgentReferences(modules, address);
+const references = referencesTo(catalog);
 
 const GOES_ON = new AbortController().signal;
 const NOBODY = 'there is no agent "nobody"';
@@ -91,11 +89,11 @@ describe('AgentReferences', () => {
       if (times !== 2) throw away;
       return { path };
     };
-    const modules = { get: () => ({ inTenant: () => ({ resolveAgent: resolve }) }) } as unknown as ModuleRef;
-    const called = new AgentReferences(modules, address).callTarget('w', 't', GOES_ON);
+    const catalog = { inTenant: () => ({ resolveAgent: resolve }) };
+    const called = referencesTo(catalog).callTarget('w', 't', GOES_ON);
     expect(await called.findTarget()).toMatchObject({ calledAgent: 'workflows/w' });
     expect(times).toBe(2);
-    const over = new AgentReferences(modules, address).callTarget('w', 't', AbortSignal.abort(new Error('over')));
+    const over = referencesTo(catalog).callTarget('w', 't', AbortSignal.abort(new Error('over')));
     await expect(over.findTarget()).rejects.toThrow('over');
   });
 
@@ -114,10 +112,15 @@ describe('AgentReferences', () => {
   });
 
   it('a fault of ours is no unknown agent', async () => {
-    const broken = {
-      get: () => ({ inTenant: () => ({ resolveAgent: async () => Promise.reject(new Error('a fault')) }) }),
-    };
-    const faulty = new AgentReferences(broken as unknown as ModuleRef, {} as ServiceAddress);
+    const faulty = referencesTo({
+      inTenant: () => ({ resolveAgent: async () => Promise.reject(new Error('a fault')) }),
+    });
     await expect(faulty.refuseUnknown([['first', 'w']], 't')).rejects.toThrow('a fault');
   });
 });
+
+function referencesTo(catalog: { inTenant(tenant: string): unknown }): AgentReferences {
+  const made = new AgentReferences(address);
+  made.setCatalog(catalog as AgentCatalog);
+  return made;
+}

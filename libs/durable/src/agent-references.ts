@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
-import { AgentCatalog, calledAgentOf, type SaidText, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { Injectable, Module } from '@nestjs/common';
+import { type AgentCatalog, calledAgentOf, type SaidText, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http-server';
 import { retryWhileUnreachable } from '#libs/postgres';
 import {
@@ -28,10 +27,15 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 export class AgentReferences {
   private catalog: AgentCatalog | undefined;
 
-  constructor(
-    private readonly modules: ModuleRef,
-    private readonly address: ServiceAddress,
-  ) {}
+  constructor(private readonly address: ServiceAddress) {}
+
+  /**
+   * Sets the catalog in which references are resolved. It is set after the construction, because the catalog depends on
+   * node types, and those on this class. Call it before the service listens.
+   */
+  setCatalog(catalog: AgentCatalog): void {
+    this.catalog = catalog;
+  }
 
   /**
    * Returns an agent's URL without a trailing slash, or the path of a local agent, as callers of the tenant see them.
@@ -159,12 +163,15 @@ export class AgentReferences {
     }
   }
 
-  /** Returns the tenant's catalog, looked up lazily: the catalog depends on node types, and those on this class. */
   private tenantCatalog(tenant: string): AgentCatalog {
-    this.catalog ??= this.modules.get<AgentCatalog>(AgentCatalog, { strict: false });
+    if (!this.catalog) throw new Error('AgentReferences has no catalog yet');
     return this.catalog.inTenant(tenant);
   }
 }
+
+/** Module that shares one AgentReferences. Needs HttpModule. */
+@Module({ providers: [AgentReferences], exports: [AgentReferences] })
+export class AgentReferencesModule {}
 
 function isUrl(reference: string): boolean {
   return /^https?:/i.test(reference);

@@ -29,6 +29,7 @@ export {
 } from './agent-call-spec.js';
 export {
   AgentReferences,
+  AgentReferencesModule,
   AgentTalks,
   type TalkOutcome,
   type TalkRequest,

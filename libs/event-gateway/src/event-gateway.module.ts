@@ -1,20 +1,19 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { TasksModule } from '#libs/tasks';
 import { EventGateway, GATEWAY_STREAMS, type GatewayStreams } from './event-gateway.js';
 import { EventsController, TaskLogController } from './events.controller.js';
 import { EventsGateway } from './socket/events.gateway.js';
 import { GatewaySocket } from './socket/gateway-socket.js';
 
-/** Provides the event gateway. No other module depends on it. */
-@Module({})
+/** Provides the event gateway. No other module depends on it. Needs the base modules and AccessModule. */
+@Module({
+  imports: [TasksModule],
+  controllers: [EventsController, TaskLogController],
+  providers: [EventGateway, GatewaySocket, EventsGateway],
+  exports: [GatewaySocket],
+})
 export class EventGatewayModule {
-  /** @param imports modules that provide CommitFeed and TaskLogPages */
-  static forStreams(streams: GatewayStreams, imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return {
-      module: EventGatewayModule,
-      imports,
-      controllers: [EventsController, TaskLogController],
-      providers: [EventGateway, GatewaySocket, EventsGateway, { provide: GATEWAY_STREAMS, useValue: streams }],
-      exports: [GatewaySocket],
-    };
+  static forStreams(streams: GatewayStreams): DynamicModule {
+    return { module: EventGatewayModule, providers: [{ provide: GATEWAY_STREAMS, useValue: streams }] };
   }
 }

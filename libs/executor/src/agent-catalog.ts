@@ -1,4 +1,4 @@
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   A2AError,
   type AgentSkill,
@@ -136,10 +136,6 @@ export class BuiltInAgents {
     return this.agents.get(path);
   }
 }
-
-/** Module that shares one BuiltInAgents between the built-in agents and the catalog. */
-@Module({ providers: [BuiltInAgents], exports: [BuiltInAgents] })
-export class BuiltInAgentsModule {}
 
 const GONE = 'The definition that this task was started with is gone';
 

@@ -1,6 +1,4 @@
-import { Module } from '@nestjs/common';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Database, serviceSecret } from '#libs/postgres';
 import {
   A2AError,
   canonicalJson,
@@ -167,19 +165,6 @@ function readLink(value: JsonValue): ChainLink | undefined {
     ? ({ root, task, caller, callee, signature } as unknown as ChainLink)
     : undefined;
 }
-
-/** CallChains with the secret that all replicas share. Needs PostgresModule. */
-@Module({
-  providers: [
-    {
-      provide: CallChains,
-      inject: [Database],
-      useFactory: async (database: Database) => new CallChains(await serviceSecret(database, 'hop-chain')),
-    },
-  ],
-  exports: [CallChains],
-})
-export class CallChainModule {}
 
 /** Budgets of calls that agents make on their own, one for each outermost Task. */
 export abstract class CallBudgets {

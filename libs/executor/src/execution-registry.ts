@@ -1,4 +1,4 @@
-import { Injectable, Logger, Module, Optional } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { NO_KEY, ReplicaLife, ReplicaSignals, retryWhileDatabaseDown } from '#libs/postgres';
 import {
   A2AError,
@@ -18,7 +18,6 @@ import {
   TaskFeed,
   TaskRecorder,
   type TaskRecording,
-  TasksModule,
   TaskStore,
 } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
@@ -447,13 +446,3 @@ export class ExecutionRegistry {
       throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
   }
 }
-
-/**
- * Executes agents. Needs TracingModule. TaskRecovery also needs the catalog of agents, so the application provides it.
- */
-@Module({
-  imports: [TasksModule],
-  providers: [ExecutionRegistry, TaskTracing],
-  exports: [ExecutionRegistry, TasksModule],
-})
-export class ExecutorModule {}

@@ -1,6 +1,4 @@
-import { Module } from '@nestjs/common';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Database, serviceSecret } from '#libs/postgres';
 import {
   A2AError,
   ContentTooLarge,
@@ -264,19 +262,6 @@ export class RevisionClaims {
 function claimRefused(): A2AError {
   return new A2AError('INVALID_REQUEST', { message: `${REVISION_CLAIM}: is not signed for this call, or has expired` });
 }
-
-/** RevisionClaims with the secret that all replicas share. Needs PostgresModule. */
-@Module({
-  providers: [
-    {
-      provide: RevisionClaims,
-      inject: [Database],
-      useFactory: async (database: Database) => new RevisionClaims(await serviceSecret(database, 'revision-claim')),
-    },
-  ],
-  exports: [RevisionClaims],
-})
-export class RevisionClaimModule {}
 
 /** Stores the large Parts of incoming Messages as files. */
 export class MessageFiles {

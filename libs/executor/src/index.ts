@@ -20,7 +20,6 @@ export {
   agentOrGone,
   agentToolEntries,
   BuiltInAgents,
-  BuiltInAgentsModule,
   checkMediaTypes,
   fittedParts,
   type ListedAgent,
@@ -37,7 +36,6 @@ export {
   type BrainstormEntry,
   CALL_CHAIN,
   CallBudgets,
-  CallChainModule,
   CallChains,
   calledAgentOf,
   type ChainLink,
@@ -68,12 +66,18 @@ export {
   ExecutionInterrupted,
   REVISION_CLAIM,
   REVISION_KEY,
-  RevisionClaimModule,
   RevisionClaims,
 } from './execution.js';
-export { ExecutionRegistry, ExecutorModule } from './execution-registry.js';
+export { ExecutionRegistry } from './execution-registry.js';
+export {
+  BuiltInAgentsModule,
+  CallChainModule,
+  ExecutorModule,
+  RevisionClaimModule,
+  WorkBudgetModule,
+} from './executor.module.js';
 export { LeftReplicas, TaskRecovery } from './task-recovery.js';
 export { isTaskBusy } from './task-claims.js';
 export { readIdempotencyKey } from './idempotent-requests.js';
 export { workLimits, type WorkPlace } from './work/node-room.js';
-export { type RunWork, WorkBudget, WorkBudgetModule } from './work/work-budget.js';
+export { type RunWork, WorkBudget } from './work/work-budget.js';

@@ -1,6 +1,8 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { ModelsModule } from '#libs/models';
+import { NodesModule } from '#libs/nodes';
 import { RemoteAgentsModule } from '#libs/remote-agents';
-import { WorkflowCheck } from '#libs/workflows';
+import { RunAgentsModule, WorkflowCheck } from '#libs/workflows';
 import { GenerateController } from './generate.controller.js';
 import { GenerationSlots } from './generation-limits.js';
 import { GenerationModels } from './generation-models.js';
@@ -8,15 +10,9 @@ import { Nameable } from './generation-prompt.js';
 import { WorkflowGenerator } from './workflow-generator.js';
 
 /** Workflow generation by models. Requires the ground's modules and McpClientModule. */
-@Module({})
-export class GenerationModule {
-  /** @param imports modules that export WorkflowStore, NodeTypes, ToolRegistry, Models and ModelStore */
-  static withImports(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return {
-      module: GenerationModule,
-      imports: [RemoteAgentsModule, ...imports],
-      controllers: [GenerateController],
-      providers: [GenerationModels, GenerationSlots, Nameable, WorkflowCheck, WorkflowGenerator],
-    };
-  }
-}
+@Module({
+  imports: [RemoteAgentsModule, RunAgentsModule, NodesModule, ModelsModule],
+  controllers: [GenerateController],
+  providers: [GenerationModels, GenerationSlots, Nameable, WorkflowCheck, WorkflowGenerator],
+})
+export class GenerationModule {}

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RequestSigners } from '#libs/a2a-client';
 import { OutboundHttp } from '#libs/http-client';
@@ -14,31 +14,25 @@ import { McpServers } from './servers/mcp-servers.js';
 
 /**
  * Provides the tools of MCP servers and the management API of the servers. Global: one import gives McpTools to all
- * nodes and McpServers to all other modules. Requires the ground's modules.
+ * nodes and McpServers to all other modules. Requires the ground's modules and a global RequestSigners.
  */
-@Module({})
-export class McpClientModule {
-  /** @param imports module that provides RequestSigners */
-  static withRequestSigners(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return {
-      module: McpClientModule,
-      global: true,
-      imports: [TypeOrmModule.forFeature([McpServerRow]), ...imports],
-      controllers: [McpServersController],
-      providers: [
-        McpServers,
-        ToolPins,
-        ToolWatch,
-        McpServerTools,
-        { provide: McpTools, useExisting: McpServerTools },
-        {
-          provide: McpConnections,
-          inject: [AppConfig, OutboundHttp, RequestSigners, Shutdown],
-          useFactory: (config: AppConfig, http: OutboundHttp, signers: RequestSigners, shutdown: Shutdown) =>
-            new McpConnections(config, http, signers, shutdown),
-        },
-      ],
-      exports: [McpTools, McpServers],
-    };
-  }
-}
+@Global()
+@Module({
+  imports: [TypeOrmModule.forFeature([McpServerRow])],
+  controllers: [McpServersController],
+  providers: [
+    McpServers,
+    ToolPins,
+    ToolWatch,
+    McpServerTools,
+    { provide: McpTools, useExisting: McpServerTools },
+    {
+      provide: McpConnections,
+      inject: [AppConfig, OutboundHttp, RequestSigners, Shutdown],
+      useFactory: (config: AppConfig, http: OutboundHttp, signers: RequestSigners, shutdown: Shutdown) =>
+        new McpConnections(config, http, signers, shutdown),
+    },
+  ],
+  exports: [McpTools, McpServers],
+})
+export class McpClientModule {}

@@ -1,12 +1,4 @@
-export {
-  coalesceText,
-  ConfiguredModels,
-  ECHO_MODEL,
-  Models,
-  StructuredAnswer,
-  type WantedModel,
-  wholeAnswer,
-} from './models.js';
+export { coalesceText, ECHO_MODEL, Models, StructuredAnswer, type WantedModel, wholeAnswer } from './models.js';
 export {
   type AssistantMessage,
   type Model,

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { FilesModule } from '#libs/files';
 import { ModelStore } from './model-store.js';
@@ -10,25 +10,14 @@ import { ConfiguredModels, Models, StoredModels } from './models.js';
 @Module({ providers: [{ provide: Models, useClass: ConfiguredModels }], exports: [Models] })
 export class ConfiguredModelsModule {}
 
-/** Provides all models, including stored ones. Requires the ground's modules. */
-@Module({})
-export class ModelsModule {
-  /** @param signers a module that exports RequestSigners */
-  static withSigners(signers: NonNullable<ModuleMetadata['imports']>[number]): DynamicModule {
-    return {
-      module: ModelsModule,
-      imports: [signers, FilesModule, TypeOrmModule.forFeature([ModelRow])],
-      providers: [ModelStore, ConfiguredModels, { provide: Models, useClass: StoredModels }],
-      exports: [Models, ModelStore],
-    };
-  }
-}
+/** Provides all models, including stored ones. Requires the ground's modules and a global RequestSigners. */
+@Module({
+  imports: [FilesModule, TypeOrmModule.forFeature([ModelRow])],
+  providers: [ModelStore, ConfiguredModels, { provide: Models, useClass: StoredModels }],
+  exports: [Models, ModelStore],
+})
+export class ModelsModule {}
 
-/** Provides the management API of models. */
-@Module({})
-export class ModelsApiModule {
-  /** @param imports ModelsModule, and the module that provides ModelNamers */
-  static withNamers(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return { module: ModelsApiModule, imports, controllers: [ModelsController] };
-  }
-}
+/** Provides the management API of models. Requires a global ModelNamers. */
+@Module({ imports: [ModelsModule], controllers: [ModelsController] })
+export class ModelsApiModule {}

@@ -1,4 +1,4 @@
-export { describedNodeTypes, NodesModule, placeholderService } from './nodes.module.js';
+export { describedNodeTypes, NodesModule, OTHER_NODE_TYPES, placeholderService } from './nodes.module.js';
 export type { NodeType } from '#libs/executor';
 export { NodeTypeRegistry } from './node-type-registry.js';
 export { AgentNode } from './agent/agent-node.js';

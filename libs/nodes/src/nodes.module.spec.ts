@@ -3,31 +3,32 @@ import { Test } from '@nestjs/testing';
 import { AgentDirectory } from '#libs/a2a-client';
 import { CallChains, NodeTypes } from '#libs/executor';
 import { OutboundHttp } from '#libs/http-client';
-import { ConfiguredModels, Models } from '#libs/models';
+import { ConfiguredModelsModule, Models, ModelsModule } from '#libs/models';
+import { ServiceAddress } from '#libs/http-server';
 import { SecretBox } from '#libs/postgres';
 import { AppConfig, Facts, loadConfig, Metrics } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
-import { NodesModule } from './nodes.module.js';
+import { NodesModule, OTHER_NODE_TYPES } from './nodes.module.js';
 import { ToolRegistry } from './tools/tool-registry.js';
-
-@Module({ providers: [{ provide: AgentDirectory, useValue: {} }], exports: [AgentDirectory] })
-class AgentsModule {}
 
 @Module({ providers: [{ provide: TaskStore, useValue: {} }], exports: [TaskStore] })
 class StoredTasks {}
 
 async function nodesWith(environment: Record<string, string>) {
   const config = loadConfig({ HOST: '127.0.0.1', ...environment });
-  const secrets = { provide: SecretBox, useValue: new SecretBox([Buffer.alloc(32)]) };
+  const ports = [
+    { provide: SecretBox, useValue: new SecretBox([Buffer.alloc(32)]) },
+    { provide: ServiceAddress, useValue: {} },
+    { provide: AgentDirectory, useValue: {} },
+    { provide: OTHER_NODE_TYPES, useValue: [] },
+  ];
+  const ground = [{ provide: AppConfig, useValue: config }, Facts, Metrics, OutboundHttp, ...ports];
   @Global()
-  @Module({
-    providers: [{ provide: AppConfig, useValue: config }, Facts, OutboundHttp, secrets],
-    exports: [AppConfig, Facts, OutboundHttp, SecretBox],
-  })
+  @Module({ providers: ground, exports: ground })
   class Ground {}
-  @Module({ providers: [Metrics, { provide: Models, useClass: ConfiguredModels }], exports: [Models] })
-  class ModelsModule {}
-  return Test.createTestingModule({ imports: [Ground, NodesModule.withAgents(AgentsModule, ModelsModule)] })
+  return Test.createTestingModule({ imports: [Ground, NodesModule] })
+    .overrideModule(ModelsModule)
+    .useModule(ConfiguredModelsModule)
     .overrideModule(TasksModule)
     .useModule(StoredTasks)
     .overrideProvider(CallChains)
@@ -38,7 +39,7 @@ async function nodesWith(environment: Record<string, string>) {
 describe('NodesModule', () => {
   it('knows the node types of the contract and the built-in tools', async () => {
     const module = await nodesWith({});
-    expect(module.get(NodeTypes, { strict: false }).names).toEqual([
+    expect(module.get(NodeTypes).names).toEqual([
       'input',
       'agent',
       'tool',
@@ -49,12 +50,12 @@ describe('NodesModule', () => {
       'wait',
       'human',
     ]);
-    expect(module.get(ToolRegistry, { strict: false }).names).toEqual(['current_time', 'calculator', 'http_get']);
+    expect(module.get(ToolRegistry).names).toEqual(['current_time', 'calculator', 'http_get']);
   });
 
   it('echoes without an LLM endpoint, and asks the endpoint where there is one', async () => {
     const model = async (environment: Record<string, string>) =>
-      (await nodesWith(environment)).get(Models, { strict: false }).defaultModel.name;
+      (await nodesWith(environment)).get(Models).defaultModel.name;
     expect(await model({})).toBe('echo');
     expect(await model({ LLM_BASE_URL: 'http://127.0.0.1:1/v1', LLM_MODEL: 'small' })).toBe('small');
   });

@@ -1,6 +1,6 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { AgentReferences, AgentTalks, RemoteContexts } from '#libs/durable';
+import { AgentReferences, AgentReferencesModule, AgentTalks, RemoteContexts } from '#libs/durable';
 import {
   BrainstormEntries,
   CallBudgets,
@@ -12,7 +12,7 @@ import {
 } from '#libs/executor';
 import { OutboundHttp } from '#libs/http-client';
 import { McpServerError, McpTools } from '#libs/mcp-client';
-import { Models } from '#libs/models';
+import { Models, ModelsModule } from '#libs/models';
 import { SecretBox } from '#libs/postgres';
 import { AppConfig, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
@@ -29,60 +29,43 @@ import { ToolNode } from './tool-node.js';
 import { Calculator, CurrentTime, HttpGet } from './tools/built-in-tools.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
-/** Node type of another library: its class, and the module that exports it. */
-export interface OtherNodeType {
-  from: DynamicModule;
-  type: Type<NodeType>;
-}
+/** Injection token of the node types of other libraries: `NodeType[]`. */
+export const OTHER_NODE_TYPES = Symbol('OTHER_NODE_TYPES');
 
-/** Provides the node types that a workflow may contain. Requires the ground's modules. */
-@Module({})
-export class NodesModule {
-  /**
-   * @param agents module that exports AgentDirectory
-   * @param models module that exports Models
-   * @param others node types of other libraries, and the modules that export them
-   */
-  static withAgents(
-    agents: Type | DynamicModule,
-    models: Type | DynamicModule,
-    ...others: OtherNodeType[]
-  ): DynamicModule {
-    return {
-      module: NodesModule,
-      imports: [agents, models, CallChainModule, TasksModule, ...others.map(({ from }) => from)],
-      providers: [
-        { provide: Plugins, inject: [AppConfig], useFactory: ({ plugins }: AppConfig) => Plugins.loadModules(plugins) },
-        PluginHandlers,
-        { provide: ToolRegistry, inject: [OutboundHttp, AppConfig, Plugins], useFactory: builtInTools },
-        {
-          provide: NodeTypes,
-          inject: [
-            AppConfig,
-            Models,
-            ToolRegistry,
-            TaskStore,
-            AgentDirectory,
-            CallChains,
-            SecretBox,
-            Plugins,
-            // Absent in a stand-alone agent.
-            { token: McpTools, optional: true },
-            { token: RemoteContexts, optional: true },
-            // Exported by the modules of other node types.
-            { token: AgentReferences, optional: true },
-            { token: CallBudgets, optional: true },
-            { token: AgentTalks, optional: true },
-            ...others.map(({ type }) => type),
-          ],
-          useFactory: nodeTypes,
-        },
+/**
+ * Provides the node types that a workflow may contain. Requires the ground's modules, a global AgentDirectory, and
+ * global OTHER_NODE_TYPES, which may come with the ports that are optional here.
+ */
+@Module({
+  imports: [AgentReferencesModule, CallChainModule, ModelsModule, TasksModule],
+  providers: [
+    { provide: Plugins, inject: [AppConfig], useFactory: ({ plugins }: AppConfig) => Plugins.loadModules(plugins) },
+    PluginHandlers,
+    { provide: ToolRegistry, inject: [OutboundHttp, AppConfig, Plugins], useFactory: builtInTools },
+    {
+      provide: NodeTypes,
+      inject: [
+        AppConfig,
+        Models,
+        ToolRegistry,
+        TaskStore,
+        AgentDirectory,
+        CallChains,
+        SecretBox,
+        Plugins,
+        AgentReferences,
+        OTHER_NODE_TYPES,
+        { token: McpTools, optional: true },
+        { token: RemoteContexts, optional: true },
+        { token: CallBudgets, optional: true },
+        { token: AgentTalks, optional: true },
       ],
-      // Exports the modules of other node types as well, for checks of definitions.
-      exports: [NodeTypes, ToolRegistry, ...others.map(({ from }) => from)],
-    };
-  }
-}
+      useFactory: nodeTypes,
+    },
+  ],
+  exports: [NodeTypes, ToolRegistry],
+})
+export class NodesModule {}
 
 function builtInTools(
   http: Pick<OutboundHttp, 'fetch'>,
@@ -104,20 +87,20 @@ function nodeTypes(
   models: Models,
   tools: ToolRegistry,
   tasks: TaskStore,
-  agents: AgentDirectory,
+  directory: AgentDirectory,
   chains: CallChains,
   secrets: SecretBox,
   plugins: Plugins,
-  mcp: McpTools | undefined,
-  contexts: RemoteContexts | undefined,
-  references: AgentReferences | undefined,
-  budgets: CallBudgets | undefined,
-  talks: AgentTalks | undefined,
-  ...others: NodeType[]
+  references: AgentReferences,
+  others: readonly NodeType[],
+  mcp?: McpTools,
+  contexts?: RemoteContexts,
+  budgets?: CallBudgets,
+  talks?: AgentTalks,
 ): NodeTypes {
   const entries = new ConversationEntries(chains);
-  const calledAgents: AgentToolServices | undefined = references && {
-    directory: agents,
+  const agents: AgentToolServices = {
+    directory,
     tasks,
     chains,
     references,
@@ -134,11 +117,11 @@ function nodeTypes(
       memory,
       entries,
       brainstorms,
-      ...(calledAgents && { agents: calledAgents }),
+      agents,
     }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
-    new ExternalNode(agents, chains, contexts),
+    new ExternalNode(directory, chains, contexts),
     new ScriptNode(content),
     new SetNode(content.renderedText),
     new WaitNode(),
@@ -170,12 +153,9 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
     placeholderService(),
     placeholderService(),
     plugins,
-    servers,
-    undefined,
     placeholderService(),
-    undefined,
-    undefined,
-    ...others,
+    others,
+    servers,
   );
 }
 

@@ -1,4 +1,5 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { TasksModule } from '#libs/tasks';
 import { DeliveriesController } from './deliveries.controller.js';
 import { DeliveryLedger } from './delivery-ledger.js';
 import { DeliveryStore } from './delivery-store.js';
@@ -14,36 +15,29 @@ import { PushSecretBox, SealSecretsJob } from './push-secrets.js';
 import { PushWaker } from './push-waker.js';
 
 /** Provides push notifications of Tasks. Needs the modules of the ground layer. */
-@Module({})
-export class PushModule {
-  /** Includes the management API of deliveries. @param imports modules that provide TaskStore and TaskRetention */
-  static withApi(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return { ...PushModule.withoutApi(...imports), controllers: [DeliveriesController] };
-  }
+@Module({
+  imports: [TasksModule],
+  providers: [
+    { provide: PushConfigs, useClass: PostgresPushConfigs },
+    PushSessions,
+    PushQueues,
+    PushRepeats,
+    DeliveryStore,
+    DeliveryLedger,
+    PushSecretBox,
+    SealSecretsJob,
+    NotificationSigner,
+    NotificationSender,
+    PushDeliveries,
+    PushDispatcher,
+    PushWaker,
+    PushJobs,
+    PushRevival,
+  ],
+  exports: [PushConfigs, DeliveryLedger],
+})
+export class PushModule {}
 
-  /** Includes the notifications without an API. @param imports modules that provide TaskStore and TaskRetention */
-  static withoutApi(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return {
-      module: PushModule,
-      imports,
-      providers: [
-        { provide: PushConfigs, useClass: PostgresPushConfigs },
-        PushSessions,
-        PushQueues,
-        PushRepeats,
-        DeliveryStore,
-        DeliveryLedger,
-        PushSecretBox,
-        SealSecretsJob,
-        NotificationSigner,
-        NotificationSender,
-        PushDeliveries,
-        PushDispatcher,
-        PushWaker,
-        PushJobs,
-        PushRevival,
-      ],
-      exports: [PushConfigs],
-    };
-  }
-}
+/** Provides the management API of deliveries. Needs AccessModule. */
+@Module({ imports: [PushModule], controllers: [DeliveriesController] })
+export class PushApiModule {}

@@ -1,6 +1,7 @@
-import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
-import { Processes, ProcessStreams, RemoteContexts } from '#libs/durable';
-import { AgentCatalog, BuiltInAgentsModule, CallChainModule, WorkBudgetModule } from '#libs/executor';
+import { Module } from '@nestjs/common';
+import { AgentReferences, AgentReferencesModule, Processes, ProcessStreams, RemoteContexts } from '#libs/durable';
+import { AgentCatalog, BuiltInAgentsModule, CallChainModule, ExecutorModule, WorkBudgetModule } from '#libs/executor';
+import { TasksModule } from '#libs/tasks';
 import { CancelOutcomes, RerunOrigins, RunChildStore, RunFolds } from '#libs/workflow-engine';
 import { ApplyController, WorkflowApply } from './api/apply.controller.js';
 import { ExpressionsController } from './api/expressions.controller.js';
@@ -35,98 +36,83 @@ import {
 import { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 import { WorkflowStore } from './storage/workflow-store.js';
 
-/** Provides the executors of runs, including runs of nodes. Needs the modules of the `ground` layer. */
-@Module({})
-export class RunAgentsModule {
-  /** @param agents modules that export AgentDirectory, TaskStore and TaskRetention */
-  static withAgents(...agents: (DynamicModule | Type)[]): DynamicModule {
-    return {
-      module: RunAgentsModule,
-      imports: [CallChainModule, WorkBudgetModule, ...agents],
-      providers: [
-        { provide: WorkflowStore, useClass: PostgresWorkflowStore },
-        { provide: RunChildStore, useClass: PostgresRunChildStore },
-        { provide: RemoteContexts, useClass: PostgresRemoteContexts },
-        { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
-        { provide: RerunOrigins, useClass: StoredRerunOrigins },
-        RunFolds,
-        WorkflowExecutors,
-        ChildRunNode,
-      ],
-      exports: [
-        WorkflowStore,
-        RunChildStore,
-        RemoteContexts,
-        CancelOutcomes,
-        RerunOrigins,
-        RunFolds,
-        WorkflowExecutors,
-        ChildRunNode,
-      ],
-    };
-  }
-}
+/**
+ * Provides the executors of runs, including runs of nodes. Needs the modules of the `ground` layer and a global
+ * AgentDirectory.
+ */
+@Module({
+  imports: [CallChainModule, WorkBudgetModule, TasksModule],
+  providers: [
+    { provide: WorkflowStore, useClass: PostgresWorkflowStore },
+    { provide: RunChildStore, useClass: PostgresRunChildStore },
+    { provide: RemoteContexts, useClass: PostgresRemoteContexts },
+    { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
+    { provide: RerunOrigins, useClass: StoredRerunOrigins },
+    RunFolds,
+    WorkflowExecutors,
+    ChildRunNode,
+  ],
+  exports: [
+    WorkflowStore,
+    RunChildStore,
+    RemoteContexts,
+    CancelOutcomes,
+    RerunOrigins,
+    RunFolds,
+    WorkflowExecutors,
+    ChildRunNode,
+  ],
+})
+export class RunAgentsModule {}
 
-/** Provides workflows and their agents. Needs the modules of the `ground` layer. */
-@Module({})
+/** Provides workflows and their agents. Needs what RunAgentsModule needs, and a global NodeTypes. */
+@Module({
+  imports: [RunAgentsModule, AgentReferencesModule, BuiltInAgentsModule, TasksModule],
+  providers: [
+    CancelRetries,
+    RunWaking,
+    RemoteLooks,
+    { provide: RemoteLookStore, useClass: PostgresRemoteLookStore },
+    RevisionPurge,
+    CatalogServices,
+    { provide: AgentCatalog, useClass: WorkflowCatalog },
+  ],
+  exports: [AgentCatalog],
+})
 export class WorkflowAgentsModule {
-  /** @param agents modules that export NodeTypes, RunAgentsModule's exports, and what these need */
-  static withAgents(...agents: (DynamicModule | Type)[]): DynamicModule {
-    return {
-      module: WorkflowAgentsModule,
-      imports: [BuiltInAgentsModule, ...agents],
-      providers: [
-        CancelRetries,
-        RunWaking,
-        RemoteLooks,
-        { provide: RemoteLookStore, useClass: PostgresRemoteLookStore },
-        RevisionPurge,
-        CatalogServices,
-        { provide: AgentCatalog, useClass: WorkflowCatalog },
-      ],
-      exports: [AgentCatalog, ...agents],
-    };
+  constructor(references: AgentReferences, catalog: AgentCatalog) {
+    references.setCatalog(catalog);
   }
 }
 
-/** The management API of workflows and runs. */
-@Module({})
-export class WorkflowsModule {
-  /**
-   * @param executor the ExecutorModule over WorkflowAgentsModule
-   * @param tools modules that provide ToolServers; without it, names of MCP servers are not looked up
-   */
-  static withExecutor(executor: DynamicModule, ...tools: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-    return {
-      module: WorkflowsModule,
-      imports: [executor, ...tools],
-      controllers: [
-        WorkflowsController,
-        ApplyController,
-        WorkflowRevisionsController,
-        WorkflowRunsController,
-        WorkflowSchemaController,
-        ExpressionsController,
-        RunsController,
-        QuestionsController,
-      ],
-      providers: [
-        WorkflowCheck,
-        WorkflowApply,
-        WorkflowPages,
-        Processes,
-        ProcessStreams,
-        Runs,
-        Reruns,
-        RunList,
-        RunAnswers,
-        RunInbox,
-        RunMetrics,
-        FailedRuns,
-        RequestBodies,
-        RemoteChildren,
-      ],
-      exports: [executor],
-    };
-  }
-}
+/** The management API of workflows and runs. Needs a global AgentCatalog, NodeTypes and ToolServers. */
+@Module({
+  imports: [ExecutorModule, RunAgentsModule, AgentReferencesModule],
+  controllers: [
+    WorkflowsController,
+    ApplyController,
+    WorkflowRevisionsController,
+    WorkflowRunsController,
+    WorkflowSchemaController,
+    ExpressionsController,
+    RunsController,
+    QuestionsController,
+  ],
+  providers: [
+    WorkflowCheck,
+    WorkflowApply,
+    WorkflowPages,
+    Processes,
+    ProcessStreams,
+    Runs,
+    Reruns,
+    RunList,
+    RunAnswers,
+    RunInbox,
+    RunMetrics,
+    FailedRuns,
+    RequestBodies,
+    RemoteChildren,
+  ],
+})
+export class WorkflowsModule {}

@@ -1,12 +1,13 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { AgentReferences, AgentTalks, Processes, ProcessStreams } from '#libs/durable';
+import { AgentReferences, AgentReferencesModule, AgentTalks, Processes, ProcessStreams } from '#libs/durable';
 import {
   BuiltInAgents,
   BuiltInAgentsModule,
   CallBudgets,
   CallChainModule,
   CallChains,
+  ExecutorModule,
   type ServedAgent,
 } from '#libs/executor';
 import { TaskFeed, TasksModule, TaskStore } from '#libs/tasks';
@@ -25,32 +26,25 @@ import { Conversations } from './conversations.js';
 const SERVICES = Symbol('ConversationServices');
 const AGENT = Symbol('ConversationAgent');
 
-/** Conversations as an agent and a node type. Requires the ground's modules, and an AgentCatalog in the application. */
-@Module({})
-export class ConversationAgentModule {
-  /** @param agents module that exports AgentDirectory */
-  static withAgents(agents: Type | DynamicModule): DynamicModule {
-    return {
-      module: ConversationAgentModule,
-      imports: [agents, TasksModule, BuiltInAgentsModule, CallChainModule],
-      providers: [
-        AgentReferences,
-        { provide: ConversationCommands, useClass: PostgresConversationCommands },
-        { provide: ConversationBudgets, useClass: PostgresConversationBudgets },
-        {
-          provide: SERVICES,
-          inject: [AgentDirectory, AgentReferences, TaskStore, ConversationCommands, CallChains, ConversationBudgets],
-          useFactory: servicesOf,
-        },
-        { provide: ConversationNode, inject: [SERVICES], useFactory: nodeOf },
-        { provide: CallBudgets, inject: [ConversationBudgets], useFactory: callBudgetsOf },
-        { provide: AgentTalks, inject: [AgentReferences, CallChains, TaskFeed, TaskStore], useFactory: talksOf },
-        { provide: AGENT, inject: [BuiltInAgents, SERVICES], useFactory: publishConversationAgent },
-      ],
-      exports: [ConversationCommands, ConversationNode, AgentReferences, AgentTalks, CallBudgets],
-    };
-  }
-}
+/** Conversations as an agent and a node type. Requires the ground's modules, and a global AgentDirectory. */
+@Module({
+  imports: [AgentReferencesModule, TasksModule, BuiltInAgentsModule, CallChainModule],
+  providers: [
+    { provide: ConversationCommands, useClass: PostgresConversationCommands },
+    { provide: ConversationBudgets, useClass: PostgresConversationBudgets },
+    {
+      provide: SERVICES,
+      inject: [AgentDirectory, AgentReferences, TaskStore, ConversationCommands, CallChains, ConversationBudgets],
+      useFactory: servicesOf,
+    },
+    { provide: ConversationNode, inject: [SERVICES], useFactory: nodeOf },
+    { provide: CallBudgets, inject: [ConversationBudgets], useFactory: callBudgetsOf },
+    { provide: AgentTalks, inject: [AgentReferences, CallChains, TaskFeed, TaskStore], useFactory: talksOf },
+    { provide: AGENT, inject: [BuiltInAgents, SERVICES], useFactory: publishConversationAgent },
+  ],
+  exports: [ConversationCommands, ConversationNode, AgentTalks, CallBudgets],
+})
+export class ConversationAgentModule {}
 
 function servicesOf(
   directory: AgentDirectory,
@@ -82,20 +76,10 @@ function publishConversationAgent(own: BuiltInAgents, services: ConversationServ
   return agent;
 }
 
-/** Management API of conversations, and of a person's messages to an agent elsewhere. */
-@Module({})
-export class ConversationsModule {
-  /**
-   * @param executor ExecutorModule over the catalog
-   * @param agent ConversationAgentModule
-   * @param agents module that exports AgentDirectory
-   */
-  static withExecutor(executor: DynamicModule, agent: DynamicModule, agents: Type | DynamicModule): DynamicModule {
-    return {
-      module: ConversationsModule,
-      imports: [executor, agent, agents],
-      controllers: [ConversationsController, AgentMessagesController],
-      providers: [Processes, ProcessStreams, Conversations, ConversationWaking],
-    };
-  }
-}
+/** Management API of conversations, and of a person's messages to an agent elsewhere. Requires a global AgentCatalog. */
+@Module({
+  imports: [ExecutorModule, ConversationAgentModule],
+  controllers: [ConversationsController, AgentMessagesController],
+  providers: [Processes, ProcessStreams, Conversations, ConversationWaking],
+})
+export class ConversationsModule {}

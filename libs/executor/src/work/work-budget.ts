@@ -1,4 +1,3 @@
-import { Module } from '@nestjs/common';
 import { AppConfig, InFlight, LoopShares, Metrics } from '#libs/service';
 import { NodeRoom, type NodeShare, type WorkLimits, workLimits, type WorkPlace } from './node-room.js';
 
@@ -368,7 +367,13 @@ export class WorkBudget {
   }
 }
 
-function workBudget({ memory }: AppConfig, inFlight: InFlight, metrics: Metrics, shares: LoopShares): WorkBudget {
+/** Returns the budget of the process, which reports its use as metrics. */
+export function workBudget(
+  { memory }: AppConfig,
+  inFlight: InFlight,
+  metrics: Metrics,
+  shares: LoopShares,
+): WorkBudget {
   const budget = new WorkBudget(workLimits(memory.nodesAtWork), (account) => inFlight.isFull(account), shares);
   const { nodes, steps } = budget;
   metrics.gauge('parley_nodes_at_work', 'Nodes of runs at work in this replica', [], () => nodes.atWork);
@@ -386,10 +391,3 @@ function workBudget({ memory }: AppConfig, inFlight: InFlight, metrics: Metrics,
   );
   return budget;
 }
-
-/** WorkBudget of the process. Needs ServiceModule. */
-@Module({
-  providers: [{ provide: WorkBudget, inject: [AppConfig, InFlight, Metrics, LoopShares], useFactory: workBudget }],
-  exports: [WorkBudget],
-})
-export class WorkBudgetModule {}

@@ -1,0 +1,158 @@
+import { Global, Module } from '@nestjs/common';
+import {
+  AgentDirectory,
+  CardGuard,
+  type CredentialsOf,
+  HttpAgentDirectory,
+  isOfService,
+  OutgoingFiles,
+  RequestSigners,
+} from '#libs/a2a-client';
+import { Authentication } from '#libs/access';
+import { BrainstormModule, BrainstormNode } from '#libs/brainstorm';
+import { ConversationAgentModule, ConversationNode } from '#libs/conversations';
+import { CredentialNamers, CredentialsModule } from '#libs/credentials';
+import { type LocalRequestHandler, REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/executor';
+import { FilesModule } from '#libs/files';
+import { OutboundHttp } from '#libs/http-client';
+import { ServiceAddress } from '#libs/http-server';
+import { ModelNamers, ModelsModule } from '#libs/models';
+import { type NodeType, NodesModule, OTHER_NODE_TYPES } from '#libs/nodes';
+import { RemoteAgentsModule } from '#libs/remote-agents';
+import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
+import { ChildRunNode, RunAgentsModule, ToolServers, WorkflowAgentsModule } from '#libs/workflows';
+import { NamedModels, RegisteredServers, WorkflowCredentialNamers } from './references-in-definitions.js';
+
+/**
+ * Request handler for calls to local agents. It is set after the construction, because it serves agents that are built
+ * with clients of the directory.
+ */
+export class LocalHandler {
+  private handler: LocalRequestHandler | undefined;
+
+  set(handler: LocalRequestHandler): void {
+    this.handler = handler;
+  }
+
+  get(): LocalRequestHandler {
+    if (!this.handler) throw new Error('LocalHandler has no handler yet');
+    return this.handler;
+  }
+}
+
+function agentDirectory(
+  { cards, content, nodeDispatch }: AppConfig,
+  http: OutboundHttp,
+  metrics: Metrics,
+  authentication: Authentication,
+  address: ServiceAddress,
+  guard: CardGuard,
+  signers: RequestSigners,
+  claims: RevisionClaims,
+  files: OutgoingFiles,
+  room: ReceivedAnswers,
+  local: LocalHandler,
+): AgentDirectory {
+  const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', ['outcome']);
+  return new HttpAgentDirectory({
+    http: http.reachingSelf((url) => isOfService(url, address.ownUrls)),
+    content,
+    room,
+    own: address,
+    dialectMaxAge: cards.maxAgeMs,
+    ...(nodeDispatch === 'local' && { local: { address, handler: () => local.get() } }),
+    credentials: ownCredentials(authentication, claims, address),
+    guard,
+    signers,
+    files,
+    calls,
+  });
+}
+
+/**
+ * Returns the credentials for calls to local agents over HTTP. With `NODE_DISPATCH=http` another replica has to know
+ * the owner of the run and the revision; any other server is sent nothing.
+ */
+function ownCredentials(
+  authentication: Authentication,
+  claims: RevisionClaims,
+  address: ServiceAddress,
+): CredentialsOf {
+  return (agentUrl) => {
+    const root = `${address.internalUrl}/a2a`;
+    if (agentUrl !== root && !agentUrl.startsWith(`${root}/`)) return undefined;
+    const agent = agentUrl.slice(root.length + 1);
+    return ({ scope, revision }) =>
+      scope && {
+        ...(authentication.required && { authorization: authentication.nodeAuthorization(scope) }),
+        ...(revision !== undefined && { [REVISION_CLAIM]: claims.signRevision({ agent, scope }, revision) }),
+      };
+  };
+}
+
+/**
+ * Binds the ports that one library declares and another one implements, for all modules:
+ * - AgentDirectory: calls to agents, of this service and elsewhere.
+ * - AgentCatalog, NodeTypes and the node types of other libraries.
+ * - RequestSigners, OutgoingFiles, PartKeeper and RevisionClaims.
+ * - What definitions name: ToolServers, CredentialNamers and ModelNamers.
+ */
+@Global()
+@Module({
+  imports: [
+    RemoteAgentsModule,
+    CredentialsModule,
+    FilesModule,
+    RevisionClaimModule,
+    ModelsModule,
+    ConversationAgentModule,
+    BrainstormModule,
+    RunAgentsModule,
+    NodesModule,
+    WorkflowAgentsModule,
+  ],
+  providers: [
+    LocalHandler,
+    {
+      provide: AgentDirectory,
+      inject: [
+        AppConfig,
+        OutboundHttp,
+        Metrics,
+        Authentication,
+        ServiceAddress,
+        CardGuard,
+        RequestSigners,
+        RevisionClaims,
+        OutgoingFiles,
+        ReceivedAnswers,
+        LocalHandler,
+      ],
+      useFactory: agentDirectory,
+    },
+    {
+      provide: OTHER_NODE_TYPES,
+      inject: [ConversationNode, BrainstormNode, ChildRunNode],
+      useFactory: (...types: NodeType[]) => types,
+    },
+    { provide: ToolServers, useClass: RegisteredServers },
+    { provide: CredentialNamers, useClass: WorkflowCredentialNamers },
+    { provide: ModelNamers, useClass: NamedModels },
+  ],
+  exports: [
+    AgentDirectory,
+    LocalHandler,
+    OTHER_NODE_TYPES,
+    ToolServers,
+    CredentialNamers,
+    ModelNamers,
+    CredentialsModule,
+    FilesModule,
+    RevisionClaimModule,
+    ConversationAgentModule,
+    RunAgentsModule,
+    NodesModule,
+    WorkflowAgentsModule,
+  ],
+})
+export class PortsModule {}
