@@ -70,6 +70,8 @@ const INHERITING: Record<string, string> = {
 };
 /** A workflow without the expected revision is refused before its definition is checked. */
 const EXPECTED = 'revision';
+/** A definition and its parts have no rules: one shape checks and documents them. Requests try it like all others. */
+const SHAPED = /^(Workflow(Node|Edge)?|Position|Each|Retry|Fallback|Output|Wait|Loop|Exit)Body$/;
 /** Members that a request may have in any form: the path says the name, and a run without inputs is one. */
 const FORMLESS = [/^PUT \S+ name: /, /^POST \/workflows\/\{name\}\/run inputs: /];
 
@@ -141,7 +143,7 @@ describe('the documentation of bodies', () => {
   });
 });
 
-/** Classes of bodies and of what stands in them, each with its schema. */
+/** Classes of bodies and of what stands in them, each with its schema, but for those of a definition. */
 function bodyClasses(): { type: new () => object; schema: Schema }[] {
   const { validationMetadatas } = getMetadataStorage() as unknown as {
     validationMetadatas: Map<new () => object, unknown[]>;
@@ -149,7 +151,8 @@ function bodyClasses(): { type: new () => object; schema: Schema }[] {
   const reached = new Set<string>();
   for (const [, schema] of bodies) reach(schema, reached);
   const names = [...reached].filter((name) => document.components.schemas[name]?.properties !== undefined);
-  return names.map((name) => {
+  const ruled = names.filter((name) => !SHAPED.test(name));
+  return ruled.map((name) => {
     const type = [...validationMetadatas.keys()].find((it) => it.name === (INHERITING[name] ?? name));
     if (!type) throw new Error(`The body ${name} has no rules`);
     return { type, schema: document.components.schemas[name] ?? {} };

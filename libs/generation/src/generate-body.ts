@@ -2,7 +2,8 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsObject, IsOptional, IsString, Matches } from 'class-validator';
 import { ApiClosed, ProblemError } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
-import { WORKFLOW_NAME, type WorkflowProblem, WorkflowProblemView } from '#libs/workflow-definition';
+import { WORKFLOW_NAME, type WorkflowProblem } from '#libs/workflow-definition';
+import { WorkflowProblemView } from '#libs/workflows';
 import { MOST_DESCRIPTION_CHARACTERS } from './generation-limits.js';
 
 /** A request for a workflow. */

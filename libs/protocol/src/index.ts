@@ -14,6 +14,7 @@ export {
   refuseUnfitText,
   tryParseJson,
   UnfitJson,
+  unfitMember,
   unfitValue,
 } from './json.js';
 export {

@@ -65,6 +65,17 @@ export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | unde
   }
 }
 
+/** Maximum nesting of a caller's JSON; deeper values break recursive writers. */
+const DEEPEST_BODY = 100;
+
+/** Finds the first member of a request's body that can be parsed but not written again. Uses no recursion. */
+export function unfitMember(body: unknown): { path: string; detail: string } | undefined {
+  const unfit = unfitValue(body, DEEPEST_BODY);
+  if (unfit === undefined) return undefined;
+  const { reason, path, detail } = unfit;
+  return { path, detail: reason === 'deep' ? `the body is nested deeper than ${DEEPEST_BODY} levels` : detail };
+}
+
 /** Object or list on the way to the current value. Names are read only when a problem is found. */
 interface NestingLevel {
   readonly container: object;

@@ -1,12 +1,9 @@
 import type { JsonObject } from '#libs/protocol';
 import {
-  assertTenantHasRoom,
   findSizeProblems,
   MOST_DEFINITION_BYTES,
   MOST_DESCRIPTION_BYTES,
   MOST_PROMPT_BYTES,
-  MOST_TENANT_BYTES,
-  MOST_WORKFLOWS,
 } from './definition-limits.js';
 import type { WorkflowDefinition } from './workflow.js';
 
@@ -45,20 +42,5 @@ describe('sizeProblems', () => {
       ['TEXT_TOO_LONG', 'nodes[0].config.body.description', 'a'],
       ['TEXT_TOO_LONG', 'nodes[0].config.body.nodes[0].config.system_prompt', 'a'],
     ]);
-  });
-});
-
-describe('refuseBeyondTenant', () => {
-  it('refuses one workflow more than a tenant may have, and replaces any of them', () => {
-    const held = { others: MOST_WORKFLOWS, otherBytes: 0 };
-    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 0 })).toThrow(`at most ${MOST_WORKFLOWS} workflows`);
-    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 5 })).not.toThrow();
-  });
-
-  it('refuses definitions that together are too large, and none that makes a workflow smaller', () => {
-    const held = { others: 1, otherBytes: MOST_TENANT_BYTES };
-    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 9 })).toThrow(`at most ${MOST_TENANT_BYTES} bytes`);
-    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 10 })).not.toThrow();
-    expect(() => assertTenantHasRoom(10, { others: 1, otherBytes: MOST_TENANT_BYTES - 10, ownBytes: 0 })).not.toThrow();
   });
 });

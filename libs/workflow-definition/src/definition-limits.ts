@@ -1,4 +1,3 @@
-import { ProblemError } from '#libs/http-server';
 import { hasMoreCharacters, isJsonObject, type JsonValue } from '#libs/protocol';
 import { innerNodes } from './named-workflows.js';
 import { errorProblem, type WorkflowProblem } from './workflow-problem.js';
@@ -12,12 +11,6 @@ export const MOST_PROMPT_BYTES = 64 * 1024;
 
 /** Maximum number of bytes of one description, in UTF-8: cards and directories repeat it. */
 export const MOST_DESCRIPTION_BYTES = 4 * 1024;
-
-/** Maximum number of workflows that a tenant keeps at once; deleted ones do not count. */
-export const MOST_WORKFLOWS = 2_000;
-
-/** Maximum number of bytes of all newest definitions of a tenant. */
-export const MOST_TENANT_BYTES = 16 * 1024 * 1024;
 
 const PROMPTS = ['prompt', 'system_prompt'];
 
@@ -37,36 +30,6 @@ export function findSizeProblems(definition: WorkflowDefinition): WorkflowProble
 function isTooLarge(definition: WorkflowDefinition): boolean {
   if (hasMoreCharacters(definition, MOST_DEFINITION_BYTES)) return true;
   return Buffer.byteLength(JSON.stringify(definition)) > MOST_DEFINITION_BYTES;
-}
-
-/** Storage that a tenant uses for its other workflows, and bytes of the saved one; 0 if that is new. */
-export interface HeldDefinitions {
-  others: number;
-  otherBytes: number;
-  ownBytes: number;
-}
-
-/**
- * Rejects a save that exceeds the limits of the tenant. A save that does not enlarge a workflow is never rejected:
- * definitions from before the limits stay usable.
- * @throws ProblemError 422
- */
-export function assertTenantHasRoom(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
-  if (ownBytes === 0 && others >= MOST_WORKFLOWS) {
-    throw createLimitProblem(
-      `a tenant has at most ${MOST_WORKFLOWS} workflows, and this one has ${others}: delete one first`,
-    );
-  }
-  if (bytes > ownBytes && otherBytes + bytes > MOST_TENANT_BYTES) {
-    throw createLimitProblem(
-      `the definitions of a tenant have at most ${MOST_TENANT_BYTES} bytes together, and these would have ` +
-        `${otherBytes + bytes}: delete a workflow first`,
-    );
-  }
-}
-
-function createLimitProblem(detail: string): ProblemError {
-  return new ProblemError(422, detail, [{ path: '', detail }], 'TOO_MANY_WORKFLOWS');
 }
 
 /** Checks the texts of a node, and of the nodes of its inline workflow. */
@@ -91,18 +54,3 @@ function checkTextLength(path: string, text: JsonValue | undefined, most: number
   const detail = `${path} has at most ${most} bytes, and this one has ${bytes}`;
   return [errorProblem('TEXT_TOO_LONG', path, detail, node === undefined ? {} : { node })];
 }
-
-/** Inclusive ranges of the numbers in a definition. */
-export const RANGES = {
-  attempts: [1, 100],
-  factor: [1, 100],
-  jitter: [0, 1],
-  concurrency: [1, 1_000],
-  maxItems: [1, 10_000],
-  parallel: [1, 10_000],
-  max_iterations: [1, 100],
-  loops: [0, 100],
-} as const;
-
-/** Percentage from 0% to 100%. */
-export const PERCENTAGE = /^(100(\.0+)?|\d{1,2}(\.\d+)?)%$/;

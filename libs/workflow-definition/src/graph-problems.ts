@@ -1,4 +1,4 @@
-import { RANGES } from './definition-limits.js';
+import { RANGES } from './node-schema.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { errorProblem, MemberProblems, type WorkflowProblem } from './workflow-problem.js';
 import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge } from './workflow.js';

@@ -6,14 +6,7 @@ export {
   resolveNamedChildren,
   turnIfLarge,
 } from './definition-check.js';
-export {
-  assertTenantHasRoom,
-  type HeldDefinitions,
-  MOST_DEFINITION_BYTES,
-  MOST_DESCRIPTION_BYTES,
-  MOST_TENANT_BYTES,
-  MOST_WORKFLOWS,
-} from './definition-limits.js';
+export { MOST_DEFINITION_BYTES, MOST_DESCRIPTION_BYTES } from './definition-limits.js';
 export {
   createVocabulary,
   type ExpressionPlace,
@@ -24,7 +17,9 @@ export {
   RUN_FIELDS,
 } from './expression-places.js';
 export { checkAlone, checkInDefinition, type ExpressionVariable } from './expression-problems.js';
-export { type FailureKind, isFailureKind, isRetried, isTooLong, retryPause, type WorkflowFailure } from './failure.js';
+export { DEFINITION } from './definition-schema.js';
+export { type FailureKind, isFailureKind, type WorkflowFailure } from './failure.js';
+export { isRetried, isTooLong, retryPause } from './retry.js';
 export { type GraphEdge, GraphUnit, type Loop, LoopRegion, Regions, type UnitEdge } from './loop-regions.js';
 export { DEEPEST_RUN, innerNodes, namingNodes, type SavedWorkflows } from './named-workflows.js';
 export { isOrdered, templateKey, templatesOf, templateValues } from './node-templates.js';
@@ -41,20 +36,11 @@ export {
   userInputName,
   userInputNode,
 } from './run-inputs.js';
-export { inlineDefinition, readDefinition } from './sent-definition.js';
-export {
-  definitionOf,
-  ReplacementWorkflowBody,
-  SavedWorkflowView,
-  WorkflowBody,
-  WorkflowProblems,
-  WorkflowProblemView,
-  WorkflowView,
-  workflowView,
-} from './workflow-body.js';
+export { definitionFaults, inlineDefinition, readDefinition, storedDefinition } from './sent-definition.js';
+export type { ObjectShape } from './shape.js';
 export { InvalidWorkflow, mayReadBytes, WorkflowGraph } from './workflow-graph.js';
+export { WORKFLOW_NAME } from './node-schema.js';
 export { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
-export { WORKFLOW_NAME } from './workflow-problems.js';
 export { workflowSchema } from './workflow-schema.js';
 export type {
   EachConfig,

@@ -1,7 +1,7 @@
 import { agentToolEntries, type NodeProblem, type NodeTypes } from '#libs/executor';
 import { InputSchema, InvalidInputSchema, type SharedUse } from '#libs/expressions';
 import { isJsonObject, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
-import { PERCENTAGE, RANGES } from './definition-limits.js';
+import { PERCENTAGE, RANGES } from './node-schema.js';
 import { FAILURE_KINDS } from './failure.js';
 import { errorProblem, MemberProblems, type WorkflowProblem } from './workflow-problem.js';
 import type { EachConfig, RetryConfig, WorkflowDefinition, WorkflowNode } from './workflow.js';

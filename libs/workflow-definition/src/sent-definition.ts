@@ -1,17 +1,34 @@
-import { ProblemError, readBody } from '#libs/http-server';
-import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
-import { definitionOf, WorkflowBody } from './workflow-body.js';
+import { isJsonObject, type JsonObject, type JsonValue, unfitMember } from '#libs/protocol';
+import { DEFINITION, EDGE, EXIT } from './definition-schema.js';
+import { NODE } from './node-schema.js';
+import { type ObjectShape, type ShapeFault, shapeFaults, storedObject, unknownMembersOf } from './shape.js';
 import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
+/** Maximum number of faults that are reported. */
+const MOST_FAULTS = 100;
+
+/** Returns the members of a definition that do not have their shape, at most 100. */
+export function definitionFaults(sent: JsonObject): ShapeFault[] {
+  return shapeFaults(DEFINITION, sent).take(MOST_FAULTS).toArray();
+}
+
+/** Returns the definition as it is stored: without null and unknown members. It must have no faults. */
+export function storedDefinition(sent: JsonObject): WorkflowDefinition {
+  return storedObject(DEFINITION, sent);
+}
+
 /** Parses a definition. Returns its problems if it is malformed. */
 export function readDefinition(sent: unknown): WorkflowDefinition | WorkflowProblem[] {
-  try {
-    return definitionOf(readBody(WorkflowBody, sent));
-  } catch (error) {
-    if (!(error instanceof ProblemError) || error.status !== 400) throw error;
-    return error.errors.map(({ path, detail }) => errorProblem('MALFORMED', path, `${path} ${detail}`.trim()));
-  }
+  const faults = findFaults(sent);
+  if (faults.length === 0) return storedDefinition(sent as JsonObject);
+  return faults.map(({ path, detail }) => errorProblem('MALFORMED', path, `${path} ${detail}`.trim()));
+}
+
+function findFaults(sent: unknown): ShapeFault[] {
+  if (!isJsonObject(sent)) return [{ path: '', detail: 'the body must be a JSON object' }];
+  const unfit = unfitMember(sent);
+  return unfit ? [unfit] : definitionFaults(sent);
 }
 
 type Language = WorkflowDefinition['language'];
@@ -37,85 +54,32 @@ export function inlineDefinition(node: WorkflowNode, around?: Language): Workflo
   return Array.isArray(read) ? undefined : read;
 }
 
-interface KnownMembers {
-  /** Name with its article for messages. */
-  what: string;
-  known: ReadonlySet<string>;
-  /** Reserved members: they may change what a run does in other versions, so ignoring one would run something else. */
-  reserved?: ReadonlySet<string>;
-  /** Members that are objects themselves. */
-  parts?: Readonly<Record<string, KnownMembers>>;
-}
-
-const EACH = memberNames('an each', 'items concurrency maxItems onFailure minSuccess');
-const RETRY = memberNames('a retry', 'attempts on when delay factor maxDelay jitter');
-const FALLBACK = memberNames('a fallback', 'parts');
-const OUTPUT = memberNames('an output', 'schema parse');
-const ON_WAIT = memberNames('an onWait', 'deadline default');
-const JOIN = memberNames('a join', 'n cancelRest');
-const LOOP = memberNames('a loop', 'max_iterations exit_when delay on_max initial');
-const EXIT = memberNames('an entry of onExit', 'node on');
-
-/** `revision` and the members after it are those that the service returns beside a definition. */
-const WORKFLOW: KnownMembers = {
-  ...memberNames(
-    'a workflow',
-    '$schema name description nodes edges onFailure language deadline parallel onExit revision createdAt updatedAt problems',
-  ),
-  reserved: new Set(['concurrency', 'budget']),
-};
-const NODE: KnownMembers = {
-  ...memberNames('a node', 'id type config position branch join each retry timeout fallback output onWait'),
-  parts: { join: JOIN, each: EACH, retry: RETRY, fallback: FALLBACK, output: OUTPUT, onWait: ON_WAIT },
-};
-const EDGE: KnownMembers = { ...memberNames('an edge', 'from to when on loop'), parts: { loop: LOOP } };
-
-/** Names that no member of a workflow may have. */
-export const RESERVED_MEMBERS = [...(WORKFLOW.reserved ?? [])];
+/** Names that no member of a workflow may have: they may change what a run does in other versions. */
+export const RESERVED_MEMBERS: readonly string[] = ['concurrency', 'budget'];
 
 /** Returns the unknown members of a definition as it was sent. */
 export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
   return [
-    ...findUnknownMembers(sent, WORKFLOW, ''),
-    ...objectEntries(sent['onExit']).flatMap(([index, exit]) => findUnknownMembers(exit, EXIT, `onExit[${index}].`)),
+    ...unknownIn(DEFINITION, sent, ''),
+    ...objectEntries(sent['onExit']).flatMap(([index, exit]) => unknownIn(EXIT, exit, `onExit[${index}].`)),
     ...objectEntries(sent['nodes']).flatMap(([index, node]) => {
       const id = typeof node['id'] === 'string' ? { node: node['id'] } : {};
-      return findUnknownMembers(node, NODE, `nodes[${index}].`).map((it) => ({ ...it, ...id }));
+      return unknownIn(NODE, node, `nodes[${index}].`).map((it) => ({ ...it, ...id }));
     }),
     ...objectEntries(sent['edges']).flatMap(([edge, value]) =>
-      findUnknownMembers(value, EDGE, `edges[${edge}].`).map((it) => ({ ...it, edge })),
+      unknownIn(EDGE, value, `edges[${edge}].`).map((it) => ({ ...it, edge })),
     ),
   ];
 }
 
-function memberNames(what: string, names: string): KnownMembers {
-  return { what, known: new Set(names.split(' ')) };
-}
-
-function findUnknownMembers(
-  value: JsonObject,
-  { what, known, reserved, parts = {} }: KnownMembers,
-  path: string,
-): WorkflowProblem[] {
-  const names = Object.keys(value).filter((name) => !known.has(name));
-  const own = names.slice(0, MOST_REPORTED).map((name) => {
-    const shown = textStart(name, 64);
-    return reserved?.has(name)
-      ? errorProblem(
-          'UNKNOWN_KEY',
-          `${path}${shown}`,
-          `unknown key "${shown}": ${what} has no such member in this version`,
-        )
-      : warningProblem('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member`);
+function unknownIn(shape: ObjectShape, sent: JsonObject, at: string): WorkflowProblem[] {
+  return unknownMembersOf(shape, sent, at).map(({ name, path, title }) => {
+    const detail = `unknown key "${name}": ${title} has no such member`;
+    return shape === DEFINITION && RESERVED_MEMBERS.includes(name)
+      ? errorProblem('UNKNOWN_KEY', path, `${detail} in this version`)
+      : warningProblem('UNKNOWN_KEY', path, detail);
   });
-  const inner = Object.entries(parts).flatMap(([name, part]) => {
-    const it = value[name];
-    return isJsonObject(it) ? findUnknownMembers(it, part, `${path}${name}.`) : [];
-  });
-  return [...own, ...inner];
 }
-
-const MOST_REPORTED = 10;
 
 function objectEntries(values: JsonValue | undefined): [number, JsonObject][] {
   if (!Array.isArray(values)) return [];

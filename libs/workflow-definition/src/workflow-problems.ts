@@ -1,6 +1,7 @@
 import type { NodeTypes } from '#libs/executor';
 import { expressionsIn, SharedUse } from '#libs/expressions';
 import { isJsonObject, type JsonObject, templateReferences, textStart } from '#libs/protocol';
+import { WORKFLOW_NAME } from './node-schema.js';
 import { findExpressionProblems } from './expression-problems.js';
 import { buildGraphOrProblems, findBranchProblems, findEdgeProblems, runRuleProblems } from './graph-problems.js';
 import { DEEPEST_RUN } from './named-workflows.js';
@@ -151,9 +152,6 @@ function unaddressedNode(index: number, { id, type, config }: WorkflowNode, grap
   const detail = `${type} node "${id}" has neither a ${templateKey(type)} nor a node before it: it is sent ${sent}`;
   return [warningProblem('NO_MESSAGE', `nodes[${index}]`, detail, { node: id })];
 }
-
-/** Valid names of workflows and ids of nodes. */
-export const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 

@@ -70,6 +70,8 @@ class RuleSearch {
   constructor(private readonly most: number) {}
 
   ofInstance(instance: object, path: string): void {
+    const faults = classOf(instance).findFaults?.(instance) ?? [];
+    this.found.push(...faults.map((it) => ({ ...it, path: path === '' ? it.path : `${path}.${it.path}` })));
     for (const rules of rulesOf(instance)) {
       if (this.found.length >= this.most) return;
       this.ofMember(instance as Record<string, unknown>, rules, path);
@@ -123,9 +125,14 @@ class RuleSearch {
   }
 }
 
-function rulesOf(instance: object): readonly MemberRules[] {
+function classOf(instance: object): BodyType<object> {
   // Not `instance.constructor`: the sent value may have a member of that name.
-  const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: new () => object };
+  const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: BodyType<object> };
+  return type;
+}
+
+function rulesOf(instance: object): readonly MemberRules[] {
+  const type = classOf(instance);
   const known = rulesOfClass.get(type);
   if (known) return known;
   const rules = readRules(type);
@@ -199,6 +206,9 @@ export interface BodyType<T extends object> {
    */
   // oxlint-disable-next-line typescript/no-explicit-any
   from?(sent: any): T;
+  /** Finds further faults of an instance, for a class whose members have no rules of class-validator. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  findFaults?(instance: any): ProblemEntry[];
   /** True to treat a missing body as an empty object. */
   readonly optional?: boolean;
   /** Error text for members without a rule; absent: such members are dropped. */
@@ -248,8 +258,7 @@ export function unknownMembers(instance: unknown, sent: unknown, path = ''): Pro
   if (Array.isArray(instance) && Array.isArray(sent))
     return instance.flatMap((entry, index) => unknownMembers(entry, sent[index], `${path}[${index}]`));
   if (!isJsonObject(instance) || !isJsonObject(sent)) return [];
-  // Not `instance.constructor`: the sent value may have a member of that name.
-  const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: BodyType<object> };
+  const type = classOf(instance);
   if (type.unknown === undefined) return [];
   const [known, detail] = [ruledNames(type), type.unknown];
   const memberPath = (name: string): string => `${path === '' ? '' : `${path}.`}${textStart(name, 64)}`;

@@ -124,4 +124,15 @@ describe('The rules of a body', () => {
     ]);
     expect(looks).toBe(99);
   });
+
+  it('may be a function of the class, whose paths are those in the instance', () => {
+    class Odd {
+      static findFaults(): object[] {
+        return [{ path: 'inner.name', detail: 'is odd' }];
+      }
+    }
+    const found = brokenRules(Object.assign(new Body(), { code: 'ab', list: [], one: new Odd() }), 100);
+    expect(found.filter(({ detail }) => detail === 'is odd')).toEqual([{ path: 'one.inner.name', detail: 'is odd' }]);
+    expect(brokenRules(new Odd(), 100)).toEqual([{ path: 'inner.name', detail: 'is odd' }]);
+  });
 });

@@ -3,7 +3,7 @@ import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { isUtf8 } from 'node:buffer';
 import { finished, type Readable } from 'node:stream';
 import { forClient } from '#libs/postgres';
-import { endOfJsonString, type JsonValue, textStart, unfitValue } from '#libs/protocol';
+import { endOfJsonString, type JsonValue, textStart, unfitMember } from '#libs/protocol';
 import { malformedRequest, type ProblemError } from '../problem.js';
 
 /** Maximum depth of the search. */
@@ -54,9 +54,6 @@ function entriesOf(path: string, value: unknown): [string, unknown][] {
 export function isAnyObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
-
-/** Maximum nesting of a caller's JSON; deeper values break recursive writers. */
-const MAX_DEPTH = 100;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -125,13 +122,8 @@ function parseOr(refuse: () => void, text: string, done: BodyCallback): void {
  * would be written as `null`
  */
 export function refuseUnfitJson(body: unknown): void {
-  const unfit = unfitValue(body, MAX_DEPTH);
-  if (unfit === undefined) return;
-  const { reason, path, detail } = unfit;
-  throw malformedRequest({
-    path,
-    detail: reason === 'deep' ? `the body is nested deeper than ${MAX_DEPTH} levels` : detail,
-  });
+  const unfit = unfitMember(body);
+  if (unfit) throw malformedRequest(unfit);
 }
 
 /** Parses JSON that `refuseUnfitJson` accepts; `undefined` for any other text. */

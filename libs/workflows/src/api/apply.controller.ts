@@ -23,17 +23,15 @@ import {
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 import {
-  definitionOf,
   isError,
   namingNodes,
   WORKFLOW_NAME,
-  WorkflowBody,
   type WorkflowProblem,
-  WorkflowProblemView,
   type WorkflowRevision,
 } from '#libs/workflow-definition';
 import { WorkflowStore } from '../storage/workflow-store.js';
 import { APPLY_EXAMPLES } from './body-examples.js';
+import { definitionOf, WorkflowBody, WorkflowProblemView } from './workflow-body.js';
 import { type CheckedWorkflow, invalidDefinition, type SavingTenant, WorkflowCheck } from './workflow-check.js';
 
 const MOST_WORKFLOWS = 500;

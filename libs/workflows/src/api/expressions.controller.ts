@@ -11,9 +11,9 @@ import {
   readDefinition,
   type WorkflowDefinition,
   type WorkflowProblem,
-  WorkflowProblemView,
 } from '#libs/workflow-definition';
 import { EXPRESSION_EXAMPLES } from './body-examples.js';
+import { WorkflowProblemView } from './workflow-body.js';
 
 /** An expression or a template, and its place in a definition. */
 class ExpressionBody {

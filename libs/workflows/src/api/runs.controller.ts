@@ -31,7 +31,8 @@ import {
 } from '#libs/http-server';
 import { AppConfig } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
-import { WorkflowBody, type WorkflowDefinition } from '#libs/workflow-definition';
+import type { WorkflowDefinition } from '#libs/workflow-definition';
+import { WorkflowBody } from './workflow-body.js';
 import { runEvents } from '#libs/workflow-engine';
 import { RERUN_EXAMPLES } from './body-examples.js';
 import { Reruns } from './reruns.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { ProblemError, readBody } from '#libs/http-server';
 import type { JsonValue } from '#libs/protocol';
-import { definitionOf, WorkflowBody } from '#libs/workflow-definition';
 import { RunBody } from './run.dto.js';
+import { definitionOf, WorkflowBody } from './workflow-body.js';
 
 const good = { name: 'w', nodes: [{ id: 'a', type: 'agent', config: { x: 1 } }], edges: [{ from: 'a', to: 'a' }] };
 

@@ -4,7 +4,6 @@ import { agentToolEntries, NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http-server';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import {
-  definitionOf,
   errorProblem,
   findBodyProblems,
   findOwnProblems,
@@ -14,11 +13,11 @@ import {
   type SavedWorkflows,
   turnIfLarge,
   warningProblem,
-  type WorkflowBody,
   type WorkflowDefinition,
   type WorkflowProblem,
 } from '#libs/workflow-definition';
 import type { WorkflowStore } from '../storage/workflow-store.js';
+import { definitionOf, type WorkflowBody } from './workflow-body.js';
 
 /** Lookup of the MCP servers whose tools a definition may name. */
 export abstract class ToolServers {
@@ -197,7 +196,7 @@ export class WorkflowCheck {
   ): Promise<CheckedWorkflow> {
     const definition = definitionOf(body);
     await turnIfLarge(definition);
-    const problems = findOwnProblems(definition, body.sent ?? {}, this.nodeTypes);
+    const problems = findOwnProblems(definition, body.sent, this.nodeTypes);
     const isRefused = (problem: WorkflowProblem): boolean => strict || isError(problem);
     const errors = problems.filter(isRefused);
     if (errors.length > 0) throw invalidDefinition(errors);

@@ -8,8 +8,8 @@ import {
   ResponseBudget,
   ResponseBudgetExceeded,
 } from '#libs/http-server';
-import { MOST_TENANT_BYTES, MOST_WORKFLOWS, WORKFLOW_NAME } from '#libs/workflow-definition';
-import type { WorkflowStore, WorkflowText } from '../storage/workflow-store.js';
+import { WORKFLOW_NAME } from '#libs/workflow-definition';
+import { MOST_TENANT_BYTES, MOST_WORKFLOWS, type WorkflowStore, type WorkflowText } from '../storage/workflow-store.js';
 
 /** Query parameters of the list of workflows. */
 export class WorkflowPageQuery {

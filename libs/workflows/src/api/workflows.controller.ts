@@ -24,21 +24,20 @@ import {
   QueryPageToken,
 } from '#libs/http-server';
 import type { TaskScope } from '#libs/tasks';
-import {
-  ReplacementWorkflowBody,
-  SavedWorkflowView,
-  WorkflowBody,
-  type WorkflowProblem,
-  WorkflowProblems,
-  type WorkflowRevision,
-  workflowSchema,
-  WorkflowView,
-  workflowView,
-} from '#libs/workflow-definition';
+import { type WorkflowProblem, type WorkflowRevision, workflowSchema } from '#libs/workflow-definition';
 import { WorkflowStore } from '../storage/workflow-store.js';
 import { WORKFLOW_EXAMPLES } from './body-examples.js';
 import { etagOf, RevisionConditions } from './revision-conditions.js';
 import { unknownWorkflow } from './runs.js';
+import {
+  ReplacementWorkflowBody,
+  SavedWorkflowView,
+  type ShownWorkflow,
+  WorkflowBody,
+  WorkflowProblems,
+  WorkflowView,
+  workflowView,
+} from './workflow-body.js';
 import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
 import { WorkflowPageQuery, WorkflowPages } from './workflow-pages.js';
 
@@ -96,7 +95,7 @@ export class WorkflowRevisionsController {
     @Param('revision') revision: string,
     @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WorkflowView> {
+  ): Promise<ShownWorkflow> {
     const store = this.store.inTenant(tenant);
     const found = (await store.get(name)) && (await store.get(name, revision));
     if (!found) throw unknownWorkflow();
@@ -176,7 +175,7 @@ export class WorkflowsController {
     @Query() { strict }: StrictQuery,
     @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<SavedWorkflowView> {
+  ): Promise<ShownWorkflow> {
     const store = this.store.inTenant(tenant);
     const { definition, warnings } = await this.checks.checkSavable(body, strict, store, { tenant });
     const created = await store.createWorkflow(definition);
@@ -231,7 +230,7 @@ export class WorkflowsController {
     @Headers() headers: IncomingHttpHeaders,
     @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WorkflowView | undefined> {
+  ): Promise<ShownWorkflow | undefined> {
     const found = await this.store.inTenant(tenant).get(name);
     if (!found) throw unknownWorkflow();
     void reply.header('etag', etagOf(found.revision));
@@ -257,9 +256,10 @@ export class WorkflowsController {
     @Headers() headers: IncomingHttpHeaders,
     @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<SavedWorkflowView> {
+  ): Promise<ShownWorkflow> {
     const store = this.store.inTenant(tenant);
-    const checked = await this.checks.checkSavable(Object.assign(body, { name }), strict, store, { tenant });
+    const named = WorkflowBody.from({ ...body.sent, name });
+    const checked = await this.checks.checkSavable(named, strict, store, { tenant });
     const { saved, created } = await this.saveRevision(checked, RevisionConditions.fromChangeHeaders(headers), store);
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
     if (created) void reply.header('location', `/api/workflows/${name}`);
@@ -315,7 +315,7 @@ export class WorkflowsController {
   }
 }
 
-function savedView(saved: WorkflowRevision, problems: WorkflowProblem[]): SavedWorkflowView {
+function savedView(saved: WorkflowRevision, problems: WorkflowProblem[]): ShownWorkflow {
   return { ...workflowView(saved), ...(problems.length > 0 && { problems }) };
 }
 

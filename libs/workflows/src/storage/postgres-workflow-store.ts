@@ -4,14 +4,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { ClientBase } from 'pg';
 import { BatchLoader, Database, inTransaction } from '#libs/postgres';
 import type { RevisionPrecondition } from '#libs/tasks';
-import {
-  assertTenantHasRoom,
-  type HeldDefinitions,
-  namingNodes,
-  WORKFLOW_NAME,
-  type WorkflowDefinition,
-  type WorkflowRevision,
-} from '#libs/workflow-definition';
+import { namingNodes, WORKFLOW_NAME, type WorkflowDefinition, type WorkflowRevision } from '#libs/workflow-definition';
 import {
   CREATE,
   DEFINITION_TEXTS,
@@ -34,6 +27,8 @@ import {
   WorkflowSummaries,
 } from './workflow-statements.js';
 import {
+  assertTenantHasRoom,
+  type HeldDefinitions,
   type ListedWorkflow,
   type TextPage,
   type TextPageRequest,

@@ -1,7 +1,13 @@
 import type { JsonObject } from '#libs/protocol';
 import type { WorkflowDefinition } from '#libs/workflow-definition';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
-import { findInlineRevision, findRevision } from './workflow-store.js';
+import {
+  assertTenantHasRoom,
+  findInlineRevision,
+  findRevision,
+  MOST_TENANT_BYTES,
+  MOST_WORKFLOWS,
+} from './workflow-store.js';
 
 const inner = (body: JsonObject) => ({ id: 'tr', type: 'workflow', config: { body } });
 const EDGES = { edges: [] };
@@ -50,5 +56,20 @@ describe('a workflow that stands in a node', () => {
       inner({ nodes: 'none' }),
     );
     for (const id of ['named', 'agent', 'tr', 'nobody']) expect(findInlineRevision(revision, id)).toBeUndefined();
+  });
+});
+
+describe('refuseBeyondTenant', () => {
+  it('refuses one workflow more than a tenant may have, and replaces any of them', () => {
+    const held = { others: MOST_WORKFLOWS, otherBytes: 0 };
+    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 0 })).toThrow(`at most ${MOST_WORKFLOWS} workflows`);
+    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 5 })).not.toThrow();
+  });
+
+  it('refuses definitions that together are too large, and none that makes a workflow smaller', () => {
+    const held = { others: 1, otherBytes: MOST_TENANT_BYTES };
+    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 9 })).toThrow(`at most ${MOST_TENANT_BYTES} bytes`);
+    expect(() => assertTenantHasRoom(10, { ...held, ownBytes: 10 })).not.toThrow();
+    expect(() => assertTenantHasRoom(10, { others: 1, otherBytes: MOST_TENANT_BYTES - 10, ownBytes: 0 })).not.toThrow();
   });
 });

@@ -1,4 +1,5 @@
 import type { SkillSchema } from '#libs/executor';
+import { ProblemError } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
 import type { RevisionPrecondition } from '#libs/tasks';
 import { inlineDefinition, type WorkflowDefinition, type WorkflowRevision } from '#libs/workflow-definition';
@@ -165,4 +166,40 @@ export async function findRevision(
   const [workflow = '', ...nodes] = name.split('.');
   const found = await store.get(workflow, revision);
   return nodes.reduce<WorkflowRevision | undefined>((around, id) => around && findInlineRevision(around, id), found);
+}
+
+/** Maximum number of workflows that a tenant keeps at once; deleted ones do not count. */
+export const MOST_WORKFLOWS = 2_000;
+
+/** Maximum number of bytes of all newest definitions of a tenant. */
+export const MOST_TENANT_BYTES = 16 * 1024 * 1024;
+
+/** Storage that a tenant uses for its other workflows, and bytes of the saved one; 0 if that is new. */
+export interface HeldDefinitions {
+  others: number;
+  otherBytes: number;
+  ownBytes: number;
+}
+
+/**
+ * Rejects a save that exceeds the limits of the tenant. A save that does not enlarge a workflow is never rejected:
+ * definitions from before the limits stay usable.
+ * @throws ProblemError 422
+ */
+export function assertTenantHasRoom(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
+  if (ownBytes === 0 && others >= MOST_WORKFLOWS) {
+    throw createLimitProblem(
+      `a tenant has at most ${MOST_WORKFLOWS} workflows, and this one has ${others}: delete one first`,
+    );
+  }
+  if (bytes > ownBytes && otherBytes + bytes > MOST_TENANT_BYTES) {
+    throw createLimitProblem(
+      `the definitions of a tenant have at most ${MOST_TENANT_BYTES} bytes together, and these would have ` +
+        `${otherBytes + bytes}: delete a workflow first`,
+    );
+  }
+}
+
+function createLimitProblem(detail: string): ProblemError {
+  return new ProblemError(422, detail, [{ path: '', detail }], 'TOO_MANY_WORKFLOWS');
 }

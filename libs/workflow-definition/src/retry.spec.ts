@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isRetried, isTooLong, retryPause } from './failure.js';
+import { isRetried, isTooLong, retryPause } from './retry.js';
 
 const failed = (attempt: number, retryAfter?: number) => ({
   runId: 'run-1',

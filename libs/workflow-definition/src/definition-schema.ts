@@ -1,0 +1,144 @@
+import { CONDITION, CONDITION_API, durationSchema, NODE, OUTCOMES, RANGES, WORKFLOW_NAME } from './node-schema.js';
+import {
+  defaultedMember,
+  integerMember,
+  numberMember,
+  objectMember,
+  objectShape,
+  objectsMember,
+  optionalMember,
+  textMember,
+  wordMember,
+} from './shape.js';
+
+const LOOP = objectShape('LoopBody', 'a loop', {
+  max_iterations: integerMember(
+    RANGES.max_iterations,
+    { description: 'Maximum number of iterations, including the first.' },
+    { example: 5 },
+  ),
+  exit_when: optionalMember(
+    textMember(
+      { pattern: CONDITION, description: 'CEL condition, checked after each iteration; true ends the loop.' },
+      { description: CONDITION_API, example: 'nodes.review.data.good' },
+    ),
+  ),
+  delay: optionalMember(textMember(durationSchema('Pause between two iterations.'), { example: '10s' })),
+  on_max: optionalMember(
+    wordMember(['continue', 'fail'], {
+      default: 'continue',
+      description: 'Effect of reaching max_iterations before exit_when is true. fail: fails with max-iterations.',
+    }),
+  ),
+  initial: optionalMember(
+    textMember(
+      { description: 'Text of the previous iteration, as seen by the first one.' },
+      { example: 'There is no draft yet.' },
+    ),
+  ),
+});
+
+/** Shape of an edge. */
+export const EDGE = objectShape('WorkflowEdgeBody', 'an edge', {
+  from: textMember({ description: 'The id of a node.' }, { description: 'The id of a node.', example: 'topic' }),
+  to: textMember(
+    { description: 'Id of the node that starts after it.' },
+    { description: 'The id of a node.', example: 'writer' },
+  ),
+  when: optionalMember(
+    textMember(
+      {
+        pattern: CONDITION,
+        description: "CEL condition of the edge, true or false, such as nodes.gate.data.decision == 'yes'.",
+      },
+      { description: CONDITION_API, example: "nodes.gate.data.decision == 'yes'" },
+    ),
+  ),
+  on: optionalMember(
+    wordMember(OUTCOMES, {
+      default: 'success',
+      description: 'Outcome of the source at which the edge applies; a failure that an edge takes is handled.',
+    }),
+  ),
+  loop: optionalMember(
+    objectMember(LOOP, { description: 'Makes the edge a loop, which repeats the nodes between its ends.' }),
+  ),
+});
+
+/** Shape of an entry of `onExit`. */
+export const EXIT = objectShape('ExitBody', 'an entry of onExit', {
+  node: textMember({ description: 'The id of a node.' }, { description: 'The id of a node.', example: 'notify' }),
+  on: optionalMember(
+    wordMember(OUTCOMES, {
+      default: 'always',
+      description: 'Outcome after which the node runs; a canceled run matches always only.',
+    }),
+  ),
+});
+
+/** Members that the service returns beside a definition. */
+const VIEW_MEMBERS = ['revision', 'createdAt', 'updatedAt', 'problems'];
+
+const MEMBERS = {
+  $schema: optionalMember(
+    textMember(
+      { description: 'URL of this schema, for editors; it is stored.' },
+      {
+        description: 'URL of the JSON Schema of definitions, for editors; it is stored.',
+        example: 'https://parley.example/schemas/workflow.json',
+      },
+    ),
+  ),
+  name: textMember(
+    { pattern: WORKFLOW_NAME.source, description: 'Name of the workflow, part of its URLs.' },
+    {
+      pattern: WORKFLOW_NAME.source,
+      description: 'Name of the workflow; a name in the path takes precedence.',
+      example: 'greeting',
+    },
+  ),
+  description: optionalMember(
+    textMember(
+      { description: 'Description of the workflow, shown in its card.' },
+      { example: 'Greets a person by name.' },
+    ),
+  ),
+  nodes: objectsMember(NODE, 1000, { minItems: 1, description: 'Nodes, each with a unique id.' }),
+  edges: defaultedMember(
+    objectsMember(EDGE, 10_000, { description: 'Edges between nodes, without cycles except loop edges.' }),
+    () => [],
+  ),
+  onFailure: optionalMember(
+    wordMember(['cancel', 'continue'], {
+      default: 'cancel',
+      description: 'cancel: the first failure ends the run. continue: only its descendants are skipped.',
+    }),
+  ),
+  language: optionalMember(
+    numberMember<1 | 2>(
+      { enum: [1, 2], default: 1, description: '2: ${…} in a string of a config is a CEL expression.' },
+      { description: '2: `${…}` in strings is an expression.' },
+    ),
+  ),
+  deadline: optionalMember(
+    textMember(durationSchema('Time limit of the run; then unfinished nodes are canceled, and the run fails.'), {
+      description: 'Time limit of the whole run.',
+      example: '2h',
+    }),
+  ),
+  parallel: optionalMember(
+    integerMember(
+      RANGES.parallel,
+      { description: 'Maximum number of nodes and list entries that run at once.' },
+      { description: 'Maximum number of nodes that run at once.', example: 20 },
+    ),
+  ),
+  onExit: optionalMember(
+    objectsMember(EXIT, 100, {
+      description: 'Nodes without edges that run once the outcome of the run is known, without changing it.',
+    }),
+  ),
+};
+
+/** Shape of a definition: what is checked, stored, typed, published as JSON Schema and documented in OpenAPI. */
+export const DEFINITION = objectShape('WorkflowBody', 'a workflow', MEMBERS, VIEW_MEMBERS);

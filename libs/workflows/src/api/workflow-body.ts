@@ -1,0 +1,134 @@
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { ProblemEntry } from '#libs/http-server';
+import type { JsonObject } from '#libs/protocol';
+import {
+  DEFINITION,
+  definitionFaults,
+  type ObjectShape,
+  storedDefinition,
+  type WorkflowDefinition,
+  type WorkflowProblem,
+  type WorkflowRevision,
+} from '#libs/workflow-definition';
+
+type DocumentedClass = new () => object;
+
+/** Class decorator: documents the members of a shape. */
+function DocumentedAs({ members }: ObjectShape): ClassDecorator {
+  return ({ prototype }) => {
+    for (const [name, { presence, api, shape, entryShape }] of Object.entries(members)) {
+      const part = shape ?? entryShape;
+      // Alternatives have no type of their own.
+      const type =
+        'oneOf' in api ? { type: Object } : part && { type: documentedClass(part), isArray: part === entryShape };
+      const decorate = presence === 'required' ? ApiProperty : ApiPropertyOptional;
+      decorate({ ...api, ...type } as ApiPropertyOptions)(prototype, name);
+    }
+  };
+}
+
+const classes = new Map<ObjectShape, DocumentedClass>();
+
+/** Returns the class that stands for a part of a definition in OpenAPI. */
+function documentedClass(shape: ObjectShape): DocumentedClass {
+  const known = classes.get(shape);
+  if (known) return known;
+  const { [shape.apiName]: type = class {} } = { [shape.apiName]: class {} };
+  DocumentedAs(shape)(type);
+  classes.set(shape, type);
+  return type;
+}
+
+/** A definition in a request body. Unknown members are not stored; `unknownMembers` reports them. */
+@DocumentedAs(DEFINITION)
+export class WorkflowBody {
+  /** The whole body, including unknown members. */
+  readonly sent: JsonObject = {};
+
+  static from(sent: JsonObject): WorkflowBody {
+    return Object.assign(new WorkflowBody(), { sent });
+  }
+
+  static findFaults({ sent }: WorkflowBody): ProblemEntry[] {
+    return definitionFaults(sent);
+  }
+
+  /** Name of a valid body. */
+  get name(): string {
+    return this.sent['name'] as string;
+  }
+}
+
+/** Body of a replacement. The name comes from the path; the body's own name is ignored. */
+export class ReplacementWorkflowBody extends WorkflowBody {
+  static override from(sent: JsonObject): WorkflowBody {
+    return WorkflowBody.from({ ...sent, name: 'named-by-its-path' });
+  }
+}
+
+/** Returns the definition of a valid body. */
+export function definitionOf({ sent }: WorkflowBody): WorkflowDefinition {
+  return storedDefinition(sent);
+}
+
+/** A problem of a definition. */
+export class WorkflowProblemView {
+  @ApiProperty({ enum: ['error', 'warning'] })
+  severity!: 'error' | 'warning';
+
+  @ApiProperty({ examples: ['UNKNOWN_REFERENCE', 'UNCONNECTED', 'INVALID_CONFIG'] })
+  code!: string;
+
+  @ApiProperty({ example: 'node "writer": {{nope}} stands for nothing' })
+  detail!: string;
+
+  @ApiProperty({ examples: ['nodes[1].config.prompt'] })
+  path!: string;
+
+  @ApiPropertyOptional({ description: 'Id of the affected node.', example: 'writer' })
+  node?: string;
+
+  @ApiPropertyOptional({ description: 'Index of the affected edge.', example: 0 })
+  edge?: number;
+
+  @ApiPropertyOptional({
+    description: 'Offset of the problem in the string at the path, in UTF-16 code units.',
+    example: 6,
+  })
+  offset?: number;
+}
+
+/** Problems of a definition, errors first. */
+export class WorkflowProblems {
+  @ApiProperty({ type: [WorkflowProblemView] })
+  problems!: WorkflowProblem[];
+}
+
+/** A workflow in a response: its definition, and these members. */
+export class WorkflowView extends WorkflowBody {
+  @ApiProperty({ description: 'Revision; it grows with every save.', example: '7' })
+  revision!: string;
+
+  @ApiProperty({ format: 'date-time' })
+  createdAt!: string;
+
+  @ApiProperty({ format: 'date-time' })
+  updatedAt!: string;
+}
+
+/** A workflow in the response to a save. */
+export class SavedWorkflowView extends WorkflowView {
+  @ApiPropertyOptional({
+    type: [WorkflowProblemView],
+    description: 'Warnings for the author; absent if there are none.',
+  })
+  problems?: WorkflowProblem[];
+}
+
+/** Response body for a saved workflow, as `WorkflowView` and `SavedWorkflowView` document it. */
+export type ShownWorkflow = WorkflowDefinition & Omit<SavedWorkflowView, keyof WorkflowBody>;
+
+/** Returns the response body for a saved workflow. */
+export function workflowView({ definition, revision, createdAt, updatedAt }: WorkflowRevision): ShownWorkflow {
+  return { ...definition, revision, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
