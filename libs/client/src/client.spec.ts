@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createClient, type ParleyClient } from './client.js';
 import { ParleyError, ParleyUnreachable } from './parley-error.js';
-import type { RunEvent } from './run-follower.js';
+import { eventFrames, type EventFrame, type RunEvent } from './run-follower.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -250,6 +250,17 @@ describe('createClient', () => {
     expect(await sequences(client.events('r', { since: 7 }))).toEqual([8, 9]);
   });
 
+  it('says when a connection is open, and when it has ended before the run', async () => {
+    handler = (_, response) => {
+      const next = asked.length === 1 ? frame(1) : frame(2, 'done');
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(next);
+    };
+    const seen: (boolean | number)[] = [];
+    const events = client.events('r', { onConnection: (isOpen) => void seen.push(isOpen) });
+    for await (const { sequence } of events) seen.push(sequence);
+    expect(seen).toEqual([true, 1, false, true, 2]);
+  });
+
   it('waits for the end of a run', async () => {
     let ended = false;
     handler = ({ url }, response) => {
@@ -265,5 +276,43 @@ describe('createClient', () => {
     handler = (_, response) => json(response, 404, { detail: 'run not found', reason: 'NOT_FOUND' });
     await expect(sequences(client.events('nope'))).rejects.toMatchObject({ status: 404 });
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe('eventFrames', () => {
+  const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+  async function read(...pieces: Uint8Array[]): Promise<EventFrame[]> {
+    return Array.fromAsync(eventFrames(ReadableStream.from(pieces)));
+  }
+
+  it.each(['\n', '\r\n', '\r'])('reads events with the line end %j, wherever the pieces are cut', async (end) => {
+    const text = '\uFEFFid: 1\nevent: a\ndata: {"x":"ä😀"}\n\n: beat\n\ndata: two\ndata: lines\nid:2\n\ndata\n\n.';
+    const bytes = encode(text.replaceAll('\n', end));
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      expect({ cut, frames: await read(bytes.slice(0, cut), bytes.slice(cut)) }).toEqual({
+        cut,
+        frames: [
+          { id: '1', event: 'a', data: '{"x":"ä😀"}' },
+          { id: '2', event: 'message', data: 'two\nlines' },
+          { id: '', event: 'message', data: '' },
+        ],
+      });
+    }
+  });
+
+  it('drops an event that is not complete', async () => {
+    expect(await read(encode('id: 1\ndata: {}\n'))).toEqual([]);
+    expect(await read(encode('data: 1\n\nid: 2\ndata: {"se'))).toMatchObject([{ data: '1' }]);
+  });
+
+  it('ends, and closes the stream, after the longest silence', async () => {
+    const closed = Promise.withResolvers<void>();
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(encode('data: 1\n\n')),
+      cancel: () => closed.resolve(),
+    });
+    expect(await Array.fromAsync(eventFrames(body, { longestSilence: 1 }))).toMatchObject([{ data: '1' }]);
+    await closed.promise;
   });
 });

@@ -27,6 +27,8 @@ interface EventsOptions extends RequestOptions {
   since?: number;
   /** `false` ends the stream after the events so far. */
   live?: boolean;
+  /** Called with true when a connection is open, and with false when it has ended before the run. */
+  onConnection?: (isOpen: boolean) => void;
 }
 
 export interface AnswerOptions {
@@ -96,9 +98,12 @@ class HttpClient implements ParleyClient {
     );
   }
 
-  events(runId: string, { since = 0, live = true, signal }: EventsOptions = {}): AsyncGenerator<RunEvent, void, void> {
+  events(
+    runId: string,
+    { since = 0, live = true, ...options }: EventsOptions = {},
+  ): AsyncGenerator<RunEvent, void, void> {
     const follower = new RunFollower(this.#calls, runPath(runId));
-    return live ? follower.followEvents(since, signal) : follower.readKnown(since, signal);
+    return live ? follower.followEvents(since, options) : follower.readKnown(since, options.signal);
   }
 
   async wait(runId: string, options: RequestOptions = {}): Promise<FetchedRun> {

@@ -3,37 +3,45 @@ import { PASSING, pauseFor, type ServiceCalls } from './service-calls.js';
 
 /** Frame of a stream of server-sent events (WHATWG HTML, section 9.2.6). */
 export interface EventFrame {
+  /** Id of the event; empty if it has none. */
   id: string;
+  /** Type of the event; `message` if it has none. */
   event: string;
   data: string;
 }
 
+interface FrameOptions {
+  /** Called whenever bytes arrive, comments included. */
+  onBytes?: () => void;
+  /** Milliseconds without a byte after which the stream ends. Default: no limit. */
+  longestSilence?: number;
+}
+
 const LINE_END = /\r\n|\n|\r(?!$)/;
 
-/**
- * Yields the frames of a body as they arrive. A frame that is cut off at the end is dropped.
- * @param onBytes called whenever bytes arrive, comments included
- */
-async function* eventFrames(
+/** Yields the frames of a body as they arrive. A frame that is cut off at the end is dropped. */
+export async function* eventFrames(
   body: ReadableStream<Uint8Array>,
-  onBytes: () => void,
+  { onBytes, longestSilence }: FrameOptions = {},
 ): AsyncGenerator<EventFrame, void, void> {
   const reader = body.getReader();
+  const closeStream = (): Promise<void> => reader.cancel().catch(() => undefined);
   const decoder = new TextDecoder();
   let rest = '';
   let frame: EventFrame = { id: '', event: 'message', data: '' };
   let complete = false;
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const timer = longestSilence && setTimeout(() => void closeStream(), longestSilence);
+      const { value, done } = await reader.read().finally(() => clearTimeout(timer));
       if (done) return;
-      onBytes();
+      onBytes?.();
       const lines = (rest + decoder.decode(value, { stream: true })).split(LINE_END);
       rest = lines.pop() ?? '';
       for (const line of lines) {
         if (line === '') {
           if (complete) yield { ...frame, data: frame.data.slice(0, -1) };
-          frame = { id: frame.id, event: 'message', data: '' };
+          frame = { id: '', event: 'message', data: '' };
           complete = false;
           continue;
         }
@@ -48,7 +56,7 @@ async function* eventFrames(
     }
   } finally {
     // A reader that stops in the middle closes the connection.
-    await reader.cancel().catch(() => undefined);
+    await closeStream();
   }
 }
 
@@ -79,6 +87,12 @@ const LONGEST_SILENCE = 60_000;
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 
+interface RunFollowOptions {
+  signal?: AbortSignal | undefined;
+  /** Called with true when a connection is open, and with false when it has ended before the run. */
+  onConnection?: ((isOpen: boolean) => void) | undefined;
+}
+
 /** Reads the stream of one run to its end, over as many connections as necessary. */
 export class RunFollower {
   readonly #calls: ServiceCalls;
@@ -95,18 +109,20 @@ export class RunFollower {
   }
 
   /** Yields the events after `since`, each once. @throws ParleyError for an unknown run; the signal's reason */
-  async *followEvents(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+  async *followEvents(since: number, options: RunFollowOptions = {}): AsyncGenerator<RunEvent, void, void> {
+    const { signal, onConnection } = options;
     let last = since;
     let wait = FIRST_PAUSE;
     for (;;) {
       const before = last;
-      for await (const event of this.#readConnection(last, signal)) {
+      for await (const event of this.#readConnection(last, options)) {
         if (event.sequence <= last) continue;
         last = event.sequence;
         wait = FIRST_PAUSE;
         yield event;
         if (event.type === 'done') return;
       }
+      onConnection?.(false);
       // A reader that has seen the end receives nothing more.
       if (last === before && this.#isWhole && (await this.#isOver(last, signal))) return;
       await pauseFor(wait, signal);
@@ -117,7 +133,7 @@ export class RunFollower {
   /** Yields the events after `since` that exist by now. @throws also if the connection breaks */
   async *readKnown(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
     const body = eventBody(await this.#calls.requestResponse(this.#path, { query: { since, live: false }, signal }));
-    for await (const { data } of eventFrames(body, () => undefined)) yield JSON.parse(data) as RunEvent;
+    for await (const { data } of eventFrames(body)) yield JSON.parse(data) as RunEvent;
   }
 
   /** True if the run has ended, and has no further events. */
@@ -143,7 +159,10 @@ export class RunFollower {
   }
 
   /** Yields the events of one connection until the stream ends, breaks, or stays silent for too long. */
-  async *#readConnection(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+  async *#readConnection(
+    since: number,
+    { signal, onConnection }: RunFollowOptions,
+  ): AsyncGenerator<RunEvent, void, void> {
     const silence = new SilenceTimer();
     const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
     this.#isWhole = false;
@@ -152,7 +171,9 @@ export class RunFollower {
       const body = eventBody(
         await this.#calls.requestResponse(this.#path, { query: { since }, headers, signal: either }),
       );
-      for await (const { data } of eventFrames(body, () => silence.restartTimer())) yield JSON.parse(data) as RunEvent;
+      onConnection?.(true);
+      for await (const { data } of eventFrames(body, { onBytes: () => silence.restartTimer() }))
+        yield JSON.parse(data) as RunEvent;
       this.#isWhole = true;
     } catch (error) {
       if (!silence.signal.aborted) this.#throwUnlessPassing(error, signal);

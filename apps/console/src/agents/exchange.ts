@@ -1,8 +1,7 @@
 import { baseOf } from '../api/directory.js';
-import { requestApi } from '../api/http.js';
+import { readEvents, requestApi } from '../api/http.js';
 import { type JsonRpcRequest, rpcRequest, rpcStream, sentenceOfError } from '../api/json-rpc.js';
 import { ApiProblem, sentenceOf } from '../api/problem.js';
-import { readEvents } from '../api/sse.js';
 import type { A2aMessage, A2aStreamItem } from '../api/task.js';
 import type { AgentRef } from './agent-ref.js';
 

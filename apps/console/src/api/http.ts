@@ -1,3 +1,4 @@
+import { createClient, eventFrames, type EventFrame, type ParleyClient, type RunEvent } from '#libs/client';
 import { ApiProblem, readProblem, sentenceFor } from './problem.js';
 import { askForKey, sessionKey } from './session-key.js';
 
@@ -40,45 +41,54 @@ export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T
   return found;
 }
 
+/** Milliseconds without a byte (heartbeats included) after which a connection counts as lost: three heartbeats. */
+const LONGEST_SILENCE = 45_000;
+
+/** Yields the events of a response body until it ends, or is silent for `LONGEST_SILENCE`. */
+export function readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<EventFrame> {
+  return eventFrames(body, { longestSilence: LONGEST_SILENCE });
+}
+
 /**
- * Sends a request and returns the successful response. After a 401 it asks for an API key and retries with it.
+ * Sends a request and returns the successful response.
  * @throws ApiProblem; an AbortError when the signal aborts
  */
 export async function requestApi(method: string, path: string, options: CallOptions = {}): Promise<Response> {
-  const used = sessionKey();
-  const response = await sendOnce(method, path, options, used);
-  if (response.ok) return response;
-  if (response.status !== 401) throw await readProblem(response);
-  // Another request may have received a key meanwhile.
-  const key = sessionKey() === used ? await askForKey(used) : sessionKey();
-  if (key === undefined) throw await readProblem(response);
-  return requestApi(method, path, options);
-}
-
-async function sendOnce(
-  method: string,
-  path: string,
-  options: CallOptions,
-  key: string | undefined,
-): Promise<Response> {
   const { body, headers = {}, signal } = options;
   const isForm = body instanceof FormData;
-  try {
-    return await fetch(path, {
-      method,
-      headers: {
-        // Proves that the request comes from this page: no other origin can send this header, and on plain HTTP a
-        // browser reports nothing else about the origin of a GET.
-        'x-requested-with': 'parley-console',
-        ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
-      ...(signal && { signal }),
-    });
-  } catch (error) {
+  const isJson = body !== undefined && !isForm;
+  const response = await fetchWithKey(path, {
+    method,
+    headers: { ...(isJson && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new ApiProblem(0, sentenceFor(0));
-  }
+  });
+  if (!response.ok) throw await readProblem(response);
+  return response;
+}
+
+/** Calls the service as this page. After a 401 it asks for an API key and retries with it. */
+async function fetchWithKey(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  const used = sessionKey();
+  const headers = new Headers(init?.headers);
+  // Proves that the request comes from this page: no other origin can send this header, and on plain HTTP a browser
+  // reports nothing else about the origin of a GET.
+  headers.set('x-requested-with', 'parley-console');
+  if (used !== undefined) headers.set('authorization', `Bearer ${used}`);
+  const response = await fetch(input, { ...init, headers });
+  if (response.status !== 401) return response;
+  // Another request may have received a key meanwhile.
+  const key = sessionKey() === used ? await askForKey(used) : sessionKey();
+  return key === undefined ? response : fetchWithKey(input, init);
+}
+
+/**
+ * Yields the events of a run as the client does, with the key of this page.
+ * @throws ParleyError if the service refuses
+ */
+export function followRun(...request: Parameters<ParleyClient['events']>): AsyncGenerator<RunEvent> {
+  return createClient({ url: location.origin, fetch: fetchWithKey }).events(...request);
 }

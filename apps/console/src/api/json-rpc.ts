@@ -1,7 +1,6 @@
-import { callApi, requestApi } from './http.js';
+import { callApi, readEvents, requestApi } from './http.js';
 import { newId } from './new-id.js';
 import { ApiProblem } from './problem.js';
-import { readEvents } from './sse.js';
 
 /** Headers that name the version of A2A. */
 const HEADERS = { 'a2a-version': '1.0' };

@@ -1,6 +1,4 @@
-import { computeBackoff, pauseFor } from '../api/backoff.js';
-import { ApiProblem } from '../api/problem.js';
-import { readStream } from '../api/sse.js';
+import { followRun } from '../api/http.js';
 import { type ConsoleLine, toConsoleLine } from '../console-panel/console-line.js';
 import type { RunEvent } from './run-event.js';
 import { applyEvents, pictureOf, type RunPicture } from './run-picture.js';
@@ -54,33 +52,23 @@ export class RunLog {
 
   /** Reads events until the run has ended or the signal aborts. Never rejects. */
   async #readUntilEnded(signal: AbortSignal): Promise<void> {
-    for (let failures = 1; !signal.aborted && !this.#hasRunEnded(); failures += 1) {
-      try {
-        const markLive = (): void => {
-          failures = 0;
-          this.#updateView({ connection: 'live' });
-        };
-        const stream = readStream(this.#getEventsPath(), signal, markLive);
-        for await (const { data } of stream) this.#collectEvent(JSON.parse(data) as RunEvent);
-      } catch (error) {
-        if (isRefusal(error)) return this.#updateView({ error, connection: 'lost' });
-      }
+    if (this.#view.connection === 'ended') return;
+    const onConnection = (isOpen: boolean): void => {
       this.#flushEvents();
-      if (signal.aborted || this.#hasRunEnded()) return;
-      this.#updateView({ connection: 'lost' });
-      await pauseFor(computeBackoff(failures), signal);
+      this.#updateView({ connection: isOpen ? 'live' : 'lost' });
+    };
+    try {
+      const events = followRun(this.runId, { since: this.#last, signal, onConnection });
+      for await (const event of events) this.#collectEvent(event);
+      this.#flushEvents();
+    } catch (error) {
+      this.#flushEvents();
+      if (!signal.aborted) this.#updateView({ error, connection: 'lost' });
     }
   }
 
-  #hasRunEnded(): boolean {
-    return this.#view.connection === 'ended';
-  }
-
-  #getEventsPath(): string {
-    return `/api/runs/${encodeURIComponent(this.runId)}/events?since=${this.#last}`;
-  }
-
   #collectEvent(event: RunEvent): void {
+    // A reader that was stopped may still have some.
     if (event.sequence <= this.#last) return;
     this.#last = event.sequence;
     this.#collected.push(event);
@@ -104,9 +92,4 @@ export class RunLog {
     this.#view = { ...this.#view, ...members };
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** True if the service refused and a retry would get the same answer. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof ApiProblem && error.status >= 400 && error.status < 500 && error.status !== 429;
 }

@@ -1,7 +1,6 @@
 import type { Schemas } from '#libs/client';
-import { type Narrowed, requestApi } from '../api/http.js';
+import { type Narrowed, readEvents, requestApi } from '../api/http.js';
 import { ApiProblem, type ProblemDetail, readProblem } from '../api/problem.js';
-import { readEvents } from '../api/sse.js';
 import { type Definition, definitionOf } from './workflow-api.js';
 import type { Draft } from './draft.js';
 
