@@ -1,9 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
 import { directoryPage, type DirectoryAgent } from '../api/directory.js';
 import { useKnownAgents } from '../api/known-agents.js';
 import { usePages } from '../api/use-pages.js';
-import { useResource } from '../api/use-resource.js';
 import type { Column } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { Input } from '../components/field.js';
@@ -37,9 +37,9 @@ const getAgentKey = ({ address }: AgentRow): string => address;
 export function AgentList() {
   const [search, setSearch] = useSearchParams();
   const wanted = search.get('search') ?? '';
-  const pages = usePages('agents', getAgentPath, directoryPage);
+  const pages = usePages(['agents'], getAgentPath, directoryPage);
   const added = useKnownAgents();
-  const workflows = useResource('workflows', workflowNodes);
+  const workflows = useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => workflowNodes(signal) });
   const { more, loadMore } = pages;
   // The directory has no search of its own: a match may be on any page.
   const withNodes = search.has('nodes') || wanted !== '';

@@ -1,7 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useLocation, useSearchParams } from 'wouter';
 import { baseOf } from '../api/directory.js';
 import { forgetAgent, useKnownAgents } from '../api/known-agents.js';
-import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
 import { CopyButton } from '../components/json-view.js';
 import { PageHeader } from '../components/page-header.js';
@@ -20,7 +20,7 @@ export function AgentPage() {
 }
 
 function Shown({ agent }: { agent: AgentRef }) {
-  const resource = useResource('card', (signal) => readCard(agent, signal));
+  const resource = useQuery({ queryKey: ['card', agent], queryFn: ({ signal }) => readCard(agent, signal) });
   const added = useKnownAgents();
   const [, navigate] = useLocation();
   const forgetAndReturn = (url: string): void => {

@@ -1,5 +1,5 @@
 import { getJson } from './http.js';
-import type { Rows } from './merge-pages.js';
+import type { Rows } from './use-pages.js';
 
 /** An agent that this service serves. */
 export interface DirectoryAgent {

@@ -1,35 +1,30 @@
-import { useSyncExternalStore } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { queries } from './queries.js';
 
 /** Name in local storage of the remote agents that the person added, as URLs. */
-
 const NAME = 'parley.remote-agents';
-const listeners = new Set<() => void>();
-let kept = readStoredAgents();
+const queryKey = [NAME];
 
 addEventListener('storage', ({ key }) => {
-  if (key === NAME) publishAgents(readStoredAgents());
+  if (key === NAME) void queries.invalidateQueries({ queryKey });
 });
 
 export function useKnownAgents(): readonly string[] {
-  return useSyncExternalStore(subscribeToAgents, () => kept);
+  return useQuery({ queryKey, queryFn: readStoredAgents, initialData: readStoredAgents }).data;
 }
 
 export function rememberAgent(url: string): void {
+  const kept = readStoredAgents();
   if (!kept.includes(url)) storeAgents([...kept, url]);
 }
 
 export function forgetAgent(url: string): void {
-  storeAgents(kept.filter((it) => it !== url));
+  storeAgents(readStoredAgents().filter((it) => it !== url));
 }
 
 function storeAgents(urls: readonly string[]): void {
   localStorage.setItem(NAME, JSON.stringify(urls));
-  publishAgents(urls);
-}
-
-function publishAgents(urls: readonly string[]): void {
-  kept = urls;
-  for (const listener of listeners) listener();
+  void queries.invalidateQueries({ queryKey });
 }
 
 function readStoredAgents(): readonly string[] {
@@ -39,9 +34,4 @@ function readStoredAgents(): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function subscribeToAgents(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }

@@ -1,4 +1,6 @@
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { newId } from './new-id.js';
 import { ApiProblem, type ProblemDetail, sentenceOf } from './problem.js';
 
 export interface Action {
@@ -15,20 +17,16 @@ export interface Action {
 
 /** Tracks an action that a person starts: whether it is pending, and its error. */
 export function useAction(): Action {
-  const [pending, setPending] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
+  const mutation = useMutation({ mutationFn: (work: () => Promise<unknown>) => work() });
+  const { isPending: pending, error: failure } = mutation;
   const run = async (work: () => Promise<unknown>): Promise<void> => {
-    if (pending) return;
-    setPending(true);
-    setFailure(undefined);
-    await work().catch(setFailure);
-    setPending(false);
+    if (!pending) await mutation.mutateAsync(work).catch(() => undefined);
   };
   const fields = failure instanceof ApiProblem ? failure.errors : [];
   return {
     pending,
     run,
-    error: failure === undefined ? undefined : sentenceOf(failure),
+    error: failure === null ? undefined : sentenceOf(failure),
     errorAt: (path) => fields.find((field) => field.path === path)?.detail,
     errorIn: (path) => errorIn(fields, path),
   };
@@ -38,4 +36,18 @@ function errorIn(fields: readonly ProblemDetail[], list: string): string | undef
   const wrong = fields.find(({ path }) => path === list || path.startsWith(`${list}[`));
   const place = /\[(\d+)\]/.exec(wrong?.path.slice(list.length) ?? '')?.[1];
   return place === undefined ? wrong?.detail : `Entry ${Number(place) + 1} ${wrong?.detail}`;
+}
+
+/**
+ * Returns a function that gives an `Idempotency-Key` for a request body. An equal body gets the same key, so a retry
+ * takes effect once.
+ */
+export function useAttemptKey(): (body: unknown) => string {
+  const [keys] = useState(() => new Map<string, string>());
+  return (body) => {
+    const text = JSON.stringify(body);
+    const key = keys.get(text) ?? newId();
+    keys.set(text, key);
+    return key;
+  };
 }

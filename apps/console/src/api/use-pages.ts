@@ -1,82 +1,82 @@
-import { useCallback, useEffect, useEffectEvent, useState } from 'react';
-import { type Rows, withFirstPage, withNextPage } from './merge-pages.js';
+import { type QueryKey, useQuery } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
+import { queries } from './queries.js';
+
+/** The rows shown, and the token of the next page; empty if no page follows. */
+export interface Rows<T> {
+  rows: readonly T[];
+  nextPageToken: string;
+}
 
 export interface Pages<T> {
   /** Rows so far; `undefined` until the first page has arrived. */
   rows: readonly T[] | undefined;
-  error: unknown;
+  error: Error | null;
   loading: boolean;
   /** True if more rows follow. */
   more: boolean;
+  /** Fetches the next page; does nothing while it is loading, or after it failed. */
   loadMore: () => void;
-  /** Fetches the first page again; rows of later pages stay. */
-  reload: () => void;
-}
-
-interface Wanted {
-  key: string;
-  round: number;
-  /** Token of a later page; missing for the first page. */
-  token?: string;
-}
-
-interface SettledPages<T> extends Partial<Rows<T>> {
-  wanted: Wanted;
-  error?: unknown;
 }
 
 /**
- * Fetches a list page by page. Rows fetched for another key are never shown.
- * @param keyOf must be the same function in every render
+ * Fetches a list page by page. A refetch of the query fetches the first page only; rows of later pages stay.
+ * @param keyOf returns the id of a row
  */
 export function usePages<T>(
-  key: string,
+  queryKey: QueryKey,
   keyOf: (row: T) => string,
   fetchPage: (token: string | undefined, signal: AbortSignal) => Promise<Rows<T>>,
 ): Pages<T> {
-  const [asked, setAsked] = useState<Wanted>({ key, round: 0 });
-  const [settled, setSettled] = useState<SettledPages<T>>();
-  const wanted = asked.key === key ? asked : { key, round: 0 };
-  const fetchLatest = useEffectEvent(fetchPage);
-  const { round, token } = wanted;
-  useEffect(() => {
-    const stop = new AbortController();
-    const at: Wanted = { key, round, ...(token !== undefined && { token }) };
-    fetchLatest(token, stop.signal).then(
-      (page) => stop.signal.aborted || setSettled((last) => ({ wanted: at, ...mergePage(last, page, at, keyOf) })),
-      (error: unknown) => {
-        if (stop.signal.aborted) return;
-        setSettled((last) => ({ ...(last?.wanted.key === key ? last : {}), wanted: at, error }));
-      },
-    );
-    return () => stop.abort();
-  }, [key, keyOf, round, token]);
-  const reload = useCallback(() => setAsked((last) => ({ key, round: last.round + 1 })), [key]);
-  const current = settled?.wanted.key === key ? settled : undefined;
-  const loading = current?.wanted.round !== round;
-  const next = current?.nextPageToken ?? '';
-  const loadMore = useCallback(() => setAsked((last) => ({ key, round: last.round + 1, token: next })), [key, next]);
+  const first = useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const page = await fetchPage(undefined, signal);
+      const shown = queries.getQueryData<Rows<T>>(queryKey);
+      return shown ? withFirstPage(shown, page, keyOf) : page;
+    },
+  });
+  const token = first.data?.nextPageToken ?? '';
+  const [asked, setAsked] = useState('');
+  const next = useQuery({
+    queryKey: [...queryKey, 'page', token],
+    enabled: token !== '' && token === asked,
+    queryFn: async ({ signal }) => {
+      const page = await fetchPage(token, signal);
+      queries.setQueryData<Rows<T>>(queryKey, (shown) =>
+        // A refetch may have changed what the page follows.
+        shown?.nextPageToken === token ? withNextPage(shown, page, keyOf) : shown,
+      );
+      return page;
+    },
+  });
   return {
-    rows: current?.rows,
-    error: current?.error,
-    loading,
-    more: next !== '',
-    loadMore: loading || next === '' ? noMore : loadMore,
-    reload,
+    rows: first.data?.rows,
+    error: first.failureReason ?? next.failureReason,
+    loading: first.isFetching || next.isFetching,
+    more: token !== '',
+    loadMore: useCallback(() => setAsked(token), [token]),
   };
 }
 
-function mergePage<T>(
-  last: SettledPages<T> | undefined,
-  page: Rows<T>,
-  { key, token }: Wanted,
-  keyOf: (row: T) => string,
-): Rows<T> {
-  if (last?.wanted.key !== key || !last.rows) return page;
-  const shown = { rows: last.rows, nextPageToken: last.nextPageToken ?? '' };
-  return token === undefined ? withFirstPage(shown, page, keyOf) : withNextPage(shown, page, keyOf);
+/** Appends the next page. A row that has moved to the next page stays where it was. */
+export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) => string): Rows<T> {
+  const known = new Set(shown.rows.map(keyOf));
+  const rows = [...shown.rows, ...page.rows.filter((row) => !known.has(keyOf(row)))];
+  return { rows, nextPageToken: page.nextPageToken };
 }
 
-function noMore(): void {
-  // A page is loading, or none follows.
+/**
+ * Replaces the first page: its rows come first, then the earlier rows that it lacks.
+ * If the two share no row, rows are missing between them, and only the first page is kept.
+ */
+export function withFirstPage<T>(shown: Rows<T>, first: Rows<T>, keyOf: (row: T) => string): Rows<T> {
+  const fresh = new Set(first.rows.map(keyOf));
+  const older = shown.rows.filter((row) => !fresh.has(keyOf(row)));
+  const overlaps = older.length < shown.rows.length;
+  if (!overlaps || first.nextPageToken === '') return first;
+  return {
+    rows: [...first.rows, ...older],
+    nextPageToken: older.length === 0 ? first.nextPageToken : shown.nextPageToken,
+  };
 }

@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
 import type { GatewayEventFrame } from '../api/gateway.js';
 import { getJson } from '../api/http.js';
-import { useLive } from '../api/use-live-resource.js';
+import { useLive } from '../api/use-live.js';
 import { usePages } from '../api/use-pages.js';
 import { buttonClass } from '../components/button.js';
 import { ConnectionNote } from '../components/connection-note.js';
@@ -31,12 +31,13 @@ const getBrainstormKey = ({ brainstormId }: BrainstormSummary): string => brains
 export function BrainstormList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';
-  const pages = usePages(status, getBrainstormKey, async (pageToken, signal) => {
+  const queryKey = ['brainstorms', status];
+  const pages = usePages(queryKey, getBrainstormKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
     const page = await getJson<Schemas['BrainstormPage']>(`/api/brainstorms?${query}`, signal);
     return { rows: page.brainstorms, nextPageToken: page.nextPageToken };
   });
-  const connection = useLive(pages, { streams: ['task'] }, { concerns: isOfBrainstorm, spacing: 500 });
+  const connection = useLive(queryKey, { streams: ['task'] }, { concerns: isOfBrainstorm, spacing: 500 });
   return (
     <div className="flex h-full flex-col">
       <PageHeader

@@ -1,6 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
-import { useLiveResource } from '../api/use-live-resource.js';
+import { useLive } from '../api/use-live.js';
 import { CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { PageHeader } from '../components/page-header.js';
@@ -14,14 +15,13 @@ import { Passes } from './passes.js';
 /** Shows a brainstorm, live: its standing, its passes, and its state. */
 export function BrainstormPage({ id }: { id: string }) {
   const path = `/api/brainstorms/${encodeURIComponent(id)}`;
-  const resource = useLiveResource(id, (signal) => getJson<Brainstorm>(path, signal), {
-    streams: ['task'],
-    taskId: id,
-  });
+  const queryKey = ['brainstorm', id];
+  const resource = useQuery({ queryKey, queryFn: ({ signal }) => getJson<Brainstorm>(path, signal) });
+  const connection = useLive(queryKey, { streams: ['task'], taskId: id });
   const action = useAction();
   const sendCommand = (name: string) => async (): Promise<void> => {
     await callApi('POST', `${path}/${name}`);
-    resource.reload();
+    void resource.refetch();
   };
   const it = resource.data;
   const allowed = it && actionsOf(it);
@@ -33,7 +33,7 @@ export function BrainstormPage({ id }: { id: string }) {
         aside={
           <>
             {it && <StatusBadge status={it.status} />}
-            <ConnectionNote connection={resource.connection} />
+            <ConnectionNote connection={connection} />
           </>
         }
         actions={

@@ -1,7 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { type InputHTMLAttributes, useId } from 'react';
 import { directoryPage } from '../api/directory.js';
 import { useKnownAgents } from '../api/known-agents.js';
-import { useResource } from '../api/use-resource.js';
 import { Input } from './field.js';
 
 /** Number of agents that are suggested. */
@@ -16,7 +16,10 @@ interface AgentInputProps extends InputHTMLAttributes<HTMLInputElement> {
 export function AgentInput({ servedOnly = false, ...props }: AgentInputProps) {
   const list = useId();
   const known = useKnownAgents();
-  const { data } = useResource('agent-input', (signal) => directoryPage(undefined, signal, SUGGESTED));
+  const { data } = useQuery({
+    queryKey: ['directory', SUGGESTED],
+    queryFn: ({ signal }) => directoryPage(undefined, signal, SUGGESTED),
+  });
   return (
     <>
       <Input

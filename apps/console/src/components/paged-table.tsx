@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { retryFailed } from '../api/queries.js';
 import type { Pages } from '../api/use-pages.js';
 import type { Column } from './data-table.js';
 import { ErrorState } from './error-state.js';
@@ -17,11 +18,11 @@ interface PagedTableProps<T> {
 
 /** Shows a list that loads its next page when its end comes into view. */
 export function PagedTable<T>({ label, pages, columns, keyOf, hrefOf, empty }: PagedTableProps<T>) {
-  const { rows, error, more, loading, loadMore, reload } = pages;
-  if (rows === undefined) return error === undefined ? <Loading /> : <ErrorState error={error} onRetry={reload} />;
+  const { rows, error, more, loading, loadMore } = pages;
+  if (rows === undefined) return error === null ? <Loading /> : <ErrorState error={error} onRetry={retryFailed} />;
   return (
     <>
-      {error !== undefined && <ErrorState error={error} onRetry={reload} />}
+      {error !== null && <ErrorState error={error} onRetry={retryFailed} />}
       {rows.length === 0 ? (
         empty
       ) : (
@@ -31,7 +32,7 @@ export function PagedTable<T>({ label, pages, columns, keyOf, hrefOf, empty }: P
           rows={rows}
           keyOf={keyOf}
           {...(hrefOf && { hrefOf })}
-          {...(error === undefined && { onEnd: loadMore })}
+          onEnd={loadMore}
         />
       )}
       <p role="status" className="sr-only">

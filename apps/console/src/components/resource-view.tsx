@@ -1,16 +1,38 @@
 import type { ReactNode } from 'react';
-import type { Resource } from '../api/use-resource.js';
+import { retryFailed } from '../api/queries.js';
+import { Button } from './button.js';
 import { ErrorState } from './error-state.js';
 import { Loading } from './loading.js';
 
 interface ResourceViewProps<T> {
-  resource: Resource<T>;
+  /** Result of `useQuery`. */
+  resource: { data: T | undefined; failureReason: Error | null };
   children: (data: T) => ReactNode;
 }
 
 /** Shows a resource, or its loading state, or its error with a retry. */
 export function ResourceView<T>({ resource, children }: ResourceViewProps<T>) {
-  const { data, error, reload } = resource;
+  const { data, failureReason } = resource;
   if (data !== undefined) return children(data);
-  return error === undefined ? <Loading /> : <ErrorState error={error} onRetry={reload} />;
+  return failureReason === null ? <Loading /> : <ErrorState error={failureReason} onRetry={retryFailed} />;
+}
+
+interface MoreButtonProps {
+  /** Result of `useInfiniteQuery`. */
+  list: { hasNextPage: boolean; fetchNextPage: () => Promise<unknown>; refetch: () => Promise<unknown> };
+}
+
+/** Shows a button that adds the next page to a list, if there is one. */
+export function MoreButton({ list }: MoreButtonProps) {
+  if (!list.hasNextPage) return null;
+  const showMore = async (): Promise<void> => {
+    await list.fetchNextPage();
+    // Rows may have moved between the pages, and a refetch that ran was canceled.
+    await list.refetch();
+  };
+  return (
+    <div className="flex justify-center p-4">
+      <Button onClick={() => void showMore()}>Show more</Button>
+    </div>
+  );
 }

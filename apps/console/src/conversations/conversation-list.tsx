@@ -2,7 +2,7 @@ import type { Schemas } from '#libs/client';
 import { Plus } from 'lucide-react';
 import { Link, useSearchParams } from 'wouter';
 import { getJson } from '../api/http.js';
-import { useLive } from '../api/use-live-resource.js';
+import { useLive } from '../api/use-live.js';
 import { usePages } from '../api/use-pages.js';
 import { buttonClass } from '../components/button.js';
 import { ConnectionNote } from '../components/connection-note.js';
@@ -33,12 +33,13 @@ const getConversationKey = ({ conversationId }: ConversationSummary): string => 
 export function ConversationList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';
-  const pages = usePages(status, getConversationKey, async (pageToken, signal) => {
+  const queryKey = ['conversations', status];
+  const pages = usePages(queryKey, getConversationKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
     const page = await getJson<Schemas['ConversationPage']>(`/api/conversations?${query}`, signal);
     return { rows: page.conversations, nextPageToken: page.nextPageToken };
   });
-  const connection = useLive(pages, { streams: ['a2a'] }, { spacing: 500 });
+  const connection = useLive(queryKey, { streams: ['a2a'] }, { spacing: 500 });
   return (
     <div className="flex h-full flex-col">
       <PageHeader

@@ -1,7 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
-import { useLiveResource } from '../api/use-live-resource.js';
+import { useLive } from '../api/use-live.js';
 import { useTaskEvents } from '../api/use-task-events.js';
 import { CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
@@ -16,16 +17,15 @@ import { turnNotes } from './turn-notes.js';
 /** Shows a conversation as a thread, live, with the actions a person can take. */
 export function ConversationPage({ id }: { id: string }) {
   const path = `/api/conversations/${encodeURIComponent(id)}`;
-  const resource = useLiveResource(id, (signal) => getJson<Conversation>(path, signal), {
-    streams: ['task'],
-    taskId: id,
-  });
+  const queryKey = ['conversation', id];
+  const resource = useQuery({ queryKey, queryFn: ({ signal }) => getJson<Conversation>(path, signal) });
+  const connection = useLive(queryKey, { streams: ['task'], taskId: id });
   const { events } = useTaskEvents(id);
   const notes = useMemo(() => turnNotes(events), [events]);
   const action = useAction();
   const sendCommand = (name: string) => async (): Promise<void> => {
     await callApi('POST', `${path}/${name}`);
-    resource.reload();
+    void resource.refetch();
   };
   const it = resource.data;
   return (
@@ -38,7 +38,7 @@ export function ConversationPage({ id }: { id: string }) {
             {it && (
               <StatusBadge status={getBadgeStatus(it)} {...(it.outcome && { detail: outcomeLabel(it.outcome) })} />
             )}
-            <ConnectionNote connection={resource.connection} />
+            <ConnectionNote connection={connection} />
           </>
         }
         actions={

@@ -1,8 +1,7 @@
 import type { Schemas } from '#libs/client';
 import { useLocation } from 'wouter';
 import { callApi } from '../api/http.js';
-import { useAction } from '../api/use-action.js';
-import { useAttemptKey } from '../api/use-attempt-key.js';
+import { useAction, useAttemptKey } from '../api/use-action.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Field, Input, TextArea } from '../components/field.js';
 import { FormPage, readNumber, readText } from '../components/form-page.js';

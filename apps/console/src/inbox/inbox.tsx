@@ -1,16 +1,16 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { useLive } from '../api/use-live-resource.js';
-import { useResource } from '../api/use-resource.js';
+import { useLive } from '../api/use-live.js';
 import { Button } from '../components/button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { EmptyState } from '../components/empty-state.js';
 import { Input } from '../components/field.js';
 import { PageHeader } from '../components/page-header.js';
-import { ResourceView } from '../components/resource-view.js';
+import { MoreButton, ResourceView } from '../components/resource-view.js';
 import { Coming, Time } from '../components/time.js';
 import { AnswerForm } from '../runs/answer-form.js';
-import { type InboxItem, inboxPages } from './inbox-api.js';
+import { type InboxItem, listQuestions } from './inbox-api.js';
 
 /** Events of runs that change the pending questions. */
 const CHANGES = new Set([
@@ -28,11 +28,15 @@ const SPACING_MS = 500;
 export function Inbox() {
   const [search, setSearch] = useSearchParams();
   const assignee = search.get('assignee') ?? '';
-  const [wanted, setWanted] = useState({ assignee, pages: 1 });
-  const pages = wanted.assignee === assignee ? wanted.pages : 1;
-  const resource = useResource(assignee, (signal) => inboxPages(assignee, pages, signal));
+  const queryKey = ['inbox', assignee];
+  const resource = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => listQuestions(assignee, pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+  });
   const connection = useLive(
-    resource,
+    queryKey,
     { streams: ['run'] },
     { concerns: ({ type }) => CHANGES.has(String(type)), spacing: SPACING_MS },
   );
@@ -55,21 +59,14 @@ export function Inbox() {
         }
       />
       <ResourceView resource={resource}>
-        {({ items, nextPageToken }) => (
+        {({ pages }) => (
           <div className="min-h-0 grow overflow-y-auto">
-            <Questions items={items} assignee={assignee} onAnswered={resource.reload} />
-            {nextPageToken !== '' && (
-              <div className="flex justify-center p-4">
-                <Button
-                  onClick={() => {
-                    setWanted({ assignee, pages: pages + 1 });
-                    resource.reload();
-                  }}
-                >
-                  Show more
-                </Button>
-              </div>
-            )}
+            <Questions
+              items={pages.flatMap(({ items }) => items)}
+              assignee={assignee}
+              onAnswered={() => void resource.refetch()}
+            />
+            <MoreButton list={resource} />
           </div>
         )}
       </ResourceView>

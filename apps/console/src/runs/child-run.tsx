@@ -1,7 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { CornerDownRight } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useResource } from '../api/use-resource.js';
 import { Button, buttonClass } from '../components/button.js';
 import { ResourceView } from '../components/resource-view.js';
 import { getRun, getRunWorkflow, type RunWorkflow } from './run-api.js';
@@ -23,7 +23,7 @@ export function ChildRun({ type, url, taskId }: ChildRunProps) {
 }
 
 function FoundRun({ runId }: { runId: string }) {
-  const { data } = useResource(runId, (signal) => getRun(runId, signal));
+  const { data } = useQuery({ queryKey: ['run', runId], queryFn: ({ signal }) => getRun(runId, signal) });
   const [open, setOpen] = useState(false);
   if (!data) return null;
   return (
@@ -42,7 +42,10 @@ function FoundRun({ runId }: { runId: string }) {
 }
 
 function Inside({ runId }: { runId: string }) {
-  const workflow = useResource(runId, (signal) => getRunWorkflow(runId, signal));
+  const workflow = useQuery({
+    queryKey: ['run-workflow', runId],
+    queryFn: ({ signal }) => getRunWorkflow(runId, signal),
+  });
   return (
     <ResourceView resource={workflow}>{(definition) => <Nodes runId={runId} workflow={definition} />}</ResourceView>
   );

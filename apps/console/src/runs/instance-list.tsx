@@ -1,7 +1,6 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { useResource } from '../api/use-resource.js';
-import { Button } from '../components/button.js';
-import { ResourceView } from '../components/resource-view.js';
+import { MoreButton, ResourceView } from '../components/resource-view.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { getInstanceName } from './causes.js';
 import { parseInstanceName } from './instance-name.js';
@@ -61,17 +60,23 @@ interface EntriesProps {
 }
 
 function Entries({ runId, name, status, counts, onSelect }: EntriesProps) {
-  const [pages, setPages] = useState(1);
-  const resource = useResource(JSON.stringify([runId, name, status, pages]), (signal) =>
-    entriesOf(runId, name, status, pages, signal),
-  );
-  useSpaced(counts, resource.reload);
+  const resource = useInfiniteQuery({
+    queryKey: ['entries', runId, name, status],
+    queryFn: ({ pageParam, signal }) =>
+      listInstances(runId, { node: parseInstanceName(name).node, status }, pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+  });
+  useSpaced(counts, resource.refetch);
   return (
     <ResourceView resource={resource}>
-      {({ rows, more }) => (
+      {({ pages }) => (
         <>
-          <Rows rows={rows} onSelect={onSelect} />
-          {more && <Button onClick={() => setPages((count) => count + 1)}>Show more</Button>}
+          <Rows
+            rows={pages.flatMap(({ instances }) => instances).filter(({ instance }) => instance.startsWith(`${name}[`))}
+            onSelect={onSelect}
+          />
+          <MoreButton list={resource} />
         </>
       )}
     </ResourceView>
@@ -100,26 +105,8 @@ function Rows({ rows, onSelect }: { rows: readonly InstanceSummary[]; onSelect: 
   );
 }
 
-/** Fetches the first `count` pages of an instance's entries. */
-async function entriesOf(
-  runId: string,
-  name: string,
-  status: string,
-  count: number,
-  signal: AbortSignal,
-): Promise<{ rows: InstanceSummary[]; more: boolean }> {
-  const rows: InstanceSummary[] = [];
-  let token: string | undefined;
-  for (let page = 0; page < count && token !== ''; page += 1) {
-    const next = await listInstances(runId, { node: parseInstanceName(name).node, status }, token, signal);
-    rows.push(...next.instances.filter(({ instance }) => instance.startsWith(`${name}[`)));
-    token = next.nextPageToken;
-  }
-  return { rows, more: token !== '' };
-}
-
 /** Calls `work` after a value has changed: once per pause, however often it changes. */
-function useSpaced(value: string, work: () => void): void {
+function useSpaced(value: string, work: () => unknown): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const seen = useRef(value);
   useEffect(() => {

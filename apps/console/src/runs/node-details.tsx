@@ -1,9 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { callAgent } from '../api/json-rpc.js';
 import { partsText } from '../api/parts.js';
-import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
 import { LiveText } from '../components/live-text.js';
 import { StatusBadge } from '../components/status-badge.js';
@@ -36,8 +36,8 @@ interface NodeDetailsProps {
 /** Shows a node of a run, or one of its instances: input, output, attempts, and the reason if it is not completed. */
 export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) {
   const name = getInstanceName(node);
-  const key = [run.runId, name, node.status, node.attempts.length, node.taskId].join(' ');
-  const resource = useResource(key, (signal) => getRunNode(run.runId, name, signal));
+  const key = ['run-node', run.runId, name, node.status, node.attempts.length, node.taskId];
+  const resource = useQuery({ queryKey: key, queryFn: ({ signal }) => getRunNode(run.runId, name, signal) });
   const cause = nodeCause(node, picture);
   return (
     <div className="space-y-4" data-details={name}>
@@ -194,8 +194,12 @@ function Whereabouts({ node, detail }: { node: NodePicture; detail: InstanceDeta
 
 /** Shows a Task id, as a link if this service has the Task. */
 function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
-  const { data } = useResource(`${id} ${isForeign}`, async (signal) => !isForeign || hasTask(id, signal));
-  if (data !== true) return <span>{id}</span>;
+  const { data } = useQuery({
+    queryKey: ['has-task', id],
+    queryFn: ({ signal }) => hasTask(id, signal),
+    enabled: isForeign,
+  });
+  if (isForeign && data !== true) return <span>{id}</span>;
   return (
     <Link href={`~/tasks/${encodeURIComponent(id)}`} className="underline">
       {id}

@@ -1,7 +1,6 @@
 import { RotateCcw } from 'lucide-react';
 import { useLocation } from 'wouter';
-import { useAction } from '../api/use-action.js';
-import { useAttemptKey } from '../api/use-attempt-key.js';
+import { useAction, useAttemptKey } from '../api/use-action.js';
 import { CommandButton } from '../components/command-button.js';
 import { FieldError } from '../components/field.js';
 import { requestRerun } from './run-api.js';

@@ -1,12 +1,11 @@
 import type { Schemas } from '#libs/client';
+import { useQuery } from '@tanstack/react-query';
 import { RotateCcw } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { getJson } from '../api/http.js';
-import { useAction } from '../api/use-action.js';
-import { useAttemptKey } from '../api/use-attempt-key.js';
-import { useResource } from '../api/use-resource.js';
+import { useAction, useAttemptKey } from '../api/use-action.js';
 import { Button } from '../components/button.js';
 import { CheckField } from '../components/choice-fields.js';
 import { Field, FieldError, Select } from '../components/field.js';
@@ -95,7 +94,7 @@ interface ChoicesProps {
 
 function Choices(props: ChoicesProps) {
   const { runId } = props.run;
-  const resource = useResource(runId, (signal) => getRun(runId, signal));
+  const resource = useQuery({ queryKey: ['run', runId], queryFn: ({ signal }) => getRun(runId, signal) });
   return <ResourceView resource={resource}>{({ inputs }) => <Form {...props} inputs={inputs} />}</ResourceView>;
 }
 
@@ -137,7 +136,10 @@ interface RevisionsProps {
 
 function Revisions({ workflow, value, onChange }: RevisionsProps) {
   const path = `/api/workflows/${encodeURIComponent(workflow)}/revisions`;
-  const { data } = useResource(path, (signal) => getJson<Schemas['RevisionPage']>(path, signal));
+  const { data } = useQuery({
+    queryKey: [path],
+    queryFn: ({ signal }) => getJson<Schemas['RevisionPage']>(path, signal),
+  });
   return (
     <Field label="Revision of the workflow">
       {(id) => (

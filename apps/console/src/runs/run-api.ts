@@ -65,10 +65,10 @@ export type InstancePage = Schemas['RunInstances'];
 export function listInstances(
   runId: string,
   { node, status }: { node: string; status: string },
-  pageToken: string | undefined,
+  pageToken: string,
   signal: AbortSignal,
 ): Promise<InstancePage> {
-  const query = Object.entries({ node, status, pageToken: pageToken ?? '' }).filter(([, value]) => value);
+  const query = Object.entries({ node, status, pageToken }).filter(([, value]) => value);
   const search = new URLSearchParams(query).toString();
   return getJson(`/api/runs/${encodeURIComponent(runId)}/instances?${search}`, signal);
 }

@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 import { Link } from 'wouter';
-import { useResource } from '../api/use-resource.js';
 import { buttonClass } from '../components/button.js';
 import { PageHeader } from '../components/page-header.js';
 import { StatusBadge } from '../components/status-badge.js';
@@ -20,7 +20,7 @@ interface RunHeaderProps {
 
 export function RunHeader({ run, picture, connection }: RunHeaderProps) {
   const { runId, workflow } = run;
-  const { data } = useResource(runId, (signal) => getRun(runId, signal));
+  const { data } = useQuery({ queryKey: ['run', runId], queryFn: ({ signal }) => getRun(runId, signal) });
   const { status, startedAt, finishedAt } = picture;
   return (
     <PageHeader

@@ -1,19 +1,18 @@
-import { useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import { textStart } from '../components/text-start.js';
 import type { GatewayEventFrame } from '../api/gateway.js';
-import { useLive } from '../api/use-live-resource.js';
-import { useResource } from '../api/use-resource.js';
-import { Button, buttonClass } from '../components/button.js';
+import { useLive } from '../api/use-live.js';
+import { buttonClass } from '../components/button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { Input, Select } from '../components/field.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { PageHeader } from '../components/page-header.js';
-import { ResourceView } from '../components/resource-view.js';
+import { MoreButton, ResourceView } from '../components/resource-view.js';
 import { Elapsed, Time } from '../components/time.js';
-import { listRuns, RUN_STATUSES, type RunFilter, type RunPage, type RunSummary } from './run-api.js';
+import { listRuns, RUN_STATUSES, type RunFilter, type RunSummary } from './run-api.js';
 
 /** Events that change what the list shows. */
 const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken']);
@@ -32,11 +31,14 @@ export function RunList() {
     q: search.get('q') ?? search.get('workflow') ?? '',
     status: search.get('status') ?? '',
   };
-  const key = JSON.stringify(filter);
-  const [wanted, setWanted] = useState({ key, pages: 1 });
-  const pages = wanted.key === key ? wanted.pages : 1;
-  const resource = useResource(key, (signal) => fetchPages(filter, pages, signal));
-  const connection = useLive(resource, { streams: ['run'] }, { concerns: isChange, spacing: SPACING_MS });
+  const queryKey = ['runs', filter];
+  const resource = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => listRuns(filter, pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+  });
+  const connection = useLive(queryKey, { streams: ['run'] }, { concerns: isChange, spacing: SPACING_MS });
   const changeFilter = (member: Partial<RunFilter>): void => {
     const next = Object.entries({ ...filter, ...member }).filter(([, value]) => value !== '');
     setSearch(new URLSearchParams(next), { replace: true });
@@ -73,21 +75,10 @@ export function RunList() {
         }
       />
       <ResourceView resource={resource}>
-        {({ runs, nextPageToken }) => (
+        {({ pages }) => (
           <>
-            <RunTable runs={runs} filtered={filter.q !== '' || filter.status !== ''} />
-            {nextPageToken !== '' && (
-              <div className="flex justify-center p-4">
-                <Button
-                  onClick={() => {
-                    setWanted({ key, pages: pages + 1 });
-                    resource.reload();
-                  }}
-                >
-                  Show more
-                </Button>
-              </div>
-            )}
+            <RunTable runs={pages.flatMap(({ runs }) => runs)} filtered={filter.q !== '' || filter.status !== ''} />
+            <MoreButton list={resource} />
           </>
         )}
       </ResourceView>
@@ -167,17 +158,4 @@ function inputsText(inputs: Record<string, unknown>): string {
 
 function endOf({ status, updatedAt }: RunSummary): string | undefined {
   return status === 'running' || status === 'input-required' ? undefined : updatedAt;
-}
-
-/** Fetches the first `count` pages as a single page. */
-async function fetchPages(filter: RunFilter, count: number, signal: AbortSignal): Promise<RunPage> {
-  const runs: RunSummary[] = [];
-  let token = '';
-  for (let page = 0; page < count; page += 1) {
-    const next = await listRuns(filter, token, signal);
-    runs.push(...next.runs);
-    token = next.nextPageToken;
-    if (token === '') break;
-  }
-  return { runs, nextPageToken: token };
 }

@@ -1,5 +1,5 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { useResource } from '../api/use-resource.js';
 import { JsonView } from '../components/json-view.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
@@ -23,7 +23,10 @@ const MOST_QUESTIONS = 10;
 /** Shows the run as a whole: its result or the reason why it has none, its questions, and its progress. */
 export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
   const { status, nodes } = picture;
-  const resource = useResource(`${run.runId} ${status}`, (signal) => getRun(run.runId, signal));
+  const resource = useQuery({
+    queryKey: ['run', run.runId, status],
+    queryFn: ({ signal }) => getRun(run.runId, signal),
+  });
   const cause = runCause(picture);
   const waiting = waitingNodes(picture);
   const counts = Map.groupBy(nodes.values(), (node) => node.status);
@@ -80,7 +83,11 @@ export function Cause({ status, children }: { status: string; children: string }
 
 /** Shows links to the run that it was rerun from, and to its reruns. */
 function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }) {
-  const forks = useResource(`${runId} ${ended}`, async (signal) => (ended ? listForks(runId, signal) : []));
+  const forks = useQuery({
+    queryKey: ['forks', runId],
+    queryFn: ({ signal }) => listForks(runId, signal),
+    enabled: ended,
+  });
   const list = forks.data ?? [];
   if (origin === undefined && list.length === 0) return null;
   return (

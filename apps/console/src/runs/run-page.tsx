@@ -1,4 +1,4 @@
-import { useResource } from '../api/use-resource.js';
+import { useQuery } from '@tanstack/react-query';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { getRunWorkflow } from './run-api.js';
@@ -6,7 +6,10 @@ import { RunView } from './run-view.js';
 
 /** Shows a run and its selected node. */
 export function RunPage({ runId, node }: { runId: string; node: string | undefined }) {
-  const workflow = useResource(runId, (signal) => getRunWorkflow(runId, signal));
+  const workflow = useQuery({
+    queryKey: ['run-workflow', runId],
+    queryFn: ({ signal }) => getRunWorkflow(runId, signal),
+  });
   return (
     <>
       {workflow.data === undefined && <PageHeader title="Run" up={{ label: 'Runs', href: '~/runs' }} />}

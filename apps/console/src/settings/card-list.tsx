@@ -27,7 +27,7 @@ export function describePin({ status, blocked }: Pick<PinnedCard, 'status' | 'bl
 export function CardList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';
-  const pages = usePages(status, getCardKey, async (pageToken, signal) => {
+  const pages = usePages(['pinned-cards', status], getCardKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ ...(status && { status }), ...(pageToken && { pageToken }) });
     const page = await getJson<Schemas['CardPageView']>(`/api/agent-cards?${query}`, signal);
     return { rows: page.cards, nextPageToken: page.nextPageToken };

@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
-import { useResource } from '../api/use-resource.js';
 import { CommandButton } from '../components/command-button.js';
 import { type Column, DataTable } from '../components/data-table.js';
 import { JsonView } from '../components/json-view.js';
@@ -21,11 +21,11 @@ const COLUMNS: readonly Column<CardDifference>[] = [
 /** Shows a pinned card: its changes, a button to accept them, and the card itself. */
 export function CardPage({ id }: { id: string }) {
   const path = `/api/agent-cards/${encodeURIComponent(id)}`;
-  const card = useResource(id, (signal) => getJson<CardDetail>(path, signal));
+  const card = useQuery({ queryKey: ['pinned-card', id], queryFn: ({ signal }) => getJson<CardDetail>(path, signal) });
   const action = useAction();
   const acceptChange = async (hash: string | undefined): Promise<void> => {
     await callApi('POST', `${path}/accept`, { body: { hash } });
-    card.reload();
+    void card.refetch();
   };
   return (
     <div className="flex h-full flex-col">

@@ -1,4 +1,4 @@
-import { useResource } from '../api/use-resource.js';
+import { useQuery } from '@tanstack/react-query';
 import { Field, Select } from '../components/field.js';
 import { listCredentials } from './settings-api.js';
 
@@ -10,7 +10,7 @@ interface CredentialFieldProps {
 
 /** Shows a choice of the stored credentials; a chosen name that is not stored is included. */
 export function CredentialField({ hint, chosen, error }: CredentialFieldProps) {
-  const kept = useResource('credentials', listCredentials);
+  const kept = useQuery({ queryKey: ['credentials'], queryFn: ({ signal }) => listCredentials(signal) });
   const names = new Set([...(kept.data ?? []).map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])]);
   return (
     <Field label="Credential" hint={hint} error={error}>

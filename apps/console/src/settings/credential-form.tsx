@@ -1,8 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
-import { useResource } from '../api/use-resource.js';
 import { Field, Input, Select } from '../components/field.js';
 import { FormPage } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
@@ -26,7 +26,10 @@ export function NewCredential() {
 /** Shows a credential, to replace it with its secret, or to remove it. */
 export function EditCredential({ name }: { name: string }) {
   const path = `/api/credentials/${encodeURIComponent(name)}`;
-  const credential = useResource(name, (signal) => getJson<StoredCredential>(path, signal));
+  const credential = useQuery({
+    queryKey: ['credential', name],
+    queryFn: ({ signal }) => getJson<StoredCredential>(path, signal),
+  });
   return (
     <>
       <PageHeader title={name} up={UP} actions={<RemoveButton kind="credentials" name={name} />} />

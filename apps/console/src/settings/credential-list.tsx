@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
-import { useResource } from '../api/use-resource.js';
 import { buttonClass } from '../components/button.js';
 import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
@@ -21,7 +21,7 @@ const getCredentialKey = ({ name }: StoredCredential): string => name;
 
 /** Shows the credentials for agents and models elsewhere, never their secrets. */
 export function CredentialList() {
-  const credentials = useResource('credentials', listCredentials);
+  const credentials = useQuery({ queryKey: ['credentials'], queryFn: ({ signal }) => listCredentials(signal) });
   return (
     <SettingsPage
       actions={

@@ -1,8 +1,9 @@
 import type { Schemas } from '#libs/client';
 import { Upload } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { saveFile, type FileEntry, uploadFiles } from '../api/files.js';
 import { callApi, getJson } from '../api/http.js';
+import { queries } from '../api/queries.js';
 import { type Action, useAction } from '../api/use-action.js';
 import { usePages } from '../api/use-pages.js';
 import { Button } from '../components/button.js';
@@ -14,22 +15,22 @@ import { PagedTable } from '../components/paged-table.js';
 import { Time } from '../components/time.js';
 import { SettingsPage } from './settings-page.js';
 
+const queryKey = ['files'];
 const getFileKey = ({ id }: FileEntry): string => id;
 
 /** Shows the caller's own files, with buttons to upload, save and delete them. */
 export function FileList() {
   const action = useAction();
-  // A change here restarts the list at its first page: rows of the old list may be gone.
-  const [changes, setChanges] = useState(0);
   const picker = useRef<HTMLInputElement>(null);
-  const pages = usePages(String(changes), getFileKey, async (pageToken, signal) => {
+  const pages = usePages(queryKey, getFileKey, async (pageToken, signal) => {
     const query = new URLSearchParams(pageToken && { pageToken });
     const page = await getJson<Schemas['FileListView']>(`/api/files?${query}`, signal);
     return { rows: page.files, nextPageToken: page.nextPageToken };
   });
   const changeFiles = async (work: Promise<unknown>): Promise<void> => {
     await work;
-    setChanges((count) => count + 1);
+    // The list restarts at its first page: rows of the old list may be gone.
+    void queries.resetQueries({ queryKey });
   };
   return (
     <SettingsPage

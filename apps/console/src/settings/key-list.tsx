@@ -1,8 +1,8 @@
 import type { Schemas } from '#libs/client';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callApi } from '../api/http.js';
 import { type Action, useAction } from '../api/use-action.js';
-import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
 import { CommandButton } from '../components/command-button.js';
 import { type Column, DataTable } from '../components/data-table.js';
@@ -21,12 +21,12 @@ const getCallerKey = ({ id }: Key): string => id;
  * Shows the callers' keys, with buttons to create, replace and revoke them. A key is shown once, when it is created.
  */
 export function KeyList() {
-  const keys = useResource('keys', listKeys);
+  const keys = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => listKeys(signal) });
   const action = useAction();
   const [made, setMade] = useState<Schemas['MadeKeyView']>();
   const createKey = async (path: string, body?: object): Promise<void> => {
     setMade(await callApi<Schemas['MadeKeyView']>('POST', path, body === undefined ? {} : { body }));
-    keys.reload();
+    void keys.refetch();
   };
   return (
     <SettingsPage>
@@ -52,7 +52,7 @@ export function KeyList() {
                 rotate: ({ id }) => createKey(`/api/keys/${id}/rotate`),
                 revoke: async ({ id }) => {
                   await deleteObject('keys', id);
-                  keys.reload();
+                  void keys.refetch();
                 },
               })}
             />

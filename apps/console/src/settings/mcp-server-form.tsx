@@ -1,7 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
-import { useResource } from '../api/use-resource.js';
 import { Field, Input } from '../components/field.js';
 import { FormPage, readText, readTexts } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
@@ -25,9 +25,12 @@ export function NewMcpServer() {
 /** Shows the form that changes an MCP server; its pinned tools stay. */
 export function EditMcpServer({ name }: { name: string }) {
   // The list does not call the servers.
-  const server = useResource(name, async (signal) => {
-    const found = (await listMcpServers(signal)).find((it) => it.name === name);
-    return found ?? getJson<ListedMcpServer>(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);
+  const server = useQuery({
+    queryKey: ['listed-mcp-server', name],
+    queryFn: async ({ signal }) => {
+      const found = (await listMcpServers(signal)).find((it) => it.name === name);
+      return found ?? getJson<ListedMcpServer>(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);
+    },
   });
   return (
     <>

@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
-import { useResource } from '../api/use-resource.js';
 import { buttonClass } from '../components/button.js';
 import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
@@ -26,9 +26,7 @@ const getServerKey = ({ name }: ServerRow): string => name;
 
 /** Shows the MCP servers whose tools agents and tool nodes may call, with their current status. */
 export function McpServerList() {
-  const servers = useResource('mcp-servers', async (signal) =>
-    (await listMcpServers(signal)).map((it, index) => ({ ...it, isAsked: index < MOST_ASKED })),
-  );
+  const servers = useQuery({ queryKey: ['mcp-servers'], queryFn: ({ signal }) => listMcpServers(signal) });
   return (
     <SettingsPage
       actions={
@@ -46,7 +44,7 @@ export function McpServerList() {
           ) : (
             <DataTable
               label="MCP servers"
-              rows={rows}
+              rows={rows.map((it, index) => ({ ...it, isAsked: index < MOST_ASKED }))}
               columns={COLUMNS}
               keyOf={getServerKey}
               hrefOf={({ name }) => `/mcp-servers/${name}`}
@@ -60,11 +58,13 @@ export function McpServerList() {
 
 /** Shows a server's current status; until it answers, its last known status. */
 function Standing({ row: { name, status, isAsked } }: { row: ServerRow }) {
-  const { data, error } = useResource(`${name} ${isAsked}`, async (signal) =>
-    isAsked ? getMcpServer(name, signal) : undefined,
-  );
+  const { data, failureReason } = useQuery({
+    queryKey: ['mcp-server', name],
+    queryFn: ({ signal }) => getMcpServer(name, signal),
+    enabled: isAsked,
+  });
   const now = data?.status ?? status;
-  const isWaited = isAsked && data === undefined && error === undefined;
+  const isWaited = isAsked && data === undefined && failureReason === null;
   const tools =
     data && data.status !== 'unreachable' ? toolCount(data.tools.length) : isWaited ? 'asking …' : undefined;
   if (now === undefined) return <span className="text-muted-foreground">{tools ?? 'not asked yet'}</span>;

@@ -1,8 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 import { type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAction } from '../api/use-action.js';
-import { useResource } from '../api/use-resource.js';
 import { Button, buttonClass } from '../components/button.js';
 import { CommandButton } from '../components/command-button.js';
 import { EmptyState } from '../components/empty-state.js';
@@ -19,12 +19,12 @@ const UP = { label: 'MCP servers', href: '~/settings/mcp-servers' };
 
 /** Shows an MCP server, called now: its status, the changes of its tools since they were pinned, and its tools. */
 export function McpServerPage({ name }: { name: string }) {
-  const server = useResource(name, (signal) => getMcpServer(name, signal));
+  const server = useQuery({ queryKey: ['mcp-server', name], queryFn: ({ signal }) => getMcpServer(name, signal) });
   const action = useAction();
   const { data } = server;
   const acceptChanges = async (hash: string): Promise<void> => {
     await acceptTools(name, hash);
-    server.reload();
+    void server.refetch();
   };
   return (
     <div className="flex h-full flex-col">
@@ -35,8 +35,8 @@ export function McpServerPage({ name }: { name: string }) {
         actions={
           data && (
             <>
-              <Button disabled={server.loading} onClick={server.reload}>
-                <RefreshCw className="size-4" aria-hidden /> {server.loading ? 'Asking …' : 'Ask again'}
+              <Button disabled={server.isFetching} onClick={() => void server.refetch()}>
+                <RefreshCw className="size-4" aria-hidden /> {server.isFetching ? 'Asking …' : 'Ask again'}
               </Button>
               {data.source === 'api' && (
                 <>

@@ -1,8 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
-import { useResource } from '../api/use-resource.js';
 import { Field, Input, Select } from '../components/field.js';
 import { FormPage, readText, readTexts } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
@@ -26,7 +26,10 @@ export function NewModel() {
 
 /** Shows a model, to change or remove it. */
 export function EditModel({ name }: { name: string }) {
-  const model = useResource(name, (signal) => getJson<ModelEntry>(`/api/models/${encodeURIComponent(name)}`, signal));
+  const model = useQuery({
+    queryKey: ['model', name],
+    queryFn: ({ signal }) => getJson<ModelEntry>(`/api/models/${encodeURIComponent(name)}`, signal),
+  });
   return (
     <>
       <PageHeader title={name} up={UP} actions={<RemoveButton kind="models" name={name} />} />

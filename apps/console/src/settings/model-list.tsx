@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
-import { useResource } from '../api/use-resource.js';
 import { buttonClass } from '../components/button.js';
 import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
@@ -20,7 +20,7 @@ const getModelKey = ({ name }: ModelEntry): string => name;
 
 /** Shows the models that agent nodes may name. */
 export function ModelList() {
-  const models = useResource('models', listModels);
+  const models = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => listModels(signal) });
   return (
     <SettingsPage
       actions={

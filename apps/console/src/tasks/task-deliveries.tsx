@@ -1,5 +1,6 @@
 import type { Schemas } from '#libs/client';
 import { callApi, getJson } from '../api/http.js';
+import { queries } from '../api/queries.js';
 import { useAction } from '../api/use-action.js';
 import { usePages } from '../api/use-pages.js';
 import { CommandButton } from '../components/command-button.js';
@@ -16,14 +17,15 @@ const getDeliveryKey = ({ id }: Delivery): string => id;
 /** Shows the push notifications of a Task and their outcomes, newest first. */
 export function TaskDeliveries({ taskId }: { taskId: string }) {
   const action = useAction();
-  const pages = usePages(taskId, getDeliveryKey, async (pageToken, signal) => {
+  const queryKey = ['deliveries', taskId];
+  const pages = usePages(queryKey, getDeliveryKey, async (pageToken, signal) => {
     const query = new URLSearchParams({ taskId, ...(pageToken && { pageToken }) });
     const page = await getJson<Schemas['DeliveryPageView']>(`/api/deliveries?${query}`, signal);
     return { rows: page.deliveries, nextPageToken: page.nextPageToken };
   });
   const redeliverEvent = async (id: string): Promise<void> => {
     await callApi('POST', `/api/deliveries/${encodeURIComponent(id)}/redeliver`);
-    pages.reload();
+    void queries.invalidateQueries({ queryKey });
   };
   const columns: readonly Column<Delivery>[] = [
     { title: 'Event', className: 'w-16', cell: ({ sequence }) => sequence },

@@ -3,7 +3,7 @@ import { useSearchParams } from 'wouter';
 import { baseOf } from '../api/directory.js';
 import { callAgent } from '../api/json-rpc.js';
 import type { A2aTask } from '../api/task.js';
-import { useLive } from '../api/use-live-resource.js';
+import { useLive } from '../api/use-live.js';
 import { usePages } from '../api/use-pages.js';
 import { Button } from '../components/button.js';
 import { ConnectionNote } from '../components/connection-note.js';
@@ -46,7 +46,8 @@ export function TaskList() {
   const filter = filterIn(search);
   const { state, agent, context, top } = filter;
   const key = JSON.stringify(filter);
-  const pages = usePages(key, getTaskKey, async (pageToken, signal) => {
+  const queryKey = ['tasks', key];
+  const pages = usePages(queryKey, getTaskKey, async (pageToken, signal) => {
     const params = {
       pageSize: PAGE_SIZE,
       historyLength: 0,
@@ -59,9 +60,9 @@ export function TaskList() {
     return { rows: tasks, nextPageToken };
   });
   const query = { streams: ['task'], ...(context && { contextId: context }) };
-  const connection = useLive(pages, query, { spacing: 1000 });
+  const connection = useLive(queryKey, query, { spacing: 1000 });
   const filtered = Object.values(filter).some((value) => value !== '');
-  const { error, more, loadMore } = pages;
+  const { more, loadMore } = pages;
   const wanted = top === '' ? pages.rows : pages.rows?.filter(isTopLevel);
   // The service cannot filter by top level: the first match may be on any page, and there may be a million Tasks.
   const seen = pages.rows?.length ?? 0;
@@ -69,8 +70,8 @@ export function TaskList() {
   const pauses = top !== '' && more && seen >= (asked.key === key ? asked.most : LOOKED_THROUGH);
   const seeks = wanted?.length === 0 && more && !pauses;
   useEffect(() => {
-    if (seeks && error === undefined) loadMore();
-  }, [seeks, error, loadMore]);
+    if (seeks) loadMore();
+  }, [seeks, loadMore]);
   return (
     <div className="flex h-full flex-col">
       <PageHeader title="Tasks" aside={<ConnectionNote connection={connection} />} />

@@ -1,9 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import { Link } from 'wouter';
 import { callAgent } from '../api/json-rpc.js';
 import { isEnded, type A2aTask } from '../api/task.js';
 import { useAction } from '../api/use-action.js';
-import { useLiveResource } from '../api/use-live-resource.js';
+import { useLive } from '../api/use-live.js';
 import { buttonClass } from '../components/button.js';
 import { CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
@@ -20,12 +21,16 @@ import { TaskTranscript } from './task-transcript.js';
 
 /** Shows a Task, live: its content, its log, and its push notifications. */
 export function TaskPage({ id }: { id: string }) {
-  const query = { streams: ['task'], taskId: id };
-  const resource = useLiveResource(id, (signal) => callAgent<A2aTask>('/a2a', 'GetTask', { id }, signal), query);
+  const queryKey = ['task', id];
+  const resource = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => callAgent<A2aTask>('/a2a', 'GetTask', { id }, signal),
+  });
+  const connection = useLive(queryKey, { streams: ['task'], taskId: id });
   const action = useAction();
   const requestCancel = async (): Promise<void> => {
     await callAgent('/a2a', 'CancelTask', { id });
-    resource.reload();
+    void resource.refetch();
   };
   const task = resource.data;
   const origin = task && originOf(task);
@@ -37,7 +42,7 @@ export function TaskPage({ id }: { id: string }) {
         aside={
           <>
             {task && <StatusBadge status={task.status.state} />}
-            <ConnectionNote connection={resource.connection} />
+            <ConnectionNote connection={connection} />
           </>
         }
         actions={

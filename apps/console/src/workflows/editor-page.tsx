@@ -1,5 +1,5 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useResource } from '../api/use-resource.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { type Draft, EMPTY_DRAFT, moveNodes } from './draft.js';
@@ -16,7 +16,7 @@ export function EditorPage({ name }: { name: string | undefined }) {
 }
 
 function SavedEditor({ name }: { name: string }) {
-  const resource = useResource(name, (signal) => placedDraft(name, signal));
+  const resource = useQuery({ queryKey: ['draft', name], queryFn: ({ signal }) => placedDraft(name, signal) });
   const header = resource.data === undefined && (
     <PageHeader title={name} up={{ label: 'Workflows', href: '~/workflows' }} />
   );

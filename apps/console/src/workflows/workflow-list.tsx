@@ -1,7 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useResource } from '../api/use-resource.js';
 import { buttonClass } from '../components/button.js';
 import { DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
@@ -12,7 +12,7 @@ import { Time } from '../components/time.js';
 import { listWorkflows, type WorkflowRecord } from './workflow-api.js';
 
 export function WorkflowList() {
-  const resource = useResource('workflows', listWorkflows);
+  const resource = useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => listWorkflows(signal) });
   const [search, setSearch] = useState('');
   const create = (
     <Link href="/new" className={buttonClass('primary')}>

@@ -1,5 +1,5 @@
+import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
-import { useResource } from '../../api/use-resource.js';
 import { CheckField, ChoiceField } from '../../components/choice-fields.js';
 import { Field, Input, Select } from '../../components/field.js';
 import type { Graph } from '../../graph/graph.js';
@@ -43,11 +43,15 @@ function Named(member: ConfigMember) {
   const { node, onConfig } = member;
   const name = readConfigText(node.config['workflow']);
   const list = useId();
-  const all = useResource('workflows', listWorkflows);
-  const child = useResource(name, async (signal) => (name === '' ? undefined : getWorkflow(name, signal)));
+  const all = useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => listWorkflows(signal) });
+  const child = useQuery({
+    queryKey: ['workflow', name],
+    queryFn: ({ signal }) => getWorkflow(name, signal),
+    enabled: name !== '',
+  });
   return (
     <>
-      <Field label="Workflow" error={child.error === undefined ? undefined : `There is no workflow "${name}".`}>
+      <Field label="Workflow" error={child.failureReason === null ? undefined : `There is no workflow "${name}".`}>
         {(id) => (
           <>
             <Input
@@ -100,7 +104,10 @@ interface RevisionProps {
 }
 
 function Revision({ name, value, onChange }: RevisionProps) {
-  const { data = [] } = useResource(name, (signal) => listRevisions(name, signal));
+  const { data = [] } = useQuery({
+    queryKey: ['revisions', name],
+    queryFn: ({ signal }) => listRevisions(name, signal),
+  });
   const chosen = readConfigText(value);
   return (
     <Field label="Revision" hint="It stays the same until this workflow is saved again.">

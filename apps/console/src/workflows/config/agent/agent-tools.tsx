@@ -1,8 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { directoryPage } from '../../../api/directory.js';
 import { useKnownAgents } from '../../../api/known-agents.js';
 import { listPinnedCards } from '../../../api/pinned-cards.js';
-import { useResource } from '../../../api/use-resource.js';
 import { Button } from '../../../components/button.js';
 import { Disclosure } from '../../../components/disclosure.js';
 import { AgentPicker } from './agent-picker.js';
@@ -41,8 +41,14 @@ export function AgentTools(props: NodeToolsProps) {
 
 function Picker({ workflow, tools, others, onTools }: NodeToolsProps) {
   const added = useKnownAgents();
-  const served = useResource('tool-agents', (signal) => directoryPage(undefined, signal, MOST_SERVED));
-  const { data: pinned = [] } = useResource('tool-cards', (signal) => listPinnedCards(MOST_PINNED, signal));
+  const served = useQuery({
+    queryKey: ['directory', MOST_SERVED],
+    queryFn: ({ signal }) => directoryPage(undefined, signal, MOST_SERVED),
+  });
+  const { data: pinned = [] } = useQuery({
+    queryKey: ['pinned-cards', MOST_PINNED],
+    queryFn: ({ signal }) => listPinnedCards(MOST_PINNED, signal),
+  });
   const { rows = [], nextPageToken = '' } = served.data ?? {};
   const chosen = new Set([...tools, ...others].map(referenceIn));
   const agents = callableAgents(workflow, rows, pinned, added).filter(({ reference }) => !chosen.has(reference));

@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { listModels, type ModelEntry, PROVIDERS } from '../../../api/models.js';
-import { useResource } from '../../../api/use-resource.js';
 import { Field, Input } from '../../../components/field.js';
 
 /** Description of the echo model, which every service has. */
@@ -8,7 +8,7 @@ const ECHO = { echo: 'repeats its input' };
 
 /** Returns the stored models and the echo, each with a description by its name. */
 export function useModels(): Readonly<Record<string, string>> {
-  const { data = [] } = useResource('models', listModels);
+  const { data = [] } = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => listModels(signal) });
   return { ...Object.fromEntries(data.map((model) => [model.name, describeModel(model)])), ...ECHO };
 }
 

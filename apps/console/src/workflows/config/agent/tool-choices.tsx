@@ -1,7 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { getMcpServer, type ListedMcpTool } from '../../../api/mcp-servers.js';
 import { sentenceOf } from '../../../api/problem.js';
-import { useResource } from '../../../api/use-resource.js';
 import { Disclosure } from '../../../components/disclosure.js';
 import { KNOWN_TOOLS } from '../../../nodes/node-fields.js';
 import { patternFor, toggleEntry } from './patterns.js';
@@ -40,8 +40,11 @@ function summarizeChosen(count: number): string | undefined {
 }
 
 function Found({ server, ...chosen }: ChosenTools & { server: string }) {
-  const { data, error } = useResource(server, (signal) => getMcpServer(server, signal));
-  if (error !== undefined) return <p className="text-xs text-destructive">{sentenceOf(error)}</p>;
+  const { data, failureReason } = useQuery({
+    queryKey: ['mcp-server', server],
+    queryFn: ({ signal }) => getMcpServer(server, signal),
+  });
+  if (failureReason !== null) return <p className="text-xs text-destructive">{sentenceOf(failureReason)}</p>;
   if (!data) return <p className="text-xs text-muted-foreground">Asking {server} …</p>;
   return (
     <>

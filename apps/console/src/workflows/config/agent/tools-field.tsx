@@ -1,5 +1,5 @@
+import { useQuery } from '@tanstack/react-query';
 import { listMcpServers } from '../../../api/mcp-servers.js';
-import { useResource } from '../../../api/use-resource.js';
 import { KNOWN_TOOLS } from '../../../nodes/node-fields.js';
 import { AgentTools, type NodeToolsProps } from './agent-tools.js';
 import { AskFirst } from './ask-first.js';
@@ -10,7 +10,10 @@ import { BuiltInTools, ServerTools } from './tool-choices.js';
 /** Shows the tools that a model may call, by name or glob, and those that need approval. */
 export function ToolsField(props: NodeToolsProps) {
   const { tools, others, approve, onTools, onApprove } = props;
-  const { data: servers = [], error } = useResource('mcp-servers', listMcpServers);
+  const { data: servers = [], failureReason } = useQuery({
+    queryKey: ['mcp-servers'],
+    queryFn: ({ signal }) => listMcpServers(signal),
+  });
   const offered = {
     ...KNOWN_TOOLS,
     ...Object.fromEntries(servers.map(({ name }) => [`${name}/*`, 'all tools of this server'])),
@@ -37,7 +40,7 @@ export function ToolsField(props: NodeToolsProps) {
       {servers.map(({ name }) => (
         <ServerTools key={name} server={name} tools={tools} onTools={onTools} />
       ))}
-      {error !== undefined && (
+      {failureReason !== null && (
         <p className="text-xs text-muted-foreground">
           The MCP servers cannot be listed with this key. You can still name their tools.
         </p>

@@ -1,4 +1,4 @@
-import { type Rows, withFirstPage, withNextPage } from './merge-pages.js';
+import { type Rows, withFirstPage, withNextPage } from './use-pages.js';
 
 const rows = (text: string, nextPageToken = ''): Rows<string> => ({ rows: [...text], nextPageToken });
 const keyOf = (row: string): string => row;

@@ -1,0 +1,33 @@
+import { QueryClient, type QueryFilters } from '@tanstack/react-query';
+import { isTransient } from './problem.js';
+
+/** Milliseconds before each retry of a failed load; further retries use the last value. */
+const PAUSES = [1_000, 2_000, 5_000, 10_000];
+
+/**
+ * Answers of the service that are shown now.
+ * - An answer is dropped when the last component that shows it is unmounted, so no form begins with an old one.
+ * - Equal requests at the same time are sent once.
+ * - A transient failure is retried until the service answers; meanwhile `failureReason` is the error.
+ */
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      gcTime: 0,
+      // The service may run on this machine: a browser that is offline can still reach it.
+      networkMode: 'always',
+      refetchOnWindowFocus: false,
+      retry: (_failures, error) => isTransient(error),
+      retryDelay: (failures) => PAUSES[Math.min(failures, PAUSES.length - 1)] ?? 0,
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+const FAILED: QueryFilters = { type: 'active', predicate: ({ state }) => state.fetchFailureCount > 0 };
+
+/** Loads again now what has failed, or waits for its retry. */
+export function retryFailed(): void {
+  for (const query of queries.getQueryCache().findAll(FAILED)) void query.cancel({ silent: true });
+  void queries.refetchQueries(FAILED);
+}
