@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { isDatabaseAway, retryWhileDatabaseDown } from '#libs/postgres';
-import { Shutdown, whenAborted, withinTime } from '#libs/service';
+import { callerKey, Shutdown, whenAborted, withinTime } from '#libs/service';
 import { PushDeliveries } from './push-deliveries.js';
 import { PushPlaces } from './push-places.js';
 import { type DueQueue, type PushCaller, type PushLane, PushQueues } from './push-queues.js';
@@ -155,7 +155,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
 
 /** Interleaves the queues of callers. Within a caller, receivers that answered come first. */
 function inTurns(queues: readonly DueQueue[]): DueQueue[] {
-  const ofCallers = [...Map.groupBy(queues, ({ tenant, owner }) => JSON.stringify([tenant, owner])).values()];
+  const ofCallers = [...Map.groupBy(queues, callerKey).values()];
   const longest = Math.max(0, ...ofCallers.map(({ length }) => length));
   return Array.from({ length: longest }, (_, turn) => ofCallers.flatMap((its) => its[turn] ?? [])).flat();
 }

@@ -1,3 +1,5 @@
+import { callerKey } from '#libs/service';
+
 /** Maximum number of concurrent lanes of one process. */
 export const PLACES = 48;
 /** Maximum number of those lanes for one caller, and for one tenant. */
@@ -88,8 +90,4 @@ export class PushPlaces {
 function keepUse(uses: Map<string, Use>, key: string, use: Use): void {
   if (use.all > 0) uses.set(key, use);
   else uses.delete(key);
-}
-
-function callerKey({ tenant, owner }: Pick<PlaceUser, 'tenant' | 'owner'>): string {
-  return JSON.stringify([tenant, owner]);
 }

@@ -12,7 +12,14 @@ export {
   type McpServerEntry,
 } from './config/mcp-config.js';
 export { Readiness } from './readiness.js';
-export { addCount, type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from './load/caller-turns.js';
+export {
+  addCount,
+  type CallerIdentity,
+  callerKey,
+  CallerTurns,
+  NoTurnInTime,
+  type TurnLimits,
+} from './load/caller-turns.js';
 export { COSTLY_BODY, LoopShares } from './load/loop-shares.js';
 export { FREE, type WorkTurn, WorkTurns } from './load/work-turns.js';
 export { logConsole, withQuietRoutes } from './logging.js';

@@ -11,7 +11,7 @@ import {
   presentedCredentials,
 } from '#libs/access';
 import { A2AError } from '#libs/protocol';
-import type { AppConfig, InFlight } from '#libs/service';
+import { addCount, type AppConfig, type InFlight } from '#libs/service';
 
 /** Path of the health service, whose callers need no credentials. */
 const PUBLIC = '/grpc.health.v1.Health/';
@@ -33,21 +33,14 @@ class PublicCalls {
    */
   enterCall(address: string, method: string): () => void {
     const key = publicCallKey(address, method);
-    const count = this.open.get(key) ?? 0;
-    if (count >= this.most) throw tooManyPublicCalls(this.most);
-    this.open.set(key, count + 1);
-    return () => this.leaveCall(key);
+    if (this.isFull(address, method)) throw tooManyPublicCalls(this.most);
+    addCount(this.open, key, 1);
+    return () => void addCount(this.open, key, -1);
   }
 
   /** True if an address may not begin another call of a method at present. */
   isFull(address: string, method: string): boolean {
     return (this.open.get(publicCallKey(address, method)) ?? 0) >= this.most;
-  }
-
-  private leaveCall(key: string): void {
-    const left = (this.open.get(key) ?? 0) - 1;
-    if (left > 0) this.open.set(key, left);
-    else this.open.delete(key);
   }
 }
 

@@ -1,5 +1,6 @@
 import { AgentCallError } from '#libs/a2a-client';
 import { tooManyMembers } from '#libs/http-server';
+import { addCount } from '#libs/service';
 
 const [LINE_FEED, CARRIAGE_RETURN, COLON, LETTER_I] = [0x0a, 0x0d, 0x3a, 0x69];
 /** Maximum length in bytes of a line with an event's id. The SDK keeps the id to resume the stream. */
@@ -78,9 +79,7 @@ export class ReceivedBytes {
 
   /** Counts the change in either case. @returns true if the held bytes are within both limits */
   private countChange(tenant: string, change: number): boolean {
-    const held = (this.tenants.get(tenant) ?? 0) + change;
-    if (held > 0) this.tenants.set(tenant, held);
-    else this.tenants.delete(tenant);
+    const held = addCount(this.tenants, tenant, change);
     this.total += change;
     return held <= SHARE && this.total <= MOST_RECEIVED;
   }

@@ -3,11 +3,12 @@ export function callerKey({ tenant, owner }: { tenant: string; owner: string }):
   return JSON.stringify([tenant, owner]);
 }
 
-/** Adds to the count of a key. A key whose count drops to zero is removed. */
-export function addCount(counts: Map<string, number>, key: string, by: number): void {
+/** Adds to the count of a key. A key whose count drops to zero is removed. @returns the new count */
+export function addCount(counts: Map<string, number>, key: string, by: number): number {
   const count = (counts.get(key) ?? 0) + by;
   if (count > 0) counts.set(key, count);
   else counts.delete(key);
+  return count;
 }
 
 /** Caller that work is done for. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { isWaitingState, type Task } from '#libs/protocol';
-import { InFlight, type InFlightOwner } from '#libs/service';
+import { addCount, InFlight, type InFlightOwner } from '#libs/service';
 import type { StoredTask, TaskHeader } from '../store/task-store.js';
 import { eventsAfter, type LogPlace, placeOfEvent } from './fold-log.js';
 import type { RecordedEvent } from './task-event.js';
@@ -137,9 +137,7 @@ export class FoldMemory {
     this.total += weight;
     holder.weight += weight;
     if (holder.folds.size === 0) this.holders.delete(account);
-    const sum = (this.tenants.get(holder.tenant) ?? 0) + weight;
-    if (sum === 0) this.tenants.delete(holder.tenant);
-    else this.tenants.set(holder.tenant, sum);
+    addCount(this.tenants, holder.tenant, weight);
   }
 }
 

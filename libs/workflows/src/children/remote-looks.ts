@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { Jobs, scheduleUpkeep } from '#libs/jobs';
 import { redactedUrl } from '#libs/protocol';
-import { Metrics, Shutdown } from '#libs/service';
+import { addCount, Metrics, Shutdown } from '#libs/service';
 import {
   asksTheSame,
   childReference,
@@ -128,12 +128,10 @@ export class RemoteLooks {
       return;
     }
     this.count += 1;
-    this.underWay.set(origin, atOrigin + 1);
+    addCount(this.underWay, origin, 1);
     void this.lookOnce(look).finally(() => {
       this.count -= 1;
-      const left = (this.underWay.get(origin) ?? 1) - 1;
-      if (left > 0) this.underWay.set(origin, left);
-      else this.underWay.delete(origin);
+      addCount(this.underWay, origin, -1);
     });
   }
 
