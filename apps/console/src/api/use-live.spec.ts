@@ -3,7 +3,7 @@ import { ApiProblem } from './problem.js';
 import { queries, retryFailed } from './queries.js';
 import { createRefresh } from './use-live.js';
 
-const queryKey = ['list'];
+const queryKey: readonly unknown[] = ['list'];
 let loads: PromiseWithResolvers<string>[];
 let started: PromiseWithResolvers<void>;
 let observer: QueryObserver<string>;
