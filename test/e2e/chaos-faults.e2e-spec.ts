@@ -132,7 +132,8 @@ describeAsRootOnLinux('a PostgreSQL whose disk is full', () => {
       await run('SELECT pg_switch_wal()');
       await until(async () => !['done', '53100'].includes(await fill()), { what: 'the server to end' });
       await postgres.freeDisk();
-      await until(async () => (await fill()) === 'done', { what: 'the server to be back' });
+      let answer = 'none';
+      await until(async () => (answer = await fill()) === 'done', { what: () => `the server to be back: ${answer}` });
     } finally {
       await postgres.stop();
     }

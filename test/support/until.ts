@@ -6,8 +6,8 @@ export const SAFETY_NET_MS = 180_000;
 export interface Deadline {
   /** Milliseconds until the wait is given up; three minutes unless told otherwise: a safety net, which no test asserts. */
   within?: number;
-  /** What is waited for, as the failure names it. */
-  what?: string;
+  /** What is waited for, as the failure names it; a function also says what was seen last. */
+  what?: string | (() => string);
 }
 
 /**
@@ -24,7 +24,7 @@ export async function until<T>(
     const value = await probe();
     if (value !== undefined && value !== false) return value;
     const waited = performance.now() - begun;
-    if (waited > within) throw new Error(`Waited ${within} ms for ${what}`);
+    if (waited > within) throw lateError(within, what);
     await delay(Math.min(15 + waited / 5, 250));
   }
 }
@@ -34,7 +34,7 @@ export async function before<T>(promise: Promise<T>, deadline: Deadline = {}): P
   const { within = SAFETY_NET_MS, what = 'a promise' } = deadline;
   const stop = new AbortController();
   const late = delay(within, undefined, { signal: stop.signal }).then(() => {
-    throw new Error(`Waited ${within} ms for ${what}`);
+    throw lateError(within, what);
   });
   late.catch(() => undefined);
   try {
@@ -42,4 +42,8 @@ export async function before<T>(promise: Promise<T>, deadline: Deadline = {}): P
   } finally {
     stop.abort();
   }
+}
+
+function lateError(within: number, what: NonNullable<Deadline['what']>): Error {
+  return new Error(`Waited ${within} ms for ${typeof what === 'string' ? what : what()}`);
 }
