@@ -18,11 +18,25 @@ export const LONG = [
   'test/e2e/claims.e2e-spec.ts',
   'test/e2e/auth-strangers.e2e-spec.ts',
   'test/e2e/cancel-retries.e2e-spec.ts',
+  // Each view of the console in every state and size; npm test has the journey of a run, and the short views.
+  ...['agent-journey', 'agents', 'api-key', 'conversations', 'cross-site', 'language-editor', 'language-runs'].map(
+    browser,
+  ),
+  ...['run-inputs', 'run-view', 'shell', 'tasks', 'workflow-editor', 'workflow-saving'].map(browser),
+  // Databases that are started, filled, broken and ended for each case.
+  'test/e2e/chaos-faults.e2e-spec.ts',
+  'test/e2e/failed-start.e2e-spec.ts',
+  'test/e2e/platform/embedded-postgres.e2e-spec.ts',
   // Other programs, installed, built or started as a user would: tools, poolers, packages, templates.
   'test/e2e/nest-cli.e2e-spec.ts',
   'test/e2e/package.e2e-spec.ts',
   'test/e2e/pooler.e2e-spec.ts',
   'test/e2e/outbound-matrix.e2e-spec.ts',
+  'test/e2e/agent-app/role-agent.e2e-spec.ts',
   'test/e2e/house/runnable-pages.e2e-spec.ts',
   'test/contracts/file-storages.e2e-spec.ts',
 ];
+
+function browser(name) {
+  return `test/browser/${name}.browser-spec.ts`;
+}
