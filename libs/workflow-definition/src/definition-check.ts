@@ -16,18 +16,22 @@ import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-p
 import { childInputProblems, workflowProblems } from './workflow-problems.js';
 import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 
-/** Maximum number of revisions that are read to find a cycle. */
+/** Maximum number of revisions that are read to find a workflow that would run itself. */
 const MOST_READ = 1_000;
 
-/** Definition in which each named workflow has a revision, or the problems that prevent saving it. */
+/**
+ * Result of `resolveNamedChildren`: the definition in which each named workflow has a revision, or the problems that
+ * prevent saving it.
+ */
 export type NamedChildren = { definition: WorkflowDefinition } | { problems: WorkflowProblem[] };
 
 /**
- * Resolves the workflows that nodes of a definition name, before it is saved.
- * - Each workflow must exist.
- * - None may run the saved workflow again, directly or through others.
- * - None may exceed the maximum depth of runs, as far as saved definitions show it.
- * - The inputs that the node gives must fit it.
+ * Resolves the workflows that nodes of a definition name, before the definition is saved: sets the newest revision
+ * where a node names none. It checks these rules:
+ * - Each named workflow and revision must exist.
+ * - No named workflow may run the saved workflow again, directly or through others.
+ * - Runs may be nested at most `DEEPEST_RUN` deep, as far as saved definitions show it.
+ * - The names of the inputs that a node gives must fit the named workflow.
  * @param store workflows of the tenant
  */
 export async function resolveNamedChildren(
@@ -46,9 +50,9 @@ export async function resolveNamedChildren(
 }
 
 class ChildLookup {
-  /** Newest revisions of the workflows that nodes name without a revision, by name. */
+  /** Newest revision of each workflow that a node names without a revision, by workflow name. */
   readonly newest = new Map<string, string>();
-  /** Revisions that were searched, as `name@revision`. */
+  /** Revisions in which `findWayBack` has searched, as `name@revision`. */
   private readonly read = new Set<string>();
 
   private readonly levels: NestingDepth;
@@ -98,7 +102,10 @@ class ChildLookup {
     return errorProblem('UNKNOWN_REVISION', `${path}.revision`, detail, { node });
   }
 
-  /** Returns the names that lead from a definition to the parent; `undefined` if the search finds none. */
+  /**
+   * Returns the names of the workflows through which a definition runs the parent again; `undefined` if the search
+   * finds none.
+   */
   private async findWayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
     for (const { workflow, revision } of namingNodes(definition)) {
       const further = [...way, workflow];
@@ -114,15 +121,16 @@ class ChildLookup {
   }
 }
 
-/** Number of nodes and edges beyond which reading and checking a definition yield to the event loop in between. */
+/** Number of nodes and edges together. A check yields to the event loop after it has read a larger definition. */
 const FEW_PARTS = 500;
 
-/** Finds the problems of a definition that depend on the service, such as unknown agents. */
+/** Finds the problems of a definition that only the service can find, such as unknown agents. */
 type ServiceCheck = (definition: WorkflowDefinition) => Promise<WorkflowProblem[]>;
 
 /**
- * Returns all problems of a request body, errors first.
- * @param store workflows that nodes may name
+ * Returns the problems of a request body, errors first. The workflows that nodes name, and `findServiceProblems`, are
+ * only checked if the definition has no errors of its own.
+ * @param store saved workflows that nodes may name
  * @param findServiceProblems absent outside of a service
  */
 export async function findBodyProblems(
@@ -141,7 +149,11 @@ export async function findBodyProblems(
   return [...('problems' in named ? named.problems : []), ...tools, ...problems].toSorted(errorsFirst);
 }
 
-/** Returns the problems that a definition has by itself, errors first. */
+/**
+ * Returns the problems that can be found without other workflows and without the service, errors first. If a size limit
+ * is exceeded, only that is reported.
+ * @param sent the same definition as it was sent, in which unknown members are searched
+ */
 export function findOwnProblems(
   definition: WorkflowDefinition,
   sent: JsonObject,
@@ -153,7 +165,7 @@ export function findOwnProblems(
   return problems.toSorted(errorsFirst);
 }
 
-/** Yields to the event loop after a large definition was read. */
+/** Yields to the event loop if a definition is large. Call it after reading the definition. */
 export async function turnIfLarge({ nodes, edges }: WorkflowDefinition): Promise<void> {
   if (nodes.length + edges.length > FEW_PARTS) await turn();
 }
@@ -162,23 +174,23 @@ function errorsFirst(a: WorkflowProblem, b: WorkflowProblem): number {
   return Number(isError(b)) - Number(isError(a));
 }
 
-/** True if a problem prevents saving, with or without `strict`. */
+/** True if a problem prevents a save even without `strict`. */
 export function isError({ severity }: WorkflowProblem): boolean {
   return severity === 'error';
 }
 
-/** Revision of the definitions that are sent. */
+/** Revision of each definition in `createSentWorkflows`. */
 const SENT = 'sent';
 
-/** Problems that only the service can decide, and what their warnings say. */
+/** Codes of the problems that only the service can decide, with the text of the warning that replaces each. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   UNKNOWN_WORKFLOW: 'no file contains it; only the service knows if it exists',
   UNKNOWN_REVISION: 'only the service knows if this revision exists',
 };
 
 /**
- * Checks definitions that are sent to a service together, without that service. For workflows that are not among them,
- * a warning says that they were not checked.
+ * Checks several definitions together, without a service, as `parley check` does for a folder. They may name each
+ * other. A workflow that is named but not among them only causes a warning.
  * @returns the problems of each definition, in the given order
  */
 export async function problemsTogether(sent: readonly unknown[], nodeTypes: NodeTypes): Promise<WorkflowProblem[][]> {
@@ -188,7 +200,7 @@ export async function problemsTogether(sent: readonly unknown[], nodeTypes: Node
   );
 }
 
-/** Returns the definitions as if they were saved, so that they can name each other. */
+/** Returns a lookup of the definitions as if they were saved, so that they can name each other. */
 function createSentWorkflows(sent: readonly unknown[]): SavedWorkflows {
   const now = new Date();
   const revisions = sent.flatMap((body): WorkflowRevision[] => {

@@ -6,15 +6,17 @@ import type { WorkflowDefinition } from './workflow.js';
 /** Maximum number of bytes of one definition, as JSON in UTF-8. */
 export const MOST_DEFINITION_BYTES = 256 * 1024;
 
-/** Maximum number of bytes of one prompt, in UTF-8. */
+/** Maximum number of bytes of one `prompt` or `system_prompt`, in UTF-8. */
 export const MOST_PROMPT_BYTES = 64 * 1024;
 
-/** Maximum number of bytes of one description, in UTF-8: cards and directories repeat it. */
+/**
+ * Maximum number of bytes of one description of a workflow or node, in UTF-8. Agent cards and directories repeat it.
+ */
 export const MOST_DESCRIPTION_BYTES = 4 * 1024;
 
 const PROMPTS = ['prompt', 'system_prompt'];
 
-/** Returns the size limits that a definition exceeds. No further check is needed for such a definition. */
+/** Returns the problems of a definition that exceeds a size limit. If it returns any, skip the other checks. */
 export function findSizeProblems(definition: WorkflowDefinition): WorkflowProblem[] {
   if (isTooLarge(definition)) {
     const detail = `a definition has at most ${MOST_DEFINITION_BYTES} bytes as JSON, and this one has more`;
@@ -26,13 +28,16 @@ export function findSizeProblems(definition: WorkflowDefinition): WorkflowProble
   ];
 }
 
-/** True if a definition exceeds its limit as JSON. Counts characters first: it takes long to serialize a large one. */
+/**
+ * True if a definition exceeds `MOST_DEFINITION_BYTES` as JSON. Counts characters first, because serializing a large
+ * definition takes long.
+ */
 function isTooLarge(definition: WorkflowDefinition): boolean {
   if (hasMoreCharacters(definition, MOST_DEFINITION_BYTES)) return true;
   return Buffer.byteLength(JSON.stringify(definition)) > MOST_DEFINITION_BYTES;
 }
 
-/** Checks the texts of a node, and of the nodes of its inline workflow. */
+/** Checks the lengths of a node's texts, and of those in its inline workflow. */
 function findLongTexts(config: JsonValue | undefined, path: string, node: string): WorkflowProblem[] {
   if (!isJsonObject(config)) return [];
   const body = config['body'];

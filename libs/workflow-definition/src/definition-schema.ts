@@ -76,7 +76,7 @@ export const EXIT = objectShape('ExitBody', 'an entry of onExit', {
   ),
 });
 
-/** Members that the service returns beside a definition. */
+/** Members that the service adds to a definition in its responses. They are ignored in a request body. */
 const VIEW_MEMBERS = ['revision', 'createdAt', 'updatedAt', 'problems'];
 
 const MEMBERS = {
@@ -140,5 +140,8 @@ const MEMBERS = {
   ),
 };
 
-/** Shape of a definition: what is checked, stored, typed, published as JSON Schema and documented in OpenAPI. */
+/**
+ * Shape of a definition. Its checks, its stored form, its TypeScript type, its JSON Schema and its OpenAPI
+ * documentation are all derived from this shape.
+ */
 export const DEFINITION = objectShape('WorkflowBody', 'a workflow', MEMBERS, VIEW_MEMBERS);

@@ -15,8 +15,8 @@ export const NODE_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Fields of the run that expressions may read. `startedAt` is a timestamp; `conversation` is the entry that the run
- * began with, or null.
+ * Fields of the run that expressions may read: `run.<field>`. `startedAt` is a timestamp; `conversation` is the entry
+ * of the conversation that requested the run, or null.
  */
 export const RUN_FIELDS: ReadonlySet<string> = new Set([
   'id',
@@ -27,25 +27,28 @@ export const RUN_FIELDS: ReadonlySet<string> = new Set([
   'conversation',
 ]);
 
-/** Fields of a failure that expressions may read. */
+/** Fields of a failure that expressions may read: `error.<field>`. */
 export const ERROR_FIELDS: ReadonlySet<string> = new Set(['kind', 'message', 'node', 'instance']);
 
-/** Names that an expression may use because of its place, besides those that all may use. */
+/**
+ * Variables that an expression may use only at its place in the definition. `inputs`, `nodes` and `run` are available
+ * everywhere.
+ */
 export interface Surroundings {
-  /** True if `item` and `index` exist: the expression is evaluated for each item of an `each`. */
+  /** True if `item` and `index` exist: the expression is evaluated for each entry of the list of an `each` node. */
   item?: boolean;
-  /** True within the body of a loop. */
+  /** True if `iteration` exists: the expression is in the body of a loop. */
   iteration?: boolean;
-  /** True if `error` exists: the failure that is handled, or null. */
+  /** True if `error` exists: the failure that the expression handles, or null. */
   error?: boolean;
-  /** True if `now` exists: the time, read once for each decision. */
+  /** True if `now` exists: the current time, which is read once for each decision. */
   now?: boolean;
 }
 
 /**
- * Returns the names that an expression of a workflow may use. They include nodes that run later; which nodes have run
- * is checked for each reference. `trigger` and `usage` are reserved.
- * @param ids ids of all nodes, which are names of inputs as well: such an input replaces the node in templates
+ * Returns the variables that a CEL expression of a workflow may use. `nodes` has all nodes: whether a node has run
+ * before is checked for each reference. `trigger` and `usage` are reserved names.
+ * @param ids ids of all nodes. `inputs` accepts each of them, because an input may replace any node in templates.
  */
 export function createVocabulary(ids: Pick<ReadonlySet<string>, 'has'>, at: Surroundings = {}): Vocabulary {
   return {
@@ -61,11 +64,14 @@ export function createVocabulary(ids: Pick<ReadonlySet<string>, 'has'>, at: Surr
   };
 }
 
-/** Place in a definition with an expression, or with a template that may contain expressions. */
+/** Place in a definition that has a CEL expression, or a template that may contain expressions. */
 export interface ExpressionPlace {
-  /** Path in its owner: `when`, `loop.exit_when`, `each.items`, `retry.when`, `config.until`, `config.prompt`. */
+  /**
+   * Path in the node or edge, for example `when`, `loop.exit_when`, `each.items`, `retry.when`, `config.until` or
+   * `config.prompt`.
+   */
   member: string;
-  /** Path in the definition: `edges[3].when`. */
+  /** Path in the definition, for example `edges[3].when`. */
   path: string;
   node?: string;
   /** Index of the edge in `edges`. */
@@ -74,10 +80,13 @@ export interface ExpressionPlace {
   content: { expression: string } | { template: JsonValue };
 }
 
-/** True if the body of a loop contains both of these nodes. */
+/** True if one loop repeats both nodes. */
 export type IsRepeated = (id: string, other: string) => boolean;
 
-/** Returns all places in a definition, those of the nodes first. Only language 2 has expressions in templates. */
+/**
+ * Returns all places with expressions: first those of the nodes, then those of the edges. Templates contain expressions
+ * only in language 2.
+ */
 export function listExpressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
   const exits = exitsOf(definition);
   return [
@@ -103,8 +112,8 @@ export function listExpressionPlaces(definition: WorkflowDefinition, isRepeated:
 }
 
 /**
- * Returns the place at a path with this content, which need not be in the definition; `undefined` if there is no such
- * node or edge.
+ * Returns the place at `path`, with the given content instead of that of the definition; `undefined` if there is no
+ * such node or edge.
  */
 export function findExpressionPlace(
   definition: WorkflowDefinition,
@@ -149,8 +158,9 @@ function createMemberContent(member: string, text: string | undefined): MemberCo
 }
 
 /**
- * Returns the names available in a member of a node. The item is available if the member is evaluated for each item,
- * the failure if it is evaluated after a failure or at the end.
+ * Returns the variables that are available only in some members of a node:
+ * - `item`, if the member is evaluated for each entry of a list,
+ * - `error`, if the member is evaluated after a failure, or the node is an `onExit` node.
  */
 function surroundingsInNode(
   { id, type, each }: WorkflowNode,
@@ -177,7 +187,7 @@ function exitsOf({ onExit = [] }: WorkflowDefinition): ReadonlySet<string> {
   return new Set(onExit.map(({ node }) => node));
 }
 
-/** Joins a member and a path within it. */
+/** Returns the path of a value within a member: `config.args` and `[0]` give `config.args[0]`. */
 export function joinMemberPath(member: string, path: string): string {
   return path === '' || path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
 }

@@ -24,17 +24,21 @@ import { PrecedenceIndex, type WorkflowGraph } from './workflow-graph.js';
 import { errorProblem, type WorkflowProblem } from './workflow-problem.js';
 import type { WorkflowDefinition } from './workflow.js';
 
-/** Maximum number of expressions in a definition, inline workflows included. Compiling takes longer than counting. */
+/**
+ * Maximum number of expressions in a definition, including its inline workflows. They are counted before any is
+ * compiled.
+ */
 const MOST_EXPRESSIONS = 1_000;
+/** Maximum number of characters of these expressions together. */
 const MOST_CHARACTERS = 64 * 1024;
-/** Maximum number of problems returned. */
+/** Maximum number of problems that are returned. */
 const MOST_PROBLEMS = 100;
 
 /**
- * Returns the problems of a definition's expressions. Counts them before it compiles the first one: if there are too
- * many, that is the only problem.
- * @param reach absent if the graph is invalid: the order of nodes is not checked then
- * @param use counters of the workflow
+ * Returns the errors in the CEL expressions of a definition. If there are too many expressions, that is the only
+ * problem, and none is compiled.
+ * @param reach order of the nodes; absent if the graph is invalid: references to later nodes are not reported then
+ * @param use limits that the expressions of the workflow share
  */
 export function findExpressionProblems(
   definition: WorkflowDefinition,
@@ -61,10 +65,10 @@ export function findExpressionProblems(
   return problems;
 }
 
-/** True if a node has run when an expression is evaluated. */
+/** True if a node comes before the evaluation of an expression. */
 type IsEarlier = (id: string) => boolean;
 
-/** Returns the test for an expression of a node, or of an edge from a source. */
+/** Returns the test for an expression of a node, or, without a node, of an edge from `source`. */
 function createEarlierTest(reach: PrecedenceIndex, node: string | undefined, source = ''): IsEarlier {
   return (id) => (node === undefined ? reach.decidesAfter(source, id) : reach.runsAfter(node, id));
 }
@@ -75,7 +79,7 @@ function describePlace({ nodes, edges }: WorkflowDefinition, { node, edge, membe
   return `${nodes.find(({ id }) => id === node)?.type} node "${node}": ${member}`;
 }
 
-/** Returns the problems of an expression or a template. Their details do not name its place. */
+/** Returns the errors in the expression or template at a place. Their `detail` does not name the place. */
 function findPlaceProblems(
   { path, node, edge, member, content }: ExpressionPlace,
   vocabulary: Vocabulary,
@@ -105,14 +109,18 @@ function findPlaceProblems(
     );
 }
 
-/** True for a single word other than `true` and `false`. No variable of an edge is a boolean itself. */
+/**
+ * True for a single word other than `true` and `false`: it cannot be a condition, because no variable of an edge is a
+ * boolean.
+ */
 function isWord(text: string): boolean {
   return /^\s*\w+\s*$/.test(text) && !/^\s*(true|false)\s*$/.test(text);
 }
 
 /**
- * Counts the expressions at a place, and returns a problem if they are too many or too large. Compiles none of them.
- * @param use counters of the workflow
+ * Counts the expressions at a place without compiling them. Returns a problem if there are too many, or they are too
+ * large.
+ * @param use counts of the definition so far
  */
 function countExpressions({ path, node, edge, content }: ExpressionPlace, use: SharedUse): WorkflowProblem | undefined {
   const texts = 'expression' in content ? [content.expression] : expressionsIn(content.template);
@@ -127,27 +135,27 @@ function countExpressions({ path, node, edge, content }: ExpressionPlace, use: S
   return undefined;
 }
 
-/** Maximum number of problems returned. */
+/** Maximum number of problems that are returned. */
 const MOST_PROBLEMS_AT_PLACE = 100;
 
-/** Name that an expression may use. */
+/** Variable that an expression may use. */
 export interface ExpressionVariable {
   name: string;
-  /** Members that may follow the name; absent if any may. */
+  /** Members that may follow the name, such as the ids of nodes; absent if any name may follow. */
   members?: string[];
   /** Fields that may follow each member. */
   fields?: string[];
 }
 
-/** Problems of an expression or a template, and the names that it may use. */
+/** Problems of an expression or a template, and the variables that it may use. */
 export interface CheckedExpression {
   problems: WorkflowProblem[];
   variables: ExpressionVariable[];
 }
 
 /**
- * Checks an expression or a template at a place in a definition, which may have other errors.
- * @param path path of the place: `edges[3].when`
+ * Checks an expression or a template as if it were at `path` in the definition, which may have other errors.
+ * @param path path of the place, for example `edges[3].when`
  * @returns `undefined` if the definition has no such node or edge
  */
 export function checkInDefinition(
@@ -173,7 +181,11 @@ export function checkInDefinition(
   };
 }
 
-/** Checks an expression or a template that has no place in a definition. */
+/**
+ * Checks an expression or a template without a place in a definition: all variables are allowed, and no variables are
+ * returned.
+ * @param definition if given, `nodes` and `inputs` may only have the ids of its nodes
+ */
 export function checkAlone(content: ExpressionPlace['content'], definition?: WorkflowDefinition): CheckedExpression {
   const place: ExpressionPlace = { member: '', path: '', content, surroundings: ANYWHERE };
   const ids = definition ? new Set(definition.nodes.map(({ id }) => id)) : ANY_NAME;
@@ -192,7 +204,7 @@ function problemsAt(
   return beyond ? [beyond] : findPlaceProblems(place, createVocabulary(ids, place.surroundings), isEarlier);
 }
 
-/** Checks the `{{references}}` of a template. */
+/** Returns the warnings about the `{{references}}` of a template. */
 function checkReferences(place: ExpressionPlace, graph: WorkflowGraph, reach: PrecedenceIndex): WorkflowProblem[] {
   const { content, node, path } = place;
   if ('expression' in content || node === undefined) return [];

@@ -1,6 +1,6 @@
 /**
- * Reason for the failure of a node or a run. Retries (`retry.on`) depend on it alone, never on a text. It includes every
- * kind of a failed call (`CallFailureKind`).
+ * Reason for the failure of a node or a run. Retries (`retry.on`) depend on this kind, never on the text of a failure.
+ * It includes every kind of failed call (`CallFailureKind`).
  */
 export type FailureKind =
   | 'connect'
@@ -26,13 +26,13 @@ export type FailureKind =
   | 'deadline' // the run's deadline has passed
   | 'max-iterations'; // a loop has reached its limit and failed
 
-/** Failure of a node, or of a run without a failed node. */
+/** Failure of a node, or of a run that failed without a failed node. */
 export interface WorkflowFailure {
   kind: FailureKind;
   /** Text that may be shown to callers: it quotes agents, never internals. */
   message: string;
   node?: string;
-  /** Name of the instance if it differs from the node's id: `draft@2`, `tr[17]`. */
+  /** Name of the node's instance if it differs from the node's id, for example `draft@2` or `tr[17]`. */
   instance?: string;
 }
 
@@ -61,13 +61,16 @@ const ALL: Record<FailureKind, true> = {
   internal: true,
 };
 
-/** Kinds of failure that `retry.on` may name: all but `internal`, with those first that are worth another attempt. */
+/** Kinds of failure that `retry.on` may name: all but `internal`. Kinds that are worth a retry come first. */
 export const FAILURE_KINDS: readonly string[] = Object.keys(ALL).filter((kind) => kind !== 'internal');
 
-/** True if a text is a kind of failure. The log of another version may have other kinds. */
+/** True if a text is a known kind of failure. A log that another version wrote may have other kinds. */
 export function isFailureKind(kind: string): kind is FailureKind {
   return Object.hasOwn(ALL, kind);
 }
 
-/** Kinds of failure that may be temporary. Errors of the caller are not among them. */
+/**
+ * Kinds of failure that may be temporary: the default of `retry.on`. Failures that the caller causes are not among
+ * them.
+ */
 export const PASSING: readonly string[] = ['connect', 'timeout', 'server-error', 'rate-limited', 'overloaded'];

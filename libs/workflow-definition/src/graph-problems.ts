@@ -3,7 +3,7 @@ import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { errorProblem, MemberProblems, type WorkflowProblem } from './workflow-problem.js';
 import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge } from './workflow.js';
 
-/** Returns the problems in a definition's rules for the whole run. */
+/** Returns the errors in the members that apply to the whole run: `language`, `deadline` and `parallel`. */
 export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
   const { language, deadline, parallel } = definition;
   return new MemberProblems({ path: '', said: '' })
@@ -12,7 +12,10 @@ export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem
     .checkWholeNumber('parallel', parallel, RANGES.parallel).found;
 }
 
-/** Returns the problems of `onExit`: each node exists, is named once, has no edges, and is of a suitable type. */
+/**
+ * Returns the errors in `onExit`: each node must exist, be named once, have no edges, and not be of type `input`,
+ * `output` or `human`.
+ */
 function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition): WorkflowProblem[] {
   const types = new Map(nodes.map(({ id, type }) => [id, type]));
   const ends = new Set(edges.flatMap(({ from, to }) => [from, to]));
@@ -35,7 +38,7 @@ function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition): Workfl
   });
 }
 
-/** Returns the problems of single edges. */
+/** Returns the errors in the settings of loop edges. */
 export function findEdgeProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
   return [...edges.entries()].flatMap(([index, edge]) => {
     const { loop, when, on } = edge;
@@ -49,7 +52,10 @@ export function findEdgeProblems({ edges }: WorkflowDefinition): WorkflowProblem
   });
 }
 
-/** Returns the problems of all edges from a node together, and of the number of edges to a node. */
+/**
+ * Returns the errors in `join` and `branch`: a `join.n` that exceeds the number of incoming edges, and a second else
+ * edge.
+ */
 export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
   return [...graph.definition.nodes.entries()].flatMap(([index, { id, type, branch, join }]) => {
     const problems = new MemberProblems({ path: `nodes[${index}]`, said: `${type} node "${id}": `, node: id });
@@ -68,7 +74,10 @@ export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
   });
 }
 
-/** Reports a second edge without `when` for the same outcome: only one edge may be the else. */
+/**
+ * Returns the problem of a second outgoing edge without `when` for the same outcome: with `branch: "first"` only one
+ * edge can be the else.
+ */
 function findElseProblems(graph: WorkflowGraph, id: string): WorkflowProblem[] {
   const others = graph.outgoing(id).filter(({ edge }) => edge.when === undefined);
   const second = (['success', 'failure'] as const)
@@ -87,7 +96,7 @@ function createEdgeProblems({ from, to }: WorkflowEdge, index: number): MemberPr
   return new MemberProblems({ path: `edges[${index}]`, said: `edge from "${from}" to "${to}": `, edge: index });
 }
 
-/** Returns the graph of a definition, or its problems. */
+/** Builds the graph of a definition; returns its errors instead if it has any. */
 export function buildGraphOrProblems(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
   const references = [
     ...duplicateProblems(definition),
@@ -124,7 +133,9 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
   );
 }
 
-/** Checks the number of loops, whose limit is lower than that of edges: the body of each loop is examined. */
+/**
+ * Checks the number of loops. Their limit is lower than that of other edges, because the body of each loop is searched.
+ */
 function loopCountProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
   const [, most] = RANGES.loops;
   const beyond = edges.entries().filter(([, { loop }]) => loop !== undefined);
@@ -145,7 +156,7 @@ function tryBuildGraph(definition: WorkflowDefinition): WorkflowGraph | Workflow
   }
 }
 
-/** Formats a fault as a run reports it. */
+/** Returns the text of a fault as a run reports it, with the prefix `build DAG: `. */
 function prefixBuildFault(text: string): string {
   return `build DAG: ${text}`;
 }

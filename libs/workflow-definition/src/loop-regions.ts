@@ -1,6 +1,6 @@
 import type { LoopConfig, WorkflowEdge, WorkflowNode } from './workflow.js';
 
-/** Fault of a graph. */
+/** Reason why no run can follow a graph. */
 export interface GraphFault {
   code: 'DUPLICATE_NODE' | 'UNKNOWN_NODE' | 'CYCLE' | 'INVALID_LOOP' | 'INVALID_EXIT';
   text: string;
@@ -16,15 +16,16 @@ export interface GraphEdge {
   readonly edge: WorkflowEdge;
 }
 
-/** Back-edge, and the nodes that it repeats. */
+/** A loop: a back-edge, and the nodes that it repeats. */
 export interface Loop {
-  /** Index of the edge in `edges`. */
+  /** Index of the back-edge in the `edges` of the definition. */
   readonly index: number;
-  /** Last node of an iteration, and first node of the next one. */
+  /** Last node of each iteration, at which the back-edge begins. */
   readonly from: string;
+  /** First node of each iteration, to which the back-edge leads. */
   readonly to: string;
   readonly config: LoopConfig;
-  /** Ids of the repeated nodes: all between `to` and `from`, and both. */
+  /** Ids of the repeated nodes: `to`, `from`, and all nodes on paths from `to` to `from`. */
   readonly body: ReadonlySet<string>;
 }
 
@@ -36,7 +37,10 @@ interface OrderedGraph {
 
 const BITS = 32;
 
-/** Ancestors of each node in a graph. Takes one bit for each pair of nodes. */
+/**
+ * Ancestors (direct and indirect predecessors) of each node in a graph. `PrecedenceIndex` also considers loops and
+ * `onExit` nodes. Memory: one bit for each pair of nodes.
+ */
 export class AncestorSets {
   private readonly places: ReadonlyMap<string, number>;
   private readonly sets = new Map<string, Uint32Array>();
@@ -75,12 +79,12 @@ interface ForwardGraph {
   incoming(id: string): readonly GraphEdge[];
 }
 
-/** Loops of the back-edges of a graph, and the faults of those that form no loop. */
+/** Loops that back-edges form, and the faults of back-edges that form no valid loop. */
 export class LoopBodies {
   readonly loops: readonly Loop[];
   readonly faults: readonly GraphFault[];
 
-  /** @param graph graph without a cycle */
+  /** @param graph graph without a cycle and without its back-edges */
   constructor(
     private readonly graph: ForwardGraph,
     backEdges: readonly GraphEdge[],
@@ -115,8 +119,8 @@ export class LoopBodies {
 }
 
 /**
- * Finds loops that overlap without one containing the other. Goes from the largest body to the smallest: all nodes of a
- * body must lie in the same innermost loop so far.
+ * Finds two loops that share nodes although neither contains the other. Visits the loops from the largest body to the
+ * smallest: all nodes of a body must lie in the same innermost loop that was visited before.
  */
 function findOverlap(loops: readonly Loop[]): GraphFault[] {
   const innermost = new Map<string, Loop>();
@@ -136,9 +140,9 @@ function createOverlapFault({ index, from, to }: Loop, other: Loop | undefined):
   return { code: 'INVALID_LOOP', text, edge: index };
 }
 
-/** Nodes, the edges between them, and the loops. */
+/** Graph from which `Regions` are built: nodes, the edges between them, and the loops. */
 interface LoopedGraph {
-  /** Ids of the nodes that are in a region. */
+  /** Ids of the nodes that are in a region: all except `onExit` nodes. */
   readonly inside: readonly string[];
   readonly loops: readonly Loop[];
   node(id: string): WorkflowNode;
@@ -147,16 +151,19 @@ interface LoopedGraph {
   hasChoice(id: string): boolean;
 }
 
-/** A part of a workflow that runs as a whole: the whole workflow, or the body of a loop. */
+/**
+ * A part of a workflow that runs as a whole: the whole workflow, or the body of a loop. `IterationScope` is one
+ * execution of a region.
+ */
 export class LoopRegion {
   readonly units: GraphUnit[] = [];
   readonly edges: UnitEdge[] = [];
-  /** Unit of this region that contains a node, by the node's id, at any depth. */
+  /** Unit of this region that contains a node at any depth, by node id. */
   readonly unitOf = new Map<string, GraphUnit>();
 
   /**
-   * @param loop that repeats the region; absent for the whole workflow
-   * @param outer unit of the loop in the surrounding region
+   * @param loop the loop whose body the region is; absent for the whole workflow
+   * @param outer the unit of that loop in the surrounding region; absent for the whole workflow
    */
   constructor(
     readonly loop?: Loop,
@@ -164,19 +171,21 @@ export class LoopRegion {
   ) {}
 }
 
-/** A node directly in a region, or a loop directly in it. */
+/** A vertex of a region: a node that is in no inner loop, or a whole inner loop. */
 export class GraphUnit {
-  /** Edges of the region to the unit and from it. */
+  /** Edges of the same region that lead to the unit. */
   readonly incoming: UnitEdge[] = [];
+  /** Edges of the same region that lead from the unit. */
   readonly outgoing: UnitEdge[] = [];
-  /** Edges from the unit, or from its content, out of the region: they are decided when the region has ended. */
+  /** Edges from the unit, or from a node in it, that leave the region. They are decided when the region has ended. */
   readonly leaving: UnitEdge[] = [];
-  /** Body of a loop. */
+  /** Region of the loop's body; absent for a node. */
   readonly inner?: LoopRegion;
 
   /**
    * @param place index in `region.units`
-   * @param node the node; for a loop the node that it begins with
+   * @param node the node; for a loop the first node of an iteration
+   * @param loop the loop that the unit represents; absent for a node
    */
   constructor(
     readonly region: LoopRegion,
@@ -187,35 +196,37 @@ export class GraphUnit {
     if (loop) this.inner = new LoopRegion(loop, this);
   }
 
-  /** Number of live edges after which the unit runs; `undefined` if it waits for all its edges. */
+  /**
+   * Number of live (taken) incoming edges after which the unit runs; `undefined` if it waits for all incoming edges.
+   */
   get needed(): number | undefined {
     const { join = 'all' } = this.node;
     if (join === 'all') return undefined;
     return join === 'any' ? 1 : join.n;
   }
 
-  /** True if units that only lead to this one are canceled once it runs. */
+  /** True if, once this unit runs, the units that lead only to this unit are canceled (`join.cancelRest`). */
   get cancelsRest(): boolean {
     const { join } = this.node;
     return typeof join === 'object' && join.cancelRest === true;
   }
 }
 
-/** An edge between two units of a region. A loop represents all nodes that it repeats. */
+/** An edge between two units of the same region. A loop stands for all nodes that it repeats. */
 export interface UnitEdge extends GraphEdge {
   readonly region: LoopRegion;
-  /** Index in the `edges` of the region. */
+  /** Index of this edge in `region.edges`. */
   readonly slot: number;
-  /** True if the edges of its source node are chosen by a condition, an outcome or `branch`. */
+  /** True if the outgoing edges of the source node need a decision: by a condition, an outcome or `branch`. */
   readonly isChosen: boolean;
   readonly source: GraphUnit;
   readonly target: GraphUnit;
 }
 
-/** The regions of a workflow. Without loops there is a single one, whose units are the nodes. */
+/** The regions of a workflow. Without loops there is a single region, whose units are the nodes. */
 export class Regions {
   readonly root = new LoopRegion();
-  /** Innermost region by node. */
+  /** Innermost region of each node, by node id. */
   private readonly regions = new Map<string, LoopRegion>();
   private readonly edges = new Map<number, UnitEdge>();
   private readonly befores = new Map<GraphUnit, readonly GraphUnit[]>();
@@ -227,19 +238,22 @@ export class Regions {
     for (const id of this.regions.keys()) for (const edge of graph.outgoing(id)) this.addEdge(edge);
   }
 
-  /** Returns the unit of a node in its innermost region; `undefined` for an `onExit` node. */
+  /** Returns the unit of a node in the node's innermost region; `undefined` for an `onExit` node. */
   findUnit(id: string): GraphUnit | undefined {
     return this.regions.get(id)?.unitOf.get(id);
   }
 
-  /** Returns the edge at an index in `edges`; `undefined` for a back-edge and for a duplicate. */
+  /**
+   * Returns the edge at an index in the `edges` of the definition; `undefined` for a back-edge and for a duplicate
+   * edge.
+   */
   findEdge(index: number): UnitEdge | undefined {
     return this.edges.get(index);
   }
 
   /**
-   * Returns the units whose every path leads to this one: they contain no result, and no edge from them leaves the
-   * region.
+   * Returns the units from which every path leads to the given unit. They contain no result node, and no edge from them
+   * leaves the region.
    */
   onlyBefore(unit: GraphUnit): readonly GraphUnit[] {
     const known = this.befores.get(unit);
@@ -263,7 +277,7 @@ export class Regions {
     return inner.unitOf.keys().some((id) => this.graph.isResult(id));
   }
 
-  /** Adds a loop to the region around it. Add larger loops first, so that the surrounding region exists. */
+  /** Adds a loop to the surrounding region. Call it for larger loops first, so that the surrounding region exists. */
   private addLoop(loop: Loop): void {
     const around = this.regions.get(loop.to);
     const outer = around && this.newUnit(around, loop.to, loop);
@@ -284,7 +298,10 @@ export class Regions {
     return unit;
   }
 
-  /** Adds an edge to the innermost region that contains both ends. It leaves every smaller region around its source. */
+  /**
+   * Adds an edge to the innermost region that contains both ends. The edge leaves every smaller region around its
+   * source.
+   */
   private addEdge(edge: GraphEdge): void {
     const left: GraphUnit[] = [];
     let region = this.regions.get(edge.from);

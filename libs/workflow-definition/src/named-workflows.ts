@@ -5,19 +5,22 @@ import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 /** Reference of a node to a saved workflow. */
 export interface NamedWorkflow {
   workflow: string;
-  /** Pinned revision; absent: the newest one at the time of the save. */
+  /** Revision of the named workflow; absent: the newest revision at the time of the save. */
   revision?: string;
 }
 
 /** A `workflow` node that names a saved workflow, and the place of its config. */
 export interface NamingNode extends NamedWorkflow {
-  /** Example: `nodes[2].config`, or `nodes[1].config.body.nodes[0].config`. */
+  /**
+   * Path of the config, for example `nodes[2].config`, or `nodes[1].config.body.nodes[0].config` in an inline
+   * definition.
+   */
   path: string;
-  /** Top-level node that is, or contains, this node. */
+  /** Id of the top-level node that is, or contains, this node. */
   node: string;
   /** Nesting depth of the run that the node starts: 1 for a top-level node. */
   level: number;
-  /** Inputs of the workflow by name; absent: the text of the Message is the input. */
+  /** Inputs for the named workflow, by name; absent: the text of the Message to the node is the input. */
   inputs?: JsonObject;
 }
 
@@ -28,7 +31,11 @@ export function namingNodes({ nodes }: WorkflowDefinition): NamingNode[] {
   );
 }
 
-/** Returns the definition with pinned revisions. A node that names a revision keeps it. */
+/**
+ * Returns a copy of the definition in which every node that names a workflow also names a revision. A revision that the
+ * definition already names is kept.
+ * @param revisionOf returns the revision to set for a workflow
+ */
 export function withRevisions(
   definition: WorkflowDefinition,
   revisionOf: (name: string) => string,
@@ -51,7 +58,7 @@ function namingIn({ type, config }: AnyNode, path: string, level = 1): Omit<Nami
   );
 }
 
-/** Returns the config with pinned revisions; `undefined` if nothing changes. */
+/** Returns the config with the revisions set; `undefined` if nothing changes. */
 function pinnedConfig({ type, config }: AnyNode, revisionOf: (name: string) => string): JsonObject | undefined {
   if (type !== 'workflow' || !isJsonObject(config)) return undefined;
   const { workflow, revision, body } = config;
@@ -65,24 +72,27 @@ function pinnedConfig({ type, config }: AnyNode, revisionOf: (name: string) => s
   return { ...config, body: { ...body, nodes } };
 }
 
-/** Returns the nodes of an inline definition. */
+/** Returns the nodes of an inline definition (`config.body`), unparsed; empty if the body has none. */
 export function innerNodes(body: JsonValue | undefined): JsonValue[] {
   return isJsonObject(body) && Array.isArray(body['nodes']) ? body['nodes'] : [];
 }
 
-/** Lookup of workflows by name and optional revision. */
+/** Lookup of saved workflows by name and optional revision. */
 export interface SavedWorkflows {
-  /** Returns the newest revision, or the given one. */
+  /** Returns the given revision, or the newest one; `undefined` if it does not exist. */
   get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
 }
 
-/** Lookup that reads each workflow once. It keeps only the nodes that affect nested runs and inputs. */
+/**
+ * Cached lookup of saved workflows. Each name and revision is read once. Of each definition only what affects nested
+ * runs and required inputs is cached.
+ */
 export class ReadWorkflows implements SavedWorkflows {
   private readonly read = new Map<string, Promise<WorkflowRevision | undefined>>();
 
   constructor(private readonly store: SavedWorkflows) {}
 
-  /** Number of workflows that were looked up. */
+  /** Number of different names and revisions that were looked up. */
   get size(): number {
     return this.read.size;
   }
@@ -95,7 +105,7 @@ export class ReadWorkflows implements SavedWorkflows {
   }
 }
 
-/** Returns a revision reduced to the workflows that it runs and the inputs that it requires. */
+/** Returns a revision reduced to its ids, the workflows that its nodes run, and the inputs that it requires. */
 function runningNodes({ definition, ...saved }: WorkflowRevision): WorkflowRevision {
   const nodes = definition.nodes.flatMap(({ id, type, config }) => {
     if (type === 'workflow') return [{ id, type, config: runningConfig(config) }];
@@ -113,21 +123,25 @@ function runningConfig({ workflow, revision, body }: JsonObject): JsonObject {
   return { workflow, ...(typeof revision === 'string' && { revision }) };
 }
 
-/** Largest nesting depth of runs below the first. */
+/** Maximum nesting depth of runs below the first run. */
 export const DEEPEST_RUN = 10;
 
-/** Number of workflows that are read to determine the nesting depth. */
+/** Maximum number of revisions that are read to determine nesting depths. */
 const MOST_READ = 1_000;
 
 /**
- * Determines how deep the runs of a definition are nested. Saved definitions name revisions, so the depth is constant.
+ * Determines how deep the runs of a saved workflow are nested. Saved definitions name revisions, so the depth of a
+ * revision is constant and cached.
  */
 export class NestingDepth {
   private readonly known = new Map<string, number>();
 
   constructor(private readonly workflows: ReadWorkflows) {}
 
-  /** Returns the depth below a run of a saved workflow; 0 if the workflow does not exist, or runs itself. */
+  /**
+   * Returns the number of levels of runs below a run of the workflow. A workflow that does not exist, or runs itself
+   * again, adds no further level; nor do workflows beyond the first 1,000 that were read.
+   */
   async countBelow(workflow: string, revision: string | undefined): Promise<number> {
     const key = `${workflow}@${revision ?? ''}`;
     const known = this.known.get(key);

@@ -6,11 +6,12 @@ import { FAILURE_KINDS } from './failure.js';
 import { errorProblem, MemberProblems, type WorkflowProblem } from './workflow-problem.js';
 import type { EachConfig, RetryConfig, WorkflowDefinition, WorkflowNode } from './workflow.js';
 
-/** Config member that holds a schema, by node type. */
+/** Name of the config member that holds a JSON Schema, by node type. */
 const CONFIG_SCHEMAS: Readonly<Record<string, string>> = { agent: 'output', human: 'form', output: 'schema' };
 
 /**
- * Returns problems in a node's rules for retries, timeouts, lists, results and questions, for all node types.
+ * Returns the errors in members that all node types have: `retry`, `timeout`, `each`, `fallback`, `output` and
+ * `onWait`. `findConfigProblems` checks `config`.
  * @param use limits that the schemas of the workflow share
  */
 export function nodeRuleProblems({ nodes, language }: WorkflowDefinition, use: SharedUse): WorkflowProblem[] {
@@ -99,7 +100,7 @@ function checkOutput(problems: MemberProblems, { type, config, output }: Workflo
   problems.checkSchema('output.schema', output?.schema, use);
 }
 
-/** Checks the schema in a config, and the default answer against it. */
+/** Checks the JSON Schema in a config, `onWait`, and the default answer of a `human` node against that schema. */
 function checkAnswer(problems: MemberProblems, { type, config, onWait }: WorkflowNode, use: SharedUse): void {
   const value = onWait?.default;
   const key = CONFIG_SCHEMAS[type] ?? '';
@@ -128,8 +129,8 @@ function isGiven(value: JsonValue | undefined): boolean {
 }
 
 /**
- * Returns the problems with the types of nodes and with their configs.
- * @param use counters of the workflow
+ * Returns the errors in the types of nodes and in their `config`. `nodeRuleProblems` checks the other members.
+ * @param use limits that the schemas of the workflow share
  */
 export function findConfigProblems(
   { name, nodes }: WorkflowDefinition,
@@ -150,13 +151,13 @@ export function findConfigProblems(
   );
 }
 
-/** Checks the description, which nodes of all types may have for their cards. */
+/** Checks `config.description`, which a node of any type may have for its agent card. */
 function descriptionProblems({ id, type, config: { description } }: WorkflowNode): NodeProblem[] {
   if (description === undefined || typeof description === 'string') return [];
   return [{ path: 'config.description', detail: `${type} node "${id}": description must be a string` }];
 }
 
-/** Rejects tools by which an agent would call itself, or the workflow that it is a node of. */
+/** Returns a problem for each tool by which an agent would call itself, or the workflow that contains it. */
 function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode): NodeProblem[] {
   if (type !== 'agent') return [];
   const own = [workflow, `workflows/${workflow}`, `workflows/${workflow}/nodes/${id}`];
@@ -167,7 +168,7 @@ function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode):
   }));
 }
 
-/** Returns a reference to an agent of this service as a path below `/a2a`. */
+/** Normalizes a reference to an agent of this service to a path below `/a2a`. */
 function readAgentPath(reference: string): string {
   return reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
 }

@@ -21,7 +21,7 @@ import {
   wordMember,
 } from './shape.js';
 
-/** Valid names of workflows and ids of nodes. */
+/** Pattern of valid workflow names and node ids. */
 export const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /** Inclusive ranges of the numbers in a definition. */
@@ -36,18 +36,21 @@ export const RANGES = {
   loops: [0, 100],
 } as const;
 
-/** Percentage from 0% to 100%. */
+/** Pattern of a percentage from 0% to 100%. */
 export const PERCENTAGE = /^(100(\.0+)?|\d{1,2}(\.\d+)?)%$/;
 
-/** Condition with more than one word: no variable of a condition is a boolean by itself. */
+/**
+ * Pattern of a CEL condition for the JSON Schema: `true`, `false`, or more than one word. A single variable is never a
+ * boolean.
+ */
 export const CONDITION = String.raw`\W|^(true|false)$`;
 /** Description of a condition in OpenAPI. */
 export const CONDITION_API = 'CEL that gives true or false.';
 
-/** Outcomes of a node or a run to which something applies. */
+/** Values of `on`: outcomes of a node or a run after which an edge is taken, or an `onExit` node runs. */
 export const OUTCOMES = ['success', 'failure', 'always'] as const;
 
-/** Returns the JSON Schema of a duration. */
+/** Returns the JSON Schema keywords of a duration, such as `2m`. */
 export function durationSchema(description: string): JsonObject {
   return { pattern: DURATION.source, description: `${description} E.g. 500ms, 1.5s, 2m, 48h, 7d.` };
 }
@@ -195,7 +198,7 @@ const WAIT = objectShape('WaitBody', 'an onWait', {
   ),
 });
 
-/** Number of incoming edges that must be live for a node to run. */
+/** Number of incoming edges that must be live (taken) for a node to run. */
 export type Join = 'all' | 'any' | Stored<typeof JOIN.members>;
 
 const JOIN_MEMBER = {
@@ -223,7 +226,7 @@ const JOIN_MEMBER = {
   store: (it: JsonValue) => (isJsonObject(it) ? storedObject(JOIN, it) : (it as Join)),
 };
 
-/** Shape of a node. Keywords of the JSON Schema come first, then those of OpenAPI. */
+/** Shape of a node. In each member the keywords of the JSON Schema come first, then those of OpenAPI. */
 export const NODE = objectShape('WorkflowNodeBody', 'a node', {
   id: textMember(
     { pattern: WORKFLOW_NAME.source, description: 'Id of the node, for edges, inputs and {{references}}.' },

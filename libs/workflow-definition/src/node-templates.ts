@@ -4,23 +4,26 @@ import type { PrecedenceIndex, WorkflowGraph } from './workflow-graph.js';
 import { warningProblem, type WorkflowProblem } from './workflow-problem.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
-/** Config member with the text of a node type, if it is not `prompt`. */
+/** Config member that holds the text of a node, by node type; `prompt` for all other types. */
 const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', brainstorm: 'idea' };
 
-/** Config members whose texts are templates at any depth, by type. */
+/** Config member whose texts are templates at any depth, by node type; `data` for all other types. */
 const VALUE_KEYS: Readonly<Record<string, string>> = { tool: 'args', set: 'values', workflow: 'inputs', wait: 'for' };
 
-/** Returns the config member that holds the text which a node type is sent. */
+/** Returns the name of the config member with the text that a node of this type is sent. */
 export function templateKey(type: string): string {
   return TEXT_KEYS[type] ?? 'prompt';
 }
 
-/** Returns the config member with templated JSON. For types that are sent a Message, it goes with the text. */
+/**
+ * Returns the name of the config member with templated JSON. Node types that are sent a Message receive that JSON
+ * beside the text.
+ */
 export function valueKey(type: string): string {
   return VALUE_KEYS[type] ?? 'data';
 }
 
-/** Returns the templates of a node with their paths in the node. */
+/** Returns the templates of a node, including `fallback.parts`. Each `path` is relative to the node. */
 export function templateValues({ type, config, fallback }: WorkflowNode): { path: string; value: JsonValue }[] {
   const own = type === 'input' ? [] : [templateKey(type), valueKey(type)];
   const values = own.flatMap((key) => {
@@ -31,12 +34,15 @@ export function templateValues({ type, config, fallback }: WorkflowNode): { path
   return fallback === undefined ? values : [...values, { path: 'fallback.parts', value: fallback.parts as JsonValue }];
 }
 
-/** Returns the templated texts of a node with their paths in the node. */
+/** Returns the texts in the templates of a node. Each `path` is relative to the node. */
 export function templatesOf(node: WorkflowNode): { path: string; text: string }[] {
   return templateValues(node).flatMap(({ path, value }) => textsIn(value, path));
 }
 
-/** Returns the texts of a config that are neither templates nor expressions. Texts of an input are data. */
+/**
+ * Returns the top-level texts of a node's config that are neither templates nor expressions; none for an `input` node,
+ * whose texts are data.
+ */
 export function plainTexts({ type, config }: WorkflowNode): { path: string; text: string }[] {
   if (type === 'input') return [];
   const live = [templateKey(type), valueKey(type), ...(type === 'wait' ? ['until'] : [])];
@@ -45,7 +51,7 @@ export function plainTexts({ type, config }: WorkflowNode): { path: string; text
   );
 }
 
-/** Returns every text of a JSON value with its path. */
+/** Returns every string in a JSON value. Each path begins with `path`. */
 export function textsIn(value: JsonValue, path: string): { path: string; text: string }[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));
@@ -53,26 +59,29 @@ export function textsIn(value: JsonValue, path: string): { path: string; text: s
   return Object.entries(value).flatMap(([key, item]) => textsIn(item, `${path}.${textStart(key, 64)}`));
 }
 
-/** Node types that do not need a text, or that pass on what they are sent. */
+/** Node types that do not need a text, or that only pass on what they are sent. */
 const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
 
-/** True if a node of the type is sent `Execute node <id>` when there is no other content. */
+/** True if a node of this type is sent `Execute node <id>` when there is no other content. */
 export function isOrdered(type: string): boolean {
   return !UNORDERED_TYPES.has(type);
 }
 
-/** Limit of the references that are checked in all texts together. */
+/** Maximum number of `{{references}}` that are checked in all texts of a definition. */
 const MOST_REFERENCES = 10_000;
 
-/** Reference in a tool's arguments to the text of the call. */
+/** Id of `{{text}}`, which in the arguments of a `tool` node stands for the text of the call. */
 const TOOL_TEXT = 'text';
 
 const NO_REFERENCE =
   'between {{ and }} only an id of letters, digits and underscores is allowed, without spaces (language 2 has ${nodes["an-id"].text})';
 
 /**
- * Returns problems of a definition's references: to unknown nodes, to nodes that may not have run by then, with an
- * unknown suffix, or malformed ones.
+ * Returns the warnings about `{{references}}` in a definition:
+ * - to an unknown node,
+ * - to a node that may not have run before the referring node,
+ * - with an unknown suffix,
+ * - or malformed.
  */
 export function templateProblems(
   { nodes }: WorkflowDefinition,
@@ -89,7 +98,7 @@ export function templateProblems(
     .toArray();
 }
 
-/** Yields the problem of each reference in a text of a node; `undefined` for a valid one. */
+/** Yields the warning about each `{{reference}}` in a text of a node; `undefined` for a valid reference. */
 export function* referenceProblems(
   node: WorkflowNode,
   { path, text }: { path: string; text: string },
@@ -128,7 +137,7 @@ function describeReference(
     if (inArgs && id === TOOL_TEXT) return undefined;
     return { code: 'UNKNOWN_REFERENCE', detail: `${said} names no node; it stays unchanged` };
   }
-  // Inputs exist from the beginning.
+  // Inputs have their values from the beginning of a run.
   const isThere = input !== undefined || graph.node(named).type === 'input' || reach.runsAfter(node.id, named);
   if (!isThere)
     return { code: 'LATER_REFERENCE', detail: `${said} names a node that may not have run before this one` };

@@ -7,21 +7,24 @@ const FIRST_PAUSE_MS = 1_000;
 const FACTOR = 2;
 const LONGEST_PAUSE_MS = 60_000;
 const JITTER = 0.5;
-/** Longest pause that an agent may ask for, unless `maxDelay` is longer. */
+/** Longest pause before a retry that an agent may ask for (`Retry-After`), unless `maxDelay` is longer. */
 const LONGEST_REQUEST_MS = 3_600_000;
 
-/** A failed attempt. */
+/** A failed attempt of a node's instance. */
 export interface FailedAttempt {
   runId: string;
   /** Name of the node's instance. */
   instance: string;
   /** Number of the attempt, from 1. */
   attempt: number;
-  /** Milliseconds that the agent asked to wait. */
+  /** Pause that the agent asked for before the next call, in milliseconds. */
   retryAfter?: number;
 }
 
-/** True if the kind of a failure and the number of attempts allow a retry. */
+/**
+ * True if a failed attempt is retried: its kind of failure is in `retry.on`, and it was not the last of
+ * `retry.attempts`.
+ */
 export function isRetried(
   { attempts, on = [...PASSING] }: RetryConfig,
   attempt: number,
@@ -31,9 +34,11 @@ export function isRetried(
 }
 
 /**
- * Returns the pause before the next attempt, in milliseconds. It grows up to `maxDelay` and differs between instances
- * that fail together; for the same attempt it is always the same. A longer pause that the agent asks for overrides it,
- * beyond `maxDelay` too, unless `isTooLong` rejects it.
+ * Returns the pause (backoff) before the next attempt, in milliseconds.
+ * - It grows by `factor` with each attempt, up to `maxDelay`.
+ * - The jitter differs between instances that fail together, but the same attempt always has the same pause.
+ * - If the agent asks for a longer pause, that pause applies, even beyond `maxDelay`. Check it with `isTooLong` first.
+ * - It is at most a year.
  */
 export function retryPause(retry: RetryConfig, { runId, instance, attempt, retryAfter = 0 }: FailedAttempt): number {
   const { factor = FACTOR, jitter = JITTER } = retry;
@@ -44,7 +49,10 @@ export function retryPause(retry: RetryConfig, { runId, instance, attempt, retry
   return Math.min(Math.max(Math.round(grown * (1 - jitter * chance)), retryAfter), LONGEST_DURATION);
 }
 
-/** True if the agent asks for a pause longer than an hour and longer than `maxDelay`. */
+/**
+ * True if a pause that the agent asks for (`retryAfter`, in milliseconds) is longer than an hour and longer than
+ * `maxDelay`.
+ */
 export function isTooLong(retry: RetryConfig, retryAfter: number): boolean {
   return retryAfter > Math.max(parseDuration(retry.maxDelay) ?? LONGEST_PAUSE_MS, LONGEST_REQUEST_MS);
 }

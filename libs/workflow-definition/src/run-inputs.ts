@@ -13,29 +13,31 @@ import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
 const USER_INPUT = '__user_input__';
 
-/** Returns the name of an input in a run's state and Artifacts. */
+/** Returns the name of an input in the run's state map and Artifacts: `__user_input__<nodeId>`. */
 export function userInputName(nodeId: string): string {
   return `${USER_INPUT}${nodeId}`;
 }
 
-/** Returns the node id of a name from `userInputName`; `undefined` for other names. */
+/** Returns the node id in a name that `userInputName` created; `undefined` for any other name. */
 export function userInputNode(name: string): string | undefined {
   return name.startsWith(USER_INPUT) ? name.slice(USER_INPUT.length) : undefined;
 }
 
-/** Returns the value of an input; `undefined` if it was not given. */
+/** Returns the value of an input by node id; `undefined` if it was not given. */
 export function inputValue(inputs: JsonObject, nodeId: string): JsonValue | undefined {
   return Object.hasOwn(inputs, nodeId) ? inputs[nodeId] : undefined;
 }
 
-/** Returns the text of an input: a string as it is, any other value as JSON. */
+/** Returns the value of an input as text: a string as it is, any other value as JSON. */
 export function inputText(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /**
- * Returns the inputs of a run that begins with a Message: the keys of its data objects by node id, its text for every
- * other `input` node, else the default of the node.
+ * Returns the inputs of a run that begins with a Message, by node id. In order of precedence:
+ * - the members of the Message's data objects,
+ * - for `input` nodes: the text of the Message,
+ * - for `input` nodes: the default of the node.
  */
 export function inputsOf(message: Message, definition: WorkflowDefinition): JsonObject {
   const named = message.parts.flatMap(({ data }) => (isJsonObject(data) ? Object.entries(data) : []));
@@ -54,12 +56,13 @@ export function messageText({ parts }: Message): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-/** Number of inputs of a run; a workflow has at most as many nodes. */
+/** Maximum number of inputs of a run. A workflow has no more nodes than that. */
 const MOST_INPUTS = 1_000;
 
 /**
- * Rejects a Message whose inputs together are too large: its text becomes the input of every `input` node, and each key
- * of its data an input.
+ * Rejects a Message that begins a run and has too many inputs, or too long a text. Its text becomes the input of every
+ * `input` node, so its length counts once for each of them.
+ * @param limit maximum number of characters of these copies together
  * @throws ContentTooLarge
  */
 export function refuseLargeInputs({ parts }: Message, { nodes }: WorkflowDefinition, limit: number): void {
@@ -76,12 +79,15 @@ export function refuseLargeInputs({ parts }: Message, { nodes }: WorkflowDefinit
     );
 }
 
-/** Members that locate a schema; they do not apply to an embedded copy. */
+/**
+ * Members that give a JSON Schema an address or a version. They are left out of a schema that is embedded in another
+ * one.
+ */
 const PLACES = new Set(['$schema', '$id', 'id']);
 
 /**
  * Returns the JSON Schema of a run's inputs: one object with a property for each `input` node. The schema of an input
- * is embedded as written, unless it contains a `$ref`.
+ * is embedded without `$schema`, `$id` and `id`; if it contains a `$ref`, it is left out.
  */
 export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   const inputs = nodes.filter(({ type }) => type === 'input');
@@ -93,7 +99,7 @@ export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   };
 }
 
-/** True if a run cannot start without the input. */
+/** True if a run cannot start without a value for this `input` node: it is not optional and has no default. */
 export function isRequired({ config }: Pick<WorkflowNode, 'config'>): boolean {
   return config['optional'] !== true && config['default'] === undefined;
 }
@@ -115,10 +121,10 @@ function hasReference(value: JsonValue): boolean {
   return Object.entries(value).some(([name, it]) => name === '$ref' || hasReference(it as JsonValue));
 }
 
-/** Reason for the rejection of inputs. */
+/** Reason why an input of a run was rejected. */
 export type InputReason = 'MISSING_INPUT' | 'UNKNOWN_INPUT' | 'INVALID_INPUT';
 
-/** Detail reasons for which the management API answers 422. */
+/** Reasons of rejected inputs, for which the management API responds with 422. */
 export const INPUT_REASONS: ReadonlySet<string> = new Set<InputReason>([
   'MISSING_INPUT',
   'UNKNOWN_INPUT',
@@ -128,7 +134,7 @@ export const INPUT_REASONS: ReadonlySet<string> = new Set<InputReason>([
 /** Maximum number of violations in one error. */
 const MOST_VIOLATIONS = 100;
 
-/** Rules that a workflow's `input` nodes set for the inputs of a run. */
+/** Checks the inputs of a run against the rules of the workflow's `input` nodes. */
 export class InputRules {
   private readonly ids: ReadonlySet<string>;
   private readonly inputs: readonly WorkflowNode[];
@@ -145,9 +151,9 @@ export class InputRules {
   }
 
   /**
-   * Rejects a Message that lacks an input, names an unknown one, or gives one that violates its schema. The id of any
-   * node is known, since an input of that name replaces the node in templates.
-   * @throws A2AError INVALID_PARAMS with up to 100 violations, and the first one's reason
+   * Rejects a Message that begins a run if an input is missing, unknown, or violates its schema. The id of any node is
+   * a known name, because an input of that name replaces the node in templates.
+   * @throws A2AError INVALID_PARAMS with up to 100 violations and the reason of the first one
    */
   checkInputs(message: Message): void {
     const inputs = inputsOf(message, this.definition);
@@ -180,7 +186,7 @@ export class InputRules {
   }
 }
 
-/** Members that a brainstorm sends to each of its agents. A workflow ignores those that it does not know. */
+/** Inputs that a `brainstorm` node sends to each of its agents. A workflow ignores the unknown names among them. */
 const TURN_MEMBERS = ['role', 'systemPrompt', 'llmConfig', 'state'];
 
 function isBrainstormTurn(inputs: JsonObject): boolean {

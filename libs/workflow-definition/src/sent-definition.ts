@@ -5,20 +5,20 @@ import { type ObjectShape, type ShapeFault, shapeFaults, storedObject, unknownMe
 import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
-/** Maximum number of faults that are reported. */
+/** Maximum number of malformed members that are reported. */
 const MOST_FAULTS = 100;
 
-/** Returns the members of a definition that do not have their shape, at most 100. */
+/** Returns the malformed members of a definition (wrong type, or required and absent), at most 100. */
 export function definitionFaults(sent: JsonObject): ShapeFault[] {
   return shapeFaults(DEFINITION, sent).take(MOST_FAULTS).toArray();
 }
 
-/** Returns the definition as it is stored: without null and unknown members. It must have no faults. */
+/** Returns the definition to store: without null and unknown members. `sent` must have no `definitionFaults`. */
 export function storedDefinition(sent: JsonObject): WorkflowDefinition {
   return storedObject(DEFINITION, sent);
 }
 
-/** Parses a definition. Returns its problems if it is malformed. */
+/** Parses a request body. Returns the definition, or its `MALFORMED` problems. */
 export function readDefinition(sent: unknown): WorkflowDefinition | WorkflowProblem[] {
   const faults = findFaults(sent);
   if (faults.length === 0) return storedDefinition(sent as JsonObject);
@@ -34,8 +34,9 @@ function findFaults(sent: unknown): ShapeFault[] {
 type Language = WorkflowDefinition['language'];
 
 /**
- * Returns the inline definition of a `workflow` node as it was sent. Its name defaults to the node id, its language to
- * that of the surrounding definition.
+ * Returns the inline definition (`config.body`) of a `workflow` node as it was sent, or `undefined` without one. Its
+ * name defaults to the node id.
+ * @param around language of the surrounding definition, which is the default
  */
 export function inlineBody({ id, type, config: { body } }: WorkflowNode, around?: Language): JsonObject | undefined {
   if (type !== 'workflow' || !isJsonObject(body)) return undefined;
@@ -45,8 +46,9 @@ export function inlineBody({ id, type, config: { body } }: WorkflowNode, around?
 }
 
 /**
- * Returns the inline definition of a `workflow` node; `undefined` if the node names a workflow instead, or its body is
- * invalid.
+ * Parses the inline definition (`config.body`) of a `workflow` node; `undefined` if the node names a saved workflow
+ * instead, or the body is malformed.
+ * @param around language of the surrounding definition, which is the default
  */
 export function inlineDefinition(node: WorkflowNode, around?: Language): WorkflowDefinition | undefined {
   const body = inlineBody(node, around);
@@ -54,10 +56,13 @@ export function inlineDefinition(node: WorkflowNode, around?: Language): Workflo
   return Array.isArray(read) ? undefined : read;
 }
 
-/** Names that no member of a workflow may have: they may change what a run does in other versions. */
+/**
+ * Names that no top-level member of a definition may have. Another version may give them a meaning that changes what a
+ * run does.
+ */
 export const RESERVED_MEMBERS: readonly string[] = ['concurrency', 'budget'];
 
-/** Returns the unknown members of a definition as it was sent. */
+/** Returns the problems of unknown members: errors for `RESERVED_MEMBERS`, otherwise warnings. */
 export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
   return [
     ...unknownIn(DEFINITION, sent, ''),

@@ -1,24 +1,34 @@
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 
-/** Member that does not have the shape of its object. */
+/** A malformed member: its value does not have the declared shape. */
 export interface ShapeFault {
   path: string;
   detail: string;
 }
 
-/** `required`: must be sent. `defaulted`: is always stored. A member that is not required may be null, which counts as absent. */
+/**
+ * Presence of a member.
+ * - `required`: must be sent.
+ * - `optional`: may be absent.
+ * - `defaulted`: may be absent, and a default is stored then.
+ *
+ * Null counts as absent, except for a required member.
+ */
 type Presence = 'required' | 'optional' | 'defaulted';
 
-/** Declaration of a member: its checks, its stored form, and its two documentations. */
+/** Declaration of a member: its checks, its stored form, its JSON Schema and its OpenAPI documentation. */
 export interface Member<T = unknown, P extends Presence = Presence> {
   readonly presence: P;
-  /** JSON Schema that the service publishes. It may be stricter than `findFaults`: rules check the rest. */
+  /**
+   * JSON Schema that the service publishes. It may be stricter than `findFaults`; the rules in `workflowProblems` check
+   * the remaining keywords.
+   */
   readonly schema: JsonObject;
-  /** Keywords of OpenAPI. */
+  /** Keywords for the OpenAPI documentation. */
   readonly api: Readonly<Record<string, JsonValue | undefined>>;
   /** Shape of the value, if it is an object. */
   readonly shape?: ObjectShape;
-  /** Shape of each entry of a list. */
+  /** Shape of each entry, if the value is a list of objects. */
   readonly entryShape?: ObjectShape;
   readonly findFaults: (value: JsonValue | undefined, path: string) => Iterable<ShapeFault>;
   /** Copies a value without faults, excluding unknown members. */
@@ -35,16 +45,16 @@ type RequiredMember<T> = Member<T, 'required'>;
 
 /** Declaration of an object. Its members are checked and stored in their declared order. */
 export interface ObjectShape<M extends ShapeMembers = ShapeMembers> {
-  /** Name of the schema in OpenAPI. */
+  /** Name of the object's schema in OpenAPI. */
   readonly apiName: string;
-  /** Name with its article, for messages; absent: unknown members are not reported. */
+  /** Name with its article, for messages, such as `a node`. If absent, unknown members are not reported. */
   readonly title?: string;
   readonly members: M;
-  /** Names that are neither stored nor reported as unknown. */
+  /** Names of members that are neither stored nor reported as unknown. */
   readonly ignored: readonly string[];
 }
 
-/** Type of a stored object. */
+/** TypeScript type of an object with these members, as it is stored. */
 export type Stored<M extends ShapeMembers> = {
   -readonly [K in keyof M as M[K]['presence'] extends 'optional' ? never : K]: ReturnType<M[K]['store']>;
 } & {
@@ -61,7 +71,7 @@ export function objectShape<M extends ShapeMembers>(
   return { apiName, ...(title !== undefined && { title }), members, ignored };
 }
 
-/** Declares a value that has to pass a test. */
+/** Declares a required member whose value has to pass `test`; otherwise the fault has the text `detail`. */
 export function valueMember<T>(
   schema: JsonObject,
   api: ApiKeywords,
@@ -81,7 +91,7 @@ export function valueMember<T>(
 
 const isText = (it: unknown): boolean => typeof it === 'string';
 
-/** Declares a string. */
+/** Declares a required string. */
 export function textMember(schema: Keywords, api: ApiKeywords = {}): RequiredMember<string> {
   return valueMember(
     { type: 'string', ...schema },
@@ -91,7 +101,7 @@ export function textMember(schema: Keywords, api: ApiKeywords = {}): RequiredMem
   );
 }
 
-/** Declares one of several words. */
+/** Declares a required string that is one of `words`. */
 export function wordMember<const T extends string>(words: readonly T[], schema: Keywords): RequiredMember<T> {
   const quoted = words.map((it) => `"${it}"`);
   const detail = `must be ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
@@ -99,13 +109,15 @@ export function wordMember<const T extends string>(words: readonly T[], schema: 
   return valueMember({ enum: [...words], ...schema }, api, (it) => words.includes(it as T), detail);
 }
 
-/** Declares a number. Its range is published here and checked by a rule. */
+/** Declares a required number. The published schema has its range; `workflowProblems` checks that range. */
 export function numberMember<T extends number = number>(schema: Keywords, api: ApiKeywords = {}): RequiredMember<T> {
   const documented = { type: 'number', ...sharedKeywords(schema), ...api };
   return valueMember({ type: 'number', ...schema }, documented, (it) => typeof it === 'number', 'must be a number');
 }
 
-/** Declares a whole number within an inclusive range. The range is published here and checked by a rule. */
+/**
+ * Declares a required whole number. The published schema has its inclusive range; `workflowProblems` checks that range.
+ */
 export function integerMember(
   [minimum, maximum]: readonly [number, number],
   schema: Keywords,
@@ -114,24 +126,24 @@ export function integerMember(
   return numberMember({ type: 'integer', minimum, maximum, ...schema }, { type: 'integer', ...api });
 }
 
-/** Declares `true` or `false`. */
+/** Declares a required boolean. */
 export function flagMember(schema: Keywords): RequiredMember<boolean> {
   const test = (it: unknown): boolean => typeof it === 'boolean';
   return valueMember({ type: 'boolean', ...schema }, { type: 'boolean' }, test, 'must be true or false');
 }
 
-/** Declares an object that may have any members. */
+/** Declares a required object that may have any members. */
 export function recordMember(schema: Keywords, api: ApiKeywords): RequiredMember<JsonObject> {
   const documented = { type: 'object', additionalProperties: true, ...api };
   return valueMember({ type: 'object', ...schema }, documented, isJsonObject, 'must be an object');
 }
 
-/** Declares a list whose entries a rule checks. */
+/** Declares a required list. Its entries are checked by a rule in `workflowProblems`. */
 export function listMember<T>(schema: Keywords, api: ApiKeywords): RequiredMember<T[]> {
   return valueMember({ type: 'array', ...schema }, { type: 'array', ...api }, Array.isArray, 'must be an array');
 }
 
-/** Declares a list of strings. */
+/** Declares a required list of strings. */
 export function textsMember(schema: Keywords, api: ApiKeywords): RequiredMember<string[]> {
   const list = listMember<string>(schema, api);
   return {
@@ -146,7 +158,7 @@ export function textsMember(schema: Keywords, api: ApiKeywords): RequiredMember<
   };
 }
 
-/** Declares an object of a shape. */
+/** Declares a required object of the given shape. */
 export function objectMember<M extends ShapeMembers>(
   shape: ObjectShape<M>,
   schema: Described,
@@ -165,7 +177,7 @@ export function objectMember<M extends ShapeMembers>(
   };
 }
 
-/** Reports a value in place of an object, and of a list also the entries. */
+/** Yields the faults of a value that is not an object; for a list also those of its entries that are not objects. */
 function* noObjects(value: JsonValue | undefined, path: string): Generator<ShapeFault> {
   yield { path, detail: 'must be an object' };
   yield* Array.isArray(value) ? strayEntries(value, path) : [];
@@ -180,8 +192,8 @@ function* strayEntries(list: readonly JsonValue[], path: string): Generator<Shap
 }
 
 /**
- * Declares a list of objects. An entry that is no object counts as an object without members. One entry beyond the
- * limit is checked.
+ * Declares a required list of objects. An entry that is not an object is checked as an object without members. If the
+ * list has more than `most` entries, only the first `most + 1` are checked.
  */
 export function objectsMember<M extends ShapeMembers>(
   shape: ObjectShape<M>,
@@ -204,12 +216,12 @@ export function objectsMember<M extends ShapeMembers>(
   };
 }
 
-/** Declares that a member may be absent or null. */
+/** Makes a required member optional: it may be absent or null. */
 export function optionalMember<T>(member: RequiredMember<T>): Member<T, 'optional'> {
   return { ...member, presence: 'optional', schema: nullableSchema(member.schema) };
 }
 
-/** Declares that a member may be absent or null, and that a default is stored then. */
+/** Makes a required member optional. If it is absent or null, the result of `createDefault` is stored. */
 export function defaultedMember<T>(member: RequiredMember<T>, createDefault: () => JsonValue): Member<T, 'defaulted'> {
   return { ...member, presence: 'defaulted', schema: nullableSchema(member.schema), createDefault };
 }
@@ -224,7 +236,9 @@ function nullableSchema(schema: JsonObject): JsonObject {
   };
 }
 
-/** Keywords that both documentations have, unless OpenAPI says otherwise. */
+/**
+ * Keywords that are copied from the JSON Schema to OpenAPI, unless the OpenAPI keywords of the member override them.
+ */
 const SHARED = ['enum', 'default', 'minimum', 'maximum'];
 
 function sharedKeywords(schema: Keywords): JsonObject {
@@ -241,7 +255,7 @@ export function shapeSchema({ members }: ObjectShape): { properties: JsonObject 
   };
 }
 
-/** Finds the members of an object that do not have their shape. */
+/** Yields the malformed members of an object. */
 export function* shapeFaults({ members }: ObjectShape, sent: JsonObject, path = ''): Generator<ShapeFault> {
   for (const name in members) {
     const { presence, findFaults } = members[name] as Member;
@@ -251,7 +265,7 @@ export function* shapeFaults({ members }: ObjectShape, sent: JsonObject, path = 
   }
 }
 
-/** Copies an object without faults in the order of its shape, excluding null and unknown members. */
+/** Returns a copy of an object without faults: members in the order of the shape, without null and unknown members. */
 export function storedObject<M extends ShapeMembers>({ members }: ObjectShape<M>, sent: JsonObject): Stored<M> {
   const stored: Record<string, unknown> = {};
   for (const name in members) {
@@ -262,18 +276,22 @@ export function storedObject<M extends ShapeMembers>({ members }: ObjectShape<M>
   return stored as Stored<M>;
 }
 
+/** Maximum number of unknown members that are reported for one object. */
 const MOST_REPORTED = 10;
 
 /** Member that a shape does not declare. */
 export interface UnknownMember {
-  /** Shortened. */
+  /** Name of the member, truncated to 64 characters. */
   name: string;
   path: string;
   /** Title of the shape. */
   title: string;
 }
 
-/** Returns the unknown members of an object and of the objects in it: at most ten for each. Lists are not searched. */
+/**
+ * Returns the unknown members of an object and of the objects in it: at most ten for each object. Lists are not
+ * searched.
+ */
 export function unknownMembersOf(shape: ObjectShape, sent: JsonObject, path: string): UnknownMember[] {
   const { title, members, ignored } = shape;
   if (title === undefined) return [];

@@ -15,7 +15,7 @@ const NODE_KEYS = [
 ] as const satisfies (keyof WorkflowNode)[];
 const NODE_TYPES: ReadonlySet<string> = new Set(['workflow', 'set', 'wait', 'human']);
 
-/** True if a definition uses none of the features that were added after the log format of runs was fixed. */
+/** True if a definition uses none of the features that were added after the first log format of runs was fixed. */
 function isPlain(definition: WorkflowDefinition): boolean {
   return (
     definition.language !== 2 &&
@@ -25,12 +25,14 @@ function isPlain(definition: WorkflowDefinition): boolean {
   );
 }
 
-/** Results of `mayReadBytes` by definition: it is queried at each end of a node, and a definition never changes. */
+/**
+ * Cached results of `mayReadBytes`, by definition. It is called at each end of a node, and a definition never changes.
+ */
 const READS_BYTES = new WeakMap<WorkflowDefinition, boolean>();
 
 /**
- * True if an expression may read the bytes of files: `nodes.<id>.artifacts` contains them, in every language. A
- * backslash may be an escape that hides the name.
+ * True if an expression of the definition may read the bytes of files, which `nodes.<id>.artifacts` contains. Searches
+ * the definition as JSON for `artifacts`, or for a backslash, which may be an escape that hides that name.
  */
 export function mayReadBytes(definition: WorkflowDefinition): boolean {
   const known = READS_BYTES.get(definition);
@@ -54,30 +56,38 @@ export class InvalidWorkflow extends Error {
 
 interface Vertex {
   readonly node: WorkflowNode;
-  /** Index of the node in the definition. */
+  /** Index of the node in the `nodes` of the definition. */
   readonly place: number;
   readonly incoming: GraphEdge[];
   readonly outgoing: GraphEdge[];
 }
 
 /**
- * The nodes of a workflow and the edges between them. Duplicates of an unconditional edge count once; all orders are
- * stable. Back-edges are not edges of the graph, but `loops`.
+ * Graph of a workflow: its nodes and the edges between them.
+ * - Duplicates of an unconditional edge count once.
+ * - Back-edges are not edges of the graph; `loops` contains them.
+ * - All orders are stable.
  */
 export class WorkflowGraph {
-  /** Nodes in topological order, which is stable. Nodes on a cycle, or behind one, are missing. */
+  /** Node ids in topological order, which is stable. Nodes on a cycle, or after one, are missing. */
   readonly order: readonly string[];
-  /** First fault because of which no run can follow the graph. */
+  /** The first fault because of which no run can follow the graph, if any. */
   readonly fault: InvalidWorkflow | undefined;
   /** True if the workflow has `input` nodes. */
   readonly hasInputs: boolean;
-  /** True if the definition only orders nodes. The log of such a run reports only what its nodes do. */
+  /**
+   * True if the definition only orders nodes, without any later feature. The log of a plain run is in the first format:
+   * it has no `node.skipped` events, for example.
+   */
   readonly isPlain: boolean;
   /** Loops in the order of the definition; empty if the graph has a fault. */
   readonly loops: readonly Loop[];
-  /** Regions of the workflow: the parts that run as a whole, and the bodies of loops. */
+  /** Regions of the workflow: the whole workflow, and the bodies of its loops. */
   readonly regions: Regions;
-  /** Nodes that run after the outcome is known, with the outcome that they need; they are in no region. */
+  /**
+   * The `onExit` nodes, which run after the outcome of the run is known: node id to required outcome. They are in no
+   * region.
+   */
   readonly exits: ReadonlyMap<string, OutcomeFilter>;
   private readonly vertices = new Map<string, Vertex>();
   private readonly backEdges: GraphEdge[] = [];
@@ -106,7 +116,10 @@ export class WorkflowGraph {
     return graph;
   }
 
-  /** Builds the graph of any definition, without invalid parts. Runs of an invalid definition need it as well. */
+  /**
+   * Builds the graph of any definition, and leaves out its invalid parts. A run of an invalid definition also needs a
+   * graph.
+   */
   static fromDefinition(definition: WorkflowDefinition): WorkflowGraph {
     return new WorkflowGraph(definition);
   }
@@ -135,36 +148,37 @@ export class WorkflowGraph {
   }
 
   /**
-   * True if the edges from a node have to be decided: the node has `branch`, or an edge has a condition or an outcome.
+   * True if the outgoing edges of a node need a decision: the node has `branch`, or an edge has a condition or an
+   * outcome.
    */
   hasChoice(id: string): boolean {
     const { node, outgoing } = this.getVertex(id);
     return node.branch !== undefined || !outgoing.every(({ edge }) => isUnconditional(edge));
   }
 
-  /** Returns each predecessor once, in the order of the edges. */
+  /** Returns the ids of a node's predecessors, each once, in the order of the edges. */
   predecessors(id: string): string[] {
     return [...new Set(this.incoming(id).map(({ from }) => from))];
   }
 
-  /** Returns each successor once, in the order of the edges. */
+  /** Returns the ids of a node's successors, each once, in the order of the edges. */
   successors(id: string): string[] {
     return [...new Set(this.outgoing(id).map(({ to }) => to))];
   }
 
-  /** Returns the index of a node in the definition. */
+  /** Returns the index of a node in the `nodes` of the definition. */
   placeInDefinition(id: string): number {
     return this.getVertex(id).place;
   }
 
-  /** Sorts items with node ids by the order of those nodes in the definition. */
+  /** Returns items sorted by the position of their nodes in the definition. The `id` of an item is a node id. */
   asDefined<T extends { readonly id: string }>(nodes: Iterable<T>): T[] {
     return [...nodes].sort((a, b) => this.getVertex(a.id).place - this.getVertex(b.id).place);
   }
 
   /**
-   * Returns the nodes whose Artifacts are the run's result, in the order of the definition: the output nodes, or the
-   * leaves if there are none.
+   * Returns the nodes whose Artifacts are the result of the run, in the order of the definition: the `output` nodes, or
+   * the leaves if the workflow has no `output` node.
    */
   resultNodes(): WorkflowNode[] {
     return [...this.results.values()];
@@ -181,7 +195,10 @@ export class WorkflowGraph {
     return vertex;
   }
 
-  /** @returns faults of the nodes */
+  /**
+   * Adds the nodes of the definition.
+   * @returns their faults
+   */
   private addNodes(): GraphFault[] {
     return [...this.definition.nodes.entries()].flatMap(([place, node]): GraphFault[] => {
       if (this.vertices.has(node.id)) return [{ code: 'DUPLICATE_NODE', text: `duplicate node ID: ${node.id}` }];
@@ -190,7 +207,10 @@ export class WorkflowGraph {
     });
   }
 
-  /** @returns faults of the edges */
+  /**
+   * Adds the edges of the definition.
+   * @returns their faults
+   */
   private addEdges(): GraphFault[] {
     const known = new Set<string>();
     return [...this.definition.edges.entries()].flatMap(([index, edge]): GraphFault[] => {
@@ -220,7 +240,7 @@ export class WorkflowGraph {
     });
   }
 
-  /** Returns the result nodes. A node whose outgoing edges are all for failures counts as a leaf. */
+  /** Returns the result nodes. A node whose outgoing edges all require a failure counts as a leaf. */
   private findResults(): WorkflowNode[] {
     const nodes = this.definition.nodes.filter(({ id }) => !this.exits.has(id));
     const outputs = nodes.filter(({ type }) => type === 'output');
@@ -228,7 +248,7 @@ export class WorkflowGraph {
     return nodes.filter(({ id }) => this.outgoing(id).every(({ edge }) => edge.on === 'failure'));
   }
 
-  /** Sorts the nodes by Kahn's algorithm. */
+  /** Returns the node ids in topological order (Kahn's algorithm). */
   private sortTopologically(): string[] {
     const inDegrees = new Map([...this.vertices].map(([id, { incoming }]) => [id, incoming.length]));
     const order = [...inDegrees].filter(([, inDegree]) => inDegree === 0).map(([id]) => id);
@@ -248,14 +268,17 @@ function isUnconditional({ when, on }: WorkflowEdge): boolean {
 }
 
 /**
- * Answers which nodes have run in any case before another one starts:
- * - its predecessors,
- * - the body of a loop, if the loop precedes it,
- * - within a loop, the whole body: in this iteration or the previous one.
+ * Tells which nodes come before another node, so that its expressions and `{{references}}` may name them:
+ * - its ancestors,
+ * - the body of a loop, if the loop comes before the node,
+ * - the whole body of a loop around the node: in this iteration or the previous one,
+ * - for an `onExit` node: all nodes that are not `onExit` nodes.
+ *
+ * An earlier node may have been skipped, or with `join` may still be running.
  */
 export class PrecedenceIndex {
   private readonly ancestors: AncestorSets;
-  /** Loops by the nodes that they repeat. */
+  /** Loops that repeat each node, by node id. */
   private readonly loops = new Map<string, Loop[]>();
 
   constructor(private readonly graph: WorkflowGraph) {
@@ -263,7 +286,7 @@ export class PrecedenceIndex {
     for (const loop of graph.loops) for (const id of loop.body) this.loops.set(id, [...this.loopsOf(id), loop]);
   }
 
-  /** True if the node `other` has run when the node `id` starts. */
+  /** True if the node `other` comes before the node `id`. */
   runsAfter(id: string, other: string): boolean {
     // `onExit` nodes start at the same time, after all other nodes.
     if (this.graph.exits.has(id)) return !this.graph.exits.has(other);
@@ -271,12 +294,12 @@ export class PrecedenceIndex {
     return this.loopsOf(other).some(({ body, to }) => body.has(id) || this.ancestors.hasAncestor(id, to));
   }
 
-  /** True if the node `other` has run when the outgoing edges of `id` are decided. */
+  /** True if the node `other` comes before the decision on the outgoing edges of the node `id`. */
   decidesAfter(id: string, other: string): boolean {
     return id === other || this.runsAfter(id, other);
   }
 
-  /** True if a loop repeats both nodes. */
+  /** True if one loop repeats both nodes. */
   isRepeated(id: string, other: string): boolean {
     return this.loopsOf(id).some(({ body }) => body.has(other));
   }

@@ -1,45 +1,48 @@
 import { InputSchema, InvalidInputSchema, LONGEST_DURATION, parseDuration, type SharedUse } from '#libs/expressions';
 import type { JsonValue } from '#libs/protocol';
 
-/** A problem of a definition: an `error`, or a `warningProblem` about something that its author may not intend. */
+/**
+ * A problem of a definition: an `error`, which prevents a save, or a `warning` about something that the author may not
+ * intend.
+ */
 export interface WorkflowProblem {
   severity: 'error' | 'warning';
-  /** Kind of the problem, for programs. */
+  /** Machine-readable kind of the problem, for example `UNKNOWN_NODE`. */
   code: string;
   detail: string;
-  /** Place, for example `nodes[2].id`. */
+  /** Path of the affected member in the definition, for example `nodes[2].id`. */
   path: string;
-  /** Id of the node. */
+  /** Id of the affected node. */
   node?: string;
-  /** Index of the edge in `edges`. */
+  /** Index of the affected edge in `edges`. */
   edge?: number;
-  /** Beginning in the text at `path`, in UTF-16 code units. */
+  /** Position in the text at `path` where the problem begins, in UTF-16 code units. */
   offset?: number;
 }
 
 type ProblemPlace = Pick<WorkflowProblem, 'node' | 'edge' | 'offset'>;
 
-/** Returns a problem because of which a definition is rejected. */
+/** Creates an error: a problem that prevents a save. */
 export function errorProblem(code: string, path: string, detail: string, place: ProblemPlace = {}): WorkflowProblem {
   return { severity: 'error', code, detail, path, ...place };
 }
 
-/** Returns a problem that is reported to the author and does not prevent a save. */
+/** Creates a warning: a problem that is reported to the author and does not prevent a save. */
 export function warningProblem(code: string, path: string, detail: string, place: ProblemPlace = {}): WorkflowProblem {
   return { severity: 'warning', code, detail, path, ...place };
 }
 
 /** The node, edge or definition whose members are checked. */
 interface ProblemOwner {
-  /** Example: `nodes[2]`; empty for the definition. */
+  /** Path in the definition, for example `nodes[2]`; empty for the definition itself. */
   path: string;
-  /** Beginning of each message, for example `agent node "a": `. */
+  /** Text that begins each problem's `detail`, for example `agent node "a": `. */
   said: string;
   node?: string;
   edge?: number;
 }
 
-/** Collects problems of the members of a node, an edge or a definition. An absent member is valid. */
+/** Collects the problems of the members of a node, an edge or a definition. The checks accept an absent member. */
 export class MemberProblems {
   readonly found: WorkflowProblem[] = [];
 
@@ -57,18 +60,18 @@ export class MemberProblems {
     return this.checkThat(false, 'OUT_OF_RANGE', member, `must be a whole number from ${range[0]} to ${range[1]}`);
   }
 
-  /** Checks a duration that may be zero. */
+  /** Checks a duration, such as `2m`, that may be zero and is at most a year. */
   checkPause(member: string, value: string | undefined): this {
     return this.checkDuration(member, value, 0);
   }
 
-  /** Checks a duration that must be more than zero. */
+  /** Checks a duration, such as `2m`, that must be more than zero and is at most a year. */
   checkLimit(member: string, value: string | undefined): this {
     return this.checkDuration(member, value, 1);
   }
 
   /**
-   * Checks a JSON Schema, and a value against it.
+   * Checks a JSON Schema, and a value against that schema.
    * @param use limits that the schemas of the workflow share
    */
   checkSchema(
@@ -90,7 +93,7 @@ export class MemberProblems {
     }
   }
 
-  /** Adds a problem unless the rule holds. */
+  /** Adds an error with `rule` as its text, unless `holds`. */
   checkThat(holds: boolean, code: string, member: string, rule: string): this {
     return holds ? this : this.addProblem(code, member, rule);
   }

@@ -13,7 +13,7 @@ import { PrecedenceIndex, type WorkflowGraph } from './workflow-graph.js';
 import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
-/** Returns the warnings about a definition without errors. */
+/** Returns the warnings about a definition that has no errors. */
 function workflowWarnings(
   definition: WorkflowDefinition,
   graph: WorkflowGraph,
@@ -35,8 +35,9 @@ function workflowWarnings(
   ];
 }
 
-/** Config key that all node types accept. */
+/** Config key that all node types accept beside their own keys. */
 const COMMON_KEY = 'description';
+/** Maximum number of warnings of one kind for one node. */
 const MOST_KEYS = 10;
 
 function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeTypes: NodeTypes): WorkflowProblem[] {
@@ -50,7 +51,7 @@ function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeType
   });
 }
 
-/** Warns of members that have no effect. */
+/** Warns of members of a node that have no effect. */
 function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const { id, type, config, timeout, each, onWait } = node;
   const said = `${type} node "${id}":`;
@@ -77,7 +78,7 @@ function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): W
   ];
 }
 
-/** Warns of expressions in texts whose language does not evaluate them. */
+/** Warns of `${…}` in templates of a definition without `"language": 2`, which does not evaluate expressions. */
 function unevaluatedTexts(index: number, node: WorkflowNode): WorkflowProblem[] {
   const said = `${node.type} node "${node.id}":`;
   const found = templatesOf(node).filter(({ text }) => !expressionsIn(text).next().done);
@@ -94,7 +95,10 @@ function unevaluatedTexts(index: number, node: WorkflowNode): WorkflowProblem[] 
   );
 }
 
-/** Warns of the first expression or reference in each text that is not a template. */
+/**
+ * Warns of config texts that are not templates, but contain an expression or a reference: of the first one in each
+ * text.
+ */
 function literalTemplates(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const { id, type } = node;
   return plainTexts(node).flatMap(({ path, text }) => {
@@ -111,17 +115,17 @@ function literalTemplates(index: number, node: WorkflowNode, graph: WorkflowGrap
   });
 }
 
-/** Keywords of CEL: no member of this name can be selected by a dot. */
+/** Keywords of CEL. A member with such a name cannot be selected by a dot. */
 const KEYWORDS: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
 
-/** Warns of an input that expressions cannot name as `inputs.id`. */
+/** Warns of an `input` node that expressions cannot name as `inputs.<id>`, because its id is a CEL keyword. */
 function keywordIds(index: number, { id, type }: WorkflowNode): WorkflowProblem[] {
   if (type !== 'input' || !KEYWORDS.has(id)) return [];
   const detail = `input node "${id}": expressions name it inputs["${id}"]; inputs.${id} is a syntax error`;
   return [warningProblem('KEYWORD_ID', `nodes[${index}].id`, detail, { node: id })];
 }
 
-/** Node types without a timeout, each with the reason. */
+/** Node types for which `timeout` has no effect, each with the reason. */
 const UNTIMED_TYPES: Readonly<Record<string, string>> = {
   set: 'it ends immediately',
   wait: 'its config sets the duration',
@@ -139,10 +143,10 @@ function unconnectedNode(index: number, { id, type }: WorkflowNode, graph: Workf
   return [warningProblem('UNCONNECTED', `nodes[${index}]`, detail, { node: id })];
 }
 
-/** Node types whose work needs no Message, or more than its text. */
+/** Node types that need no text in their Message. */
 const UNADDRESSED_TYPES: ReadonlySet<string> = new Set(['input', 'tool', 'set', 'wait']);
 
-/** Warns of a node that is sent no content: in a workflow with `input` nodes, the caller's text goes only to these. */
+/** Warns of a node that is sent no content. In a workflow with `input` nodes, only these receive the caller's text. */
 function unaddressedNode(index: number, { id, type, config }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   if (UNADDRESSED_TYPES.has(type) || graph.incoming(id).length > 0 || !graph.hasInputs) return [];
   const text = config[templateKey(type)];
@@ -155,18 +159,19 @@ function unaddressedNode(index: number, { id, type, config }: WorkflowNode, grap
 
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
-/** Limit of the problems in a response. */
+/** Maximum number of problems of one definition. */
 const MOST_PROBLEMS = 100;
 
 /**
- * Returns the problems of a definition, at most 100. Errors prevent a save; warnings are only searched for if there are
- * no errors.
+ * Returns the problems of a definition, including its inline definitions: at most 100. Errors prevent a save; warnings
+ * are only searched for if there are no errors. Saved workflows that nodes name are not looked up;
+ * `resolveNamedChildren` does that.
  */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
   return new DefinitionCheck(nodeTypes, definition.name).findProblems(definition);
 }
 
-/** Checks a definition and its inline definitions, which share the limits of expensive parts. */
+/** Checks a definition and its inline definitions, which share one set of limits for expressions and schemas. */
 class DefinitionCheck {
   private readonly use = new SharedUse();
 
@@ -175,7 +180,10 @@ class DefinitionCheck {
     private readonly name: string,
   ) {}
 
-  /** @param depth number of definitions around it */
+  /**
+   * Returns the problems of a definition.
+   * @param depth number of definitions that surround it; 0 for the whole workflow
+   */
   findProblems(definition: WorkflowDefinition, depth = 0): WorkflowProblem[] {
     const graph = buildGraphOrProblems(definition);
     const reach = Array.isArray(graph) ? undefined : new PrecedenceIndex(graph);
@@ -196,7 +204,7 @@ class DefinitionCheck {
     return [...workflowWarnings(definition, graph, reach, this.nodeTypes), ...inner].slice(0, MOST_PROBLEMS);
   }
 
-  /** Returns problems of the inline definition, or the reference, of a `workflow` node. */
+  /** Returns the problems of a `workflow` node: those of its inline definition, or that it names its own workflow. */
   private findChildProblems(
     index: number,
     node: WorkflowNode,
@@ -235,7 +243,10 @@ class DefinitionCheck {
   }
 }
 
-/** Returns problems of inputs that a run would reject whatever their values are. */
+/**
+ * Returns the problems with the names of inputs that a node gives to a child workflow: unknown names and missing
+ * inputs. Values are not checked.
+ */
 export function childInputProblems(child: WorkflowDefinition, given: JsonObject): WorkflowProblem[] {
   const ids = new Set(child.nodes.map(({ id }) => id));
   const unknown = Object.keys(given).filter((name) => !ids.has(name));

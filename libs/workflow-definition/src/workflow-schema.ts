@@ -6,10 +6,10 @@ import { RESERVED_MEMBERS } from './sent-definition.js';
 import { shapeSchema } from './shape.js';
 
 /**
- * Returns the JSON Schema (2020-12) of a definition. It is derived from the shape, the reserved names and the config
+ * Returns the JSON Schema (2020-12) of a definition. It is derived from `DEFINITION`, the reserved names and the config
  * schemas of the node types.
  * - It accepts every definition that the service accepts.
- * - The service rejects more, because no schema can check a graph.
+ * - The service rejects more definitions than the schema, because no schema can check a graph.
  */
 export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
   const body = shapeSchema(DEFINITION);
@@ -18,7 +18,7 @@ export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
     title: 'A workflow of Parley',
     ...body,
     properties: { ...body.properties, nodes: { ...DEFINITION.members.nodes.schema, items: nodeSchema(nodeTypes) } },
-    // Unknown members only cause warnings; these names are errors.
+    // Unknown members only cause warnings, but these names are errors.
     propertyNames: { not: { enum: [...RESERVED_MEMBERS] } },
   };
 }
@@ -40,7 +40,7 @@ function ofType(type: string): JsonObject {
   return { properties: { type: { const: type } }, required: ['type'] };
 }
 
-/** Returns the rule for a node with a config schema. A config with required members must be present. */
+/** Returns the schema of a node whose config has this schema. The config must be present if it has required members. */
 function withConfig(schema: ConfigSchema): JsonObject {
   const description = { type: 'string', description: 'Description of the node, shown in the card of its agent.' };
   const config = { ...schema, properties: { ...schema.properties, description } };

@@ -3,32 +3,35 @@ import type { Stored } from './shape.js';
 
 export type { Join } from './node-schema.js';
 
-/** A workflow as callers define it: nodes, which are agents, and the edges between them. */
+/** A workflow as callers define it: nodes, which are agents or steps of the engine, and the edges between them. */
 export interface WorkflowDefinition extends Stored<typeof DEFINITION.members> {}
 
 export type WorkflowNode = WorkflowDefinition['nodes'][number];
 
 export type WorkflowEdge = WorkflowDefinition['edges'][number];
 
-/** Retry of failed attempts. Absent members have defaults. */
+/** Settings for retries of a node's failed attempts. An absent member has the default that `NODE` documents. */
 export type RetryConfig = NonNullable<WorkflowNode['retry']>;
 
-/** Runs a node once for each entry of a list. */
+/** Settings of a node that runs once for each entry of a list. */
 export type EachConfig = NonNullable<WorkflowNode['each']>;
 
-/** Required shape of a node's result. */
+/** Rules for a node's result: its JSON Schema, and whether JSON is parsed from its text. */
 export type OutputConfig = NonNullable<WorkflowNode['output']>;
 
-/** A back-edge, which repeats the nodes between its ends. */
+/** Settings of a back-edge, which repeats the nodes between its ends. */
 export type LoopConfig = NonNullable<WorkflowEdge['loop']>;
 
-/** Outcome to which an edge applies (that of its source), or an `onExit` node (that of the run). */
+/**
+ * Outcome that an edge or an `onExit` node requires: for an edge that of its source node, for an `onExit` node that of
+ * the run.
+ */
 export type OutcomeFilter = NonNullable<WorkflowEdge['on']>;
 
 /** A saved state of a workflow. A run keeps the revision that it was started with. */
 export interface WorkflowRevision {
   definition: WorkflowDefinition;
-  /** Opaque; grows with every save. */
+  /** Revision number as a string; grows with every save. Treat it as opaque. */
   revision: string;
   createdAt: Date;
   updatedAt: Date;

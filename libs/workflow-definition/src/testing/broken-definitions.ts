@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { agent, AllTypes } from './checked-definitions.js';
 
-/** Node types of which `agent` knows its config. */
+/** Node types of which only `agent` has known config keys. */
 export class TypesWithKeys extends AllTypes {
   override configKeys(type: string): readonly string[] | undefined {
     return type === 'agent' ? ['prompt', 'tools'] : undefined;
@@ -60,7 +60,7 @@ export const WHOLE: JsonObject = {
   onExit: [{ node: 'notify', on: 'failure' }],
 };
 
-/** Objects whose members are broken, by path. */
+/** Paths of the objects in `WHOLE` whose members are broken. */
 const BROKEN_OBJECTS = [
   '',
   'nodes.1',
@@ -76,7 +76,7 @@ const STRANGE_NAMES = ['x', 'on', 'budget', 'revision', 'constructor'];
 const many = (count: number, entry: (index: number) => JsonValue): JsonValue[] =>
   Array.from({ length: count }, (_, index) => entry(index));
 
-/** Definitions with faults in several places, or in one that is not a member of an object. */
+/** Definitions with faults in several places, or outside of an object's members, by name. */
 const ODD_DEFINITIONS: Record<string, JsonValue> = {
   'no object': 5,
   null: null,
@@ -111,7 +111,10 @@ const ODD_DEFINITIONS: Record<string, JsonValue> = {
   },
 };
 
-/** Returns about 580 definitions, nearly all with one fault, by what is odd. The list is always the same. */
+/**
+ * Returns about 580 definitions, nearly all with one fault, each with a name of that fault. The list is always the
+ * same.
+ */
 export function brokenDefinitions(): [name: string, sent: JsonValue][] {
   return [
     ['whole', WHOLE],

@@ -14,7 +14,7 @@ export class AllTypes extends NodeTypes {
   }
 }
 
-/** topic → draft → gate → out, with a loop of draft and gate, and `notify` that runs at the end. */
+/** Valid definition: topic → draft → gate → out, with a loop of draft and gate, and the `onExit` node `notify`. */
 export const GOOD: JsonObject = {
   name: 'w',
   language: 2,
@@ -34,7 +34,7 @@ export const GOOD: JsonObject = {
   onExit: [{ node: 'notify' }],
 };
 
-/** The good definition with these members of what is at a path. */
+/** Returns a copy of `GOOD` in which the object at a path has these members. */
 export function having(path: string, members: JsonObject): JsonObject {
   const copy = structuredClone(GOOD);
   const keys = path === '' ? [] : path.split('.');
