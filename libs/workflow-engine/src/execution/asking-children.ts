@@ -12,51 +12,57 @@ import type { ChildEnding } from './child-ending.js';
 import type { LastSequences } from './run-ending.js';
 import type { RunChildStore } from './run-services.js';
 
-/** Name of the job that polls a remote Task which has asked a run a question. */
+/** Name of the job that polls a remote Task which has asked a run a question. `RemoteLooks` runs that job. */
 export const LOOK_AT_REMOTE = 'runs.look-at-remote';
 
-/** Pauses before the polls of one question. */
+/** Backoff between the polls of one question: 2 seconds to 5 minutes. */
 export const LOOK_BACKOFF = new Backoff(2_000, 300_000, 0.25);
-/** Attempts of the job. It fails only while the database is unavailable; the attempts outlast a day. */
+/**
+ * Maximum number of attempts of one job. The job fails only while the database is unavailable; these attempts last
+ * longer than a day.
+ */
 const MOST_ATTEMPTS = 25;
-/** Priority behind every other kind of job. */
+/** Priority of the job, after all other kinds of jobs. */
 const PRIORITY = 10;
 
-/** A question of a remote agent for which a run waits. */
+/** Payload of the polling job: a question of a remote agent for which a run waits. */
 export interface RemoteLook {
   runId: string;
   /** Name of the node's instance. */
   node: string;
-  /** Identifies the question of the node, see `questionId`. */
+  /** Id of the question, see `questionId`. */
   asked: string;
   /** Number of polls so far. */
   looks: number;
-  /** True if the agent's time slot has been reserved for this poll. */
+  /** True if the agent's time slot for this poll has been reserved. */
   reserved?: boolean;
   attempt: number;
   taskId: string;
   agentUrl: string;
   scope: { tenant: string; owner: string };
-  /** Name of a stored credential. */
+  /** Name of the stored credential for calls to the agent. */
   credential?: string;
   wantsAuth: boolean;
   /** Digest of the question, see `questionDigest`. */
   question: string;
 }
 
-/** Ends the polls for a question of a node that has been answered. */
+/** Payload of the job that replaces a pending poll once the question has been answered. */
 interface LookOver {
   runId: string;
   node: string;
   over: true;
 }
 
-/** Returns the id of the question of an attempt. A Message and a resumed Task each begin a new question. */
+/**
+ * Returns the id of the question that a node's attempt asks. Each Message to the agent, and each resumption of its
+ * Task, begins a new question.
+ */
 export function questionId({ attempts, sentAt = '' }: { attempts: number; sentAt?: string }): string {
   return `${attempts} ${sentAt}`;
 }
 
-/** Returns the digest of a question's Parts and form. The order of members does not affect it. */
+/** Returns the digest of a question's Parts and form. The order of JSON members does not affect it. */
 export function questionDigest({ question, asks }: Pick<WaitingEnding, 'question' | 'asks'>): string {
   const members = { question, ...(asks && { asks }) } as unknown as JsonObject;
   return jsonDigest(JSON.parse(JSON.stringify(members)) as JsonObject);
@@ -66,7 +72,7 @@ type WaitingEnding = Extract<ChildEnding, { kind: 'waiting' }>;
 
 /**
  * True if the remote Task still asks the question for which the run waits. A waiting Task without a Message counts as
- * unchanged: some agents send the question only in their stream.
+ * unchanged, because some agents send the question only in their stream.
  */
 export function asksTheSame({ wantsAuth, question }: RemoteLook, { status }: Pick<Task, 'status'>): boolean {
   const { state, message } = status;
@@ -78,7 +84,7 @@ export function asksTheSame({ wantsAuth, question }: RemoteLook, { status }: Pic
 }
 
 /**
- * Returns the job that polls a remote Task. Commit it with the event of the question.
+ * Creates the job that polls a remote Task. Commit it with the event of the question.
  * @param ending the question of the agent
  */
 export function remoteLookJob(
@@ -96,7 +102,7 @@ export function remoteLookJob(
   };
 }
 
-/** Returns the job that ends the polls for a node's question. It replaces the pending poll. */
+/** Creates the job that ends the polls for a node's question: it replaces the pending poll. */
 export function remoteLookOver({ runId, node }: Omit<LookOver, 'over'>): Job {
   return { name: LOOK_AT_REMOTE, key: remoteLookKey({ runId, node }), payload: { runId, node, over: true } };
 }
@@ -105,7 +111,7 @@ export function remoteLookKey({ runId, node }: Pick<RemoteLook, 'runId' | 'node'
   return `${LOOK_AT_REMOTE}/${runId}/${node}`;
 }
 
-/** Returns the next poll of the running job, to be enqueued after `pause` milliseconds. */
+/** Returns the next poll, which the running job enqueues after `pause` milliseconds. */
 export function nextLook(look: RemoteLook, pause: number): NextLook {
   const limits = { maxAttempts: MOST_ATTEMPTS, priority: PRIORITY };
   return { name: LOOK_AT_REMOTE, key: remoteLookKey(look), payload: look, pause, ...limits };
@@ -115,13 +121,13 @@ export interface NextLook {
   name: string;
   key: string;
   payload: RemoteLook;
-  /** Milliseconds before the poll. */
+  /** Pause before the poll, in milliseconds. */
   pause: number;
   maxAttempts: number;
   priority: number;
 }
 
-/** Parses the payload of a job. @throws ZodError for another shape */
+/** Parses the payload of the polling job. @throws ZodError for a payload of another shape */
 export function readRemoteLook(payload: unknown): RemoteLook | LookOver {
   return REMOTE_LOOK.parse(payload);
 }
@@ -146,16 +152,17 @@ const REMOTE_LOOK = z.union([
 
 /** Result of polling the Tasks of nodes that wait for an answer. */
 export interface AskingChildren {
-  /** Nodes whose Tasks no longer wait for the question that the run knows. */
+  /** Nodes whose Tasks no longer ask the question that the run knows. */
   movedOn: NodeInstance[];
-  /** Last event sequences of the local Tasks. */
+  /** Sequence numbers of the last events of the polled local Tasks, by Task id. */
   sequences: LastSequences;
 }
 
 /**
- * Finds waiting nodes whose Tasks no longer wait for the question that the run knows. Such a question was answered at
- * the Task itself, the Task was canceled, or it continued without an answer. Remote agents are polled by jobs; only the
- * findings of those jobs are read here.
+ * Finds waiting nodes whose Tasks no longer ask the question that the run knows: it was answered at the Task itself, or
+ * the Task was canceled or continued without an answer.
+ * - Local Tasks are read from the store.
+ * - Remote Tasks are not called: `RemoteLooks` polls them, and its stored results are read.
  */
 export async function pollWaitingChildren(
   { tasks, children }: AskedStores,
@@ -201,8 +208,8 @@ async function pollLocalChildren(
 }
 
 /**
- * True if a Task still asks the question that its run knows. Reads the Task itself, once for each of its states: the
- * clocks of two replicas give no order.
+ * True if a local Task still asks the question that its run knows. Loads the Task at most once for each of its states.
+ * Timestamps are not compared, because the clocks of two replicas differ.
  */
 async function isQuestionUnchanged(
   tasks: Pick<TaskStore, 'loadTask'>,
@@ -219,5 +226,8 @@ async function isQuestionUnchanged(
   return true;
 }
 
-/** Tasks that ask what their runs know, with the state in which they did. They are not loaded again. */
+/**
+ * Tasks that were found unchanged, each with the state in which it was compared. They are not loaded again in that
+ * state.
+ */
 const found = new LRUCache<string, string>({ max: 20_000 });

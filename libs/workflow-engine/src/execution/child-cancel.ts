@@ -1,39 +1,45 @@
 import { z } from 'zod';
 import type { Job } from '#libs/jobs';
 
-/** Name of the job. */
+/** Name of the job that retries the cancel of a node's Task. `CancelRetries` runs that job. */
 export const CANCEL_CHILD = 'runs.cancel-child';
 
 const FIRST_PAUSE_MS = 2_000;
-/** Milliseconds during which an unreachable agent is asked again to cancel a Task. */
+/** Time during which the cancel is retried at an unreachable agent, in milliseconds. */
 const PATIENCE_MS = 600_000;
-/** Maximum number of attempts. The pauses between them leave time for fewer. */
+/** Maximum number of attempts of the job. The growing pauses leave time for fewer. */
 const MOST_ATTEMPTS = 20;
-/** Priority after the jobs that callers wait for: a run may leave hundreds of cancels. */
+/** Priority after the jobs for which callers wait, because a run may leave hundreds of cancels. */
 const PRIORITY = 5;
 
-/** Cancel that did not reach its agent. */
+/** Payload of the job: a cancel that did not reach its agent. */
 export interface ChildCancel {
   runId: string;
-  /** Instance of the node. */
+  /** Name of the node's instance. */
   node: string;
   /** Attempt of the node that created the Task. */
   attempt: number;
   taskId: string;
   agentUrl: string;
-  /** Workflow of a local node. Set because each replica has its own URL for that agent. */
+  /**
+   * Workflow of a local node; absent for a remote agent. The URL is derived from it, because each replica has its own
+   * URL for that node's agent.
+   */
   workflow?: string;
-  /** Revision of that workflow, as the run uses it. The newest revision may lack the node. */
+  /** Revision of that workflow with which the run was started. The newest revision may lack the node. */
   revision?: string;
   scope: { tenant: string; owner: string };
   credential?: string;
-  /** Protocol that the agent is known to speak. */
+  /** Protocol that the agent is known to speak; absent if unknown. */
   protocol?: 'founding';
-  /** Time at which the cancel is given up (ISO 8601). */
+  /** Time after which the cancel is given up (ISO 8601). */
   until: string;
 }
 
-/** Returns a job that retries a cancel with growing pauses, until the agent answers or ten minutes have passed. */
+/**
+ * Creates the job that retries a cancel with growing pauses (backoff), until the agent answers or ten minutes have
+ * passed.
+ */
 export function createCancelJob(cancel: Omit<ChildCancel, 'until'>): Job {
   const now = Date.now();
   return {
@@ -48,7 +54,7 @@ export function createCancelJob(cancel: Omit<ChildCancel, 'until'>): Job {
 }
 
 /**
- * Reads the payload of the job.
+ * Parses the payload of the job.
  * @throws ZodError for a payload of another shape
  */
 export function readChildCancel(payload: unknown): ChildCancel {

@@ -35,12 +35,12 @@ import { FailedExpression } from '../messages/run-expressions.js';
 import type { NodeInstance } from '../state/node-instance.js';
 import { AUTH_REQUIRED } from '../state/run-steps.js';
 
-/** Error for a node result that violates its definition. Its message may be shown to callers. */
+/** Error for a result of a node that violates its output rules. Its message may be shown to callers. */
 export class InvalidOutput extends Error {
   override readonly name = 'InvalidOutput';
 }
 
-/** Rules for a node's result (`output`; `config.schema` of an `output` node). */
+/** Validates the result of a node against its definition: `output`, or `config.schema` of an `output` node. */
 export class OutputRules {
   private static readonly known = new WeakMap<WorkflowNode, OutputRules>();
   private readonly schema: InputSchema | undefined;
@@ -51,7 +51,7 @@ export class OutputRules {
     );
   }
 
-  /** Returns the rules of a node of a definition. They are read once. */
+  /** Returns the rules of a node. They are read once for each definition. */
   static forNode(node: WorkflowNode): OutputRules {
     const rules = OutputRules.known.get(node) ?? new OutputRules(node);
     OutputRules.known.set(node, rules);
@@ -59,8 +59,8 @@ export class OutputRules {
   }
 
   /**
-   * Returns the result to store; with `parse`, the JSON of its text is added as data.
-   * @param mostMembers limit of members and elements of that JSON
+   * Validates a result and returns the Artifacts to store. With `output.parse`, the JSON in the text is added as data.
+   * @param mostMembers maximum number of members and elements of that JSON
    * @throws InvalidOutput
    */
   applyRules(artifacts: Artifact[], mostMembers: number): Artifact[] {
@@ -85,24 +85,24 @@ export class OutputRules {
   }
 }
 
-/** Returns a result as a value: its data, else its text. */
+/** Returns the value of a result that the schema applies to: its data, else its text, else null. */
 function resultValue(artifact: Artifact | undefined): JsonValue {
   if (artifact === undefined) return null;
   return firstData(artifact.parts) ?? joinedText(artifact.parts) ?? null;
 }
 
-/** @throws InvalidOutput for JSON with too many members */
+/** Parses JSON; `undefined` for a text that is not valid JSON. @throws InvalidOutput if it has too many members */
 function parseOutput(text: string, mostMembers: number): JsonValue | undefined {
   if (hasMoreMembers(text, mostMembers)) throw new InvalidOutput(`the output's JSON ${tooManyMembers(mostMembers)}`);
   return tryParseFitJson(text);
 }
 
-/** Outcome of a call to an agent, as its run takes it. */
+/** Outcome of a call to a node's agent, in the terms of the run. */
 export type ChildEnding =
   | { kind: 'completed'; status: string; artifacts: Artifact[] }
-  // `refused`: the agent rejected an answer and still waits.
+  // With `refused`, the agent rejected an answer and still waits.
   | { kind: 'waiting'; status: string; question: Part[]; asks?: FormQuestion; refused?: FieldViolation[] }
-  // The Task had continued when the answer to its question arrived.
+  // The Task had already resumed when the answer to its question arrived.
   | { kind: 'moved-on'; status?: undefined }
   | FailedEnding;
 
@@ -112,35 +112,37 @@ export interface FailedEnding {
   status?: string;
   error: string;
   failure: FailureKind;
-  /** Set if the agent may still work or wait, and its Task is to be canceled. */
+  /** Set if the agent may still work or wait, so that its Task must be canceled. */
   isLeft?: true;
-  /** Milliseconds that the agent asks to wait before the next call. */
+  /** Pause before the next call that the agent asks for, in milliseconds. */
   retryAfter?: number;
 }
 
-/** Update of a node's call. */
+/** Update of a call to a node's agent: a step, or the ending. */
 export interface ChildUpdate {
   node: NodeInstance;
-  /** The attempt this update belongs to. */
+  /** Number of the node's attempt that made the call. */
   attempt: number;
   url: string;
   taskId: string | undefined;
   contextId: string | undefined;
-  /** Step that the agent reported. */
+  /** Step that the agent reported, if any. */
   step?: RunEventNote;
   ending?: ChildEnding;
 }
 
-/** Formats the state of a Task as a word: `completed`, `input-required`. */
+/** Formats the state of a Task as a word, for example `completed` or `input-required`. */
 export function formatState(state: TaskState): string {
   return state.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
 }
 
 /**
- * Returns what the outcome of a call means for the node.
- * - Only COMPLETED or a direct Message is a success.
+ * Converts the outcome of a call to the ending of the node's attempt.
+ * - Only a COMPLETED Task or a direct Message is a success.
  * - A waiting Task makes the node wait.
- * - Any other end is an error of the node.
+ * - Any other end fails the attempt.
+ *
+ * `judgeCallEnding` adds what depends on the run.
  */
 export function readChildEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
   const { answer } = outcome;
@@ -170,7 +172,10 @@ export function readChildEnding(node: WorkflowNode, url: string, outcome: CallOu
   };
 }
 
-/** Returns the kind of a failure. The kind that a local agent names is used; that of a remote agent is not trusted. */
+/**
+ * Returns the kind of a failed call, and the pause that the agent asks for. If a local agent names a kind, that kind is
+ * used; a remote agent is not trusted to name one.
+ */
 function readFailureReason(
   { type }: WorkflowNode,
   { kind, rateLimited, retryAfter }: CallFailure,
@@ -181,7 +186,7 @@ function readFailureReason(
   return { kind: rateLimited ? 'rate-limited' : kind, retryAfter };
 }
 
-/** Formats the node's error for a call that failed without a Task state. */
+/** Formats the error of a node whose call failed before its Task had an end state. */
 function formatCallError(node: WorkflowNode, url: string, cause: string): string {
   return node.type === 'external' ? `external agent call to ${redactedUrl(url)}: ${cause}` : cause;
 }
@@ -194,23 +199,32 @@ function formatEndError(node: WorkflowNode, url: string, state: TaskState, said:
   return `the node was ${word}${cause ? `: ${cause}` : ''}`;
 }
 
-/** Replaces the Parts of an only Artifact by those of the last status: a model's answer may have come in pieces. */
+/**
+ * Returns the Artifacts of an answer. If there is one, its Parts are replaced by those of the last status Message,
+ * because a model's answer may have arrived in pieces.
+ */
 function readWholeAnswer(answer: CalledTask): Artifact[] {
   const artifacts = readAnswerArtifacts(answer);
   const said = answer.status?.message?.parts ?? [];
   return artifacts.length === 1 && said.length > 0 ? artifacts.map((it) => ({ ...it, parts: said })) : artifacts;
 }
 
-/** Types whose Artifacts others have named: the first one is the output. */
+/** Node types whose Artifacts are not named by the engine: the first Artifact is the output. */
 const NAMED_BY_OTHERS = new Set(['external', 'script', 'workflow']);
 
-/** Puts the Artifact with the node's id first: it is the output, even if the node made others before it. */
+/**
+ * Moves the Artifact with the node's id to the front: it is the output, even if the agent created other Artifacts
+ * before.
+ */
 function putOutputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Artifact[] {
   const own = NAMED_BY_OTHERS.has(type) ? undefined : artifacts.find(({ artifactId }) => artifactId === id);
   return own === undefined ? artifacts : [own, ...artifacts.filter((it) => it !== own)];
 }
 
-/** Returns a direct reply, or the Artifacts that are not empty. Without any, the last status Message is the output. */
+/**
+ * Returns the Artifacts of an answer: a direct reply as an Artifact, else the Artifacts that are not empty, else the
+ * last status Message as an Artifact.
+ */
 function readAnswerArtifacts({ reply, status, artifacts: made }: CalledTask): Artifact[] {
   if (reply) return [{ artifactId: reply.messageId, parts: reply.parts }];
   const artifacts = made.filter(({ parts }) => parts.length > 0);
@@ -219,18 +233,21 @@ function readAnswerArtifacts({ reply, status, artifacts: made }: CalledTask): Ar
   return [{ artifactId: said.messageId, parts: said.parts }];
 }
 
-/** A2A errors by which an agent rejects the content of a Message. Its Task does not change. */
+/** Codes of the A2A errors by which an agent rejects the content of a Message. The Task does not change then. */
 const ERRORS: ReadonlySet<number> = new Set([
   A2A_ERRORS.CONTENT_TYPE_NOT_SUPPORTED.code,
   A2A_ERRORS.INVALID_PARAMS.code,
   A2A_ERRORS.INVALID_REQUEST.code,
 ]);
-/** HTTP status codes with the same meaning: malformed, too large, wrong media type, or not processable. */
+/**
+ * HTTP status codes by which an agent rejects the content of a Message: malformed, too large, wrong media type, or not
+ * processable.
+ */
 const STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 /**
- * Returns the ending of a call whose answer the agent has rejected: the node keeps asking its question and reports what
- * is wrong with the answer. `undefined` if the call carried no answer, or failed otherwise.
+ * Returns the ending of a call by which the agent rejected an answer to its question: the node keeps asking, and
+ * reports the violations of the answer. `undefined` if the call carried no answer, or failed otherwise.
  */
 function askedOnAfter({ cause, message }: CallFailure, { answered, asks }: NodeInstance): ChildEnding | undefined {
   const isRefused = cause instanceof AgentCallError && isRefusal(cause);
@@ -249,23 +266,23 @@ function isRefusal({ kind, code, status }: AgentCallError): boolean {
   return code !== undefined && ERRORS.has(code);
 }
 
-/** Returns the violations that an agent of this process names; `undefined` for other agents. */
+/** Returns the violations that an agent of this process reports; `undefined` for any other agent. */
 function violationsOf({ cause }: AgentCallError): FieldViolation[] | undefined {
   return cause instanceof A2AError && cause.violations.length > 0 ? [...cause.violations] : undefined;
 }
 
 const filesLogger = new Logger('RunFiles');
 
-/** The run whose log receives the ending. */
+/** The run in whose log the ending is recorded. */
 interface RecordingRun {
   context: RequestContext;
   graph: WorkflowGraph;
 }
 
 /**
- * Reports an ending as the log will store it: with large Parts as files, or as bytes if expressions may read them. So a
- * run continues with the same content that it would read from its log after a crash. Restored bytes count against the
- * limits until the run has applied the ending.
+ * Reports an ending with the content that the log will have: large Parts as stored files, or as bytes if expressions
+ * may read them. So a run continues with the same content that it would read from its log after a crash. Restored bytes
+ * count against the memory limits until `report` resolves.
  */
 export async function reportRecordable(
   ending: ChildEnding,
@@ -301,14 +318,17 @@ async function recordableEnding(
 
 const callsLogger = new Logger('RunCalls');
 
-/** Facts about a run that decide what the end of a call means. */
+/** The state and limits of a run that `judgeCallEnding` needs. */
 interface JudgingRun {
   graph: WorkflowGraph;
-  /** Maximum number of members and items in the JSON of a result. */
+  /** Maximum number of members and elements in the JSON of a result. */
   jsonMembers: number;
 }
 
-/** Returns what the end of a node's call means for its run. */
+/**
+ * Returns the ending of a node's attempt for the outcome of its call. Beyond `readChildEnding`, it recognizes answers
+ * that came too late or were rejected, and applies the output rules.
+ */
 export function judgeCallEnding(node: NodeInstance, url: string, outcome: CallOutcome, run: JudgingRun): ChildEnding {
   const definition = run.graph.node(node.id);
   if (outcome.kind === 'failed') {
@@ -322,7 +342,10 @@ export function judgeCallEnding(node: NodeInstance, url: string, outcome: CallOu
   return isLeft ? { ...ending, isLeft } : ending;
 }
 
-/** Returns the failure of a call whose Message could not be rendered. Logs any other internal failure. */
+/**
+ * Returns the ending of a call that failed with the kind `internal` because an expression in its Message failed. Logs
+ * any other internal failure.
+ */
 function describeInternalFailure(
   node: NodeInstance,
   url: string,
@@ -334,13 +357,16 @@ function describeInternalFailure(
   return undefined;
 }
 
-/** True if a local agent no longer takes the answer. Never in a plain definition, where this fails the node. */
+/**
+ * True if a local agent no longer accepts the answer to its question. False in a plain definition, where the late
+ * answer fails the node.
+ */
 function isAnswerTooLate({ type, answer }: NodeInstance, { cause }: CallFailure, graph: WorkflowGraph): boolean {
   if (answer === undefined || type === 'external' || graph.isPlain) return false;
   return cause instanceof AgentCallError && cause.code === A2A_ERRORS.UNSUPPORTED_OPERATION.code;
 }
 
-/** Applies the output rules of the definition. A result that violates them fails the node with `invalid-output`. */
+/** Applies the output rules of the definition. A result that violates them fails the attempt with `invalid-output`. */
 function validateResult(
   definition: WorkflowNode,
   ending: Extract<ChildEnding, { kind: 'completed' }>,

@@ -37,31 +37,37 @@ import type { NodeInstance } from '../state/node-instance.js';
 import { answerParts } from '../state/run-questions.js';
 
 /**
- * Returns the path of a workflow's agent; for an inline workflow (`outer.node`) the path of its node.
- * @param name of the workflow
+ * Returns the path of a workflow's agent below `/a2a`. An inline workflow (`outer.node`) has the path of its node.
+ * @param name name of the workflow
  */
 export function workflowPath(name: string): string {
   const [workflow = '', ...nodes] = name.split('.');
   return nodes.length === 0 ? `workflows/${workflow}` : `workflows/${workflow}/nodes/${nodes.join('.')}`;
 }
 
-/** Returns the path of a node's agent. The path of a node in an inline workflow contains the node around it. */
+/**
+ * Returns the path of a node's agent below `/a2a`. For a node in an inline workflow, the path also names the
+ * surrounding node.
+ */
 export function nodePath(workflow: string, id: string): string {
   return workflow.includes('.') || id.includes('.')
     ? workflowPath(`${workflow}.${id}`)
     : `workflows/${workflow}/nodes/${id}`;
 }
 
-/** Returns the path of the workflow or node that contains the node at a path; `undefined` if the path is no node. */
+/**
+ * Returns the path of the workflow, or of the node with an inline workflow, that contains the node at `path`;
+ * `undefined` if `path` is not that of a node.
+ */
 export function pathAround(path: string): string | undefined {
   const [, workflow, around] = /^(workflows\/[^/]+)\/nodes\/(?:([^/]+)\.)?[^/.]+$/.exec(path) ?? [];
   return around === undefined ? workflow : `${workflow}/nodes/${around}`;
 }
 
 /**
- * Returns the URL of a node's agent without userinfo, truncated to the longest URL that can be called.
- * - External node: its own endpoint, which the run calls directly; `undefined` if it has none.
- * - Any other node: its path under a base URL of this service.
+ * Returns the URL of a node's agent, without userinfo.
+ * - External node: its endpoint, truncated to the longest URL that can be called; `undefined` if it has none.
+ * - Any other node: its path under the base URL of this service.
  */
 export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): string | undefined {
   if (node.type !== 'external') return `${baseUrl}/a2a/${nodePath(workflow, node.id)}`;
@@ -70,8 +76,7 @@ export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): 
 }
 
 /**
- * Rejects an invalid endpoint. New definitions are checked at save; older ones may still contain such an endpoint.
- * @throws AgentCallError
+ * Rejects a call to an invalid endpoint. Definitions are checked when they are saved; older ones may still contain one.
  */
 export function refuseEndpoint({ config: { endpoint_url: url } }: WorkflowNode): void {
   const problem = typeof url === 'string' ? urlProblem(url) : undefined;
@@ -79,8 +84,8 @@ export function refuseEndpoint({ config: { endpoint_url: url } }: WorkflowNode):
 }
 
 /**
- * Returns the settings of an `external` node for each call to its agent: the credential, and the protocol that the
- * agent is known to speak. Empty for any other node.
+ * Returns the settings of an `external` node for calls to its agent: the credential, and the protocol that the agent is
+ * known to speak. Empty for any other node.
  */
 export function externalCall(node: WorkflowNode | undefined): Pick<CallIdentity, 'credential' | 'protocol'> {
   if (node?.type !== 'external') return {};
@@ -100,10 +105,10 @@ interface ContextRun {
 }
 
 /**
- * Returns where the context of an external node's agent is stored; `undefined` if it is not stored.
- * - The turns of the run's context and the iterations of a loop share it.
- * - A rerun, and a run called for one entry of a list, each have a context of their own.
- * - The entries of a list, and nodes with `history: "none"`, have no stored context.
+ * Returns the access to the stored context id of an external node's agent; `undefined` if the context is not stored.
+ * - The turns of the run's context and the iterations of a loop share one context at the agent.
+ * - A rerun, and a run that was called for one entry of a list, have a separate context.
+ * - The context of a list entry, or of a node with `history: "none"`, is not stored.
  */
 export function nodeContext(
   contexts: RemoteContexts,
@@ -130,33 +135,37 @@ export function nodeContext(
   };
 }
 
-/** Returns the part of the context that belongs to this run alone; `undefined` if the run shares the whole context. */
+/**
+ * Returns what separates this run's context from the rest of its A2A context; `undefined` if the run shares the whole
+ * context.
+ */
 function partOf({ context, isRerun }: ContextRun): string | undefined {
   if (isRerun) return context.taskId;
   const { parent } = context.call;
   return parent?.reference.includes('[') ? `${parent.taskId}/${parent.reference}` : undefined;
 }
 
-/** Seconds for the whole answer of an external agent, unless the node sets another timeout. */
+/** Default time limit for the whole answer of an external agent, in seconds. */
 const EXTERNAL_TIMEOUT = 30;
 
+/** Node types whose agents may call agents that are not nodes of the workflow. */
 const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm', 'workflow']);
 
 /** Longest delay of a Node.js timer, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** Metadata key of a Message to a node: the id of the caller's own Message. */
+/** Metadata key of a Message to a node: the id of the Message that the caller sent to the run. */
 export const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
 
-/** The parts of a run that its calls carry. */
+/** Facts about a run that its calls carry. */
 export interface DispatchingRun {
   contextId: string;
   revision: string;
-  /** Id of the Message that began the run, or of the one that answers the node's question. */
+  /** Id of the Message that began the run, or that answers the node's question. */
   callerMessageId?: string;
 }
 
-/** A child's Task that waits for an answer. */
+/** A Task of a node's agent that waits for an answer. */
 export interface WaitingTask {
   taskId: string;
   contextId: string | undefined;
@@ -164,27 +173,28 @@ export interface WaitingTask {
 
 /**
  * Returns the id of the Message that calls a node, shaped as a UUID. It depends only on the run, the instance, the
- * attempt and the forwarded answer, so an agent can recognize a repeated call.
+ * attempt and the forwarded answer, so that an agent can recognize a repeated Message.
  */
 export function dispatchMessageId(runId: string, instance: string, attempt: number, answer = ''): string {
   return derivedId(runId, instance, attempt, answer);
 }
 
-/** Returns the reference under which a child is stored: the instance of a node and the attempt. */
+/** Returns the reference under which the Task of a node's attempt is stored: `instance#attempt`. */
 export function childReference(instance: string, attempt: number): string {
   return `${instance}#${attempt}`;
 }
 
-/** Returns the node id of an instance. */
+/** Returns the node id in the name of an instance. */
 export function nodeOfInstance(instance: string): string {
   return textBefore(instance, '@[');
 }
 
 /**
- * Returns the request that calls a node.
- * - A local agent shares the run's context and receives the revision; an external agent has its own context.
- * - The metadata name the caller's Message.
- * @param waiting the Task that the Message answers
+ * Builds the request that calls a node.
+ * - A local agent shares the context of the run and receives the revision of the workflow.
+ * - An external agent has a context of its own.
+ * - The metadata of the Message name the caller's Message.
+ * @param waiting the Task whose question the Message answers
  */
 export function nodeRequest(
   node: WorkflowNode,
@@ -211,12 +221,12 @@ export function nodeRequest(
   };
 }
 
-/** True if the node's agent calls agents that are not nodes of the workflow. */
+/** True if the node's agent may call agents that are not nodes of the workflow. */
 export function callsOthers({ type, config }: Pick<WorkflowNode, 'type' | 'config'>): boolean {
   return CALLING_TYPES.has(type) || (type === 'agent' && agentToolEntries(config['tools']).length > 0);
 }
 
-/** Returns the milliseconds that a node's agent may take in all; `undefined` if only the client's own limits apply. */
+/** Returns the time limit of a node's call in milliseconds; `undefined` if only the limits of the client apply. */
 export function nodeTimeout(node: WorkflowNode): number | undefined {
   const limit = parseDuration(node.timeout);
   if (limit !== undefined) return Math.min(limit, LONGEST_TIMER);
@@ -227,11 +237,14 @@ export function nodeTimeout(node: WorkflowNode): number | undefined {
 
 const NO_CONTENT: NodeContent = { own: [], passed: [], leftOut: [] };
 
-/** Builds the Messages to the nodes of one run, and limits their total size. */
+/**
+ * Builds the content of the Messages to the nodes of one run, and limits their size: each Message, and all of them
+ * together.
+ */
 export class RunContent {
-  /** Characters that this execution has rendered for the run's nodes. */
+  /** Number of characters that this execution has rendered for the nodes of the run. */
   private rendered = 0;
-  /** Characters of results that it has forwarded to other nodes as Parts. */
+  /** Number of characters of results that this execution has forwarded to other nodes as Parts. */
   private passed = 0;
 
   constructor(
@@ -240,7 +253,8 @@ export class RunContent {
   ) {}
 
   /**
-   * Returns the content of the Message to a node; empty content with the fault if it exceeds a limit.
+   * Returns the content of the Message to a node. If it exceeds a limit, or an expression fails, the content is empty
+   * and `fault` is set.
    * @param isLocal true if the agent is called in this process
    */
   fittedContent(
@@ -267,8 +281,9 @@ export class RunContent {
   }
 
   /**
-   * Returns the number of characters that a Message may have, including results of other nodes. The content of an
-   * output node is stored in the run's own log once more. A remote call is limited by the size of its body.
+   * Returns the maximum number of characters of a Message with results of other nodes. The content of an `output` node
+   * is limited further, because the log of the run stores it once more. A remote call is limited by the size of its
+   * body.
    */
   private roomFor({ type }: NodeInstance, isLocal: boolean): number {
     const { artifact, renderedText, task } = this.limits;
@@ -278,17 +293,17 @@ export class RunContent {
   }
 }
 
-/** Limit of warnings for one node. */
+/** Maximum number of warnings for one node. */
 const MOST_WARNINGS = 10;
-/** Limit of the references that are checked for one node. */
+/** Maximum number of `{{references}}` that are checked for one node. */
 const MOST_REFERENCES = 1_000;
 
-/** Reference in a tool's arguments to the text of the call. */
+/** Reference in the arguments of a `tool` node to the text of the call. */
 const TOOL_TEXT = '{{text}}';
 
 const EMPTIED = 'becomes an empty text here: its node was skipped or canceled';
 
-/** Returns warnings about references of a node that do not resolve as their author may expect, each of them once. */
+/** Returns a warning for each different `{{reference}}` of a node that does not resolve as its author may expect. */
 export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEventNote[] {
   const reported = new Map<string, string>();
   const seen = new Set<string>();

@@ -30,30 +30,31 @@ import type { RunClock } from '../state/timers.js';
 import { InvalidOutput } from './child-ending.js';
 import { completedEvent, reusedEvent, type ReusedResult, stepEvent } from './run-ending.js';
 
-/** Number of rounded numbers that are reported for one value. */
+/** Maximum number of rounded numbers that are reported for one value. */
 const MOST_REPORTED = 10;
+/** Maximum number of characters of a path in a `number.rounded` step. */
 const LONGEST_PATH = 200;
-/** Bound up to which every integer is exact. */
+/** Largest number up to which a double represents every integer exactly. */
 const LARGEST_EXACT = 2 ** 53;
-/** Significant digits above which a double has no room for more. */
+/** Number of significant decimal digits from which an integer may have been rounded. */
 const DIGITS_OF_DOUBLE = 16;
 
 const numberRounded = new NodeStep<{ path: string; value: number; message: string }>('number.rounded', () => undefined);
 
-/** Reports integers in a node's result that may differ from those that were sent. */
+/** Returns `number.rounded` steps for integers in a node's result that may differ from the numbers that were sent. */
 export function roundedResult(node: NodeInstance, artifacts: readonly Artifact[]): RunEventNote[] {
   const data = artifacts[0] && firstData(artifacts[0].parts);
   return data === undefined ? [] : roundedNumbers(node, node.type === 'input' ? `inputs.${node.id}` : 'output', data);
 }
 
-/** Reports integers in a tool result that may differ from those that were sent. */
+/** Returns `number.rounded` steps for integers in a tool result that may differ from the numbers that were sent. */
 export function roundedToolResult(node: NodeInstance, result: JsonValue | undefined): RunEventNote[] {
   return result === undefined ? [] : roundedNumbers(node, 'result', result);
 }
 
 /**
- * Finds rounded integers. JSON numbers are doubles, as in A2A (`google.protobuf.Value`): an integer beyond 2^53 is
- * rounded by its first reader.
+ * Returns `number.rounded` steps for the integers in a value that may have been rounded. JSON numbers are doubles, as
+ * in A2A (`google.protobuf.Value`), so a parser rounds an integer beyond 2^53.
  */
 function roundedNumbers(node: NodeInstance, name: string, value: JsonValue): RunEventNote[] {
   const found: RunEventNote[] = [];
@@ -75,8 +76,8 @@ function roundedNumbers(node: NodeInstance, name: string, value: JsonValue): Run
 }
 
 /**
- * True for an integer whose shortest decimal form needs all digits of a double. A number such as `1e20` counts as
- * exact.
+ * True for an integer beyond 2^53 whose shortest decimal form needs all digits of a double. A number such as `1e20`
+ * counts as exact.
  */
 function mayBeRounded(value: number): boolean {
   if (!Number.isInteger(value) || Math.abs(value) <= LARGEST_EXACT) return false;
@@ -84,19 +85,19 @@ function mayBeRounded(value: number): boolean {
   return mantissa.replace('-', '').replace('.', '').length >= DIGITS_OF_DOUBLE;
 }
 
-/** Failure of an attempt of a node. */
+/** Failure of a node's attempt, before it is recorded. */
 export interface AttemptFailure {
   kind: FailureKind;
   error: string;
-  /** Message of the run; absent: the error with the node's name. */
+  /** Message for the run; absent: `error` with the name of the instance before it. */
   message?: string;
-  /** The instance that failed, if it is another one. */
+  /** Name of the instance that failed, if it is not the node's own instance: for a list, the failed entry. */
   instance?: string;
   /** Milliseconds that the agent asks to wait before the next call. */
   retryAfter?: number;
 }
 
-/** Failure of a node that asks a question after the run has its outcome. */
+/** Failure of an `onExit` node that asks a question: the outcome of the run is already decided. */
 export const CANNOT_ASK: AttemptFailure = {
   kind: 'refused',
   error: 'it cannot ask: the outcome of the run is already decided',
@@ -112,17 +113,17 @@ interface EndingRun {
 }
 
 /**
- * Derives the events at the end of an attempt, for the node and its outgoing edges. A failure is retried, else replaced
- * by the fallback, else it fails the node. Record each event before you request the next one.
+ * Creates the events at the end of a node's attempt, including the decision on its outgoing edges. A failed attempt is
+ * retried, else replaced by the `fallback`, else it fails the node. Record each event before you request the next one.
  */
 export class NodeOutcomes {
   constructor(private readonly run: EndingRun) {}
 
-  /** Completes a node with a result. */
+  /** Yields the events that complete a node with a result. */
   *completeNode(node: NodeInstance, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
     const { reference, state } = this.run;
     const completion = { status, artifacts, ...(fallback && { fallback: true as const }) };
-    // The entries of a list have been checked one by one.
+    // The results of list entries have been checked one by one.
     const rounded = node.each === undefined ? roundedResult(node, artifacts) : [];
     for (const note of rounded) yield stepEvent(reference, note);
     yield* this.endWithResult(node, artifacts, (taken) =>
@@ -130,7 +131,7 @@ export class NodeOutcomes {
     );
   }
 
-  /** Completes a node with its result from another run. */
+  /** Yields the events that complete a node with its result from the original run. */
   reuseResult(node: NodeInstance, result: ReusedResult): Generator<TaskEvent> {
     const { reference, state } = this.run;
     return this.endWithResult(node, result.artifacts, (taken) =>
@@ -138,11 +139,11 @@ export class NodeOutcomes {
     );
   }
 
-  /** Handles a failed attempt: retry, fallback or failure of the node. */
+  /** Yields the events of a failed attempt: retry, fallback, or failure of the node. */
   *failAttempt(node: NodeInstance, attempt: AttemptFailure): Generator<TaskEvent> {
     const { graph } = this.run.state;
     const { retry, fallback } = graph.node(node.id);
-    // A list is not retried as a whole, because its entries are.
+    // A node with a list is not retried as a whole, because its entries are.
     if (node.each !== undefined) return yield* this.failNode(node, attempt);
     let failure = attempt;
     try {
@@ -158,7 +159,7 @@ export class NodeOutcomes {
     yield* this.failNode(node, failure);
   }
 
-  /** Fails a node without a retry or fallback. */
+  /** Yields the events that fail a node, without a retry or fallback. */
   *failNode(node: NodeInstance, attempt: AttemptFailure): Generator<TaskEvent> {
     const { reference, state, evaluation } = this.run;
     const { error, message = `node "${node.instance}": ${error}` } = attempt;
@@ -170,7 +171,7 @@ export class NodeOutcomes {
     yield stepEvent(reference, nodeError.createNote(node, payload));
   }
 
-  /** Ends a node with a result. If the outgoing edges cannot be decided, the node fails. */
+  /** Yields the events that end a node with a result. If the condition of an outgoing edge fails, the node fails. */
   private *endWithResult(
     node: NodeInstance,
     artifacts: Artifact[],
@@ -185,7 +186,7 @@ export class NodeOutcomes {
     yield* this.failNode(node, { kind: 'expression', error: first.message });
   }
 
-  /** Returns the time of the next attempt; `undefined` if the node is not retried. @throws FailedExpression */
+  /** Returns the time of the retry; `undefined` if the attempt is not retried. @throws FailedExpression */
   private retryAt(node: NodeInstance, attempt: AttemptFailure): Date | undefined {
     const { reference, state, evaluation, clock } = this.run;
     const { retry } = state.graph.node(node.id);
@@ -207,7 +208,7 @@ export class NodeOutcomes {
     return stepEvent(this.run.reference, nodeRetrying.createNote(node, payload));
   }
 
-  /** @throws FailedExpression, ContentTooLarge */
+  /** Returns the filled `fallback` of a node as its Artifact. @throws FailedExpression, ContentTooLarge */
   private fillFallback(node: NodeInstance, attempt: AttemptFailure, parts: Part[]): Artifact[] {
     const { state, evaluation, content } = this.run;
     const error = loggedFailure(node, attempt);
@@ -218,7 +219,7 @@ export class NodeOutcomes {
   }
 }
 
-/** Reports conditions of a node's outgoing edges that could not be decided. */
+/** Yields an `edge.error` event for each condition of an outgoing edge that could not be evaluated. */
 export function* edgeErrors(
   reference: TaskReference,
   node: NodeInstance,
@@ -231,8 +232,8 @@ export function* edgeErrors(
 }
 
 /**
- * Returns the failure for an error of an expression or of its result. @throws any other error: it is a fault of the
- * service
+ * Converts the error of an expression, or of a result, to the failure of an attempt.
+ * @throws any other error, which is a fault of the service
  */
 export function attemptFailure(error: unknown): AttemptFailure {
   if (error instanceof FailedExpression) return { kind: 'expression', error: error.message };
@@ -241,12 +242,12 @@ export function attemptFailure(error: unknown): AttemptFailure {
   throw error;
 }
 
-/** Returns the edges to decide; none for an entry of a list, which has no edges. */
+/** Returns the outgoing edges to decide; `undefined` for an entry of a list, which has no edges. */
 function choicesOf(state: RunState, node: NodeInstance, outcome: 'completed' | 'failed') {
   return node.list === undefined ? state.choosableEdges(node, outcome) : undefined;
 }
 
-/** True if a retry is due, but the agent asks for a longer pause than a node waits. */
+/** True if the attempt would be retried, but the agent asks for a longer pause than a node may wait. */
 function asksForTooLong(node: NodeInstance, attempt: AttemptFailure, retry: RetryConfig): boolean {
   const { retryAfter } = attempt;
   const isDue = isRetried(retry, node.attempts, loggedFailure(node, attempt));
@@ -261,7 +262,7 @@ function failedInstance(node: NodeInstance, failure: WorkflowFailure): NodeInsta
   return { ...node, status: 'failed', error: failure.message, failure };
 }
 
-/** Returns an attempt's failure as it is logged. */
+/** Returns the failure of an attempt as the log records it. */
 export function loggedFailure(
   node: NodeInstance,
   { kind, error, instance = node.instance }: AttemptFailure,

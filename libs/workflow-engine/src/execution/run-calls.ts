@@ -61,14 +61,20 @@ interface CallingRun extends Omit<ProcessStart, 'log'> {
   newPace(): EventLoopYield;
 }
 
-/** The calls of one run to the agents of its nodes. */
+/**
+ * Makes, follows and cancels the calls of one run to the agents of its nodes. To end a call early:
+ * - `cancelCalls` cancels the Task and waits for the outcome (canceled run, nodes not needed).
+ * - `giveUpCall` and `giveUpOpenCall` cancel the Task in the background; the run continues.
+ * - `closeCall` only drops a call that has reported its end.
+ * - `abort` closes the connections and leaves the Tasks.
+ */
 export class RunCalls {
   readonly times: CallTimes;
   private readonly logger = new Logger(RunCalls.name);
   private readonly calls: ProcessCalls;
-  /** Nodes whose current call is announced but not made in this execution. */
+  /** Nodes whose call is announced in the log, but not made yet in this execution. */
   private readonly announced: Set<NodeInstance>;
-  /** Nodes whose Tasks have moved on by themselves: they are followed without a new Message. */
+  /** Nodes whose Tasks resumed without an answer of the run. Their Tasks are followed without a new Message. */
   private readonly resumed = new WeakSet<NodeInstance>();
   private readonly content: RunContent;
 
@@ -91,14 +97,15 @@ export class RunCalls {
     this.times = new CallTimes([...this.announced, ...state.frontier.undispatchedNodes]);
   }
 
-  /** Nodes with an announced call that is still to be made, in the order of the definition. */
+  /** Nodes whose announced call is still to be made, in the order of the definition. */
   get unmade(): NodeInstance[] {
     return this.run.graph.asDefined(this.announced);
   }
 
   /**
-   * Returns the payload that announces a call; `undefined` for a node without a URL.
-   * @param parts answer of the run itself to the node's question
+   * Prepares a call to a node's agent, and returns the payload of the `a2a.sending` event that announces it;
+   * `undefined` for a node without a URL.
+   * @param parts answer that the run itself gives to the node's question
    */
   announceCall(node: NodeInstance, parts?: Part[]): SendingPayload | undefined {
     const { context, state } = this.run;
@@ -110,13 +117,13 @@ export class RunCalls {
     if (this.isLocal(node)) this.times.releaseTimeout(node);
     else this.times.holdTimeout(node);
     this.announced.add(node);
-    // The id of the Message that led to the question identifies the question.
+    // The id of the Message after which the agent asked identifies the question.
     const answer = parts ? `deadline/${node.messageId ?? ''}` : waiting ? state.received?.messageId : undefined;
     const messageId = dispatchMessageId(context.taskId, node.instance, node.attempts, answer);
     return { url, messageId, ...(waiting && { taskId: node.taskId }), ...(parts && { answeredBy: 'deadline', parts }) };
   }
 
-  /** Makes announced calls, or reconnects to those of an earlier execution. Does not wait for answers. */
+  /** Makes announced calls, or reconnects to the calls of an earlier execution. Does not wait for answers. */
   async launchCalls(nodes: readonly NodeInstance[]): Promise<void> {
     const planned: { node: NodeInstance; call: PlannedCall }[] = [];
     const pace = this.run.newPace();
@@ -139,15 +146,15 @@ export class RunCalls {
     this.resumed.add(node);
   }
 
-  /** Polls the Tasks of waiting nodes for progress without an answer of the run. */
+  /** Finds waiting nodes whose Tasks have resumed without an answer of the run. */
   pollWaitingChildren(waiting: readonly NodeInstance[]): Promise<AskingChildren> {
     const { signal, taskId: runId } = this.run.context;
     return retryWhileDatabaseDown(() => pollWaitingChildren(this.services, runId, waiting), signal);
   }
 
   /**
-   * Returns the job that polls the waiting Task of an external agent. `undefined` for other updates, and for an agent
-   * whose protocol is known to support no such poll.
+   * Returns the job that polls the waiting Task of an external agent; `undefined` for any other update, and for an
+   * agent whose protocol is known not to support such a poll.
    */
   nextLookJob({ node, ending, url, taskId = node.taskId }: ChildUpdate): Job | undefined {
     const isRemoteQuestion = ending?.kind === 'waiting' && node.type === 'external';
@@ -162,13 +169,16 @@ export class RunCalls {
     return remoteLookJob(look, ending);
   }
 
-  /** Returns the job that ends the polls of a waiting node. Get it before the node stops asking. */
+  /** Returns the job that ends the polls of a waiting node's Task. Get it before the node stops asking. */
   endLooksJob({ type, status, instance }: NodeInstance): Job | undefined {
     if (type !== 'external' || status !== 'input-required') return undefined;
     return remoteLookOver({ runId: this.run.context.taskId, node: instance });
   }
 
-  /** Returns the failure of a call that has not reached its agent yet, while the agent refuses connections. */
+  /**
+   * Returns the failure of a call that has not reached its agent, because the agent refuses connections; `undefined`
+   * for any other call.
+   */
   findRefusal(node: NodeInstance): AttemptFailure | undefined {
     const outcome = this.calls.refusalOf(referenceOf(node));
     if (outcome === undefined) return undefined;
@@ -181,22 +191,22 @@ export class RunCalls {
     this.calls.close(referenceOf(node));
   }
 
-  /** Closes the connections of nodes and cancels their agents' Tasks concurrently. Never throws. */
+  /** Cancels the calls of nodes: closes their connections and cancels their Tasks, all concurrently. Never throws. */
   async cancelCalls(nodes: readonly NodeInstance[]): Promise<CanceledChild[]> {
     return Promise.all(nodes.map((node) => this.cancelOne(node)));
   }
 
   /**
-   * Gives up a call and cancels its Task, while the run continues. Never throws.
-   * @returns the job that repeats the cancel if it fails, or if this process ends first; commit it with the event that
-   * gives the call up
+   * Gives up the call of a node and cancels its Task in the background, while the run continues. Never throws.
+   * @returns the job that repeats the cancel if it fails, or if this process ends first. Commit that job with the event
+   * that gives up the call
    */
   async giveUpCall(node: NodeInstance): Promise<Job | undefined> {
     const seen = node.taskId !== undefined && { seen: node.taskId };
     return this.cancelGivenUp(node, await this.calls.findTaskId({ ...this.agentOfNode(node), ...seen }));
   }
 
-  /** Gives up a call that is open in this execution, which knows its Task. */
+  /** Gives up a call that is open in this execution, so that its Task is known without a lookup. See `giveUpCall`. */
   giveUpOpenCall(node: NodeInstance): Job | undefined {
     return this.cancelGivenUp(node, this.calls.taskIdOf(referenceOf(node)) ?? node.taskId);
   }
@@ -234,7 +244,7 @@ export class RunCalls {
     });
   }
 
-  /** Closes all connections; the agents continue their work. */
+  /** Closes all connections. The agents continue their Tasks. */
   abort(): void {
     this.calls.abort();
   }
@@ -270,7 +280,7 @@ export class RunCalls {
     const isRerun = state.origin !== undefined;
     const url = this.urlOf(node) ?? '';
     const kept = nodeContext(this.services.contexts, { context, definition: graph.definition, isRerun }, node, url);
-    // Each attempt is a Message of its own, and the run decides about retries.
+    // With `retry`, each attempt sends a new Message, and the run decides about retries: the client must not resend.
     const resends = definition.retry && 0;
     return {
       ...this.agentOfNode(node),
@@ -289,7 +299,7 @@ export class RunCalls {
     };
   }
 
-  /** Determines when the timeout of a call starts. Never rejects. */
+  /** Determines from when the timeout of a call counts. Never rejects. */
   private async trackCallTime(node: NodeInstance): Promise<void> {
     const { clock } = this.services;
     const { attempts, messageId } = node;
@@ -300,14 +310,14 @@ export class RunCalls {
       this.times.releaseTimeout(node, clock.now() - began);
   }
 
-  /** Returns the URL of a node's agent. @throws if the agent must not be called */
+  /** Returns the URL to call for a node. @throws if the Message could not be built, or the agent must not be called */
   private resolveTarget(node: NodeInstance, fault: Error | undefined): CallTarget {
     if (fault) throw fault;
     if (node.type === 'external') refuseEndpoint(this.run.graph.node(node.id));
     return { url: this.urlOf(node) ?? '' };
   }
 
-  /** Reports the updates of a call until it ends or is given up. Never rejects. */
+  /** Reports the updates of a call until the call ends or is given up. Never rejects. */
   private async followCall(node: NodeInstance, call: AgentCall): Promise<void> {
     const url = this.urlOf(node) ?? '';
     const attempt = node.attempts;
@@ -345,15 +355,15 @@ export class RunCalls {
   }
 
   /**
-   * Returns the URL from the definition, not from the log: a local node is called here, even if it was called elsewhere
-   * before.
+   * Returns the URL of a node's agent from the definition, not from the log: a local node is called in this process,
+   * even if another replica called it before.
    */
   private urlOf(node: NodeInstance): string | undefined {
     const { definition } = this.run.graph;
     return nodeUrl(definition.name, this.run.graph.node(node.id), this.services.address.internalUrl);
   }
 
-  /** Returns the stored children of earlier executions at other services. */
+  /** Returns the Tasks of remote children that earlier executions stored: reference and Task id of each. */
   private async listRemembered(signal: AbortSignal): Promise<[string, string][]> {
     const children = await retryWhileDatabaseDown(
       () => this.services.children.listChildren(this.run.context.taskId),
@@ -362,7 +372,9 @@ export class RunCalls {
     return children.map(({ nodeId, attempt, taskId }) => [childReference(nodeId, attempt), taskId]);
   }
 
-  /** Stores the Task of a child. A failure does not fail the call; after a crash the Message may be repeated. */
+  /**
+   * Stores the Task of a remote child. If that fails, the call continues; after a crash its Message may be repeated.
+   */
   private async rememberTask(node: NodeInstance, taskId: string, url: string): Promise<void> {
     if (this.isLocal(node)) return;
     try {

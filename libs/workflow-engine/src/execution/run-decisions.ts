@@ -35,7 +35,7 @@ import { OutputRules } from './child-ending.js';
 import { type AttemptFailure, attemptFailure, edgeErrors, loggedFailure, type NodeOutcomes } from './node-outcomes.js';
 import { emptiedResultEvent, stepEvent } from './run-ending.js';
 
-/** The run about which decisions are made. */
+/** The run for which decisions are made. */
 interface DecidingRun {
   reference: TaskReference;
   state: RunState;
@@ -45,11 +45,14 @@ interface DecidingRun {
   content: Pick<ContentLimits, 'artifact' | 'jsonMembers' | 'renderedText' | 'task'>;
 }
 
+/** Default of `each.maxItems`. */
 const MAX_ITEMS = 1_000;
+/** Maximum of `each.maxItems`. */
 const MOST_ITEMS = 10_000;
 
 /**
- * Makes the decisions that a run needs to continue, as its events. Record each event before you request the next one.
+ * Makes the decisions that a run needs to continue, and yields them as events. Record each event before you request the
+ * next one.
  */
 export class RunDecisions {
   constructor(private readonly run: DecidingRun) {}
@@ -69,7 +72,7 @@ export class RunDecisions {
     }
   }
 
-  /** Ends a `wait` node whose time has come. */
+  /** Yields the events that end a `wait` node whose time has come. */
   endWait(node: NodeInstance): Generator<TaskEvent> {
     return this.attemptSteps(node, () => {
       const { state, evaluation, content: limits } = this.run;
@@ -79,7 +82,7 @@ export class RunDecisions {
     });
   }
 
-  /** Runs steps; an error fails the node's attempt. */
+  /** Yields the events of `steps`. An error of an expression or of a result fails the node's attempt. */
   private *attemptSteps(node: NodeInstance, steps: () => Generator<TaskEvent>): Generator<TaskEvent> {
     try {
       yield* steps();
@@ -114,7 +117,7 @@ export class RunDecisions {
     const passed = unsaid.filter(isFilePart);
     const fitted = fittedInto(this.room, { own, passed, leftOut: unsaid.filter((part) => !isFilePart(part)) });
     yield* this.leftOut(node, fitted.leftOut);
-    // A line about a file would become the text of the list.
+    // A line that replaces a file would become the text of the list.
     const parts = [...own, ...fitted.passed.filter(isFilePart)];
     yield* outcomes.completeNode(node, 'completed', [{ artifactId: node.id, name: node.id, parts }]);
   }
@@ -131,7 +134,7 @@ export class RunDecisions {
     yield* this.completeWithResult(node, [dataPart(values)]);
   }
 
-  /** Completes a node with the Message that it would have been sent. */
+  /** Completes a `wait` node: its result is the content of the Message that it would have been sent. */
   private *completeWithMessage(node: NodeInstance, content: NodeContent): Generator<TaskEvent> {
     const fitted = fittedInto(this.room, content);
     yield* this.leftOut(node, fitted.leftOut);
@@ -143,13 +146,13 @@ export class RunDecisions {
     if (payload) yield stepEvent(this.run.reference, partsLeftOut.createNote(node, payload));
   }
 
-  /** Characters that a result may have if it repeats results of other nodes. */
+  /** Maximum number of characters of a result that repeats results of other nodes. */
   private get room(): number {
     const { artifact, task } = this.run.content;
     return Math.min(artifact, task / ECHOES_IN_A_TASK);
   }
 
-  /** Completes a node that the engine executes itself. @throws InvalidOutput */
+  /** Completes a node that the engine executes itself, after applying its output rules. @throws InvalidOutput */
   private completeWithResult(node: NodeInstance, parts: Part[]): Generator<TaskEvent> {
     const { state, outcomes, content } = this.run;
     const artifact = { artifactId: node.id, name: node.id, parts };
@@ -162,7 +165,7 @@ export class RunDecisions {
     return nodeFilling(state.graph.node(node.id), evaluation.messageSource(node), new TextBudget(content.renderedText));
   }
 
-  /** Returns the end of a wait. @throws FailedExpression */
+  /** Returns the time at which a `wait` node ends. @throws FailedExpression */
   private resolveWaitEnd(node: NodeInstance): Date {
     const { state, evaluation, clock } = this.run;
     const now = new Date(clock.now());
@@ -198,7 +201,7 @@ export class RunDecisions {
     yield stepEvent(reference, loopNext.createNote(last, payload));
   }
 
-  /** Ends a loop. If the next step cannot be evaluated, the loop fails. */
+  /** Yields the end of a loop. If the condition of an edge out of the loop fails, the loop fails. */
   private *loopEnded(loop: LoopRun, reason: LoopReason, attempt?: AttemptFailure): Generator<TaskEvent> {
     const { state, evaluation, reference } = this.run;
     const last = state.lastOf(loop);
@@ -221,7 +224,7 @@ export class RunDecisions {
     yield stepEvent(reference, loopEnded.createNote(last, { ...payload, ...taken, ...(failure && { failure }) }));
   }
 
-  /** Empties the results of earlier iterations whose nodes the last iteration left out. */
+  /** Empties the results of earlier iterations whose nodes were skipped or canceled in the last iteration. */
   private *emptiedResults({ loop, path }: LoopRun): Generator<TaskEvent> {
     if (path.length > 0) return;
     const { state, reference } = this.run;
@@ -230,7 +233,7 @@ export class RunDecisions {
       if (state.isLeftOut(node)) yield emptiedResultEvent(reference, node);
   }
 
-  /** Returns the failure of a loop that has reached its maximum; `undefined` if that is a regular end. */
+  /** Returns the failure of a loop that has reached `max_iterations`; `undefined` unless `on_max` is `fail`. */
   private tooMany({ loop: { from, config } }: LoopRun): AttemptFailure | undefined {
     if (config.on_max !== 'fail') return undefined;
     return {
@@ -248,14 +251,14 @@ function loopPath({ path }: LoopRun): { path?: number[] } {
   return path.length > 0 ? { path: [...path] } : {};
 }
 
-/** Returns the number of entries of a list that must succeed. */
+/** Returns the number of entries of a list that must succeed for the node to complete. */
 function neededSuccesses({ total }: EachRun, { onFailure, minSuccess = 0 }: EachConfig): number {
   if (onFailure !== 'collect') return total;
   if (typeof minSuccess === 'number') return minSuccess;
   return Math.ceil((total * Number.parseFloat(minSuccess)) / 100 - 1e-9);
 }
 
-/** Returns the Parts of an entry's result that its list element lacks. */
+/** Returns the Parts of an entry's result that its element in the resulting list lacks. */
 function unsaidByElement({ instance, artifacts }: NodeInstance): Part[] {
   const [first] = artifacts;
   const data = firstData(first?.parts ?? []);
@@ -264,7 +267,7 @@ function unsaidByElement({ instance, artifacts }: NodeInstance): Part[] {
   return data === undefined || text === '' ? unsaid : [textPart(text), ...unsaid];
 }
 
-/** Returns the list element of an entry: its data, else its text, else null. */
+/** Returns the element of the resulting list for an entry: its data, else its text, else null. */
 function entryElement(entry: NodeInstance | undefined): JsonValue {
   if (entry?.status !== 'completed') return null;
   const parts = entry.artifacts[0]?.parts ?? [];

@@ -37,19 +37,22 @@ import {
 } from '../state/run-steps.js';
 import { questionDeadline } from '../state/timers.js';
 
-/** Name of the job that checks the children of a waiting run. */
+/** Name of the job that rechecks the local children of a run which has begun to wait. `RunWaking` runs that job. */
 export const LOOK_AGAIN = 'runs.look-again';
 
-/** Last event sequences of Tasks, by Task id. */
+/** Sequence numbers of the last events of Tasks, by Task id. */
 export type LastSequences = Readonly<Record<string, number>>;
 
-/** Payload of the job: a run, and the last sequences of the Tasks that it waits for, as of the latest check. */
+/** Payload of the job: a run, and the last sequence numbers of the Tasks that it waits for, as of the latest check. */
 export interface RecheckChildren {
   runId: string;
   children: LastSequences;
 }
 
-/** Adds the job to the commit of an event by which the run begins to wait, unless the run has no local children. */
+/**
+ * Adds the recheck job to the commit of an event by which the run begins to wait. Does nothing for any other event, or
+ * without local children.
+ */
 export function withRecheckJob(event: TaskEvent, { runId, children }: RecheckChildren): TaskEvent {
   if (!('statusUpdate' in event) || !isWaitingState(event.statusUpdate.status.state)) return event;
   if (Object.keys(children).length === 0) return event;
@@ -57,12 +60,12 @@ export function withRecheckJob(event: TaskEvent, { runId, children }: RecheckChi
   return withJob(event, job);
 }
 
-/** Returns the event with a job in its commit, if there is one. */
+/** Returns the event with a job added to its commit, if a job is given. */
 export function withJob(event: TaskEvent, job: Job | undefined): TaskEvent {
   return job ? { ...event, jobs: [...(event.jobs ?? []), job] } : event;
 }
 
-/** Yields events, the first of them with a job in its commit, if there is one. */
+/** Yields events. The job, if given, is added to the commit of the first event. */
 export function* withFirstJob(events: Iterable<TaskEvent>, job: Job | undefined): Generator<TaskEvent> {
   let first = job;
   for (const event of events) {
@@ -72,7 +75,7 @@ export function* withFirstJob(events: Iterable<TaskEvent>, job: Job | undefined)
 }
 
 /**
- * Reads the payload of the job.
+ * Parses the payload of the recheck job.
  * @throws TypeError for a payload of another shape
  */
 export function readRecheckJob(payload: unknown): RecheckChildren {
@@ -82,35 +85,39 @@ export function readRecheckJob(payload: unknown): RecheckChildren {
   return { runId, children: children as LastSequences };
 }
 
-/** Wraps a step as an event of the run's Task that changes nothing else. */
+/** Creates the event of the run's Task that records a step and changes nothing else. */
 export function stepEvent(reference: TaskReference, note: Parameters<typeof runEventMetadata>[0]): TaskEvent {
   return statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
 }
 
-/** Result of a completed instance. `fallback`: the definition's result for a node whose attempts all fail. */
+/**
+ * Result of a completed instance. `fallback` is set if the result is the node's `fallback`, because all attempts
+ * failed.
+ */
 export interface OriginResult {
   artifacts: Artifact[];
   fallback?: true;
 }
 
-/** Result that a rerun takes from its origin. */
+/** Result that a rerun reuses from its original run. */
 export interface ReusedResult extends OriginResult {
   /** Id of the original run. */
   origin: string;
 }
 
-/** Result of a node. */
+/** Result with which a node completes. */
 export interface Completion {
   status: string;
   artifacts: Artifact[];
-  /** Taken edges, if they had to be decided. */
+  /** Indexes of the taken edges, if edges had to be decided. */
   taken?: number[];
   fallback?: true;
 }
 
 /**
- * Returns the event of a node's success. The output of a result node is an Artifact of the run, named by the node,
- * which the event carries. Entries of a list have no Artifact of the run; their list has.
+ * Creates the event of a node's completion. For a result node (`WorkflowGraph.resultNodes`), the event carries the
+ * result as an Artifact of the run, named by the node id. Entries of a list have no Artifact of the run; their list has
+ * one.
  */
 export function completedEvent(
   reference: TaskReference,
@@ -123,7 +130,7 @@ export function completedEvent(
   );
 }
 
-/** Returns the event of a reused result, in the same way. */
+/** Creates the event of a reused result. It carries an Artifact of the run as in `completedEvent`. */
 export function reusedEvent(
   reference: TaskReference,
   graph: WorkflowGraph,
@@ -151,21 +158,27 @@ function resultEvent(
   return artifactUpdate(reference, result, { lastChunk: true, metadata: runEventMetadata({ ...note, timestamp }) });
 }
 
-/** Empties the Artifact of a result node whose newest instance was left out: A2A cannot remove an Artifact. */
+/**
+ * Creates the event that replaces the Artifact of a result node by an empty text, because its newest instance was
+ * skipped or canceled. A2A cannot remove an Artifact.
+ */
 export function emptiedResultEvent(reference: TaskReference, node: NodeInstance): TaskEvent {
   const artifact = { artifactId: node.id, name: node.id, parts: [textPart('')] };
   const note = { ...resultEmptied.createNote(node, {}), timestamp: timestampNow() };
   return artifactUpdate(reference, artifact, { lastChunk: true, metadata: runEventMetadata(note) });
 }
 
-/** Returns the end of a completed run. Its status has the first output text. */
+/** Returns the events that end a completed run. The status has the first output text. */
 export function completedEvents(reference: TaskReference, graph: WorkflowGraph, state: RunState): TaskEvent[] {
   const texts = graph.resultNodes().map(({ id }) => outputText(state.getNode(id)));
   const said = texts.find((text) => text !== '');
   return [endEvent(reference, state, 'TASK_STATE_COMPLETED', said)];
 }
 
-/** Returns the end of a run after its first failure. */
+/**
+ * Returns the events that end a failed run.
+ * @param fault reason of the failure, by default the run's first unhandled failure
+ */
 export function failedEvents(
   reference: TaskReference,
   state: RunState,
@@ -179,23 +192,28 @@ export function failedEvents(
   return state.failureReported ? [end] : [stepEvent(reference, note), end];
 }
 
-/** Returns the error that the event before a run's end reports; `undefined` for any other event. */
+/**
+ * Returns the error that a `workflow.failed` event reports: the event before the last one of a failed run. `undefined`
+ * for any other event.
+ */
 export function reportedError(event: TaskEvent): RunError | undefined {
   const note = 'statusUpdate' in event ? runEventNote(event.statusUpdate.metadata) : undefined;
   return note?.type === workflowFailed.type ? runErrorOf(note.payload as unknown as FailedPayload) : undefined;
 }
 
-/** Returns the end of a canceled run, with the outcomes for its children. */
+/** Returns the events that end a canceled run, with the outcome of the cancel for each child. */
 export function canceledEvents(reference: TaskReference, state: RunState, children: CanceledChild[]): TaskEvent[] {
   const note = workflowCanceled.createNote({ children });
   return [stepEvent(reference, note), endEvent(reference, state, 'TASK_STATE_CANCELED', undefined)];
 }
 
 /**
- * Returns the events of a waiting run: one for each waiting node. The status asks the question of the first one; it is
- * AUTH_REQUIRED if that node waits for authentication.
- * @param isRoot true if no caller inside the service answers, so the questions go to the inbox
- * @param wakeAt time of the next work without an answer, in milliseconds of the epoch
+ * Returns the events by which a run begins to wait: the questions of its waiting nodes, one event each.
+ * - The last event changes the status, which asks the question of the first waiting node. It is AUTH_REQUIRED if that
+ *   node waits for authentication.
+ * - Except in a plain run, the other questions are not repeated once they were asked.
+ * @param isRoot true if no caller inside the service answers, so that the questions go to the inbox
+ * @param wakeAt time at which the run continues without an answer, in milliseconds of the epoch
  */
 export function waitingEvents(
   reference: TaskReference,
@@ -213,7 +231,7 @@ export function waitingEvents(
   const all = graph.isPlain ? {} : waitingMetadata(graph, waiting, { runId: reference.taskId, now });
   const asking = statusUpdate(reference, wants, undefined, { ...runEventMetadata(askNote(first)), ...all });
   asking.statusUpdate.status.message = askingMessage(reference, first, all);
-  // Hundreds of nodes may wait: only a plain log repeats every question with each answer.
+  // Hundreds of nodes may wait, so only a plain log repeats every question with each answer.
   const unsaid = others.filter(({ isAsked }) => graph.isPlain || !isAsked);
   const until = earliestTime(
     wakeAt,
@@ -237,7 +255,7 @@ export function earliestTime(...times: readonly (number | undefined)[]): number 
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-/** Returns the event of a run that only waits for times, none of which is near. */
+/** Creates the event by which a run parks: it waits only for times, none of which is near. */
 export function parkedEvent(reference: TaskReference, wakeAt = Date.now()): TaskEvent {
   const until = parkingDate(wakeAt);
   return { ...stepEvent(reference, runParked.createNote({ until: until.parks.toISOString() })), ...until };
@@ -247,7 +265,7 @@ function parkingDate(wakeAt: number): { parks: Date } {
   return { parks: new Date(wakeAt) };
 }
 
-/** Returns the cancel outcomes for the children of a run. */
+/** Returns the outcome of the cancel for each canceled child of a run. */
 export function canceledChildren(nodes: Iterable<NodeInstance>): CanceledChild[] {
   return [...nodes].flatMap(({ id, instance, agentUrl = '', taskId, cancelOutcome: outcome }) => {
     if (outcome === undefined) return [];
@@ -257,7 +275,10 @@ export function canceledChildren(nodes: Iterable<NodeInstance>): CanceledChild[]
   });
 }
 
-/** Returns a step or an end without the run's state, and with truncated texts. */
+/**
+ * Returns an event without the run's state map and with truncated texts. It is recorded instead of an event that is too
+ * large.
+ */
 export function shortenEvent(event: TaskEvent): TaskEvent {
   if (!('statusUpdate' in event)) return event;
   const { status, metadata, ...reference } = event.statusUpdate;
@@ -297,7 +318,7 @@ function endEvent(reference: TaskReference, state: RunState, end: TaskState, tex
   return statusUpdate(reference, end, text, runEventMetadata(done.createNote(payload)));
 }
 
-/** True if an event fits into the Task of a run. */
+/** True if an event fits within the size limits of the run's Task. */
 export function isAdmitted(context: Pick<RequestContext, 'assertRecordable'>, event: TaskEvent): boolean {
   try {
     context.assertRecordable(event);

@@ -25,7 +25,7 @@ import type { RunFacts } from '../state/run-progress.js';
 import { RunState } from '../state/run-state.js';
 import type { RunClock } from '../state/timers.js';
 
-/** Outcome of the cancel at one node's agent, known only after the run had ended. */
+/** Outcome of a cancel at a node's agent that was known only after the run had ended. */
 export interface LaterOutcome {
   runId: string;
   node: string;
@@ -33,16 +33,19 @@ export interface LaterOutcome {
   outcome: CallCancelOutcome;
 }
 
-/** Store of the outcomes of retried cancels. The log of a run that has ended takes no more events. */
+/**
+ * Stores the outcomes of retried cancels. They cannot be in the log of the run, which takes no more events after its
+ * end.
+ */
 export abstract class CancelOutcomes {
-  /** Resolves when the outcome is durable. The first outcome of a run, node and attempt stays. */
+  /** Stores an outcome. Resolves when it is durable. The first outcome of a run, node and attempt stays. */
   abstract recordOutcome(outcome: LaterOutcome): Promise<void>;
 
-  /** Returns the outcomes of a run. */
+  /** Returns the stored outcomes of a run. */
   abstract listOutcomes(runId: string): Promise<LaterOutcome[]>;
 }
 
-/** A Task that a run has started at an agent of another process. */
+/** A Task that a run has started at an agent that is not called in this process. */
 export interface RunChild {
   runId: string;
   /** Name of the node's instance. */
@@ -52,7 +55,7 @@ export interface RunChild {
   agentUrl: string;
 }
 
-/** A question of a remote Task that has moved on without an answer of the run. */
+/** A question of a remote Task that has resumed or ended without an answer of the run. */
 export interface MovedOnChild {
   /** Name of the node's instance. */
   nodeId: string;
@@ -60,10 +63,13 @@ export interface MovedOnChild {
   asked: string;
 }
 
-/** Stores the Task ids of remote children, so that a recovered run finds them. */
+/**
+ * Stores the Task ids of remote children (Tasks at agents that are not called in this process), so that a recovered run
+ * finds them.
+ */
 export abstract class RunChildStore {
   /**
-   * Stores a child. Resolves when durable. The first Task of a run, node and attempt stays; a second call changes
+   * Stores a child. Resolves when it is durable. The first Task of a run, node and attempt stays; a second call changes
    * nothing.
    */
   abstract rememberChild(child: RunChild): Promise<void>;
@@ -71,31 +77,31 @@ export abstract class RunChildStore {
   /** Returns the stored children of a run. */
   abstract listChildren(runId: string): Promise<RunChild[]>;
 
-  /** Returns the questions of a run whose Tasks have moved on. */
+  /** Returns the questions of a run whose remote Tasks have moved on without an answer. */
   abstract movedOn(runId: string): Promise<MovedOnChild[]>;
 }
 
-/** Run that another run begins with. */
+/** Original run whose results a rerun reuses. */
 export interface RerunOrigin {
   workflow: WorkflowRevision;
   /** Whole log of the run. */
   log: readonly TaskEvent[];
 }
 
-/** Lookup of the runs that reruns begin with. */
+/** Lookup of the original runs of reruns. */
 export abstract class RerunOrigins {
-  /** Resolves with a run; `undefined` if the caller may not read it, or it is no longer kept. */
+  /** Returns an original run; `undefined` if the caller may not read it, or it is no longer stored. */
   abstract findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
 }
 
-/** Outcome label by the step that ends a node. */
+/** Metric label `outcome`, by the type of the step that ends a node. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   'node.completed': 'completed',
   'node.error': 'failed',
   'node.canceled': 'canceled',
 };
 
-/** Measures the duration of nodes from the start of their last attempt to their end, for runs of this replica. */
+/** Measures the duration of nodes, from the start of their last attempt to their end, for runs of this replica. */
 export class NodeMetrics {
   private readonly durations;
 
@@ -107,7 +113,10 @@ export class NodeMetrics {
     );
   }
 
-  /** Observes an event of a run. Call it for every recorded event, after the run has applied it. */
+  /**
+   * Measures a node's duration if the event ends the node. Call it for every recorded event, after the run has applied
+   * that event.
+   */
   observeEvent(event: TaskEvent, run: Pick<RunFacts, 'findInstance'>): void {
     const note = noteOf(event);
     if (note?.node_id === undefined) return;
@@ -119,17 +128,17 @@ export class NodeMetrics {
   }
 }
 
-/** Heap bytes of a node's instance without its content, including its place in the plan. */
+/** Estimated heap bytes of a node's instance without its content, including its entries in the frontier. */
 const HEAP_PER_INSTANCE = 2 * 1024;
 
 /**
- * Estimates the heap bytes of run states, rather too high. Each value is weighed once, because logged values do not
- * change. So a continued run costs its new values and a visit of each instance.
+ * Estimates the heap bytes of run states, rather too high. Each logged value is weighed once, because it does not
+ * change. So weighing a run again costs its new values and a visit of each instance.
  */
 class RunWeights {
   private readonly known = new WeakMap<object, number>();
 
-  /** Returns the heap bytes of a run's state. @param first event of the log */
+  /** Returns the estimated heap bytes of a run's state. @param first first event of the log */
   weighRun(state: RunState, first: TaskEvent | undefined): number {
     const { inputs, text = '', received, results, error, children } = state;
     let weight = this.ofAll([inputs, received, first, error, ...results, ...(children ?? [])]) + heapBytes(text);
@@ -155,17 +164,17 @@ class RunWeights {
   }
 }
 
-/** Bytes of a log below which folding is as fast as the lookup of a stored fold. */
+/** Size of a log in bytes below which folding is as fast as the lookup of a stored fold. */
 const SHORT_LOG = 64 * 1024;
 
-/** A run folded up to the last event that its state has applied. */
+/** A run whose log has been folded into its state. */
 export interface RunFold {
   readonly state: RunState;
   /** First event of the log: the Task of the run. */
   readonly first: TaskEvent | undefined;
 }
 
-/** Start of an execution of a run. */
+/** Arguments with which an execution of a run starts. */
 export interface RunStart extends Pick<ProcessStart, 'context' | 'links'> {
   readonly fold: RunFold;
 }
@@ -176,19 +185,19 @@ interface SizedFold extends RunFold {
 }
 
 /**
- * Cache of folded runs that wait, in the memory of this replica. A follow-up Message then reads and folds only new
- * events.
+ * Caches the folded state of waiting runs in the memory of this replica. With a follow-up Message, only the new events
+ * of the log are then read and folded.
  *
  * - Each use checks that the log still contains the last event of the fold. Otherwise, or without a fold, the whole log
  *   is folded.
  * - A stored fold contains only durable events.
- * - `FoldMemory` limits all folds.
+ * - `FoldMemory` limits the memory of all folds.
  */
 @Injectable()
 export class RunFolds {
   protected readonly kept: KeptFolds<SizedFold>;
   private readonly weights = new RunWeights();
-  /** Bytes of the shortest log whose fold is stored. */
+  /** Minimum size in bytes of a log whose fold is stored. */
   protected readonly shortest: number = SHORT_LOG;
 
   constructor(
@@ -199,8 +208,8 @@ export class RunFolds {
   }
 
   /**
-   * Removes and returns the fold of a run that is about to execute, brought up to the end of its log. `undefined` if
-   * the log must be folded.
+   * Removes the fold of a run from the cache and returns it, brought up to the end of its log, for an execution.
+   * `undefined` if the whole log must be folded.
    * @throws errors of the read
    */
   async takeFold(context: RequestContext, definition: WorkflowDefinition): Promise<RunFold | undefined> {
@@ -213,8 +222,8 @@ export class RunFolds {
   }
 
   /**
-   * Stores the fold of a waiting run once its recorded events are durable. Never fails.
-   * @param fold that is not modified afterwards
+   * Stores the fold of a waiting run once the events of the run are durable. Never fails.
+   * @param fold fold that is not modified afterwards
    */
   async keepFold({ taskId, call: { scope }, places }: RequestContext, fold: RunFold): Promise<void> {
     const last = await places?.readLast().catch(() => undefined);
@@ -224,9 +233,9 @@ export class RunFolds {
   }
 
   /**
-   * Returns the state of a run at `header.lastSequence`. Use it before you await anything else: an execution may
-   * continue with the same state.
-   * @param admission for reading a whole log for a caller; absent for an execution
+   * Returns the state of a run at `header.lastSequence`, from the cache if possible. Use the state before you await
+   * anything else, because an execution may modify it.
+   * @param admission memory for reading a whole log on behalf of a caller; absent for an execution
    * @throws errors of the read
    */
   async readRunState(header: TaskHeader, definition: WorkflowDefinition, admission?: LogAdmission): Promise<RunState> {
@@ -236,7 +245,7 @@ export class RunFolds {
     const kept = this.kept.get(taskId);
     if (kept?.state.state.definition === definition) {
       const later = await eventsAfter(readLogEvents, kept.place, lastSequence);
-      // Another execution may have taken or advanced the fold meanwhile.
+      // An execution may have taken or advanced the fold meanwhile.
       if (later && this.kept.get(taskId) === kept) return this.bringForward(header, kept, later);
     }
     const log = admission ? await wholeLog(this.tasks, header, admission) : await readLogEvents(0, lastSequence);
@@ -273,7 +282,7 @@ function sumEventBytes(events: readonly RecordedEvent[]): number {
   return events.reduce((sum, { event, json }) => sum + eventBytes(event, json), 0);
 }
 
-/** Services of the process that every run needs. */
+/** Services and limits of the process that every run needs. */
 export interface RunServices extends ProcessServices {
   tasks: Pick<TaskStore, 'recordedChildren' | 'readHeaders' | 'loadTask' | 'readEvents'>;
   children: RunChildStore;
@@ -281,14 +290,14 @@ export interface RunServices extends ProcessServices {
   contexts: RemoteContexts;
   cancels: Pick<CancelOutcomes, 'recordOutcome'>;
   origins: RerunOrigins;
-  /** Base URL of the nodes of this service. Read it at each call: it is known only after the server listens. */
+  /** Base URL of the nodes of this service. Read it at each call, because it is known only once the server listens. */
   address: { readonly internalUrl: string };
-  /** True if nodes of this service are called in this process, so that their Tasks name their run themselves. */
+  /** True if nodes of this service are called in this process. Their Tasks then name their run as parent. */
   localDispatch: boolean;
   /** Limits of the content that a run builds. */
   content: ContentLimits;
   clock: RunClock;
-  /** Work budget that the runs of this process share. */
+  /** Budget of running nodes and evaluation steps that the runs of this process share. */
   work: WorkBudget;
   metrics?: NodeMetrics;
 }

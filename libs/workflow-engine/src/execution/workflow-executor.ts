@@ -40,8 +40,8 @@ import { WorkflowRun } from './workflow-run.js';
 const FIELD = `message.metadata.${NODE_KEY}`;
 
 /**
- * Rejects a Message to a waiting run if it names a node without an open question: the run could not report that it was
- * ignored. Runs that do not accept Messages at all are handled elsewhere.
+ * Rejects a Message to a waiting run if it names a node without an open question. The run itself could not report that
+ * the Message was ignored. Runs that accept no Message at all are rejected elsewhere.
  * @throws A2AError INVALID_PARAMS with a violation for `message.metadata.node`
  */
 export async function refuseUnasked(
@@ -65,8 +65,8 @@ function whatIsWrong(name: JsonValue, state: RunState): string {
 }
 
 /**
- * Returns the trace spans that an event of a run's log begins or ends. Model and tool spans come from the logs of the
- * nodes.
+ * Returns the trace span that an event of a run's log begins or ends, if any. Model and tool spans come from the logs
+ * of the nodes.
  */
 export function runSpanSteps(event: TaskEvent): readonly SpanStep[] {
   const note = noteOf(event);
@@ -91,7 +91,7 @@ const STEPS: Readonly<Record<string, (note: RunEventNote) => SpanStep | undefine
     const name = `invoke_agent ${node}`;
     return { begins: { slot: slotOf(note), key: ['call', messageId], name, kind: 'client', attributes } };
   },
-  // A question ends the span: the answer is another call.
+  // A question ends the span, because its answer is another call.
   'a2a.received': (note) => (note.payload['question'] === undefined ? undefined : { ends: { slot: slotOf(note) } }),
   'node.completed': (note) => ({ ends: { slot: slotOf(note) } }),
   'node.canceled': (note) => ({ ends: { slot: slotOf(note), attributes: { 'parley.canceled': true } } }),
@@ -109,9 +109,9 @@ function slotOf({ node_id: node = '', instance = node }: RunEventNote): string {
   return instance;
 }
 
-/** A revision of a workflow as an agent: its Task is a run. Finished nodes are never run again. */
+/** Executor of one revision of a workflow. Its Tasks are runs. A recovered run never repeats finished nodes. */
 export class WorkflowExecutor extends ProcessExecutor {
-  /** Milliseconds for a cancel, longer with `onExit` nodes: these alone have ten seconds. */
+  /** Time for the cancel of a run in milliseconds. It is longer with `onExit` nodes, which may take ten seconds. */
   override readonly cancelGrace: number;
   override readonly spanOperation = 'invoke_workflow';
   override readonly spanSteps = runSpanSteps;
@@ -169,7 +169,10 @@ export class WorkflowExecutor extends ProcessExecutor {
     return new WorkflowRun(this.services, start, this.workflow, await this.readRerunOrigin(start));
   }
 
-  /** Returns the run from which this one reuses results, if it belongs to the same caller. */
+  /**
+   * Returns the original run of a rerun; `undefined` if the run reuses no results, or the caller may not read the
+   * original.
+   */
   private async readRerunOrigin({ context, fold: { first } }: RunStart): Promise<RerunOrigin | undefined> {
     const rerun = first && 'task' in first ? readRerunRequest(first.task.metadata) : undefined;
     if (rerun === undefined || rerun.all) return undefined;

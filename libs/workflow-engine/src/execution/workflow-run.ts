@@ -54,8 +54,8 @@ import {
 import type { RerunOrigin, RunServices, RunStart } from './run-services.js';
 
 /**
- * Returns the context for the calls of `onExit` nodes when a run is canceled. The cancel stops neither these nodes nor
- * their calls. The loss of the run to another replica does.
+ * Returns the context for the calls of `onExit` nodes while a run is canceled. The cancel does not abort these calls;
+ * the loss of the run's claim to another replica does.
  */
 function createExitContext(context: RequestContext): RequestContext {
   const assertClaimIgnoringCancel = async (): Promise<void> => {
@@ -68,18 +68,21 @@ function createExitContext(context: RequestContext): RequestContext {
   return { ...context, signal: new AbortController().signal, assertClaimHeld: assertClaimIgnoringCancel };
 }
 
+/** Interval before the first poll of open questions, in milliseconds. */
 const FIRST_LOOK_MS = 2_000;
 
 /**
- * Schedules when an executing run polls the Tasks of its open questions: a Task that resumes without the run's answer
- * does not wake the run. The interval grows with the age of the questions.
+ * Schedules when an executing run polls the Tasks of its open questions (`pollWaitingChildren`): a Task that resumes
+ * without the run's answer does not wake an executing run. The interval grows with the age of the questions. After the
+ * turn, `RunWaking` and `RemoteLooks` wake the waiting run.
  */
 class QuestionPoller {
   private since: number | undefined;
   private at: number | undefined;
 
   /**
-   * Returns the time of the next poll; `undefined` while no question is open.
+   * Returns the time of the next poll in milliseconds of the epoch; `undefined` while no question is open.
+   * @param isAsked true if a question is open
    * @param now in milliseconds of the epoch
    */
   nextPollAt(isAsked: boolean, now: number): number | undefined {
@@ -93,7 +96,7 @@ class QuestionPoller {
     return this.at;
   }
 
-  /** True if a poll is due. Each due time is reported once. */
+  /** True if a poll is due. Returns true once for each due time. */
   isDue(now: number): boolean {
     if (this.at === undefined || now < this.at) return false;
     this.at = undefined;
@@ -101,7 +104,7 @@ class QuestionPoller {
   }
 }
 
-/** Adds the fact that a run failed to its last event: the node and the cause, in the words of the run. */
+/** Adds the fact `run.failed` to the last event of a failed run: the node, and the cause in the words of the run. */
 export function withFailureFact(
   end: TaskEvent,
   { taskId, call, trace }: RequestContext,
@@ -121,13 +124,16 @@ export function withFailureFact(
   return 'statusUpdate' in end ? { ...end, facts } : end;
 }
 
-/** Returns the last events of a failed run; the last one carries the fact. */
+/** Returns the events that end a failed run. The last event carries the fact `run.failed`. */
 function reportedFailure(context: RequestContext, state: RunState, fault?: string): TaskEvent[] {
   const events = failedEvents(context, state, fault);
   return events.map((event) => (event === events.at(-1) ? withFailureFact(event, context, state, fault) : event));
 }
 
-/** Cancels all children of a run and returns its end, after the run has exceeded a limit. @param limit as a sentence */
+/**
+ * Ends a run that has exceeded a limit: cancels all of its children and returns the last event. @param limit the limit
+ * as a sentence
+ */
 async function endOverLimit(
   context: RequestContext,
   state: RunState,
@@ -142,7 +148,7 @@ async function endOverLimit(
   return { ...reported, jobs: [...again, endChildrenJob(context.taskId)] };
 }
 
-/** Yields the result of a node's call as events of the run. Record each event before you request the next. */
+/** Yields the events for an update of a node's call. Record each event before you request the next one. */
 function* createChildEvents(reference: TaskReference, outcomes: NodeOutcomes, news: ChildUpdate): Generator<TaskEvent> {
   const { node, step, ending } = news;
   const { id, type, instance } = node;
@@ -183,10 +189,13 @@ function createReceivedEvent(
   return stepEvent(reference, note);
 }
 
-/** Event for which a run waits: an update of a call, a due time, or room for nodes. */
+/** Event that wakes a run: an update of a call, a due time, or room for further nodes. */
 type WakeUp = ChildUpdate | 'time' | 'room';
 
-/** Executes a turn of a run, or the rest of one. Instances with a result in `reused` are not executed. */
+/**
+ * Executes one turn of a run: from its start, a Message or a timer, until it waits, parks or ends. After a crash,
+ * executes the rest of the turn. Instances with a result in `reused` are not executed.
+ */
 export class WorkflowRun extends DurableExecution<RunState> {
   protected override calls: RunCalls;
   private readonly inbox = new AsyncQueue<WakeUp>();
@@ -199,7 +208,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
   private readonly outcomes: NodeOutcomes;
   private readonly decisions: RunDecisions;
   private readonly reused: ReusedResults | undefined;
-  /** Reason why the run cannot continue, such as a rerun whose origin is gone. */
+  /** Reason why the run cannot continue, if any: the original run of a rerun no longer exists. */
   private readonly fault: string | undefined;
   private signal: AbortSignal;
   private answerTaken = false;
@@ -250,7 +259,10 @@ export class WorkflowRun extends DurableExecution<RunState> {
     return this.executePlan(planNext(state, this.services.clock.now()));
   }
 
-  /** Executes the first pending part of a plan. Unneeded nodes stop after new work has begun, unless the run fails. */
+  /**
+   * Executes the first part of a plan that is pending. Nodes that are no longer needed are canceled last, after new
+   * calls have been made; if the run fails, they are canceled first.
+   */
   private executePlan({ stop, report, decide, answer, fire, start: ready, outcome, wakeAt }: Plan): Steps {
     const { state, calls } = this;
     const start = this.room.admitNodes(ready);
@@ -282,7 +294,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     else yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
   }
 
-  /** Runs the `onExit` nodes of a canceled run. Their calls are not canceled with the run. */
+  /** Runs the `onExit` nodes of a canceled run. The cancel does not stop their calls. */
   private async *runExitNodes(): AsyncGenerator<TaskEvent> {
     const context = createExitContext(this.context);
     this.signal = context.signal;
@@ -300,7 +312,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     for (const decision of decisions) {
       const events = this.decisions.makeDecision(decision);
       yield* 'node' in decision ? this.recordForNode(decision.node, events) : this.recordAll(events);
-      // A failure has skipped the other nodes: a list must not start now.
+      // After a failure the other nodes are skipped: a list must not start now.
       if (this.state.frontier.isFailingFast) return;
       if (pace.isDue) await pace.yieldTurn();
     }
@@ -311,7 +323,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     for (const node of nodes) {
       if (pace.isDue) await pace.yieldTurn();
       const { status, waitsFor, attempts, list, each } = node;
-      // A node that failed at once may have ended the run for the nodes after it.
+      // A node that failed at once may have ended the run before the following nodes start.
       if (status !== 'pending' && waitsFor === undefined) continue;
       const reused = attempts === 0 ? this.reused?.findReusableResult(node) : undefined;
       if (reused) {
@@ -366,7 +378,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.givenUp(node, this.calls.findRefusal(node) ?? { kind: 'timeout', error });
   }
 
-  /** Gives up an attempt whose time, or whose question's time, is over. */
+  /** Gives up an attempt whose timeout, or the deadline of whose question, has passed. */
   private async *givenUp(node: NodeInstance, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
     yield* withFirstJob(
       this.recordForNode(node, this.outcomes.failAttempt(node, attempt)),
@@ -375,7 +387,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 
   /**
-   * Ends an overdue question: sends the default answer, else fails the node. At the end of a run the node always fails.
+   * Ends a question whose deadline has passed: sends the default answer, or fails the node without one. An `onExit`
+   * node always fails.
    */
   private async *endUnanswered(node: NodeInstance): AsyncGenerator<TaskEvent> {
     if (this.state.frontier.ending) return yield* this.givenUp(node, CANNOT_ASK);
@@ -387,7 +400,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.givenUp(node, { kind: 'timeout', error: `no answer within ${deadline}` });
   }
 
-  /** Makes announced calls, and waits for an update of any call or for a time. */
+  /** Makes announced calls. Then waits for an update of any call, a due time, or room for nodes. */
   private async *dispatchAndWait(
     unmade: readonly NodeInstance[],
     wakeAt: number | undefined,
@@ -401,7 +414,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.applyUpdates(news);
   }
 
-  /** Applies all updates that have arrived. Stops after a failure, which may stop the other nodes. */
+  /** Applies all updates of calls that have arrived. Stops after a failure, which may cancel the other nodes. */
   private async *applyUpdates(first: WakeUp): AsyncGenerator<TaskEvent> {
     const pace = this.newPace();
     for (let news: WakeUp | undefined = first; news !== undefined; news = this.inbox.pollItem()) {
@@ -428,7 +441,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     if (ending) this.calls.closeCall(node);
   }
 
-  /** Ends the turn, unless a pending question has been withdrawn meanwhile. */
+  /** Ends the turn because nodes ask questions, unless a Task has resumed meanwhile without an answer. */
   private async *endTurnWaiting(wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
     const { movedOn, sequences: children } = await this.pollWaitingChildren();
     if (movedOn.length > 0) return yield* this.resumeNodes(movedOn);
@@ -436,7 +449,10 @@ export class WorkflowRun extends DurableExecution<RunState> {
     for (const event of this.endTurn('input-required', { wakeAt })) yield withRecheckJob(event, { runId, children });
   }
 
-  /** Polls the children that ask. Flushes first, because a local agent's question arrives before it is durable. */
+  /**
+   * Finds waiting nodes whose Tasks have resumed without an answer. Flushes first, because the question of a local
+   * agent arrives before it is durable.
+   */
   private async pollWaitingChildren(): ReturnType<RunCalls['pollWaitingChildren']> {
     const { waiting } = this.state.frontier;
     if (waiting.length > 0) await this.context.flush();
@@ -454,19 +470,23 @@ export class WorkflowRun extends DurableExecution<RunState> {
     }
   }
 
-  /** @param unmade calls to make first */
+  /**
+   * Cancels nodes.
+   * @param unmade nodes whose announced calls are made first
+   */
   private async *cancelNodes(
     nodes: readonly NodeInstance[],
     unmade: readonly NodeInstance[] = [],
   ): AsyncGenerator<TaskEvent> {
     if (unmade.length > 0) await this.calls.launchCalls(unmade);
-    // A replica that recovers the run must not find a canceled Task that the run still needs.
+    // The cancel must be durable first: a replica that recovers the run must not find a canceled Task that the run
+    // still needs.
     await this.context.flush();
     const stopped = await this.calls.cancelCalls(nodes);
     for (const child of stopped) yield this.recordCanceled(child);
   }
 
-  /** Records a canceled child. The job that repeats a failed cancel commits with this event. */
+  /** Records the cancel of a child. The job that repeats a failed cancel commits with this event. */
   private recordCanceled(child: CanceledChild): TaskEvent {
     const { node, instance = node, agentUrl, taskId, outcome } = child;
     const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
@@ -477,7 +497,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
 
   /**
    * Ends the turn.
-   * @param because `fault`: reason other than a node's failure; `wakeAt`: time of the next work
+   * @param because `fault`: reason of a failure that no node caused; `wakeAt`: time at which the run continues, in
+   * milliseconds of the epoch
    */
   private *endTurn(outcome: RunOutcome, { fault, wakeAt }: { fault?: string; wakeAt?: number }): Generator<TaskEvent> {
     const { context, state, graph } = this;
@@ -491,13 +512,13 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.lastStatusText(events);
   }
 
-  /** Ends a run that has exceeded a limit, and cancels its children. */
+  /** Ends a run that has exceeded a size limit, and cancels its children. Rethrows any other error. */
   protected override async *endFailed(error: unknown): AsyncGenerator<TaskEvent> {
     if (!(error instanceof ContentTooLarge)) throw error;
     yield super.recordEvent(await endOverLimit(this.context, this.state, this.calls, error.message));
   }
 
-  /** Records last events. An end that is too large is shortened, because the log already has its content. */
+  /** Records the last events of a turn. An event that is too large is shortened; the log already has its content. */
   private *lastStatusText(events: readonly TaskEvent[]): Generator<TaskEvent> {
     const fits = this.state.size <= this.services.content.artifact;
     for (const event of events)
@@ -505,8 +526,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 
   /**
-   * Records the events of a node. An event that is too large for the run fails the node.
-   * @param isCalled true if its agent is still working, or asks a question
+   * Records the events of a node. If an event is too large for the run, the node fails.
+   * @param isCalled true if the node's agent is still working, or asks a question; its call is then given up
    */
   private *recordForNode(node: NodeInstance, events: Generator<TaskEvent>, isCalled = false): Generator<TaskEvent> {
     try {
@@ -527,7 +548,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     return this.recordEvent(stepEvent(this.context, note));
   }
 
-  /** Records an event. @throws ContentTooLarge if it is too large for the run */
+  /** Records an event. @throws ContentTooLarge if the event is too large for the run */
   protected override recordEvent(event: TaskEvent): TaskEvent {
     this.context.assertRecordable(event);
     const recorded = super.recordEvent(event);
@@ -545,7 +566,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 }
 
-/** True if an attempt of a node is the one under way. The call of any other attempt was given up. */
+/** True if an attempt of a node is the current one. The calls of earlier attempts were given up. */
 function isCurrentAttempt({ status, waitsFor, attempts }: NodeInstance, attempt: number): boolean {
   return status === 'running' && waitsFor === undefined && attempts === attempt;
 }

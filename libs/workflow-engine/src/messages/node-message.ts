@@ -37,44 +37,44 @@ import {
 import type { NodeInstance } from '../state/node-instance.js';
 import { type FillingSource, NodeFilling } from './run-expressions.js';
 
-/** Result of a node as the next node receives it. */
+/** Result of a node as the next node receives it: one text, and further Parts. */
 interface SaidContent {
   text: string;
-  /** Content beyond the text, in order: data, files, further texts and Artifacts. */
+  /** Content beyond `text`, in order: data, files, further texts, and the Parts of further Artifacts. */
   rest: Part[];
 }
 
-/** Parts of a Message to a node. */
+/** Content of a Message to a node. */
 export interface NodeContent {
-  /** Text, data and arguments from the node's definition. */
+  /** Parts with the node's text and with the data or arguments from its definition. */
   own: Part[];
-  /** Further Parts from other nodes, in order; they follow `own`. */
+  /** Further Parts from the results of other nodes, in order. In the Message they follow `own`. */
   passed: Part[];
-  /** Content of other nodes that the Message lacks, or contains only as a line about it. */
+  /** Parts from the results of other nodes that the Message lacks, or that a line of text replaces. */
   leftOut: Part[];
 }
 
-/** Event payload about content that did not reach a node. */
+/** Payload of `parts.left-out`: Parts that did not reach a node. */
 export interface LeftOutPayload {
   count: number;
-  /** `text`, `data`, or media types of files; each once. */
+  /** Kinds of the Parts, each once: `text`, `data`, or the media type of a file. */
   kinds: string[];
 }
 
-/** Node types that read a single text. */
+/** Node types whose Message has a single text, without Parts from other nodes. */
 const TEXT_ALONE = new Set(['conversation', 'brainstorm', 'tool']);
 /**
- * Number of times that a Task stores a Message which its agent repeats, with a margin: as the Message, as an Artifact
- * and in its final status.
+ * Number of times, with a margin, that a Task stores a Message which its agent repeats: as the Message, as an Artifact
+ * and in the final status.
  */
 export const ECHOES_IN_A_TASK = 4;
-/** Number of kinds in an event. */
+/** Maximum number of kinds in `LeftOutPayload`. */
 const MOST_KINDS = 20;
 
 /**
- * Splits the result of a node into its text and the rest.
- * @param node the id of the node
- * @param mayBeData true if data count as the text if there is none
+ * Splits the result of a node into its text and the remaining Parts.
+ * @param node id or instance name of the node, for the metadata of marked texts
+ * @param mayBeData true if data, as JSON, replace a missing text
  */
 export function saidContent(node: string, artifacts: readonly Artifact[], mayBeData: boolean): SaidContent {
   const [first, ...further] = artifacts;
@@ -90,8 +90,8 @@ export function saidContent(node: string, artifacts: readonly Artifact[], mayBeD
 }
 
 /**
- * Returns the Parts of several Artifacts as those of a single one. Texts of further Artifacts are marked, because they
- * do not belong to the text of the first.
+ * Merges Artifacts: returns the Parts of all of them for a single Artifact. Texts of the second and later Artifacts are
+ * marked with their Artifact's name, because they do not belong to the text of the first Artifact.
  */
 export function asOneArtifact(node: string, artifacts: readonly Artifact[]): Part[] {
   const [first, ...further] = artifacts;
@@ -99,9 +99,9 @@ export function asOneArtifact(node: string, artifacts: readonly Artifact[]): Par
 }
 
 /**
- * Returns content that a reference in a prompt does not cover: the files, which go with the prompt, and what is left
- * out.
- * @param withData true if the prompt names the node's data as well
+ * Returns the content of a node's result that a `{{reference}}` in a prompt does not insert: the files, which are sent
+ * with the prompt, and the Parts that are left out.
+ * @param withData true if the prompt also refers to the node's data
  */
 function unsaidByReference(
   node: string,
@@ -115,7 +115,7 @@ function unsaidByReference(
 }
 
 /**
- * Builds the Message to a node. Types that read only texts get other content as texts.
+ * Builds the content of a Message to a node. A type that reads only texts gets other Parts as texts.
  * @param given Parts from the definition of the node beside its text
  */
 function contentFor(type: string, { text, rest }: SaidContent, given: readonly Part[] = []): NodeContent {
@@ -134,8 +134,10 @@ export function messageParts({ own, passed }: NodeContent): Part[] {
 }
 
 /**
- * Replaces Parts that exceed the room by a line about each.
- * @param room characters that the whole Message may have
+ * Limits the size of a Message: replaces each Part of `passed` that no longer fits by a line about that Part. `own` is
+ * never changed.
+ * @param room maximum number of characters of the whole Message
+ * @returns the content, and the number of characters of the Parts that stay in `passed`
  */
 export function fittedInto(room: number, content: NodeContent): NodeContent & { length: number } {
   let left = room - lengthOf(content.own);
@@ -154,13 +156,16 @@ export function fittedInto(room: number, content: NodeContent): NodeContent & { 
   return { own: content.own, passed, leftOut, length };
 }
 
-/** Returns the event payload for Parts that were left out; `undefined` for none. */
+/** Returns the payload of `parts.left-out` for Parts that were left out; `undefined` if there are none. */
 export function leftOutPayload(parts: readonly Part[]): LeftOutPayload | undefined {
   if (parts.length === 0) return undefined;
   return { count: parts.length, kinds: [...new Set(parts.map(partKind))].toSorted().slice(0, MOST_KINDS) };
 }
 
-/** Returns the event payload for Parts of an answer that cannot be read; `undefined` for none. */
+/**
+ * Returns the payload of `parts.left-out` for Parts of an agent's answer that cannot be read; `undefined` if there are
+ * none.
+ */
 export function unreadPayload({
   artifacts,
   reply,
@@ -175,7 +180,7 @@ export function unreadPayload({
   return { count: kinds.length, kinds: named.slice(0, MOST_KINDS) };
 }
 
-/** Adds the Artifact's name to the metadata of its texts. */
+/** Adds the name of an Artifact to the metadata of each text among its Parts. */
 function markTexts(node: string, { artifactId }: Artifact, parts: readonly Part[]): Part[] {
   const of = `${node}/${artifactId}`;
   return parts.map((part) =>
@@ -191,34 +196,38 @@ function lengthOf(parts: readonly Part[]): number {
   return contentLength(parts) + members.reduce((sum, length) => sum + length, 0);
 }
 
-/** The part of a run from which the Message to a node is built, as seen from that node. */
+/** State of a run as one node sees it: everything from which the Message to that node is built. */
 export interface MessageSource {
   inputs: JsonObject;
   nodes: Pick<ReadonlyMap<string, NodeInstance>, 'get'>;
-  /** Text of the caller, if no `input` node has it. */
+  /** Text of the caller's Message; absent if the workflow has `input` nodes, which receive that text. */
   text?: string;
   /**
-   * Files of the Message that began the run: for `input` nodes, or for all nodes if the workflow has no `input` node.
+   * Files of the Message that began the run. They are for `input` nodes, or for all nodes if the workflow has no
+   * `input` node.
    */
   files?: readonly Part[];
-  /** True if the node was reached over the edge. Absent: true for every edge. */
+  /** True if the node was reached over an incoming edge. If the function is absent, every incoming edge counts. */
   isReachedBy?(edge: GraphEdge): boolean;
-  /** Further content for a node without a prompt: texts, or results of other nodes. */
+  /**
+   * Further content for a node without a prompt, from the previous iteration of its loop: texts, or instances with
+   * results.
+   */
   repeated?: readonly (string | NodeInstance)[];
   /**
-   * True if a node was skipped or canceled, so a reference to it becomes an empty text. Absent: the reference stays as
-   * written.
+   * True if a node was skipped or canceled, so that a reference to it becomes an empty text. If the function is absent,
+   * the reference stays as written.
    */
   leavesOut?(id: string): boolean;
-  /** Evaluates expressions in texts; absent in language 1. */
+  /** CEL expressions and variables for `${…}` in texts; absent in language 1. */
   language?: FillingSource['language'];
 }
 
 /**
- * Returns the content of the Message that calls a node: its text, arguments or data, and the remaining results of the
- * nodes before it.
+ * Returns the content of the Message that calls a node: its text, data or arguments, and the remaining results of its
+ * predecessors. `RunContent` limits the size of that content.
  * - A `workflow` node with inputs is sent only its inputs.
- * - A node that works on a text, and would be sent no text, data or file, is sent `Execute node <id>`.
+ * - A node that works on a text, but would be sent no text, data or file, is sent `Execute node <id>`.
  * @param budget limit of all texts together
  * @throws ContentTooLarge beyond the budget, before anything is built
  * @throws FailedExpression
@@ -240,7 +249,7 @@ export function nodeContent(
   return { ...withOrder(node, content), leftOut: [...leftOut, ...content.leftOut] };
 }
 
-/** Replaces an empty Message by the order to execute the node. */
+/** Replaces empty content by the text `Execute node <id>`, for node types that need a text. */
 function withOrder({ id, type }: WorkflowNode, content: NodeContent): NodeContent {
   const isSilent = content.passed.length === 0 && content.own.every(({ text }) => text?.trim() === '');
   if (!isSilent || !isOrdered(type)) return content;
@@ -252,15 +261,15 @@ function ownData(node: WorkflowNode, data: JsonValue | undefined, filling: NodeF
   return takesData ? [dataPart(filling.fillValue('config.data', data))] : [];
 }
 
-/** Returns the filler for the templates of a node. */
+/** Creates the `NodeFilling` that fills the templates of a node. */
 export function nodeFilling(node: WorkflowNode, run: MessageSource, budget = new TextBudget()): NodeFilling {
   const { language } = run;
   return new NodeFilling(node.id, { resolve: templateResolver(run), ...(language && { language }) }, budget);
 }
 
 /**
- * Returns the resolver of a run's references. The id of an input means the input, even if a node of that id has a
- * result.
+ * Returns the function that resolves `{{references}}`. If a run has an input with the id of a node, the id means the
+ * input, even if that node has a result.
  */
 export function templateResolver(run: MessageSource): TemplateResolver {
   return (id, suffix) => {
@@ -270,7 +279,7 @@ export function templateResolver(run: MessageSource): TemplateResolver {
   };
 }
 
-/** True if a reference resolves to a value. Does not build the value. */
+/** True if a `{{reference}}` resolves to a value. Does not build that value. */
 export function standsForSomething(run: MessageSource, id: string, suffix: readonly string[]): boolean {
   const wantsData = suffix.length === 1 && suffix[0] === 'data';
   if (referredInput(run, id) !== undefined) return !wantsData;
@@ -279,7 +288,7 @@ export function standsForSomething(run: MessageSource, id: string, suffix: reado
   return !wantsData || firstData(artifact.parts) !== undefined;
 }
 
-/** True if an unresolved reference becomes an empty text. */
+/** True if an unresolved `{{reference}}` becomes an empty text. */
 export function isEmptied(run: MessageSource, id: string): boolean {
   return run.leavesOut?.(id) ?? false;
 }
@@ -289,8 +298,8 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
 }
 
 /**
- * Returns the text and files for a node: its prompt with the files that it names; without a prompt the results of the
- * nodes before it.
+ * Returns what a node is told. With a prompt: the filled prompt, and the files of the nodes that the prompt refers to.
+ * Without a prompt: the results of its predecessors.
  */
 export function saidTo(
   node: WorkflowNode,
@@ -321,7 +330,7 @@ export function saidTo(
   return { text: texts.join(SEPARATOR), rest: all.flatMap(({ rest }) => rest), leftOut: [] };
 }
 
-/** Returns the files of the nodes that a prompt names, and their content that the prompt leaves out. */
+/** Returns the files of the nodes that a prompt refers to, and the other content of these nodes, which is left out. */
 function besidePrompt(prompt: string, run: MessageSource): { rest: Part[]; leftOut: Part[] } {
   const named = new Map<string, Set<'text' | 'data'>>();
   for (const { id, suffix } of templateReferences(prompt)) {
@@ -330,11 +339,11 @@ function besidePrompt(prompt: string, run: MessageSource): { rest: Part[]; leftO
   }
   const unsaid = [...named].flatMap(([id, members]) => {
     const artifacts = referredInput(run, id) === undefined ? run.nodes.get(id)?.artifacts : undefined;
-    // A prompt that names only the data needs no files.
+    // A prompt that refers only to data needs no files.
     if (artifacts === undefined || !members.has('text')) return [];
     return [unsaidByReference(id, artifacts, members.has('data'))];
   });
-  // An expression may use the remaining content.
+  // An expression in the prompt may use the remaining content.
   const isExpressive = run.language !== undefined && prompt.includes('${');
   const leftOut = isExpressive ? [] : unsaid.flatMap((it) => it.leftOut);
   return { rest: unsaid.flatMap(({ files }) => files), leftOut };
@@ -343,8 +352,8 @@ function besidePrompt(prompt: string, run: MessageSource): { rest: Part[]; leftO
 const SEPARATOR = '\n\n';
 
 /**
- * Node types whose results reach the next node as text only. All other types, including those of plugins, pass on data
- * if they have no text.
+ * Node types whose data never replace a missing text, unless `mayBeData` finds an exception. For all other types,
+ * including those of plugins, the data are the text of a result that has no text.
  */
 const TEXT_TYPES = new Set(['input', 'agent', 'output', 'external', 'script', 'conversation', 'brainstorm']);
 
@@ -359,7 +368,10 @@ function contentSaid(node: WorkflowNode, run: NodeInstance): SaidContent {
   return saidContent(node.id, run.artifacts, mayBeData(node, run));
 }
 
-/** True if the node's data count as its text: it has an output schema, or its result is its `fallback`. */
+/**
+ * True if the data of a node's result, as JSON, replace a missing text. That is so for every type that is not in
+ * `TEXT_TYPES`, for a list, for a node with an output schema, and for a `fallback`.
+ */
 function mayBeData({ type, each, output, config }: WorkflowNode, { fallback }: NodeInstance): boolean {
   if (each !== undefined || output !== undefined || !TEXT_TYPES.has(type)) return true;
   return fallback === true || (type === 'agent' && config['output'] !== undefined);

@@ -30,17 +30,18 @@ import {
   type StepCounter,
 } from './run-expressions.js';
 
-/** Edges from one node that are taken, by their indexes in `edges`. */
+/** Result of deciding the outgoing edges of one node. */
 export interface EdgeChoice {
+  /** Taken edges as indexes in `edges`. */
   taken: number[];
-  /** Conditions that could not be evaluated: their edges are not taken. */
+  /** Errors of conditions that could not be evaluated. Their edges are not taken. */
   errors: { edge: number; message: string }[];
 }
 
 /**
- * Chooses among the edges for the same outcome of a node: all whose condition holds, or only the first. To find the
- * first, edges without a condition are tried last.
- * @param holds evaluates the condition of an edge; called in the order of the edges
+ * Chooses among the edges of a node that are for the same outcome: all whose condition holds, or with `branch: "first"`
+ * only the first of them. An edge without a condition is then tried last.
+ * @param holds evaluates the condition of an edge; called in the order in which edges are tried
  */
 export function chooseEdges(
   edges: readonly GraphEdge[],
@@ -70,44 +71,47 @@ function rankEdge({ edge: { when } }: GraphEdge): number {
   return when === undefined ? 1 : 0;
 }
 
-/** Run as expressions see it. */
+/** The variable `run` of expressions. */
 interface ExpressionRun {
   id: string;
   workflow: string;
   revision: string;
   contextId: string;
   startedAt: Date;
-  /** Entry of the conversation that requested the run; null if none did. */
+  /** Entry of the conversation that requested the run; null if no conversation did. */
   conversation: JsonObject | null;
 }
 
-/** Place in a run at which expressions are evaluated, and the values visible from there. */
+/** Instance of a run for which expressions are evaluated, and the values that it can see. */
 export interface Viewpoint {
   readonly run: ExpressionRun;
   readonly inputs: JsonObject;
   /** Ids of all nodes. */
   readonly ids: ReadonlySet<string>;
-  /** Returns the instance of a node that is visible here. */
+  /** Returns the instance that represents a node, as this viewpoint sees it. */
   findInstance(id: string): NodeInstance | undefined;
-  /** Returns the result of the innermost loop around a node; null if there is none or it has not ended. */
+  /**
+   * Returns the iterations and the ending reason of the innermost loop around a node; null if there is no loop, or the
+   * loop has not ended.
+   */
   readLoopResult(id: string): JsonValue;
-  /** Item of a list, for one of its entries. */
+  /** Item of the list, if the viewpoint is an entry of a list. */
   readonly item?: JsonValue;
   readonly index?: number;
-  /** Number of the current iteration of the innermost loop. */
+  /** Number of the current iteration of the innermost loop, from 1. */
   readonly iteration?: number;
 }
 
-/** Values of one moment. */
+/** The variables `error` and `now`, which depend on the decision that is made. */
 export interface Moment {
-  /** Failure that is handled; null if there was none. */
+  /** Failure that the expression handles; null if there was none. */
   error?: WorkflowFailure | null;
   now?: Date;
 }
 
 /**
- * Returns the variables of expressions at a place. Each value is created when an expression first reads it. Expressions
- * of one decision share the variables, which are discarded when the run folds another event.
+ * Creates the variables of CEL expressions. Each value is created when an expression first reads it. The expressions of
+ * one decision share the variables; discard them before the run folds another event.
  */
 export function createRunVariables(at: Viewpoint, { error, now }: Moment = {}): Variables {
   return {
@@ -144,7 +148,10 @@ function readNodeField(at: Viewpoint, id: string, field: string): Value | undefi
   }
 }
 
-/** Returns the value given to an `input` node, unless it is a text. The node's Artifact has it as a text only. */
+/**
+ * Returns the value that was given to an `input` node, unless it is a text. The Artifact of the node has the value only
+ * as text.
+ */
 function readGivenData({ inputs }: Viewpoint, node: NodeInstance | undefined): JsonValue | undefined {
   if (node?.type !== 'input' || node.status !== 'completed') return undefined;
   const given = inputValue(inputs, node.id);
@@ -156,12 +163,15 @@ function nodeFailure(node: NodeInstance | undefined): JsonValue {
   return failureValue(node.failure ?? { kind: 'failed', message: node.error ?? '', node: node.id });
 }
 
-/** Returns a failure with all of its members, so that an expression may read any. */
+/** Returns a failure as JSON. Absent members are null, so that an expression may read any member. */
 function failureValue({ kind, message, node, instance }: WorkflowFailure): JsonObject {
   return { kind, message, node: node ?? null, instance: instance ?? node ?? null };
 }
 
-/** Returns the variables of a run for its expressions. @param first event of its log */
+/**
+ * Returns the variable `run` of expressions.
+ * @param first first event of the run's log: its Task
+ */
 export function expressionRun(
   id: string,
   { definition, revision }: Pick<WorkflowRevision, 'definition' | 'revision'>,
@@ -175,8 +185,8 @@ export function expressionRun(
 }
 
 /**
- * Evaluates the expressions of a run against its folded state. An instance that is about to end is seen as ended:
- * decisions that depend on its end are made before the end is recorded.
+ * Evaluates the CEL expressions of a run against its folded state. An instance that is about to end counts as ended,
+ * because the decisions at its end are made before the end is recorded.
  */
 export class RunEvaluation {
   private readonly expressions: RunExpressions;
@@ -193,7 +203,7 @@ export class RunEvaluation {
     this.expressions = RunExpressions.forDefinition(state.definition, isRepeated);
   }
 
-  /** Reason why no run of the definition can continue. */
+  /** Reason why no run of the definition can continue, if any: an expression does not compile. */
   get fault(): string | undefined {
     return this.expressions.fault;
   }
@@ -203,23 +213,25 @@ export class RunEvaluation {
     return this.expressions.hasAny;
   }
 
-  /** Begins a decision. Its expressions are evaluated together and share a budget of steps. */
+  /** Begins a decision: its expressions share a new budget of evaluation steps. */
   beginDecision(): void {
     this.budgets.beginDecision();
   }
 
-  /** Returns a budget that several expressions share. */
+  /** Creates a budget of evaluation steps that several expressions share. */
   sharedBudget(): EvaluationBudget {
     return this.budgets.createBudget();
   }
 
-  /** Begins a decision and returns the source for the Message to an instance and for its templates. */
+  /** Begins a decision, and returns the source from which the Message to an instance is built. */
   messageSource(node: NodeInstance): MessageSource {
     this.beginDecision();
     return this.sourceAt(node, this.endingMoment(node));
   }
 
-  /** Returns the same source at a moment of a decision. */
+  /**
+   * Returns the source from which the Message to an instance, or its fallback, is built, without beginning a decision.
+   */
   sourceAt(node: NodeInstance, moment: Moment): MessageSource {
     const { state, expressions, budgets } = this;
     const { inputs, text, files, definition } = state;
@@ -241,7 +253,7 @@ export class RunEvaluation {
     };
   }
 
-  /** Decides which outgoing edges of an instance are taken. */
+  /** Decides which of the given outgoing edges of an instance are taken. */
   decideEdges(ended: NodeInstance, edges: readonly GraphEdge[], budget = this.budgets.createBudget()): EdgeChoice {
     const error = ended.status === 'failed' ? (ended.failure ?? null) : null;
     const variables = createRunVariables(this.viewpointOf(ended), { error });
@@ -262,7 +274,7 @@ export class RunEvaluation {
     );
   }
 
-  /** Evaluates the list that a node processes. @throws FailedExpression */
+  /** Evaluates `each.items`: the list that a node processes. @throws FailedExpression */
   evaluateItems(node: NodeInstance): JsonValue[] {
     const items = this.expressions.findNodeExpression(node.id, 'each.items');
     const budget = this.budgets.createBudget();
@@ -273,7 +285,10 @@ export class RunEvaluation {
     return value;
   }
 
-  /** Evaluates the end of a wait; `undefined` without an expression. @throws FailedExpression */
+  /**
+   * Evaluates `config.until`: the time at which a `wait` node ends; `undefined` without such an expression. @throws
+   * FailedExpression
+   */
   evaluateWaitEnd(node: NodeInstance, now: Date): Date | undefined {
     const until = this.expressions.findNodeExpression(node.id, 'config.until');
     const budget = this.budgets.createBudget();
@@ -285,7 +300,7 @@ export class RunEvaluation {
     );
   }
 
-  /** True if the loop ends, as its last node sees it. @throws FailedExpression */
+  /** True if `exit_when` holds, as the last node of the loop sees it. @throws FailedExpression */
   isLoopLeft({ loop }: LoopRun, last: NodeInstance): boolean {
     const budget = this.budgets.createBudget();
     const exit = this.expressions.findExitCondition(loop.index);
@@ -304,7 +319,7 @@ export class RunEvaluation {
     return createRunVariables(this.viewpointOf(node), { ...this.endingMoment(node), ...moment });
   }
 
-  /** Returns the variables of an `onExit` node: the error of the run, if any. */
+  /** Returns the variable `error` of an `onExit` node: the error of the run, or null. Empty for any other node. */
   private endingMoment({ id }: NodeInstance): Moment {
     const { graph, error } = this.state;
     if (!graph.exits.has(id)) return {};
@@ -331,7 +346,10 @@ export class RunEvaluation {
     };
   }
 
-  /** Returns what the first node of a loop receives from the previous iteration: the result of the loop's last node. */
+  /**
+   * Returns the content that the first node of a loop receives from the previous iteration: the instance of the loop's
+   * last node; in the first iteration the text `loop.initial`.
+   */
   private repeatedContent(node: NodeInstance): (string | NodeInstance)[] {
     const around = this.state.graph.loops.filter(({ body }) => body.has(node.id));
     return around

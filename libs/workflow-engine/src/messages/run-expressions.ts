@@ -21,14 +21,17 @@ import {
   type WorkflowDefinition,
 } from '#libs/workflow-definition';
 
-/** Failure of an expression in a run. The message names the expression and the reason, and may be shown to callers. */
+/**
+ * Failure of a CEL expression in a run. The message names the member of the definition and the reason, and may be shown
+ * to callers.
+ */
 export class FailedExpression extends Error {
   override readonly name = 'FailedExpression';
 }
 
 /**
- * Evaluates an expression or a template.
- * @param member path that errors name: `edges[3].when`, `config.prompt`
+ * Calls `evaluate`, and converts an ExpressionError to a FailedExpression.
+ * @param member path that the error names, for example `edges[3].when` or `config.prompt`
  * @throws FailedExpression
  */
 export function evaluateMember<T>(member: string, evaluate: () => T): T {
@@ -41,34 +44,36 @@ export function evaluateMember<T>(member: string, evaluate: () => T): T {
   }
 }
 
-/** Minimum number of steps for each expression of a decision: enough to tell one failure from another. */
+/**
+ * Minimum number of evaluation steps for each expression of a decision. It is enough to tell one failure from another.
+ */
 const LEAST_STEPS = 20_000;
 
-/** Counter of evaluation steps, and of the milliseconds that they took. */
+/** Counts evaluation steps, and the milliseconds that they took. */
 export interface StepCounter {
   use(steps: number, milliseconds: number): void;
 }
 
 /**
- * Distributes steps among the expressions of one decision about a run. All are evaluated at once, so that together they
- * have about as many steps as one alone. The same decision has the same steps each time.
+ * Distributes evaluation steps among the expressions of one decision. They are evaluated without a pause, so all
+ * together get about as many steps as a single expression. The same decision always gets the same steps.
  */
 export class DecisionBudgets {
   private left = MOST_STEPS;
 
   constructor(private readonly counter?: StepCounter) {}
 
-  /** Starts the next decision. */
+  /** Starts the next decision with all steps. */
   beginDecision(): void {
     this.left = MOST_STEPS;
   }
 
-  /** Returns the budget of an expression, or of several that share it. */
+  /** Creates the budget of one expression, or of several expressions that share it. */
   createBudget(): EvaluationBudget {
     return new EvaluationBudget(Math.max(this.left, LEAST_STEPS));
   }
 
-  /** Evaluates within a budget, and counts the steps used. Errors of the evaluation are passed on. */
+  /** Calls `evaluate` and counts the steps that it used from a budget. Errors of `evaluate` are rethrown. */
   evaluateWithin<T>(budget: EvaluationBudget, evaluate: () => T): T {
     const [before, began] = [budget.spent, performance.now()];
     try {
@@ -81,7 +86,7 @@ export class DecisionBudgets {
   }
 }
 
-/** Owner of an expression: the id of a node, or the index of an edge. */
+/** Owner of an expression: a node by its id, or an edge by its index. */
 type ExpressionOwner = string | number;
 
 /** Compiled expressions and templates of one definition. */
@@ -89,9 +94,12 @@ export class RunExpressions {
   private static readonly known = new WeakMap<WorkflowDefinition, RunExpressions>();
   /** Ids of all nodes. */
   readonly ids: ReadonlySet<string>;
-  /** Reason why no run of the definition can continue: it was saved under wider limits. */
+  /**
+   * Reason why no run of the definition can continue, if any: an expression does not compile, because the definition
+   * was saved under wider limits.
+   */
   readonly fault: string | undefined;
-  /** True if runs of the definition evaluate anything. */
+  /** True if the definition has any expression. */
   hasAny = false;
   private readonly expressions = new Map<ExpressionOwner, Map<string, Expression>>();
   private readonly templates = new Map<ExpressionOwner, Map<string, Template>>();
@@ -102,14 +110,14 @@ export class RunExpressions {
     this.fault = faults[0];
   }
 
-  /** Returns the expressions of a definition, which are compiled once. */
+  /** Returns the compiled expressions of a definition. They are compiled once. */
   static forDefinition(definition: WorkflowDefinition, isRepeated: IsRepeated): RunExpressions {
     const expressions = RunExpressions.known.get(definition) ?? new RunExpressions(definition, isRepeated);
     RunExpressions.known.set(definition, expressions);
     return expressions;
   }
 
-  /** Returns the `findEdgeCondition` of an edge, by its index in `edges`. */
+  /** Returns the condition `when` of an edge, by its index in `edges`. */
   findEdgeCondition(edge: number): Expression | undefined {
     return this.expressions.get(edge)?.get('when');
   }
@@ -119,19 +127,22 @@ export class RunExpressions {
     return this.expressions.get(edge)?.get('loop.exit_when');
   }
 
-  /** Returns an expression of a node. */
+  /** Returns an expression of a node, by node id and member. */
   findNodeExpression(id: string, member: 'each.items' | 'retry.when' | 'config.until'): Expression | undefined {
     return this.expressions.get(id)?.get(member);
   }
 
-  /** Returns a template of a node, by its path in the node; `undefined` if the language has no expressions in texts. */
+  /**
+   * Returns a template of a node, by node id and path in the node; `undefined` in language 1, whose texts have no
+   * expressions.
+   */
   findNodeTemplate(id: string, member: string): Template | undefined {
     return this.templates.get(id)?.get(member);
   }
 
   /**
-   * Compiles the content of a place.
-   * @returns its faults
+   * Compiles the expression or template at a place.
+   * @returns the faults
    */
   private compilePlace({ member, path, node, edge, surroundings, content }: ExpressionPlace): string[] {
     const vocabulary = createVocabulary(this.ids, surroundings);
@@ -164,15 +175,15 @@ function describeInvalidExpression(place: string, { message, offset, path }: Inv
   return `${joinMemberPath(place, path)}, at ${offset}: ${message}`;
 }
 
-/** Values for the templates of a node, at one place of a run. */
+/** Values with which the templates of a node are filled. */
 export interface FillingSource {
   /** Resolver of `{{references}}`. */
   resolve: TemplateResolver;
-  /** Expressions and their variables; absent if texts have no expressions. */
+  /** CEL expressions and their variables; absent if texts have no expressions. */
   language?: { expressions: RunExpressions; variables: Variables; budgets?: DecisionBudgets };
 }
 
-/** Fills the templates of one node, all within the same budgets. */
+/** Fills the templates of one node. All of them share one budget of text and one of evaluation steps. */
 export class NodeFilling {
   private readonly budgets: DecisionBudgets;
   private readonly budget;
@@ -188,10 +199,9 @@ export class NodeFilling {
   }
 
   /**
-   * Fills the texts of a value. A text that is a single expression is replaced by the expression's value.
-   * @param member path in the node: `config.args`
-   * @throws FailedExpression
-   * @throws ContentTooLarge before anything is built
+   * Fills the templates in a JSON value. A string that is a single expression is replaced by the value of that
+   * expression.
+   * @param member path in the node, for example `config.args`
    */
   fillValue(member: string, value: JsonValue): JsonValue {
     const { source, texts, budget, budgets } = this;
@@ -203,11 +213,7 @@ export class NodeFilling {
     return evaluateMember(member, () => budgets.evaluateWithin(budget, renderValue));
   }
 
-  /**
-   * Fills a text. If its expression gives no text, the result is JSON.
-   * @throws FailedExpression
-   * @throws ContentTooLarge before anything is built
-   */
+  /** Fills a text. If the text is a single expression whose value is not a string, the result is that value as JSON. */
   fillText(member: string, text: string): string {
     const value = this.fillValue(member, text);
     return typeof value === 'string' ? value : JSON.stringify(value);

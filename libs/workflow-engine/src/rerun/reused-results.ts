@@ -11,18 +11,18 @@ import type { RerunRequest } from '../state/run-metadata.js';
 import { RunState } from '../state/run-state.js';
 import { loopEnded, nodeCompleted, nodeError, nodeReused } from '../state/run-steps.js';
 
-/** Parts of the name of an instance: `draft`, `draft@2`, `tr[17]`, `x@2@1[17]`. */
+/** Parsed name of an instance, such as `draft`, `draft@2`, `tr[17]` or `x@2@1[17]`. */
 export interface InstanceName {
   id: string;
-  /** Iterations of the enclosing loops, outermost first. */
+  /** Numbers of the iterations of the enclosing loops, outermost first. */
   path: readonly number[];
-  /** Index in the list of a node with `each`. */
+  /** Index in the list, for an entry of a node with `each`. */
   index?: number;
 }
 
 const NAME = /^([A-Za-z0-9_][A-Za-z0-9_-]{0,63})((?:@\d{1,4})*)(?:\[(\d{1,5})\])?$/;
 
-/** Parses the name of an instance; `undefined` for any other text. */
+/** Parses the name of an instance; `undefined` if the text is no such name. */
 export function parseInstance(name: string): InstanceName | undefined {
   const [, id, path = '', index] = NAME.exec(name) ?? [];
   if (id === undefined) return undefined;
@@ -31,8 +31,8 @@ export function parseInstance(name: string): InstanceName | undefined {
 }
 
 /**
- * Instances that a rerun executes again: the named ones, and everything after them. A node in a loop that is named
- * without an iteration stands for the whole loop, from its first iteration on.
+ * Set of the instances that a rerun runs again: the named ones, and everything after them. A node in a loop that is
+ * named without an iteration stands for the whole loop, from its first iteration on.
  */
 export class RerunSelection {
   private readonly named: readonly NamedInstance[];
@@ -87,7 +87,7 @@ export class RerunSelection {
 
 interface NamedInstance extends InstanceName {
   isWholeLoop: boolean;
-  /** Ids of the nodes that forward edges lead to, those of the start included. */
+  /** Ids of the nodes that can be reached by edges other than back-edges, including the start. */
   reached: ReadonlySet<string>;
 }
 
@@ -96,7 +96,7 @@ function comparePaths(one: readonly number[], other: readonly number[]): number 
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** Results and failures of the instances in the log of a run, all iterations included. */
+/** Results and failures of all instances in the log of a run, in all iterations. */
 export class OriginResults {
   private readonly results = new Map<string, OriginResult>();
   private readonly failures = new Set<string>();
@@ -109,7 +109,10 @@ export class OriginResults {
     return this.results.get(instance);
   }
 
-  /** Names of the failed instances, in the order of failure. A failed list is replaced by its failed entries, if any. */
+  /**
+   * Names of the failed instances, in the order of their failures. If entries of a list have failed, they are returned
+   * instead of the node with the list.
+   */
   get failed(): string[] {
     const failed = [...this.failures];
     const lists = new Set(failed.filter(isEntry).map((entry) => entry.slice(0, entry.lastIndexOf('['))));
@@ -139,12 +142,12 @@ function readInstanceName({ instance, node_id: id }: RunEventNote): string | und
   return instance ?? id;
 }
 
-/** View of a run, to compare what a node is sent in two runs. */
+/** State of a run, to compare what a node is sent in two runs. */
 interface ComparedRun {
   graph: WorkflowGraph;
   findInstance(id: string): NodeInstance | undefined;
   /**
-   * Returns the Parts that the node is sent.
+   * Returns the Parts of the Message to the node.
    * @throws if they cannot be built
    */
   renderParts(node: WorkflowNode): Part[];
@@ -154,23 +157,23 @@ interface ReusedSource {
   origin: string;
   results: OriginResults;
   anew: RerunSelection;
-  /** Run that takes the results, as far as it is folded. */
+  /** The rerun, as far as its log is folded. */
   run: Pick<RunState, 'graph' | 'instances'>;
-  /** Both runs, if the definition or the inputs differ. Used to find the nodes that the difference does not affect. */
+  /** Both runs, if their definitions or inputs differ, to find the nodes that the difference does not affect. */
   compared?: { before: ComparedRun; now: ComparedRun };
 }
 
 /**
- * Results that a rerun takes from its origin.
- * - An instance is reused if it completed there and is not to run again.
- * - A node of `onExit` is reused only if no other node runs again.
- * - With other inputs or another definition, a node is reused only if it is unchanged, is sent the same, and follows
- *   reused nodes alone. No node in a loop or with a list is.
+ * Results that a rerun reuses from its original run.
+ * - An instance is reused if it completed in the original run and is not selected to run again.
+ * - An `onExit` node is reused only if no other node runs again.
+ * - If the inputs or the definition differ, a node is reused only if it is unchanged, is sent the same Message, and
+ *   follows reused nodes alone. A node in a loop, or with a list, is then never reused.
  */
 export class ReusedResults {
   constructor(private readonly source: ReusedSource) {}
 
-  /** Returns the result of an instance that is about to start, if it is reused. */
+  /** Returns the result to reuse for an instance that is about to start; `undefined` if it must run. */
   findReusableResult(node: NodeInstance): ReusedResult | undefined {
     const { origin, results, anew } = this.source;
     const result = results.findResult(node.instance);
@@ -179,7 +182,7 @@ export class ReusedResults {
     return isReusable ? { origin, ...result } : undefined;
   }
 
-  /** True for a node of `onExit` after any other node has run: it may have another outcome to report. */
+  /** True for an `onExit` node if any other node has run: the outcome of the run may differ. */
   private comesAfterAnew({ id }: NodeInstance): boolean {
     const { graph, instances } = this.source.run;
     if (!graph.exits.has(id)) return false;
@@ -204,7 +207,7 @@ export class ReusedResults {
   }
 }
 
-/** Returns everything of a node that affects what it does: all but its position in an editor. */
+/** Returns a node without its position in an editor, which does not affect what the node does. */
 function omitPosition({ position: _position, ...node }: WorkflowNode): object {
   return node;
 }
@@ -214,7 +217,7 @@ function isFedAlike(id: string, before: WorkflowGraph, now: WorkflowGraph): bool
   return isDeepStrictEqual(listIncomingEdges(before), listIncomingEdges(now));
 }
 
-/** True if the node is sent the same in both runs. False if that cannot be built for one of them. */
+/** True if the node is sent the same Parts in both runs. False if they cannot be built for one of the runs. */
 function isSentAlike(
   then: WorkflowNode,
   node: WorkflowNode,
@@ -233,7 +236,11 @@ interface FoldedRun {
   evaluation: RunEvaluation;
 }
 
-/** Returns the results that a rerun takes from its origin; `undefined` if it takes none. */
+/**
+ * Determines the results that a rerun reuses from its original run; `undefined` if the request is to run everything
+ * again.
+ * @param now the rerun, as far as its log is folded
+ */
 export function createReusedResults(
   request: RerunRequest,
   origin: RerunOrigin,

@@ -2,28 +2,31 @@ import type { GraphEdge, Regions, UnitEdge, WorkflowGraph } from '#libs/workflow
 import type { NodeInstance, SkipReason } from './node-instance.js';
 import type { EdgeState, FailurePropagation, IterationScope, UnitState } from './scope-tree.js';
 
-/** Receives the effects of decided edges. */
+/** Receives the effects that resolved edges have on units. */
 export interface PropagationListener {
-  /** A unit may run. Called once for a loop, and for a node until it runs. */
+  /** A unit may run. Called once for a loop; for a node possibly again, until the node runs. */
   onReady(run: UnitState): void;
   /** A node that was ready must wait again. */
   onUnready(run: UnitState): void;
   onSkipped(run: UnitState, because: SkipReason): void;
-  /** A running unit's result is not needed anymore. */
+  /** The result of a running unit is no longer needed. */
   onWithdrawn(run: UnitState): void;
-  /** All units of an iteration have ended. */
+  /** All units of an iteration, or of the whole workflow, have ended. */
   onIterationOver(scope: IterationScope): void;
-  /** A failure has reached the end of the run. */
+  /** A failure has reached the end of the run unhandled. */
   onUnhandled(damage: FailurePropagation): void;
 }
 
-/** Propagates the end of a node along its outgoing edges. Cost is proportional to the edges resolved. */
+/**
+ * Propagates the end of a unit along its outgoing edges: resolves their states, and decides which units become ready,
+ * are skipped or fail. `RunProgress` calls it for each event. Cost is proportional to the number of resolved edges.
+ */
 export class EdgePropagation {
-  /** Number of edges visited, which measures the cost. */
+  /** Number of resolved edges, as a measure of the cost. */
   visits = 0;
-  /** Units with a newly decided incoming edge, and the failure that broke it. */
+  /** Units with a newly resolved incoming edge, and the failure that broke the edge. */
   private readonly touched: { run: UnitState; damage?: FailurePropagation }[] = [];
-  /** Failures that have reached the end of the run; reported after all edges are decided. */
+  /** Failures that have reached the end of the run. They are reported after all edges are resolved. */
   private readonly ends: FailurePropagation[] = [];
   private isDraining = false;
 
@@ -40,7 +43,7 @@ export class EdgePropagation {
 
   /**
    * Completes a unit.
-   * @param taken edges that are taken, if some had to be decided
+   * @param taken indexes of the taken edges, if some edges had to be decided
    */
   completeUnit(run: UnitState, taken?: ReadonlySet<number>): void {
     this.finishUnit(run, 'completed');
@@ -50,7 +53,11 @@ export class EdgePropagation {
     this.flushResolved();
   }
 
-  /** Fails a unit. An edge for failures that is taken handles the failure, even if it leads out of a loop. */
+  /**
+   * Fails a unit. A taken edge with `on: "failure"` or `"always"` handles the failure, even if the edge leads out of a
+   * loop.
+   * @param taken indexes of the taken edges, if some edges had to be decided
+   */
   failUnit(run: UnitState, damage: FailurePropagation, taken?: ReadonlySet<number>): void {
     this.finishUnit(run, 'failed');
     const { outgoing, leaving } = run.unit;
@@ -66,13 +73,17 @@ export class EdgePropagation {
     if (!isHandled && !damage.isAbsorbed) this.reachEnd(damage);
   }
 
-  /** Ends a unit that was running when its result was no longer needed, whatever its outcome. */
+  /**
+   * Ends a unit that was running when its result was no longer needed. Its outgoing edges are not taken, whatever the
+   * outcome.
+   */
   cancelUnit(run: UnitState, outcome: 'canceled' | 'failed' = 'canceled'): void {
     this.finishUnit(run, outcome);
     for (const edge of run.unit.outgoing) this.resolveEdge(run.scope, edge, 'off');
     this.flushResolved();
   }
 
+  /** Skips a unit. With `damage`, its outgoing edges break; otherwise they are not taken. */
   skipUnit(run: UnitState, because: SkipReason, damage?: FailurePropagation): void {
     this.finishUnit(run, 'skipped');
     this.listener.onSkipped(run, because);
@@ -81,7 +92,7 @@ export class EdgePropagation {
     this.flushResolved();
   }
 
-  /** Resets a unit that starts again: its earlier outcome no longer counts. */
+  /** Resets a unit whose node starts again: removes its earlier outcome, and its outgoing edges become undecided. */
   resetUnit(run: UnitState): void {
     if (run.outcome === undefined) return;
     delete run.outcome;
@@ -92,8 +103,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Ends a loop. Each outgoing edge follows the latest outcome of its source.
-   * @param failure of the loop's last node, if the loop itself fails
+   * Ends a loop. Each outgoing edge of the loop follows the latest outcome of its source node.
+   * @param failure failure of the loop's last node, if the loop itself fails
    */
   endLoop(run: UnitState, taken?: ReadonlySet<number>, failure?: FailurePropagation): void {
     const { inner, loop, scope } = run;
@@ -111,7 +122,10 @@ export class EdgePropagation {
     if (unhandled && !unhandled.isAbsorbed) this.reachEnd(unhandled);
   }
 
-  /** @returns true if an edge handles the failure */
+  /**
+   * Fails the last node of a loop because the loop itself fails.
+   * @returns true if an edge out of the loop handles the failure
+   */
   private failLast(
     run: UnitState,
     inner: IterationScope,
@@ -134,13 +148,16 @@ export class EdgePropagation {
     if (run.unit.outgoing.every((edge) => run.scope.edgeState(edge) !== 'broken')) this.stopAt(run, damage);
   }
 
-  /** Handles a failure that no outgoing edge passes on. */
+  /**
+   * Ends the propagation of a failure that no outgoing edge passes on: fails the surrounding iteration, or reaches the
+   * end of the run.
+   */
   private stopAt({ scope }: UnitState, damage: FailurePropagation): void {
     if (scope.around === undefined) this.reachEnd(damage);
     else this.failIteration(scope, scope.around, damage);
   }
 
-  /** Fails an iteration. Edges out of the loop whose source has failed break now. */
+  /** Fails an iteration of a loop. Edges out of the loop whose source node has failed break now. */
   private failIteration(scope: IterationScope, around: UnitState, damage: FailurePropagation): void {
     scope.doom ??= damage;
     for (const edge of around.unit.outgoing) {
@@ -150,7 +167,7 @@ export class EdgePropagation {
     if (!leadsOut(around, damage)) this.stopAt(around, damage);
   }
 
-  /** Breaks an edge that leads out of loops, once all of these loops have failed. */
+  /** Breaks an edge that leads out of one or more loops, once the iterations of all these loops have failed. */
   private breakOutside(run: UnitState, edge: UnitEdge, damage: FailurePropagation): void {
     let { scope } = run;
     while (scope.region !== edge.region) {
@@ -194,7 +211,7 @@ export class EdgePropagation {
     for (const damage of this.ends.splice(0)) this.listener.onUnhandled(damage);
   }
 
-  /** Decides whether a pending unit may run, must wait, or is skipped. */
+  /** Evaluates the `join` of a pending unit: the unit may run, must wait, or is skipped. */
   private evaluateJoin(run: UnitState, damage: FailurePropagation | undefined): void {
     const reason = skipReason(run);
     if (reason) {
@@ -222,7 +239,7 @@ export class EdgePropagation {
   private propagateFailureTo(run: UnitState, damage: FailurePropagation): void {
     if (run.outcome === 'skipped' && run.damage?.isUnhandled) this.reachEnd(damage);
     else if (run.outcome === 'skipped' || run.unit.needed !== undefined) damage.isAbsorbed = true;
-    // Only in a hand-made log: the unit began before its predecessors had ended.
+    // This happens only in a hand-made log: the unit began before its predecessors had ended.
     else this.breakOutgoing(run, damage);
   }
 
@@ -234,8 +251,8 @@ export class EdgePropagation {
 }
 
 /**
- * Returns the reason to skip a unit. Skipping waits until the reason can no longer change, so that it does not depend
- * on the order of events.
+ * Returns the reason to skip a unit; `undefined` as long as the unit may run or the reason may still change. So the
+ * result does not depend on the order of events.
  */
 function skipReason({ unit, undecided, live, broken }: UnitState): SkipReason | undefined {
   const { needed, incoming } = unit;
@@ -251,7 +268,7 @@ function isReady({ unit, undecided, live }: UnitState): boolean {
   return incoming.length === 0 || (needed === undefined ? undecided === 0 : live >= needed);
 }
 
-/** True if a failure in a loop breaks an edge out of it. */
+/** True if a failure in a loop breaks an edge that leads out of the loop. */
 function leadsOut({ unit, inner }: UnitState, damage: FailurePropagation): boolean {
   return unit.outgoing.some((edge) => {
     const source = inner?.latestOf(edge.from);
@@ -259,7 +276,7 @@ function leadsOut({ unit, inner }: UnitState, damage: FailurePropagation): boole
   });
 }
 
-/** Marks the iterations that an edge out of loops leaves: it handles a failure and ends them. */
+/** Marks the iterations that an edge leaves, because the edge handles a failure and ends them. */
 function leaveBy(edge: UnitEdge, from: IterationScope): void {
   for (let scope: IterationScope | undefined = from; scope && scope.region !== edge.region; scope = scope.around?.scope)
     scope.isLeft = true;
@@ -288,16 +305,19 @@ function isEdgeTaken(
 
 type ChoosingOutcome = 'completed' | 'failed';
 
-/** Edges out of a loop that depend on how one instance of its last iteration ended. */
+/** Edges that lead out of a loop from one node, and depend on the outcome of that node in the last iteration. */
 export interface LeavingChoice {
   readonly node: NodeInstance;
   readonly outcome: ChoosingOutcome;
   readonly edges: readonly GraphEdge[];
-  /** Edges that were taken when the instance failed. There is nothing left to choose then. */
+  /** Taken edges, if they were already decided when the instance failed; then no decision is left. */
   readonly taken?: readonly number[];
 }
 
-/** Returns the edges that may be taken when a node ends with this outcome; `undefined` if none has a condition. */
+/**
+ * Returns the outgoing edges to decide when an instance ends with this outcome; `undefined` if none of its node's edges
+ * needs a decision, or the instance is an entry of a list.
+ */
 export function listEdgeChoices(
   graph: WorkflowGraph,
   node: NodeInstance,
@@ -306,14 +326,15 @@ export function listEdgeChoices(
   const unit = graph.regions.findUnit(node.id);
   const hasChoice = unit !== undefined && node.list === undefined && graph.hasChoice(node.id);
   if (!hasChoice) return undefined;
-  // Edges that handle a failure are taken at once, even out of a loop. All others leave a loop at its end.
+  // Edges that handle a failure are taken at once, even out of a loop. All other edges out of a loop are decided at its
+  // end.
   const edges = outcome === 'failed' ? [...unit.outgoing, ...unit.leaving] : unit.outgoing;
   return edges.filter((edge) => isFor(edge, outcome));
 }
 
 /**
- * Returns the choices to make at the end of a loop.
- * @param fails true if the loop fails itself, which is a failure of its last node
+ * Returns the edges to decide at the end of a loop, by source node.
+ * @param fails true if the loop itself fails, which counts as a failure of its last node
  */
 export function listLeavingChoices(graph: WorkflowGraph, run: UnitState, fails: boolean): LeavingChoice[] {
   const { inner, unit, loop } = run;

@@ -7,44 +7,56 @@ import { Heap, NodeClock, type Timer } from './timers.js';
 /** Final outcome of a run. */
 export type EndingOutcome = 'completed' | 'failed' | 'canceled';
 
-/** `input-required`: the run waits for an answer; `parked`: the run waits for a time that is not near. */
+/**
+ * Outcome of a run or of a turn. `input-required`: the run waits for an answer; `parked`: the run waits for a time that
+ * is not near. In both cases its process releases the run.
+ */
 export type RunOutcome = EndingOutcome | 'input-required' | 'parked';
 
-/** A decision that an expression or the engine makes. It is recorded as an event before the run continues. */
+/**
+ * A decision that an expression or the engine makes. `RunDecisions` makes it; its events are recorded before the run
+ * continues.
+ */
 export type Decision =
-  /** List of a started node with `each`: `each.started`, or its failure. */
+  /** Evaluation of the list of a started node with `each`: `each.started`, or the node's failure. */
   | { kind: 'items'; node: NodeInstance }
-  /** End of a node whose list is done: its completion or failure. */
+  /** End of a node whose list entries have ended: completion or failure of the node. */
   | { kind: 'list'; node: NodeInstance }
-  /** Execution of a started `set` or `wait` node by the engine. */
+  /** Execution of a started `set` or `wait` node, by the engine. */
   | { kind: 'own'; node: NodeInstance }
-  /** Next step of a loop whose newest iteration is over: `loop.next`, or `loop.ended` (always if `failed`). */
+  /**
+   * Next step of a loop whose newest iteration is over: `loop.next` or `loop.ended`; always `loop.ended` if `failed`.
+   */
   | { kind: 'loop'; loop: LoopRun; failed: boolean }
-  /** Outcome of the run, which the `onExit` nodes need: `run.ending`. */
+  /** Decision on the outcome of the run, which the `onExit` nodes need: `run.ending`. */
   | { kind: 'ending'; outcome: EndingOutcome };
 
-/** Skipped instances that are not reported yet. */
+/** Skipped instances, with one reason, for which `node.skipped` is not recorded yet. */
 export interface Skips {
   because: SkipReason;
   instances: string[];
 }
 
-/** Next steps of a run, in the order of the members; lists are in the order of the definition. */
+/**
+ * Next steps of a run, as `planNext` returns them. Members are in the order of their execution, but `stop` is executed
+ * last unless the run fails. Lists are in the order of the definition.
+ */
 export interface Plan {
-  /** Nodes to cancel now, because their results are not needed anymore. */
+  /** Nodes to cancel now, because their results are no longer needed. */
   stop: NodeInstance[];
-  /** Skipped instances to report: `node.skipped`. */
+  /** Skipped instances to record with `node.skipped`. */
   report: Skips[];
+  /** Decisions to make. */
   decide: Decision[];
   /** Waiting nodes that the newest Message to the run answers. */
   answer: NodeInstance[];
-  /** Due timers, except those that start a node. */
+  /** Due timers, except those after which a node starts. */
   fire: Timer[];
-  /** Nodes to start now, for the first time or again. */
+  /** Nodes to start now, for the first time or as a retry. */
   start: NodeInstance[];
-  /** Present if nothing is running and none of the steps above is left. */
+  /** Outcome of the turn or the run; absent while a node is running or any step above is left. */
   outcome?: RunOutcome;
-  /** Time of the next plan without an event, in milliseconds of the epoch. */
+  /** Time at which the run must be planned again even without an event, in milliseconds of the epoch. */
   wakeAt?: number;
 }
 
@@ -56,7 +68,10 @@ export function isOwn({ type }: Pick<NodeInstance, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
-/** True if the attempt of a node is under way: the node runs, and waits neither for a time nor for its list. */
+/**
+ * True if an attempt of a node is under way: the node is `running`, and waits neither for a time nor for the entries of
+ * its list.
+ */
 function isUnderWay({ status, waitsFor, each }: NodeInstance): boolean {
   return status === 'running' && waitsFor === undefined && each === undefined;
 }
@@ -66,8 +81,8 @@ function isEndedEntry(entry: NodeInstance): entry is NodeInstance & { status: 'c
 }
 
 /**
- * Tracks the instances of a run by state. A change costs what changes, a query what it returns; lists are in the order
- * of the definition.
+ * Tracks the instances of a run by state (status, ready, not needed, skipped). The cost of a change is proportional to
+ * what changes; the cost of a query to its result. Lists are in the order of the definition.
  */
 export class NodeSets {
   readonly byStatus: Readonly<Record<NodeStatus, Set<NodeInstance>>> = {
@@ -81,18 +96,18 @@ export class NodeSets {
   };
   /** Running instances, except those that wait for a time or for the entries of a list. */
   readonly busy = new Set<NodeInstance>();
-  /** Active instances whose results are not needed anymore. */
+  /** Active instances whose results are no longer needed. */
   readonly withdrawn = new Set<NodeInstance>();
   private readonly startable: Heap<NodeInstance>;
-  /** The startable instances as last listed, in order; absent if one was added since. */
+  /** The startable instances as last listed, in order; absent if an instance was added since. */
   private inOrder: readonly NodeInstance[] | undefined;
   private readonly unannounced = new Set<NodeInstance>();
   private readonly unreported = new Map<SkipReason, Set<string>>();
   private readonly before: (one: NodeInstance, other: NodeInstance) => boolean;
 
   /**
-   * @param place position of a node in the definition, by its id
-   * @param reports true if skips are reported
+   * @param place returns the position of a node in the definition, by node id
+   * @param reports true if skips are recorded in the log
    */
   constructor(
     place: (id: string) => number,
@@ -102,18 +117,22 @@ export class NodeSets {
     this.startable = new Heap(this.before);
   }
 
-  /** Returns pending instances that may start now. A list of all is sorted once for all calls until one is added. */
+  /**
+   * Returns pending instances that may start now. The complete list is sorted once, and reused until an instance is
+   * added.
+   */
   listStartable(most = Infinity): readonly NodeInstance[] {
     if (most < this.startable.size) return [...this.startable.iterateInOrder().take(Math.max(most, 0))];
     this.inOrder = this.inOrder?.filter((node) => this.startable.has(node)) ?? [...this.startable.iterateInOrder()];
     return this.inOrder;
   }
 
+  /** Running instances for which no Message to their agent is recorded yet. */
   get unsent(): NodeInstance[] {
     return this.sortByPlace(this.unannounced);
   }
 
-  /** Running or waiting instances, except those that only wait for the entries of a list. */
+  /** Running or waiting instances, except those that only wait for the entries of their list. */
   get active(): NodeInstance[] {
     const { running, 'input-required': waiting } = this.byStatus;
     return this.sortByPlace([...running, ...waiting].filter(({ each }) => each === undefined));
@@ -123,12 +142,12 @@ export class NodeSets {
     return [...nodes].sort((one, other) => (this.before(one, other) ? -1 : 1));
   }
 
-  /** Skipped instances that are not reported yet, by reason. */
+  /** Skipped instances for which `node.skipped` is not recorded yet, by reason. */
   get skips(): Skips[] {
     return [...this.unreported].map(([because, instances]) => ({ because, instances: [...instances] }));
   }
 
-  /** Changes the status of an instance. Set its `messageId` and `waitsFor` first. */
+  /** Changes the status of an instance. Set its `messageId` and `waitsFor` before the call. */
   setStatus(node: NodeInstance, status: NodeStatus): void {
     this.byStatus[node.status].delete(node);
     this.busy.delete(node);
@@ -150,7 +169,7 @@ export class NodeSets {
     this.inOrder = undefined;
   }
 
-  /** Makes an instance wait again. */
+  /** Marks a pending instance as not ready. */
   unmarkStartable(node: NodeInstance): void {
     this.startable.delete(node);
   }
@@ -171,7 +190,7 @@ export class NodeSets {
   }
 }
 
-/** Compares instances by the position of their nodes, then by iteration and index. */
+/** Compares instances by the position of their nodes, then by iteration, then by list index. */
 function compareInstances(one: NodeInstance, other: NodeInstance, place: (id: string) => number): number {
   if (one.id !== other.id) return place(one.id) - place(other.id);
   const [left, right] = [orderOf(one), orderOf(other)];
@@ -183,22 +202,25 @@ function orderOf({ path, index }: NodeInstance): readonly number[] {
   return index === undefined ? path : [...path, index];
 }
 
-/** Number of entries of a list at work at once, unless its definition sets another. */
+/** Default of `each.concurrency`: maximum number of entries of a list that run at once. */
 const CONCURRENCY = 5;
 
-/** Listener for the nodes that iterate over lists. */
+/** Receives the progress of nodes that process a list. */
 export interface ListListener {
-  /** Called when all started entries have ended and no other starts: the node can end. */
+  /** Called when all started entries have ended and no further entry starts: the node can end. */
   onListOver(list: NodeInstance): void;
-  /** Called for an entry under way that is no longer needed. */
+  /** Called for a running or waiting entry that is no longer needed. */
   onEntryWithdrawn(entry: NodeInstance): void;
-  /** Called when nothing of a withdrawn list is under way any more. */
+  /** Called when no entry of a withdrawn list is running or waiting any more. */
   onListCanceled(list: NodeInstance): void;
 }
 
-/** Entries of lists. The instance of an entry is created when its turn comes. */
+/**
+ * Starts the entries of lists (`each`), up to `each.concurrency` at once. The instance of an entry is created when the
+ * entry starts.
+ */
 export class Lists {
-  /** Lists of which no other entry starts, each with the number of its skipped entries. */
+  /** Lists of which no further entry starts, each with the number of its skipped entries. */
   private readonly closed = new Map<NodeInstance, number>();
   private readonly withdrawn = new Set<NodeInstance>();
 
@@ -236,7 +258,9 @@ export class Lists {
     this.advanceList(list);
   }
 
-  /** Drops the items and the entries' Artifacts once the node has ended: its own result has them. */
+  /**
+   * Drops the items and the Artifacts of the entries once the node has ended: the node's own Artifact has the results.
+   */
   finishList(list: NodeInstance): void {
     this.closed.delete(list);
     this.withdrawn.delete(list);
@@ -244,7 +268,7 @@ export class Lists {
     for (const entry of list.each?.runs ?? []) entry.artifacts = [];
   }
 
-  /** Starts no further entries, and withdraws those under way. */
+  /** Starts no further entries, and withdraws those that are running or waiting. */
   private closeList(list: NodeInstance): void {
     if (this.closed.has(list)) return;
     let skipped = 0;
@@ -279,8 +303,9 @@ export class Lists {
 }
 
 /**
- * Progress of a run: the nodes that are ready, running and waiting, the pending decisions, and the timers.
- * - `Progress` updates it while the log is folded.
+ * Progress of a run: the ready, running and waiting nodes, the pending decisions, and the timers. `planNext` reads the
+ * next steps from it.
+ * - `RunProgress` updates it while the log is folded.
  * - The cost of a read is proportional to its result.
  * - Lists are in the order of the definition.
  */
@@ -289,13 +314,13 @@ export class Frontier {
   ending?: EndingOutcome;
   /** True if the run's deadline has passed. */
   isExpired = false;
-  /** True if needed nodes were canceled, which only a cancel of the run does. */
+  /** True if nodes were canceled although their results were needed, which only a cancel of the run does. */
   isCancelBegun = false;
   readonly sets: NodeSets;
   readonly clock: NodeClock;
-  /** Failures that no edge handled before they reached an end of the run. */
+  /** Failures that reached the end of the run without an edge that handled them. */
   readonly unhandled = new Set<FailurePropagation>();
-  /** Pending decisions, each with its kind. */
+  /** Nodes and loops with a pending decision, each with the kind of the decision. */
   readonly open = new Map<NodeInstance | UnitState, 'items' | 'list' | 'own' | 'loop'>();
 
   constructor(private readonly graph: WorkflowGraph) {
@@ -303,7 +328,7 @@ export class Frontier {
     this.clock = new NodeClock((id) => graph.node(id));
   }
 
-  /** Pending nodes that may start. */
+  /** Pending nodes that may start now. */
   get ready(): readonly NodeInstance[] {
     return this.sets.listStartable();
   }
@@ -321,7 +346,7 @@ export class Frontier {
     return this.sets.sortByPlace(this.sets.byStatus.running);
   }
 
-  /** Running nodes without a recorded Message to their agent. */
+  /** Running nodes for which no Message to their agent is recorded yet. */
   get undispatchedNodes(): NodeInstance[] {
     return this.sets.unsent;
   }
@@ -331,12 +356,12 @@ export class Frontier {
     return this.sets.sortByPlace(this.sets.byStatus['input-required']);
   }
 
-  /** Running and waiting nodes; for a list, its entries instead of the node itself. */
+  /** Running and waiting nodes. A node that processes a list is represented by its entries. */
   get active(): NodeInstance[] {
     return this.sets.active;
   }
 
-  /** Nodes to cancel: they are under way and no longer needed. */
+  /** Nodes to cancel: they are running or waiting, and no longer needed. */
   get nodesToCancel(): NodeInstance[] {
     return this.isFailingFast ? this.active : this.sets.sortByPlace(this.sets.withdrawn);
   }
@@ -350,7 +375,7 @@ export class Frontier {
     });
   }
 
-  /** Skips that are not recorded yet. */
+  /** Skipped instances for which `node.skipped` is not recorded yet. */
   get unreportedSkips(): Skips[] {
     return this.sets.skips;
   }
@@ -359,7 +384,7 @@ export class Frontier {
     return this.clock.timers;
   }
 
-  /** True if any node is at work, which leads to another event of the run. */
+  /** True if an attempt of any node is under way, so that another event of the run will follow. */
   get isBusy(): boolean {
     return this.sets.busy.size > 0;
   }

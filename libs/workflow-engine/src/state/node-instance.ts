@@ -14,10 +14,10 @@ import type { FailureKind, Loop, WorkflowFailure, WorkflowNode } from '#libs/wor
 /** Reason for the end of a loop: its `exit_when` held, it reached its `max_iterations`, or an iteration failed. */
 export type LoopReason = 'exit_when' | 'max' | 'failure';
 
-/** Execution of a loop, from its first iteration to its last. */
+/** State of a loop's execution, from its first iteration to its last. */
 export interface LoopRun {
   readonly loop: Loop;
-  /** Iterations of the enclosing loops, outermost first. */
+  /** Numbers of the current iterations of the enclosing loops, outermost first. */
   readonly path: readonly number[];
   /** Number of the newest iteration, from 1; 0 until the loop is reached. */
   iteration: number;
@@ -30,89 +30,98 @@ export type NodeStatus = 'pending' | 'running' | 'input-required' | 'completed' 
 export type RunStatus = 'running' | 'input-required' | 'completed' | 'failed' | 'canceled';
 
 /**
- * Reason why a node is skipped: no edge to it was taken (`off`), a node that it needs has failed (`broken`), too few of
- * its edges can still be taken (`out-of-reach`), the run has failed (`failure`), or its result is not needed anymore
- * (`canceled`).
+ * Reason why a node is skipped:
+ * - `off`: no edge to the node was taken.
+ * - `broken`: a node that it needs has failed.
+ * - `out-of-reach`: too few of its edges can still be taken.
+ * - `failure`: the run has failed.
+ * - `canceled`: its result is no longer needed.
  */
 export type SkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
 
-/** State of an instance of a node: the only one, that of an iteration, or that of an entry of a list. */
+/**
+ * State of an instance of a node. A node has one instance, or one for each iteration of its loop and each entry of its
+ * list.
+ */
 export interface NodeInstance {
   readonly id: string;
   readonly type: string;
   /** Name of the instance: the id with its iterations and its index in a list, for example `draft@2` or `tr[17]`. */
   readonly instance: string;
-  /** Iterations of the surrounding loops, outermost first, counted from 1. */
+  /** Numbers of the iterations of the surrounding loops, outermost first, each from 1. */
   readonly path: readonly number[];
   /** Index of an entry in its list, from 0. */
   readonly index?: number;
-  /** Instance that processes the list of this entry. */
+  /** For an entry of a list: the instance that processes the list. */
   readonly list?: NodeInstance;
-  /** Progress of a node that processes a list. The node itself is never sent a Message. */
+  /** Progress of the list, for a node that processes one. That node itself is never sent a Message; its entries are. */
   readonly each?: EachRun;
-  /** Set by `Frontier`. */
+  /** Set by `NodeSets.setStatus` alone. */
   readonly status: NodeStatus;
-  /** Number of starts; 0 while the node is pending. */
+  /** Number of starts, retries included; 0 while the node is pending. */
   attempts: number;
   /** URL of the agent that was called. */
   agentUrl?: string;
-  /** Task and context of the child, as far as the log names them. */
+  /** Task and context of the agent that was called, as far as the log names them. */
   taskId?: string;
   contextId?: string;
-  /** Message that was sent last in this attempt. */
+  /** Id of the Message that was sent last in this attempt. */
   messageId?: string;
-  /** Time at which it was sent, or at which its Task resumed without a Message (ISO 8601). */
+  /** Time at which that Message was sent, or at which its Task resumed without a Message (ISO 8601). */
   sentAt?: string;
-  /** Number of times that its Task has moved on without a Message since the last one. */
+  /** Number of times that the agent's Task has resumed without a Message since the last Message. */
   resumes?: number;
-  /** Message of the run that the last one forwarded as an answer to the child's question. */
+  /** Message to the run that was forwarded to the agent as the answer to its question. */
   answer?: Message;
-  /** The answered question; it stays open if the child rejects the answer. */
+  /**
+   * The question that the last Message answered. It becomes the open question again if the agent rejects the answer.
+   */
   answered?: { question: Part[]; wantsAuth: boolean };
   artifacts: Artifact[];
   error?: string;
-  /** Failure of the last failed attempt, if the log has more than a text. */
+  /** Failure of the last failed attempt; absent in old logs, which have only a text. */
   failure?: WorkflowFailure;
-  /** Question of the child while the node is `input-required`. */
+  /** Question of the agent, while the node is `input-required`. */
   question?: Part[];
   /** Time of the question (ISO 8601). */
   askedAt?: string;
   /**
-   * Time since which the run itself asks the question, so that a caller can answer it: when nothing else of the run can
-   * continue (ISO 8601).
+   * Time since which the run itself asks the question, so that a caller can answer it (ISO 8601). A run asks when none
+   * of its nodes can continue.
    */
   openSince?: string;
-  /** Form of the answer. */
+  /** Form that the answer must fit. */
   asks?: FormQuestion;
-  /** Why the agent rejected the last answer; the question stays open. */
+  /** Violations for which the agent rejected the last answer. The question stays open. */
   refused?: FieldViolation[];
-  /** True if the run has asked the question. */
+  /** True if the run has asked the question (`input.required` is recorded). */
   isAsked?: boolean;
-  /** True if the child asks for authentication instead of input. */
+  /** True if the agent asks for authentication instead of input. */
   wantsAuth?: boolean;
-  /** Reason and end of an idle wait of a `running` node. */
+  /** Reason and end (ISO 8601) of the time for which a `running` node only waits. */
   waitsFor?: { state: 'timer' | 'retry'; until: string };
-  /** Taken edges as indexes in `edges`, of the outgoing edges that had to be decided. */
+  /** Indexes in `edges` of the taken edges, among the outgoing edges that had to be decided. */
   taken?: readonly number[];
-  /** True if its result is its `fallback`. */
+  /** True if the result of the node is its `fallback`. */
   fallback?: boolean;
-  /** Run from which the result was reused. */
+  /** Id of the run from which the result was reused. */
   origin?: string;
-  /** Reason why it is `skipped`. */
+  /** Reason why the node is `skipped`. */
   because?: SkipReason;
-  /** Outcome of the cancel of its child. */
+  /** Outcome of the cancel of the agent's Task. */
   cancelOutcome?: CallCancelOutcome;
-  /** ISO 8601. */
+  /** Start of the last attempt (ISO 8601). */
   startedAt?: string;
+  /** End of the node (ISO 8601). */
   finishedAt?: string;
 }
 
-/** True if a node may have several such instances: in a loop, or for the entries of a list. */
+/** True if a node may have several instances like this one: in a loop, or for the entries of a list. */
 export function isRepeated({ path, list }: NodeInstance): boolean {
   return path.length > 0 || list !== undefined;
 }
 
-/** Progress of a node with the list that it processes. */
+/** Progress of a node that processes a list. */
 export interface EachRun {
   /** The list; absent before `each.started` and after the node has ended. */
   items?: readonly JsonValue[];
@@ -120,7 +129,7 @@ export interface EachRun {
   total: number;
   /** Instances of the entries that were reached, by index. */
   readonly runs: NodeInstance[];
-  /** Number of entries by outcome. */
+  /** Number of entries that have completed. `failed` and `canceled` count the entries with those outcomes. */
   completed: number;
   failed: number;
   canceled: number;
@@ -128,16 +137,18 @@ export interface EachRun {
   firstFailed?: NodeInstance;
 }
 
-/** The first unhandled failure of a run; `node` is absent if no node caused it. */
+/** The first unhandled failure of a run. `node` is absent if no node caused the failure. */
 export interface RunError {
-  /** Kind of the failure; absent in logs from before failures had kinds, and if the run was ended from outside. */
+  /**
+   * Kind of the failure. It is absent in logs from before failures had kinds, and if the run was ended from outside.
+   */
   kind?: FailureKind;
   node?: string;
   instance?: string;
   message: string;
 }
 
-/** Outcome for a child when its run was canceled. */
+/** Outcome of the cancel of a child (the Task of a node) when its run was canceled. */
 export interface CanceledChild {
   node: string;
   /** Name of the instance, if it is not the node's id. */
@@ -147,27 +158,30 @@ export interface CanceledChild {
   outcome: CallCancelOutcome;
 }
 
-/** Returns the name of an instance: the node's id, the iterations of the enclosing loops, and the index in a list. */
+/**
+ * Returns the name of an instance: the node's id, the iterations of the enclosing loops, and the index in a list, for
+ * example `draft@2` or `tr[17]`.
+ */
 export function formatInstanceName(id: string, path: readonly number[], index?: number): string {
   const iterations = path.map((iteration) => `@${iteration}`).join('');
   return `${id}${iterations}${index === undefined ? '' : `[${index}]`}`;
 }
 
-/** Returns the node's id from the name of an instance, which need not exist yet. */
+/** Returns the node id in the name of an instance, which need not exist yet. */
 export function readNodeId(instance: string): string {
   return textBefore(instance, '@[');
 }
 
-/** Instances of a run's nodes. */
+/** All instances of a run's nodes, by name and by node. */
 export class Instances {
   /** Newest instance of each node, by id; entries of lists are not included. */
   readonly nodes = new Map<string, NodeInstance>();
   readonly byName = new Map<string, NodeInstance>();
 
-  /** @param made called with each new instance */
+  /** @param made called with each instance after its creation */
   constructor(private readonly made: (node: NodeInstance) => void) {}
 
-  /** Returns the instance of a node in these iterations. Creates it, pending, if there is none. */
+  /** Returns the instance of a node in the iterations `path`. Creates it with the status `pending` if there is none. */
   ensureInstance(node: WorkflowNode, path: readonly number[]): NodeInstance {
     const known = this.byName.get(formatInstanceName(node.id, path));
     if (known) return known;

@@ -9,12 +9,13 @@ import type { RunState } from './run-state.js';
 import { runParked } from './run-steps.js';
 import type { Timer } from './timers.js';
 
-/** Longest wait that does not end the turn, in milliseconds. */
+/** Longest wait during which the run stays in its process, in milliseconds. A longer wait ends the turn (`parked`). */
 const SHORT_WAIT = 30_000;
 
 /**
- * Plans the next steps of a run. After an unhandled failure nothing starts and running nodes stop, unless the workflow
- * says `continue`. Pure; it reads only folded state and costs what it returns.
+ * Plans the next steps of a run. After an unhandled failure no node starts and running nodes are canceled, unless the
+ * workflow has `onFailure: "continue"`. The function is pure: it reads only folded state. Its cost is proportional to
+ * the plan.
  * @param now in milliseconds of the epoch
  */
 export function planNext(state: RunState, now: number): Plan {
@@ -36,7 +37,10 @@ export function planNext(state: RunState, now: number): Plan {
   return planOutcome(plan, frontier.isFailing ? 'failed' : 'completed', state);
 }
 
-/** Plans the `onExit` nodes after the outcome is known, within their time limit. They cannot ask questions. */
+/**
+ * Plans the `onExit` nodes after the outcome of the run is known, within their time limit. A question of such a node is
+ * due at once, so that the node fails.
+ */
 function planEnding(frontier: Frontier, now: number): Plan {
   const isOver = frontier.timers.listDue(now).some(({ kind }) => kind === 'exit');
   const report = frontier.unreportedSkips;
@@ -60,12 +64,16 @@ function planDueWork(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fi
   };
 }
 
-/** Timers after which a node starts, and timers after which a run continues without an answer. */
+/** Timers after which a node starts. */
 const STARTS: ReadonlySet<Timer['kind']> = new Set(['retry', 'loop']);
+/** Timers after which a run continues without an answer. */
 const GOES_ON: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
 const NOTHING = { decide: [], answer: [], fire: [], start: [] };
 
-/** Sets the outcome once nothing is left to do; `onExit` nodes run before a final outcome. */
+/**
+ * Sets the outcome of a plan that has nothing else left to do. If the workflow has `onExit` nodes, a final outcome
+ * becomes the decision `ending` first.
+ */
 function planOutcome(plan: Plan, outcome: RunOutcome | undefined, state?: RunState): Plan {
   const { stop, report, decide, fire, start } = plan;
   if ([stop, report, decide, fire, start].some((list) => list.length > 0) || outcome === undefined) return plan;
@@ -82,16 +90,18 @@ function findAnswered({ received, undelivered, frontier }: RunState): NodeInstan
 }
 
 /**
- * True if a cancel of the run has begun to stop its nodes. Such a run never completes: the cancel resumes even after a
- * crash, before it is requested again.
+ * True if a cancel of the run has begun to cancel its nodes. Such a run never completes: the cancel resumes after a
+ * crash, even before it is requested again.
  */
 export function isBeingCanceled({ frontier }: RunState): boolean {
   return frontier.isBeingCanceled;
 }
 
 /**
- * Counts the active nodes of one run for the work budget of the process: nodes whose agent was called and has not
- * answered. Nodes that ask, wait for a time, process a list, or have a parked run do not count.
+ * Counts the active nodes of one run against the limit that all runs of the process share. A node is active while its
+ * agent has been called and has not answered. Nodes that ask, wait for a time, process a list, or whose Task is a
+ * parked run do not count. `NodeRoom` (libs/executor) divides the limit among runs; `parallel` limits the nodes of a
+ * run by its definition (`Frontier.selectNodesToStart`).
  */
 export class RunRoom {
   /** Nodes whose Task is a parked run. */
@@ -102,7 +112,7 @@ export class RunRoom {
     private readonly sets: Pick<NodeSets, 'busy'>,
   ) {}
 
-  /** Returns the nodes that may start now, in their order. The others wait. */
+  /** Returns the nodes that may start now within the limit, in their order. The others have to wait. */
   admitNodes(nodes: readonly NodeInstance[]): NodeInstance[] {
     this.countBusyNodes();
     const calling = nodes.filter(isCalled).length;
@@ -110,7 +120,7 @@ export class RunRoom {
     return room === calling ? [...nodes] : nodes.filter((node) => !isCalled(node) || room-- > 0);
   }
 
-  /** Updates whether the Task of a node is a parked run. */
+  /** Notes whether the Task of a node is a parked run, from an event of that Task. */
   receiveReport(node: NodeInstance, response: StreamResponse): void {
     if (!('statusUpdate' in response)) return;
     const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;
@@ -129,7 +139,7 @@ export class RunRoom {
   }
 }
 
-/** Returns the account, root and level of a run's work, from the call chain that led to it. */
+/** Returns the account, the root run and the nesting level to which a run's work is charged, from its call chain. */
 export function runWorkPlace(
   chains: CallChains,
   { context, links }: Pick<ProcessStart, 'context' | 'links'>,
@@ -143,14 +153,14 @@ function isCalled(node: NodeInstance): boolean {
   return node.each === undefined && !isOwn(node);
 }
 
-/** Milliseconds of work after which a run yields to the event loop. */
+/** Maximum time for which a run works before it yields to the event loop, in milliseconds. */
 const LONGEST_STRETCH = 10;
 
-/** Yields to the event loop between pieces of work that may take long together. */
+/** Yields to the event loop between pieces of work that together may take long. */
 export class EventLoopYield {
   private since = performance.now();
 
-  /** @param evaluates true for a run with expressions: it also waits until its owed evaluation steps are available */
+  /** @param evaluates true for a run with expressions: it also waits for the evaluation steps that it owes */
   constructor(
     private readonly work: Pick<RunWork, 'steps' | 'nextTurn'>,
     private readonly evaluates: boolean,
@@ -162,7 +172,7 @@ export class EventLoopYield {
     return performance.now() - this.since >= LONGEST_STRETCH || (this.evaluates && this.work.steps.isOwing);
   }
 
-  /** Yields to the event loop. @throws the signal's reason if it is aborted during the wait */
+  /** Yields to the event loop. @throws the reason of the signal if it is aborted during the wait */
   async yieldTurn(): Promise<void> {
     await this.work.nextTurn(this.signal);
     if (this.evaluates) await this.work.steps.whenPaid(this.signal);
@@ -170,7 +180,7 @@ export class EventLoopYield {
   }
 }
 
-/** A step that only waits until the run may evaluate expressions. */
+/** A step of a run that yields no event: it only waits until the run may evaluate expressions again. */
 export class EvaluationTurn implements AsyncIterable<never> {
   constructor(
     private readonly steps: RunWork['steps'],

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** Steps of a run that its streams report. */
+/** Types of the events that the streams of a run report. */
 export const RUN_EVENT_TYPES = [
   'node.started',
   'a2a.sending',
@@ -55,21 +55,22 @@ const FORWARDED_STEPS = new Set([
 ]);
 
 /**
- * True for a step of a child that its run forwards, including the progress of agents that the child called as tools.
+ * True for a step of a child that its run forwards to its own log: model and tool steps, and the progress of agents
+ * that the child called as tools.
  */
 export function isForwardedStep({ type, payload }: RunEventNote): boolean {
   if (!isJsonObject(payload)) return false;
   return FORWARDED_STEPS.has(type) || (type === 'node.progress' && typeof payload['tool'] === 'string');
 }
 
-/** Metadata key of a run's Task with the workflow that it runs. */
+/** Metadata key of a run's Task: the workflow that it runs (`RunMetadata`). */
 export const RUN_KEY = 'parley/run';
 
-/** Metadata of a run's Task. */
+/** Metadata of a run's Task, under `RUN_KEY`. */
 export interface RunMetadata {
   workflow: string;
   revision: string;
-  /** Inputs of the run; absent: they are read from its first Message. */
+  /** Inputs of the run; if absent, they are read from its first Message. */
   inputs?: JsonObject;
 }
 
@@ -77,24 +78,24 @@ export function runMetadata(run: RunMetadata): JsonObject {
   return { [RUN_KEY]: { ...run } as unknown as JsonObject };
 }
 
-/** Reads the metadata of a run, as far as they exist. */
+/** Reads the metadata of a run's Task; empty without them. */
 export function readRunMetadata(metadata: JsonObject | undefined): Partial<RunMetadata> {
   const run = metadata?.[RUN_KEY];
   return isJsonObject(run) ? (run as Partial<RunMetadata>) : {};
 }
 
-/** Metadata key of the request for a rerun: it names the original run, and what to run again. */
+/** Metadata key of a request for a rerun: the original run, and what to run again (`RerunRequest`). */
 export const RERUN_KEY = 'parley/rerun';
 
-/** Request for a rerun. */
+/** Request for a rerun, under `RERUN_KEY`. */
 export interface RerunRequest {
   /** Id of the original run. */
   origin: string;
-  /** Instances to run again, with everything after them. */
+  /** Names of the instances to run again, with all nodes after them. */
   from?: string[];
-  /** True to run the failed instances again, with everything after them. */
+  /** True to run the failed instances again, with all nodes after them. */
   failed?: boolean;
-  /** True to run everything again. */
+  /** True to run all nodes again and reuse no result. */
   all?: boolean;
 }
 
@@ -102,7 +103,10 @@ export function rerunMetadata(request: RerunRequest): JsonObject {
   return { [RERUN_KEY]: { ...request } };
 }
 
-/** Reads the request for a rerun from metadata; `undefined` if there is none, or it is malformed. */
+/**
+ * Reads the request for a rerun from the metadata of a Message or Task; `undefined` if they have none, or it names no
+ * original run.
+ */
 export function readRerunRequest(metadata: JsonObject | undefined): RerunRequest | undefined {
   const rerun = metadata?.[RERUN_KEY];
   if (!isJsonObject(rerun) || typeof rerun['origin'] !== 'string') return undefined;

@@ -29,11 +29,18 @@ export interface LoopEnd {
   failure?: WorkflowFailure;
 }
 
-/** Milliseconds for all `onExit` nodes together, and after a cancel. */
+/** Time limit of all `onExit` nodes together, in milliseconds. */
 const EXIT_TIME = 300_000;
+/** Time limit of all `onExit` nodes together in a canceled run, in milliseconds. */
 const EXIT_TIME_CANCELED = 10_000;
 
-/** Applies the events of a run to its nodes and propagates the effects. The state follows from the log alone. */
+/**
+ * Applies the steps of a run to its nodes, and propagates the effects. Which class does what while a log is folded:
+ * - `RunState` reads the events of the log.
+ * - `RunProgress` applies their steps.
+ * - `EdgePropagation` resolves edges; `ScopeTree` holds the iterations.
+ * - `Frontier` tracks what is ready, running, waiting and due; `planNext` reads it.
+ */
 export class RunProgress {
   readonly frontier: Frontier;
   readonly instances: Instances;
@@ -42,7 +49,7 @@ export class RunProgress {
   private readonly lists: Lists;
   private readonly damages = new Map<NodeInstance, FailurePropagation>();
 
-  /** @param run receives the first unhandled failure */
+  /** @param run object whose `error` is set to the first unhandled failure */
   constructor(
     private readonly graph: WorkflowGraph,
     private readonly run: { error?: RunError },
@@ -67,7 +74,7 @@ export class RunProgress {
     this.settlement.beginScope(this.scopes.root);
   }
 
-  /** Starts the deadline of the run. */
+  /** Starts the timer of the run's deadline, if it has one. */
   acceptRun(at: string): void {
     const deadline = parseDuration(this.graph.definition.deadline);
     if (deadline !== undefined) this.frontier.timers.set('deadline', parseTimestamp(at) + deadline);
@@ -97,12 +104,12 @@ export class RunProgress {
     this.frontier.sets.setStatus(node, 'input-required');
   }
 
-  /** Starts the deadline of a question, once the run itself asks it. */
+  /** Starts the timer of a question's deadline, once the run itself asks the question. */
   openQuestion(node: NodeInstance): void {
     if (node.status === 'input-required') this.frontier.clock.startQuestionTimer(node);
   }
 
-  /** Makes a node wait until a time. */
+  /** Makes a node wait until a time: the end of a `wait` node, or the next retry. */
   waitUntil(node: NodeInstance, waitsFor: NonNullable<NodeInstance['waitsFor']>): void {
     this.resumeNode(node);
     node.waitsFor = waitsFor;
@@ -111,7 +118,10 @@ export class RunProgress {
     this.frontier.sets.setStatus(node, 'running');
   }
 
-  /** @param taken edges that are taken, if some had to be decided */
+  /**
+   * Completes a node.
+   * @param taken indexes of the taken edges, if some edges had to be decided
+   */
   completeNode(node: NodeInstance, taken?: readonly number[]): void {
     const unit = this.closeNode(node, 'completed', taken);
     if (unit) this.settlement.completeUnit(unit, taken && new Set(taken));
@@ -135,7 +145,7 @@ export class RunProgress {
     else this.settlement.resetUnit(unit);
   }
 
-  /** Starts the entries of a node's list. */
+  /** Starts the first entries of a node's list. */
   startItems(node: NodeInstance, items: readonly JsonValue[]): void {
     this.frontier.open.delete(node);
     this.lists.startList(node, items);
@@ -143,7 +153,7 @@ export class RunProgress {
 
   /**
    * Starts the next iteration of a loop.
-   * @param at its start (ISO 8601); absent: at once
+   * @param at time of the start (ISO 8601); absent: at once
    */
   startIteration(place: LoopAddress, iteration: number, at: string | undefined): void {
     const run = this.scopes.findLoop(place);
@@ -171,7 +181,7 @@ export class RunProgress {
     this.settlement.endLoop(run, taken && new Set(taken), damage);
   }
 
-  /** Removes skips that were reported. */
+  /** Notes that `node.skipped` is recorded for instances. */
   markReported(instances: readonly string[]): void {
     this.frontier.sets.markReported(instances);
   }
@@ -182,7 +192,7 @@ export class RunProgress {
     this.failRun({ error, isAbsorbed: false, isUnhandled: true });
   }
 
-  /** Starts the `onExit` nodes that apply to the outcome. */
+  /** Makes the `onExit` nodes that apply to the outcome ready, and skips the others. */
   beginEnding(outcome: EndingOutcome, at: string): void {
     this.frontier.ending = outcome;
     if (outcome === 'canceled') this.leaveOut('canceled', { at });
@@ -197,7 +207,7 @@ export class RunProgress {
     this.frontier.timers.set('exit', parseTimestamp(at) + (outcome === 'canceled' ? EXIT_TIME_CANCELED : EXIT_TIME));
   }
 
-  /** Ends all remaining nodes with the run: active ones are canceled, pending ones skipped. */
+  /** Ends all remaining nodes when the run ends: running and waiting nodes are canceled, pending nodes skipped. */
   settleRun(at: string | undefined): void {
     const { pending, running, 'input-required': waiting } = this.frontier.sets.byStatus;
     for (const node of [...running, ...waiting]) {
@@ -210,14 +220,17 @@ export class RunProgress {
     this.frontier.open.clear();
   }
 
-  /** Clears the previous result when a node starts or resumes. */
+  /** Clears the earlier failure and outcome of a node that starts or resumes. */
   private resumeNode(node: NodeInstance): void {
     this.forgetDamage(node);
     const unit = this.scopes.unitOfInstance(node);
     if (unit) this.settlement.resetUnit(unit);
   }
 
-  /** @returns the unit of the node, if its end affects others */
+  /**
+   * Ends a node.
+   * @returns the unit of the node, if its end affects other units
+   */
   private closeNode(
     node: NodeInstance,
     status: 'completed' | 'failed' | 'canceled',
@@ -272,7 +285,7 @@ export class RunProgress {
     this.frontier.sets.skipNode(node, because);
   }
 
-  /** Withdraws a running unit whose result is not needed anymore. */
+  /** Withdraws a running unit, because its result is no longer needed. */
   private withdrawUnit(run: UnitState): void {
     const { node, inner } = run;
     run.isWithdrawn = true;
@@ -304,7 +317,7 @@ export class RunProgress {
     if (unit) this.settlement.cancelUnit(unit);
   }
 
-  /** Records an unhandled failure of the run. */
+  /** Records an unhandled failure of the run. Unless the run continues, everything that has not started is skipped. */
   private failRun(damage: FailurePropagation): void {
     const { frontier, run } = this;
     frontier.unhandled.add(damage);
@@ -312,7 +325,7 @@ export class RunProgress {
     if (frontier.isFailingFast) this.leaveOut('failure', { damage });
   }
 
-  /** Skips everything that has not started, except `onExit` nodes. */
+  /** Skips all nodes and loops that have not started, except `onExit` nodes. */
   private leaveOut(because: SkipReason, { damage, at }: { damage?: FailurePropagation; at?: string }): void {
     const { sets } = this.frontier;
     for (const node of [...sets.byStatus.pending]) {
@@ -329,7 +342,10 @@ export class RunProgress {
     }
   }
 
-  /** Skips loops that were not reached: their results from an earlier surrounding iteration no longer count. */
+  /**
+   * Skips loops that were not reached. The results that they have from an earlier iteration of a surrounding loop no
+   * longer count.
+   */
   private leaveOutLoops(scope: IterationScope, because: SkipReason): void {
     for (const run of scope.units) {
       if (run.inner) this.leaveOutLoops(run.inner, because);
@@ -341,12 +357,12 @@ export class RunProgress {
   }
 }
 
-/** Returns the instance name for an error; empty if it is the node's only instance. */
+/** Returns the member `instance` of an error; no member if the node has only one instance. */
 export function instanceOf({ id, instance }: NodeInstance): { instance?: string } {
   return instance === id ? {} : { instance };
 }
 
-/** The state of a run as its log defines it; `RunState` folds it. */
+/** State of a run that follows from its log alone. `RunState` implements it. */
 export interface RunFacts {
   readonly definition: WorkflowDefinition;
   status: RunStatus;
@@ -360,8 +376,9 @@ export interface RunFacts {
   children?: CanceledChild[];
   /** Artifacts of the run, in the order of their recording. */
   readonly results: Artifact[];
-  /** Newest follow-up Message. */
+  /** Newest Message to the run after the first one. */
   received?: Message;
+  /** True if that Message has not been forwarded to a node yet. */
   undelivered: boolean;
   /** True if `workflow.failed` was emitted. */
   failureReported: boolean;

@@ -21,18 +21,17 @@ import type { WorkflowGraph } from '#libs/workflow-definition';
 import type { NodeInstance, NodeStatus } from './node-instance.js';
 import { questionDeadline } from './timers.js';
 
-/**
- * Message metadata key that names a node: the one that asks, or the one that the caller answers, by node id or instance
- * name.
- */
+/** Metadata key of a Message: the node that asks, or the node that the caller answers, by node id or instance name. */
 export const NODE_KEY = 'node';
 
 /** A node that asks a question. */
 type Asking = Pick<NodeInstance, 'id' | 'instance'>;
 
 /**
- * Returns the waiting nodes that a follow-up Message answers: the one that its metadata name, else those that the keys
- * of its data objects name, else the first. None if the metadata name a node that does not wait.
+ * Returns the waiting nodes that a follow-up Message answers. In order of precedence:
+ * - the node that the metadata of the Message name; none if that node does not wait,
+ * - the nodes that the keys of its data objects name,
+ * - the first waiting node.
  */
 export function answeredNodes<N extends Asking>(message: Message, waiting: readonly N[]): N[] {
   const name = message.metadata?.[NODE_KEY];
@@ -43,7 +42,10 @@ export function answeredNodes<N extends Asking>(message: Message, waiting: reado
   return byKey.length > 0 ? byKey : waiting.slice(0, 1);
 }
 
-/** Returns the part of a follow-up Message for one node: the value under its name, or the whole Message. */
+/**
+ * Returns the Parts of a follow-up Message that answer one node: the values under the node's name, or the whole
+ * Message.
+ */
 export function answerParts(message: Message, node: Asking): Part[] {
   const name = message.metadata?.[NODE_KEY];
   if (name === node.instance || name === node.id) return message.parts;
@@ -52,7 +54,7 @@ export function answerParts(message: Message, node: Asking): Part[] {
   return parts.length > 0 ? parts : message.parts;
 }
 
-/** Returns the instance of this name, else all waiting instances of the node with this id. */
+/** Returns the waiting instance of this name, else all waiting instances of the node with this id. */
 export function namedNode<N extends Asking>(waiting: readonly N[], name: JsonValue): N[] {
   const exact = waiting.filter(({ instance }) => instance === name);
   return exact.length > 0 ? exact : waiting.filter(({ id }) => id === name);
@@ -66,51 +68,49 @@ function partsUnder(message: Message, key: string): Part[] {
   });
 }
 
-/** Metadata key of a waiting status and of its Message: the questions of the nodes. */
+/** Metadata key of a waiting status, and of its Message: the questions of the nodes. */
 const WAITING_KEY = 'parley/waiting';
 
 /**
- * Metadata key beside it, if the status does not have all questions: the number of open questions and where they are
- * listed.
+ * Metadata key that is set if `parley/waiting` does not have all questions: the number of open questions, and where to
+ * list them.
  */
 const OPEN_KEY = 'parley/open-questions';
 
-/**
- * Limits of the questions in one status: their number, and their bytes as JSON. A run repeats its status with every
- * answer.
- */
+/** Maximum number of questions in one status. A run repeats its status with every answer. */
 const MOST_IN_STATUS = 10;
+/** Maximum number of bytes of the questions in one status, as JSON. */
 const MOST_STATUS_BYTES = 32 * 1024;
-/** Longest form as JSON, in characters. A longer form of a remote agent is left out. */
+/** Maximum number of characters of a form, as JSON. A longer form of a remote agent is left out. */
 const LONGEST_FORM = 64 * 1024;
-/** Valid label. PostgreSQL rejects NUL in a text. */
+/** Pattern of a valid assignee label. PostgreSQL rejects NUL in a text. */
 const LABEL = /^[^\0]{1,200}$/;
 
 /** A question of a node in the metadata of a status. */
 interface WaitingQuestion {
   node: string;
-  /** Name of the instance, which an answer refers to. */
+  /** Name of the instance. An answer refers to this name. */
   instance: string;
   text: string;
-  /** JSON Schema of the data that answers; absent: a text answers. */
+  /** JSON Schema of the answer's data; absent if a text answers the question. */
   form?: JsonObject;
-  /** Label of the people who are to answer. */
+  /** Label of the people who are to answer (the assignee). */
   assignee?: string;
-  /** Time until which an answer is possible (ISO 8601). */
+  /** Time until which an answer is accepted (ISO 8601). */
   deadline?: string;
-  /** Violations of the previous answer. */
+  /** Violations for which the previous answer was rejected. */
   violations?: FieldViolation[];
 }
 
-/** Returns the question of a waiting node: that of its agent, or a default text. */
+/** Returns the question of a waiting node as Parts: that of its agent, or a default text. */
 export function askedParts(node: NodeInstance): Part[] {
   const asked = node.question ?? [];
   return asked.length > 0 ? asked : [textPart(whatIsWaitedFor(node))];
 }
 
 /**
- * Returns the question as a text. A question without a text is shown as JSON, for example a tool call that a person is
- * to make.
+ * Returns the question of a waiting node as a text. A question without a text, for example a tool call to approve, is
+ * returned as JSON.
  */
 export function questionText(node: NodeInstance): string {
   const parts = askedParts(node);
@@ -122,7 +122,10 @@ function whatIsWaitedFor({ id, wantsAuth }: NodeInstance): string {
   return `Node "${id}" waits for ${wantsAuth ? 'authentication' : 'input'}`;
 }
 
-/** Returns a node's question as a Message of the run. @param more metadata for callers who only read the Task */
+/**
+ * Returns a node's question as a Message of the run.
+ * @param more metadata for callers who read only the Task
+ */
 export function askingMessage(reference: TaskReference, node: NodeInstance, more: JsonObject): Message {
   const name = { [NODE_KEY]: node.instance, ...more };
   const asks = asksOf(node);
@@ -133,11 +136,11 @@ export function askingMessage(reference: TaskReference, node: NodeInstance, more
 
 /**
  * Returns the metadata of a waiting status.
- * - A few questions are all listed.
- * - If there are many, only new ones are listed, as far as there is room, with the number of open questions and where
- *   to find all of them. So the log grows linearly with the questions.
- * @param runId of the run, whose waiting instances are listed
- * @param now time of the status, at which new questions open
+ * - All questions are listed if they fit (at most 10, and 32 KiB).
+ * - Otherwise only new questions are listed, as far as they fit, with the number of open questions and where to find
+ *   all of them. So the log grows linearly with the questions.
+ * @param runId id of the run; part of the address where its waiting instances are listed
+ * @param now time of the status, from which new questions are open
  */
 export function waitingMetadata(
   graph: WorkflowGraph,
@@ -154,7 +157,7 @@ export function waitingMetadata(
   };
 }
 
-/** Returns the first questions that fit into a status; at least one. */
+/** Returns as many questions as fit into a status, from the first on; at least one, if there are any. */
 function fittingQuestions(graph: WorkflowGraph, nodes: readonly NodeInstance[], now: string): JsonObject[] {
   const found: JsonObject[] = [];
   let bytes = 0;
@@ -167,7 +170,10 @@ function fittingQuestions(graph: WorkflowGraph, nodes: readonly NodeInstance[], 
   return found;
 }
 
-/** Returns a question for the inbox. @param now see `waitingMetadata` */
+/**
+ * Returns a node's question as the inbox stores it.
+ * @param now time from which a new question is open
+ */
 export function openQuestion(graph: WorkflowGraph, node: NodeInstance, now: string): TaskQuestion {
   const { instance: key, assignee, ...body } = waitingQuestion(graph, node, now);
   return {
@@ -178,7 +184,10 @@ export function openQuestion(graph: WorkflowGraph, node: NodeInstance, now: stri
   };
 }
 
-/** Returns the violations of an answer to a node, including Parts that the question does not ask for. */
+/**
+ * Validates an answer to the question of a node. Returns its violations, including Parts that the question does not ask
+ * for.
+ */
 export function answerFaults({ asks }: NodeInstance, parts: readonly Part[]): FieldViolation[] {
   if (!asks) return [];
   const form = InputSchema.ifValid(asks.form);
@@ -202,20 +211,21 @@ function waitingQuestion(graph: WorkflowGraph, node: NodeInstance, now: string):
   };
 }
 
-/** Returns the form of a question, with the violations of an answer that the agent rejected. */
+/** Returns the form of a node's question, with the violations of an answer that the agent rejected. */
 function asksOf({ asks, refused }: NodeInstance): FormQuestion | undefined {
   return refused ? { ...asks, violations: refused } : asks;
 }
 
-/** Returns the deadline of the node's own `onWait`, else that of the agent's question. */
+/** Returns the deadline of a question: that of the node's `onWait`, else that of the agent. */
 function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeInstance, now: string): string | undefined {
   const deadline = questionDeadline(graph.node(id), openSince ?? now);
   return deadline === undefined ? asks?.deadline : new Date(deadline).toISOString();
 }
 
 const OPEN: ReadonlySet<NodeStatus> = new Set(['pending', 'running', 'input-required']);
-/** Maximum number of questions in one text, and of characters in each. */
+/** Maximum number of questions in one text. */
 const MOST_QUESTIONS = 10;
+/** Maximum number of characters of each question in that text. */
 const LONGEST_QUESTION = 500;
 
 /**
@@ -228,7 +238,10 @@ export function askingEntries({ each, status }: NodeInstance): readonly NodeInst
   return open.every((entry) => entry.status === 'input-required') ? open : [];
 }
 
-/** Formats the questions of at most ten entries, a line each. A line begins with the instance that an answer names. */
+/**
+ * Formats the questions of list entries as a text, at most ten of them, one per line. A line begins with the name of
+ * the instance, to which an answer refers.
+ */
 export function questionsText(entries: readonly NodeInstance[]): string {
   const lines = entries
     .slice(0, MOST_QUESTIONS)

@@ -54,7 +54,10 @@ export function runStatus(state: TaskState): RunStatus {
   return RUN_STATUS[state];
 }
 
-/** State of a run, folded from its Task's log. The same events always give the same state. */
+/**
+ * State of a run, folded from the log of its Task. The same events always give the same state. `RunProgress` describes
+ * which class folds what.
+ */
 export class RunState implements RunFacts {
   status: RunStatus = 'running';
   inputs: JsonObject = {};
@@ -65,19 +68,19 @@ export class RunState implements RunFacts {
   readonly graph: WorkflowGraph;
   /** Newest instance of each node, by node id. */
   readonly nodes: ReadonlyMap<string, NodeInstance>;
-  /** Every instance by its name. */
+  /** All instances by name. */
   readonly instances: ReadonlyMap<string, NodeInstance>;
   readonly progress: RunProgress;
   readonly frontier: Frontier;
   error?: RunError;
   children?: CanceledChild[];
   received?: Message;
-  /** Run from which this rerun reuses results. */
+  /** Id of the run from which this rerun reuses results. */
   origin?: string;
   /** Id of the Message that began the run. */
   begunBy?: string;
   undelivered = false;
-  /** Number of applied events: the sequence of the last one. */
+  /** Number of applied events, which is the sequence number of the last one. */
   sequence = 0;
   failureReported = false;
   isNearlyFull = false;
@@ -115,7 +118,10 @@ export class RunState implements RunFacts {
     return this.instances.get(instance) ?? this.nodes.get(instance);
   }
 
-  /** Returns an instance. @throws RangeError if there is none */
+  /**
+   * Returns the instance of this name, or the newest instance of the node with this id. @throws RangeError if there is
+   * none
+   */
   getInstance(name: string): NodeInstance {
     const node = this.findInstance(name);
     if (node === undefined) throw new RangeError(`The run has no instance "${name}"`);
@@ -123,9 +129,11 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * Resolves a node id as an instance sees it: the instance of the same iteration once it has ended (completed, failed,
-   * skipped or canceled), until then that of the previous iteration; for a loop that `from` is not in, the last
-   * iteration. Without `from`: as the run sees it.
+   * Returns the instance that represents a node, as the instance `from` sees it:
+   * - the instance in the same iteration, once it has ended (completed, failed, skipped or canceled),
+   * - until then the instance in the previous iteration,
+   * - for a loop that `from` is not in: the instance in the last iteration.
+   * @param from absent: as the whole run sees the node
    * @throws RangeError if there is no such node
    */
   resolveInstance(id: string, from?: NodeInstance): NodeInstance {
@@ -143,29 +151,32 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * Returns the innermost loop around an instance; `undefined` if there is none, or its iteration is no longer stored.
+   * Returns the innermost loop around an instance; `undefined` if there is none, or if the iteration of the instance is
+   * no longer stored.
    */
   loopOf(node: NodeInstance): LoopRun | undefined {
     return this.progress.scopes.loopOf(node);
   }
 
-  /** Returns the last node of a loop as it ran in the newest iteration, including loops inside it. */
+  /** Returns the instance of a loop's last node in the newest iteration, also of loops inside it. */
   lastOf({ loop, path }: LoopRun): NodeInstance {
     const run = this.progress.scopes.findLoop({ edge: loop.index, path });
     return run?.inner?.latestOf(loop.from)?.node ?? this.getNode(loop.from);
   }
 
   /**
-   * Returns the edges to which `taken` of a node's end refers; `undefined` if none of its edges has a condition. Edges
-   * that leave a loop are decided at the loop's end, except those that handle a failure.
+   * Returns the outgoing edges that are decided when a node ends: its event names the taken ones in `taken`.
+   * `undefined` if none of its edges needs a decision. Edges that leave a loop are decided at the end of the loop,
+   * except those that handle a failure.
    */
   choosableEdges(node: NodeInstance, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
     return listEdgeChoices(this.graph, node, outcome);
   }
 
   /**
-   * Returns the edges out of a loop to which `taken` of its end refers, by the deciding instance.
-   * @param fails true if the loop ends with a failure of its own, which counts as one of its last node
+   * Returns the edges out of a loop that are decided when the loop ends, by deciding instance. `taken` of `loop.ended`
+   * names the taken ones.
+   * @param fails true if the loop ends with a failure of its own, which counts as a failure of its last node
    */
   choosableExits(loop: LoopRun, fails = false): LeavingChoice[] {
     const run = this.progress.scopes.findLoop({ edge: loop.loop.index, path: loop.path });
@@ -176,14 +187,17 @@ export class RunState implements RunFacts {
     return [...this.artifacts.values()];
   }
 
-  /** Returns the state map: each input under its name, and the output text of each node that has one. */
+  /**
+   * Returns the state map: each input as `__user_input__<nodeId>`, and the output text of each node that has one, by
+   * node id.
+   */
   stateMap(): JsonObject {
     const inputs = Object.entries(this.inputs).map(([id, value]) => [userInputName(id), value] as const);
     const outputs = [...this.nodes.values()].map((node): [string, JsonValue] => [node.id, outputText(node)]);
     return Object.fromEntries([...inputs, ...outputs.filter(([, text]) => text !== '')]);
   }
 
-  /** Approximate number of characters of the state map. */
+  /** Approximate number of characters of the state map; inputs that are not strings are not counted. */
   get size(): number {
     let characters = 0;
     for (const value of Object.values(this.inputs)) characters += typeof value === 'string' ? value.length : 0;
@@ -191,7 +205,7 @@ export class RunState implements RunFacts {
     return characters;
   }
 
-  /** Returns the Artifacts: each input as a text, and those of each node that has any. */
+  /** Returns all Artifacts of the run: each input as a text, and those of each node that has any, by node id. */
   artifactMap(): Record<string, Artifact[]> {
     const inputs = Object.entries(this.inputs).map(([id, value]): [string, Artifact[]] => {
       const name = userInputName(id);
@@ -238,5 +252,5 @@ export class RunState implements RunFacts {
   }
 }
 
-/** Steps whose event carries the node's only Artifact instead of repeating it in the payload. */
+/** Types of steps whose event carries the only Artifact of the node, instead of repeating it in the payload. */
 const RESULT_STEPS: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);

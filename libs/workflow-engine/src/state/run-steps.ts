@@ -20,7 +20,7 @@ import { NODE_KEY } from './run-questions.js';
 type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
 type NodeFold<P> = (node: NodeInstance, payload: P, at: string, run: RunFacts) => void;
 
-/** A kind of step: its event, and the effect of the event on a folded run. */
+/** A kind of step of the whole run: its event, and the effect of that event on a folded run. */
 class RunStep<P extends object> {
   constructor(
     readonly type: RunEventType,
@@ -32,7 +32,7 @@ class RunStep<P extends object> {
   }
 }
 
-/** A step of one node. */
+/** A kind of step of one node: its event, and the effect of that event on a folded run. */
 export class NodeStep<P extends object> {
   constructor(
     readonly type: RunEventType,
@@ -50,13 +50,13 @@ export class NodeStep<P extends object> {
   }
 }
 
-/** Report of skipped instances to readers of the log. The fold itself has skipped them before. */
+/** Report of skipped instances, for readers of the log. It does not skip them: the fold of earlier events has. */
 export const nodeSkipped = new RunStep<{ instances: string[]; because: SkipReason }>(
   'node.skipped',
   (run, { instances }) => run.progress.markReported(instances),
 );
 
-/** Failure of an attempt after which there is another one at `retryAt` (ISO 8601). `attempt` is the one that failed. */
+/** Failure of an attempt that is retried at `retryAt` (ISO 8601). `attempt` is the number of the failed attempt. */
 export const nodeRetrying = new NodeStep<{ attempt: number; failure: WorkflowFailure; retryAt: string }>(
   'node.retrying',
   (node, { failure, retryAt }, _at, run) => {
@@ -65,7 +65,7 @@ export const nodeRetrying = new NodeStep<{ attempt: number; failure: WorkflowFai
   },
 );
 
-/** Resumption of a node whose Task no longer waits for an answer from the run: its agent works again. */
+/** Resumption of a node whose Task no longer waits for an answer of the run: the agent works again. */
 export const nodeResumed = new NodeStep<{ taskId?: string }>('node.resumed', (node, _payload, at, run) => {
   node.sentAt = at;
   node.resumes = (node.resumes ?? 0) + 1;
@@ -75,12 +75,15 @@ export const nodeResumed = new NodeStep<{ taskId?: string }>('node.resumed', (no
   delete node.answer;
 });
 
-/** Start of the pause of a `waitUntil` node. */
+/** Start of the wait of a `wait` node, which ends at `until` (ISO 8601). */
 export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node, { until }, _at, run) => {
   run.progress.waitUntil(node, { state: 'timer', until });
 });
 
-/** Result reused from the run `origin`; the node is not run. The rest of the payload is as in `node.completed`. */
+/**
+ * Result that a rerun reuses from the run `origin`; the node is not run. The rest of the payload is as in
+ * `node.completed`.
+ */
 export const nodeReused = new NodeStep<{ origin: string; artifacts?: Artifact[]; taken?: number[]; fallback?: true }>(
   'node.reused',
   (node, { origin, artifacts, taken, fallback }, at, run) => {
@@ -92,10 +95,10 @@ export const nodeReused = new NodeStep<{ origin: string; artifacts?: Artifact[];
   },
 );
 
-/** Condition of an edge that cannot be evaluated; `edge` is its index in `edges`. The failure of its source follows. */
+/** Failed evaluation of an edge's condition. `edge` is the index in `edges`. The failure of the source node follows. */
 export const edgeError = new NodeStep<{ edge: number; failure: WorkflowFailure }>('edge.error', () => undefined);
 
-/** List that a node iterates over. */
+/** Evaluated list of a node with `each`; its first entries start. */
 export const eachStarted = new NodeStep<{ items: JsonValue[] }>('each.started', (node, { items }, _at, run) => {
   run.progress.startItems(node, items);
 });
@@ -108,15 +111,20 @@ interface LoopReference {
   path?: number[];
 }
 
-/** Next iteration of a loop, from the second on; not before `at` (ISO 8601). Recorded for the loop's last node. */
+/**
+ * Start of a loop's next iteration, from the second on, not before `at` (ISO 8601). It is recorded for the last node of
+ * the loop.
+ */
 export const loopNext = new NodeStep<LoopReference & { iteration: number; at?: string }>(
   'loop.next',
   (_node, { edge, path = [], iteration, at }, _at, run) => run.progress.startIteration({ edge, path }, iteration, at),
 );
 
 /**
- * End of a loop. `taken` lists the edges out of it that were taken, among those that need a decision. `failure` is set
- * if the loop fails itself rather than one of its nodes; its last node then has that failure.
+ * End of a loop.
+ * - `taken`: indexes of the taken edges out of the loop, among those that need a decision.
+ * - `failure`: set if the loop itself fails, rather than one of its nodes. The last node of the loop then has that
+ *   failure.
  */
 export const loopEnded = new NodeStep<
   LoopReference & { reason: LoopReason; iterations: number; taken?: number[]; failure?: WorkflowFailure }
@@ -124,24 +132,24 @@ export const loopEnded = new NodeStep<
   run.progress.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
 });
 
-/** Parts of other nodes' answers that did not reach the node. Each is replaced by a line of text, or by nothing. */
+/** Parts of other nodes' results that did not reach the node: each was left out, or replaced by a line of text. */
 export const partsLeftOut = new NodeStep<LeftOutPayload>('parts.left-out', () => undefined);
 
 /**
- * Removal of a result: the last iteration of a loop skipped a result node. The Artifact of the event, an empty text,
- * replaces the result of an earlier iteration.
+ * Removal of a result, because the last iteration of a loop skipped a result node. The event carries an empty text as
+ * Artifact, which replaces the result of an earlier iteration.
  */
 export const resultEmptied = new NodeStep<object>('result.emptied', () => undefined);
 
 /**
- * Release of the run by its process: only timers and questions are left. `until` is the time at which the run resumes
- * (ISO 8601); absent if it only waits for an answer.
+ * Release of the run by its process, because only timers and questions are left. `until` is the time at which the run
+ * resumes (ISO 8601); absent if it waits only for an answer.
  */
 export const runParked = new RunStep<{ until?: string }>('run.parked', () => undefined);
 
 /**
- * Warning that the log of the run has passed three quarters of TASK_LIMIT, at which the run fails. Sizes are in bytes.
- * Recorded once in a run.
+ * Warning that the log of the run has passed three quarters of TASK_LIMIT; at the limit the run fails. `bytes` and
+ * `limit` are in bytes. It is recorded once in a run.
  */
 const runNearlyFull = new RunStep<{ bytes: number; limit: number; message: string }>('run.nearly-full', (run) => {
   run.isNearlyFull = true;
@@ -153,16 +161,17 @@ export function createNearlyFullNote({ bytes, limit }: { bytes: number; limit: n
   return runNearlyFull.createNote({ bytes, limit, message });
 }
 
-/** Expiry of the run's deadline, which was `at` (ISO 8601). */
+/** Expiry of the run's deadline; `at` is that deadline (ISO 8601). */
 export const runDeadline = new RunStep<{ at: string; failure: WorkflowFailure }>('run.deadline', (run, { failure }) => {
   run.progress.expireRun(failure);
 });
 
-/** Outcome of the run, which is final. The `onExit` nodes for this outcome run from here on. */
+/** Final outcome of the run. The `onExit` nodes for this outcome run after this event. */
 export const runEnding = new RunStep<{ outcome: EndingOutcome }>('run.ending', (run, { outcome }, at) => {
   run.progress.beginEnding(outcome, at);
 });
 
+/** Start of an attempt of a node. */
 export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (node, { attempt }, at, run) => {
   node.attempts = attempt;
   node.startedAt = at;
@@ -173,17 +182,18 @@ export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (no
   run.progress.beginAttempt(node, at);
 });
 
-/** Payload of a call to an agent. */
+/** Payload of `a2a.sending`: a Message to the agent of a node. */
 export interface SendingPayload {
   url: string;
   messageId: string;
-  /** Task of the agent whose question the Message answers. */
+  /** Task whose question the Message answers. */
   taskId?: string;
-  /** Set if the run answers with `parts` itself, because the deadline of the question has passed. */
+  /** Set if the run itself answers with `parts`, because the deadline of the question has passed. */
   answeredBy?: 'deadline';
   parts?: Part[];
 }
 
+/** Announcement of a Message to the agent of a node, recorded before the Message is sent. */
 export const a2aSending = new NodeStep<SendingPayload>(
   'a2a.sending',
   (node, { url, messageId, taskId, answeredBy, parts = [] }, at, run) => {
@@ -206,14 +216,14 @@ export const a2aSending = new NodeStep<SendingPayload>(
   },
 );
 
-/** Word for the state of a Task that waits for authentication. */
+/** State of a Task that waits for authentication, as a word. */
 export const AUTH_REQUIRED = 'auth-required';
 
 /**
- * Payload of an agent's response.
+ * Payload of `a2a.received`: a response of a node's agent.
  * - `status`: state of the agent's Task as a word.
  * - `question`: present if the agent waits for an answer.
- * - `refused`: present if it has rejected the last answer and keeps waiting.
+ * - `refused`: present if the agent has rejected the last answer and keeps waiting.
  */
 export interface ReceivedPayload {
   url: string;
@@ -222,11 +232,12 @@ export interface ReceivedPayload {
   taskId?: string;
   contextId?: string;
   question?: Part[];
-  /** Form of the answer. */
+  /** Form that the answer must fit. */
   asks?: FormQuestion;
   refused?: FieldViolation[];
 }
 
+/** Response of a node's agent. */
 export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload, at, run) => {
   if (payload.taskId !== undefined) node.taskId = payload.taskId;
   if (payload.contextId !== undefined) node.contextId = payload.contextId;
@@ -246,15 +257,16 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   run.progress.recordQuestion(node, at);
 });
 
-/** Edges that were taken at a node's end, if one of its edges has a condition. */
+/** Edges that are taken at the end of a node, if any of its edges needs a decision. */
 interface Taken {
-  /** Taken edges as indexes in `edges`, of the edges that `RunState.choosableEdges` returns. */
+  /** Indexes in `edges` of the taken edges, among those that `RunState.choosableEdges` returns. */
   taken?: number[];
 }
 
 /**
- * Completion of a node. `artifacts` is absent if the event itself carries the node's only Artifact. `fallback`: no
- * attempt succeeded, and the result is the fallback of the definition.
+ * Completion of a node.
+ * - `artifacts`: absent if the event itself carries the only Artifact of the node.
+ * - `fallback`: no attempt succeeded, and the result is the `fallback` of the definition.
  */
 export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact[]; fallback?: true } & Taken>(
   'node.completed',
@@ -281,6 +293,7 @@ export const nodeError = new NodeStep<{ error: string; message: string; failure?
   },
 );
 
+/** Cancel of a node; `outcome` is that of the cancel at its agent. */
 export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcome: CallCancelOutcome }>(
   'node.canceled',
   (node, { taskId, outcome }, at, run) => {
@@ -293,7 +306,7 @@ export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcom
   },
 );
 
-/** Question of the run. `state` is present if it asks for authentication. */
+/** Question of a node that the run itself asks its caller. `state` is present if it asks for authentication. */
 export const inputRequired = new NodeStep<{ question: string; taskId?: string; state?: typeof AUTH_REQUIRED }>(
   'input.required',
   (node, _payload, at, run) => {
@@ -304,7 +317,7 @@ export const inputRequired = new NodeStep<{ question: string; taskId?: string; s
   },
 );
 
-/** Payload of a failed run. Logs from before failures had kinds lack `failure`. */
+/** Payload of `workflow.failed`. Logs from before failures had kinds lack `failure`. */
 export interface FailedPayload {
   error: string;
   node?: string;
@@ -325,6 +338,7 @@ export const workflowCanceled = new RunStep<{ children: CanceledChild[] }>('work
   run.children = children;
 });
 
+/** End of the run, with its state map. */
 export const done = new RunStep<{ status: string; state: JsonObject; error?: string }>('done', () => undefined);
 
 const RUN_STEPS = new Map(
@@ -352,7 +366,7 @@ const NODE_STEPS = new Map(
   ].map((step) => [step.type as string, step.fold as NodeFold<JsonObject>]),
 );
 
-/** Applies a step to a folded run. Steps without an effect (`model.*`, `tool.*`) and unknown ones are ignored. */
+/** Applies a step to a folded run. Steps that have no effect (`model.*`, `tool.*`) and unknown steps are ignored. */
 export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
   const node = note.node_id === undefined ? undefined : run.findInstance(note.instance ?? note.node_id);
   if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);

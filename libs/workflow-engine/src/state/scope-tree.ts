@@ -1,38 +1,41 @@
 import type { GraphUnit, LoopRegion, UnitEdge, WorkflowGraph } from '#libs/workflow-definition';
 import { formatInstanceName, type Instances, type LoopRun, type NodeInstance, type RunError } from './node-instance.js';
 
-/** `live`: taken; `off`: not taken; `broken`: its source has failed, and nothing handled the failure. */
+/**
+ * State of an edge. `live`: taken; `off`: not taken; `broken`: its source has failed, and no edge handled the failure.
+ */
 export type EdgeState = 'undecided' | 'live' | 'off' | 'broken';
 
 /** An unhandled failure as it propagates along the edges. */
 export interface FailurePropagation {
   readonly error: RunError;
-  /** True if it reached a unit that runs regardless, or one that is not needed anymore. */
+  /** True if the failure reached a unit that runs regardless of it, or one that is no longer needed. */
   isAbsorbed: boolean;
-  /** True if it reached the end of the run. */
+  /** True if the failure reached the end of the run. */
   isUnhandled: boolean;
 }
 
-/** State of a unit in one iteration: a node's instance, or a loop's run. */
+/** State of a unit in one iteration. The unit is a node, with one instance, or a loop, with one execution. */
 export class UnitState {
-  /** Number of undecided incoming edges. */
+  /** Number of undecided incoming edges. `live` and `broken` count the incoming edges in those states. */
   undecided: number;
   live = 0;
   broken = 0;
-  /** True if the unit was reached: its instance is ready or beyond, or its loop has begun. */
+  /** True if the unit was reached: its instance is ready or has started, or its loop has begun. */
   isReached = false;
   /** Outcome of the unit, once it has ended. */
   outcome?: 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** The failure because of which it failed or was skipped, if unhandled. */
+  /** The unhandled failure because of which the unit failed or was skipped. */
   damage?: FailurePropagation;
-  /** The failure that broke its first broken edge. */
+  /** The failure that was first to break an incoming edge. */
   firstDamage?: FailurePropagation;
-  /** Instance of a node. */
+  /** Instance of the node; absent for a loop. */
   node?: NodeInstance;
-  /** Current iteration of a loop. */
+  /** Execution of the loop; absent for a node, and until the loop is reached. */
   loop?: LoopRun;
+  /** Newest iteration of the loop. */
   inner?: IterationScope;
-  /** True if the unit was running when its result was no longer needed: its end has no effect. */
+  /** True if the unit was running when its result was no longer needed. Its end then has no effect. */
   isWithdrawn = false;
 
   constructor(
@@ -55,7 +58,7 @@ export class IterationScope {
   readonly edges: EdgeState[];
   /** Number of units that have not ended. */
   open: number;
-  /** Start of the units without incoming edges, in milliseconds of the epoch; absent: at once. */
+  /** Start time of the units without incoming edges, in milliseconds of the epoch; absent: at once. */
   startsAt?: number;
   /** The failure that ended this iteration, if any. No further iteration starts after it. */
   doom?: FailurePropagation;
@@ -63,9 +66,9 @@ export class IterationScope {
   isLeft = false;
 
   /**
-   * @param path iterations of the surrounding loops, outermost first, including this one
-   * @param around state of the loop; absent for the whole workflow
-   * @param previous the previous iteration
+   * @param path numbers of the iterations of the surrounding loops, outermost first, including this iteration
+   * @param around state of the loop in the surrounding iteration; absent for the whole workflow
+   * @param previous the previous iteration of the loop
    */
   constructor(
     readonly region: LoopRegion,
@@ -78,7 +81,7 @@ export class IterationScope {
     this.open = this.units.length;
   }
 
-  /** Returns the unit that contains a node here. */
+  /** Returns the state of the unit that contains a node, in this iteration. */
   findUnit(id: string): UnitState | undefined {
     const unit = this.region.unitOf.get(id);
     return unit && this.stateOfUnit(unit);
@@ -88,7 +91,10 @@ export class IterationScope {
     return this.units[unit.place] as UnitState;
   }
 
-  /** Returns the latest state of a node here; for a node in a loop that was not reached, the state of the loop. */
+  /**
+   * Returns the state of a node in this iteration, or in the newest iteration of a loop inside it. For a node in a loop
+   * that was not reached, returns the state of that loop.
+   */
   latestOf(id: string): UnitState | undefined {
     const run = this.findUnit(id);
     return run?.inner ? run.inner.latestOf(id) : run;
@@ -98,7 +104,10 @@ export class IterationScope {
     return this.edges[edge.slot] as EdgeState;
   }
 
-  /** @returns true if the state of the edge changed */
+  /**
+   * Sets the state of an edge, and updates the counts of its target.
+   * @returns true if the state changed
+   */
   setEdgeState(edge: UnitEdge, state: EdgeState, damage?: FailurePropagation): boolean {
     const before = this.edgeState(edge);
     if (before === state) return false;
@@ -153,7 +162,7 @@ export class ScopeTree {
     return run.inner;
   }
 
-  /** Starts another iteration of a loop, and drops the one before the previous one. */
+  /** Starts the second or a later iteration of a loop. Only this iteration and the one before it stay stored. */
   nextIteration(run: UnitState, iteration: number): IterationScope | undefined {
     const { inner: last, loop } = run;
     if (last === undefined || loop === undefined) return undefined;
@@ -164,7 +173,7 @@ export class ScopeTree {
     return run.inner;
   }
 
-  /** Returns the instances of a unit, including those that a skipped loop would have had. */
+  /** Returns the instances of a unit. For a skipped loop, these are the instances that its nodes would have had. */
   instancesOf({ unit, scope, node }: UnitState): NodeInstance[] {
     if (node) return [node];
     return [...(unit.inner?.unitOf.keys() ?? [])].map((id) =>
@@ -172,7 +181,10 @@ export class ScopeTree {
     );
   }
 
-  /** Resolves a node id as an instance, or the run, sees it. */
+  /**
+   * Returns the instance that represents a node, as `from` sees it, or as the run sees it (see
+   * `RunState.resolveInstance`).
+   */
   resolveInstance(id: string, from?: NodeInstance): NodeInstance | undefined {
     let scope: IterationScope | undefined = (from && this.unitOfInstance(from.list ?? from))?.scope ?? this.root;
     while (scope !== undefined && !scope.region.unitOf.has(id)) scope = scope.around?.scope;
@@ -187,8 +199,8 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the state of an edge to an instance, or to a loop around it.
-   * @param index in `edges`
+   * Returns the state of an edge that leads to an instance, or to a loop around the instance.
+   * @param index index of the edge in `edges`
    */
   findEdgeState(index: number, to: NodeInstance): EdgeState | undefined {
     const edge = this.graph.regions.findEdge(index);
@@ -203,8 +215,8 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the instance that represents a node in an iteration: that of this iteration once its outcome is known
-   * (including skipped and canceled), else that of the previous one.
+   * Returns the instance that represents a node in an iteration: the instance of that iteration once its outcome is
+   * known (including skipped and canceled), else the instance of the previous iteration.
    */
   private resultIn(scope: IterationScope, id: string): NodeInstance | undefined {
     const run = scope.findUnit(id);
@@ -226,7 +238,7 @@ export class ScopeTree {
     return hasEndStatus(node) || this.isLeftOut(node);
   }
 
-  /** Returns the path of a node's first instance in a unit of this iteration. */
+  /** Returns the path of a node's first instance within a unit of an iteration. */
   private pathIn({ inner }: GraphUnit, { path }: IterationScope, id: string): number[] {
     return inner ? [...path, ...firstPath(this.graph.regions.findUnit(id)).slice(path.length)] : [...path];
   }
@@ -263,7 +275,7 @@ function hasEndStatus({ status }: NodeInstance): boolean {
   return status !== 'pending' && status !== 'running' && status !== 'input-required';
 }
 
-/** Returns the path of the first iterations of the loops around a unit. */
+/** Returns the path of a unit when all loops around it are in their first iteration: a 1 for each loop. */
 function firstPath(unit: GraphUnit | undefined): number[] {
   const path: number[] = [];
   for (let region = unit?.region; region?.outer !== undefined; region = region.outer.region) path.push(1);

@@ -3,12 +3,12 @@ import { parseDuration } from '#libs/expressions';
 import type { WorkflowNode } from '#libs/workflow-definition';
 import type { NodeInstance } from './node-instance.js';
 
-/** Set with its least members at hand. Adding and deleting cost the logarithm of its size. */
+/** Binary heap: a set whose least member is known. Adding and deleting cost the logarithm of its size. */
 export class Heap<T> {
   private readonly items: T[] = [];
   private readonly places = new Map<T, number>();
 
-  /** @param before true if the first comes before the second; a total order in which no member changes its place */
+  /** @param before true if `one` comes before `other`; a total order that does not change for members of the heap */
   constructor(private readonly before: (one: T, other: T) => boolean) {}
 
   get size(): number {
@@ -41,7 +41,10 @@ export class Heap<T> {
     this.moveDown(this.places.get(last) ?? place);
   }
 
-  /** Yields the members in order while `wanted` is true. Costs only as much as it yields. */
+  /**
+   * Yields the members in ascending order, until `wanted` is false for one. Its cost depends on the number of yielded
+   * members only.
+   */
   *iterateInOrder(wanted: (item: T) => boolean = () => true): Generator<T> {
     const open = new Heap<number>((one, other) => this.before(this.items[one] as T, this.items[other] as T));
     if (this.items.length > 0) open.add(0);
@@ -89,9 +92,14 @@ export class Heap<T> {
 }
 
 /**
- * Reason of a timer: another attempt (`retry`), the next iteration of a loop (`loop`, for its first node), the end of a
- * wait (`wait`), the timeout of an attempt (`timeout`), the deadline of a question (`question`), the deadline of the
- * run (`deadline`), or the time limit of the `onExit` nodes (`exit`).
+ * Purpose of a timer:
+ * - `retry`: next attempt of a node
+ * - `loop`: next iteration of a loop (a timer of its first node)
+ * - `wait`: end of a `wait` node
+ * - `timeout`: time limit of an attempt
+ * - `question`: deadline of a question
+ * - `deadline`: deadline of the run
+ * - `exit`: time limit of the `onExit` nodes
  */
 type TimerKind = 'retry' | 'loop' | 'wait' | 'timeout' | 'question' | 'deadline' | 'exit';
 
@@ -103,7 +111,7 @@ export interface Timer {
   readonly node?: NodeInstance;
 }
 
-/** The timers of a run. */
+/** The timers of a run, by time and by node. */
 class Timers {
   private readonly heap = new Heap<Timer & { order: number }>(
     (one, other) => one.at < other.at || (one.at === other.at && one.order < other.order),
@@ -127,7 +135,7 @@ class Timers {
     this.heap.add(timer);
   }
 
-  /** Removes the timers of a node, or those of the run. */
+  /** Removes the timers of a node; without a node, those of the run itself. */
   clear(node?: NodeInstance): void {
     for (const timer of this.byOwner.get(node) ?? []) this.heap.delete(timer);
     this.byOwner.delete(node);
@@ -138,7 +146,7 @@ class Timers {
     return [...this.heap.iterateInOrder(({ at }) => at <= now)];
   }
 
-  /** Returns the time of the first timer that is not due yet. */
+  /** Returns the time of the earliest timer that is not due yet, in milliseconds of the epoch. */
   nextAfter(now: number): number | undefined {
     if (this.next === undefined || this.next > now) return this.next;
     for (const { at } of this.heap.iterateInOrder()) if (at > now) return at;
@@ -146,18 +154,22 @@ class Timers {
   }
 }
 
-/** Timers of a run's nodes. The time for which a node waits for an answer does not count toward its timeout. */
+/**
+ * Sets the timers of a run's nodes, as the log defines them. The time for which a node waits for an answer does not
+ * count toward its timeout. `CallTimes` delays timeouts beyond that; `RunAlarm` wakes the run.
+ */
 export class NodeClock {
   readonly timers = new Timers();
+  /** End of the current attempt's timeout, in milliseconds of the epoch. */
   private readonly ends = new Map<NodeInstance, number>();
-  /** Remaining milliseconds of nodes that wait for an answer. */
+  /** Remaining timeout of nodes that wait for an answer, in milliseconds. */
   private readonly left = new Map<NodeInstance, number>();
-  /** Remaining milliseconds of nodes that have not been sent a Message in this attempt. */
+  /** Timeout of nodes that have not been sent a Message in this attempt, in milliseconds. */
   private readonly unsent = new Map<NodeInstance, number>();
 
   constructor(private readonly nodeOf: (id: string) => WorkflowNode) {}
 
-  /** Starts the timeout of an attempt. */
+  /** Starts the timeout of a node's attempt. */
   beginAttempt(node: NodeInstance, at: string): void {
     this.clear(node);
     const timeout = parseDuration(this.nodeOf(node.id).timeout);
@@ -174,13 +186,19 @@ export class NodeClock {
     this.startQuestionTimer(node);
   }
 
-  /** Starts the deadline of a question. It counts from the time at which the run itself asks the question. */
+  /**
+   * Starts the timer of a question's deadline. The deadline counts from the time at which the run itself asks the
+   * question.
+   */
   startQuestionTimer(node: NodeInstance): void {
     const deadline = questionDeadline(this.nodeOf(node.id), node.openSince);
     if (deadline !== undefined) this.timers.set('question', deadline, node);
   }
 
-  /** Starts or continues the timeout when the node is sent a Message. The first Message of an attempt restarts it. */
+  /**
+   * Starts or continues a node's timeout when a Message is sent to its agent. The first Message of an attempt restarts
+   * the timeout.
+   */
   startTimeout(node: NodeInstance, at: string): void {
     const left = this.left.get(node) ?? this.unsent.get(node);
     if (left === undefined) {
@@ -191,7 +209,7 @@ export class NodeClock {
     this.setAttemptEnd(node, parseTimestamp(at) + left);
   }
 
-  /** Sets the only timer of a node that does nothing until then. */
+  /** Replaces all timers of a node by one: the node only waits until that time. */
   waitUntil(node: NodeInstance, kind: TimerKind, until: number): void {
     this.clear(node);
     this.timers.set(kind, until, node);
@@ -221,14 +239,11 @@ export function parseTimestamp(text: string): number {
   return Date.parse(text) || 0;
 }
 
-/** Clock and timers of runs. */
+/** Clock and timers that runs use. */
 export interface RunClock {
   /** Returns the current time in milliseconds of the epoch. */
   now(): number;
-  /**
-   * Calls back at a time in milliseconds of the epoch; soon if the time has passed.
-   * @returns a function that cancels the callback
-   */
+  /** Calls `callback` at a time, in milliseconds of the epoch; soon if the time has passed. */
   scheduleAt(time: number, callback: () => void): () => void;
 }
 
@@ -249,7 +264,10 @@ export const SYSTEM_CLOCK: RunClock = {
   },
 };
 
-/** The single timer of an execution of a run. */
+/**
+ * The single system timer of a run's execution: it wakes the run at the earliest time at which the run has something to
+ * do.
+ */
 export class RunAlarm {
   private set: { at: number; forget: () => void } | undefined;
 
@@ -259,7 +277,7 @@ export class RunAlarm {
   ) {}
 
   /**
-   * Sets the time of the alarm and replaces the previous one.
+   * Sets the time of the alarm; replaces the previous time.
    * @param at in milliseconds of the epoch; absent: no alarm
    */
   setTo(at: number | undefined): void {
@@ -281,37 +299,47 @@ export class RunAlarm {
 
 type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
 
-/** Delay in milliseconds from which a call counts as late, as in a database outage. A late call restarts its timeout. */
+/**
+ * Delay from which a call counts as late, in milliseconds. In a database outage calls are late. A late call restarts
+ * its timeout.
+ */
 const LATE_MS = 1_000;
 
 /**
- * Times from which the timeouts of nodes' attempts count. They are not in the log.
- * - A call of an earlier execution may have been answered: the answer is looked up before the timeout counts.
- * - A call that could not leave, or whose answer waited for room, restarts its own timeout.
+ * Suspends and delays the timeouts of nodes' attempts beyond what the log says (`NodeClock`):
+ * - The answer to a call of an earlier execution is looked up before the timeout counts.
+ * - A call that could not leave, or whose answer waited for room in memory, restarts its own timeout.
  */
 export class CallTimes {
-  /** Milliseconds since the epoch from which a node's timeout counts; `Infinity` while it is suspended. */
+  /**
+   * Time from which a node's timeout counts, in milliseconds of the epoch; `Infinity` while the timeout is suspended.
+   */
   private readonly countsFrom = new Map<NodeInstance, number>();
 
-  /** @param pickedUp nodes whose calls an earlier execution has made, or was about to make */
+  /**
+   * @param pickedUp nodes whose calls an earlier execution has made or announced; their timeouts are suspended at first
+   */
   constructor(pickedUp: Iterable<NodeInstance>) {
     for (const node of pickedUp) this.holdTimeout(node);
   }
 
-  /** Suspends the timeout: the call has not left yet, or its answer waits for room. */
+  /** Suspends the timeout of a node: its call has not left yet, or the answer waits for room in memory. */
   holdTimeout(node: NodeInstance): void {
     this.countsFrom.set(node, Infinity);
   }
 
   /**
-   * Lets the timeout count as the log says, unless the call left late.
+   * Ends the suspension: the timeout counts as the log says, unless the call left late.
    * @param after delay of the call in milliseconds
    */
   releaseTimeout(node: NodeInstance, after = 0): void {
     if (after < LATE_MS) this.countsFrom.delete(node);
   }
 
-  /** Returns the limit of a call in milliseconds. It pauses while the call waits, and restarts when the call leaves. */
+  /**
+   * Returns the time limit of a call. It pauses while the call waits, and restarts when the call leaves.
+   * @param limit in milliseconds
+   */
   createCallLimit(node: NodeInstance, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
     return {
       limit,
@@ -320,17 +348,22 @@ export class CallTimes {
     };
   }
 
-  /** Delays the timeout while the answer to a call of an earlier execution is looked up. */
+  /**
+   * Delays the timeout of a node by the time that is needed to look up the answer to a call of an earlier execution.
+   */
   delayTimeout(node: NodeInstance, now: number): void {
     this.countsFrom.set(node, now + LAST_LOOK_MS);
   }
 
-  /** Returns the expired timers without the timeouts that do not count yet. */
+  /** Returns the timers without those timeouts that do not count yet. */
   selectDueTimers(timers: readonly Timer[], now: number): Timer[] {
     return timers.filter(({ kind, node }) => kind !== 'timeout' || !node || (this.countsFrom.get(node) ?? 0) <= now);
   }
 
-  /** Returns when the next delayed timeout counts, in milliseconds since the epoch; `undefined` if none has a time. */
+  /**
+   * Returns the time at which the next delayed timeout counts, in milliseconds of the epoch; `undefined` if there is
+   * none.
+   */
   findNextTime(now: number): number | undefined {
     const next = Math.min(...[...this.countsFrom.values()].filter((from) => from > now));
     return Number.isFinite(next) ? next : undefined;

@@ -3,7 +3,7 @@ import { FakeAgents, type FakeCall } from './fake-agents.js';
 
 type Behaviour = (call: FakeCall) => void;
 
-/** Agents that answer with their node's name, unless something else is said of it. */
+/** Creates agents that answer with the name of their node, except for the behaviors in `others`, by node. */
 export function answering(others: Record<string, Behaviour> = {}): FakeAgents {
   return new FakeAgents((call) => (others[call.node] ?? answer)(call));
 }
@@ -12,12 +12,14 @@ export const answer: Behaviour = (call) => call.complete(`${call.node} done`);
 export const fail: Behaviour = (call) => call.finish('TASK_STATE_FAILED', 'boom');
 export const hang: Behaviour = (call) => void call.task();
 
-/** Answers with data. */
+/** Creates a behavior that answers with data. */
 export function says(data: JsonValue): Behaviour {
   return (call) => call.complete(dataPart(data));
 }
 
-/** One after the other, by the attempt that is made; the last one for all that follow. */
+/**
+ * Creates a behavior that uses one of `behaviours` for each attempt, in order; the last one for all further attempts.
+ */
 export function inTurn(...behaviours: Behaviour[]): Behaviour {
   return (call) => {
     const attempt = Number(call.attempt.split('#')[1] ?? 1);

@@ -4,11 +4,11 @@ import { RunState } from '../state/run-state.js';
 import { DrivenRun } from './driven-run.js';
 import type { FakeAgents } from './fake-agents.js';
 
-/** What a run came to, as far as callers see it. */
+/** Returns the outcome of a run as callers see it, for comparisons. */
 export function outcomeOf(run: {
   definition: WorkflowDefinition;
   log: readonly TaskEvent[];
-  /** What the log folds to, where that is known. */
+  /** Folded state of the log, if the caller has it. */
   state?: RunState;
 }): unknown {
   const { definition, log, state = RunState.fromEvents(definition, log) } = run;
@@ -22,7 +22,7 @@ export function outcomeOf(run: {
 
 const ENDED = ['completed', 'failed', 'canceled', 'skipped'];
 
-/** Whether an attempt of an instance, `b@2#1`, has ended. */
+/** True if an attempt of an instance, such as `b@2#1`, has ended. */
 export function isOver(state: RunState, reference: string): boolean {
   const [instance = '', attempt] = reference.split('#');
   const node = state.instances.get(instance);
@@ -32,9 +32,9 @@ export function isOver(state: RunState, reference: string): boolean {
 }
 
 /**
- * Plays a run to its end, and then again from every beginning of its log, as a process does that finds it there: it has to
- * come to the same, and to call nobody again who has answered.
- * @param play drives a run that is under way, whoever began it
+ * Plays a run to its end, then again from every beginning of its log, as a process recovers it after a crash. Each
+ * recovery must have the same outcome, and must not repeat a call that was answered.
+ * @param play drives a run in progress to its end
  */
 export async function everyCrash(
   definition: WorkflowDefinition,

@@ -50,7 +50,7 @@ import { FakeClock } from './fake-clock.js';
 
 export class FakeRunChildren extends RunChildStore {
   readonly remembered: RunChild[] = [];
-  /** Questions whose Tasks were found to have moved on. */
+  /** Questions whose Tasks have moved on. */
   readonly found: MovedOnChild[] = [];
 
   override async rememberChild(child: RunChild): Promise<void> {
@@ -78,13 +78,13 @@ export class FakeRemoteContexts extends RemoteContexts {
   }
 }
 
-/** Keeps the fold of every log, however short, and tells how far the newest turn is kept. */
+/** RunFolds that stores the fold of every log, however short, and reports when it is stored. */
 export class DrivenFolds extends RunFolds {
   protected override readonly shortest = 0;
-  /** Resolves when the fold of the newest turn is kept. */
+  /** Resolves when the fold of the newest turn is stored. */
   newest: Promise<void> = Promise.resolve();
 
-  /** Number of folds that are kept. */
+  /** Number of stored folds. */
   get count(): number {
     return this.kept.size;
   }
@@ -94,41 +94,41 @@ export class DrivenFolds extends RunFolds {
   }
 }
 
-/** Runs a WorkflowExecutor as an ExecutionRegistry does, over a log in memory, and watches what it yields. */
+/** Runs a WorkflowExecutor as an ExecutionRegistry does, with a log in memory, and records its events. */
 export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
-  /** Folds that this process keeps of the run between turns; a run that has crashed has none. */
+  /** Folds that this process stores between turns; a recovered run has none. */
   folds = new DrivenFolds({ readEvents: async () => this.recordedAfter(0) } as unknown as TaskStore, new FoldMemory());
-  /** Number of events that each turn has read of the log. */
+  /** Number of events that each turn has read from the log. */
   readonly eventsRead: number[] = [];
-  /** Throws where the log takes an event no more. */
+  /** Throws if the log has no room for an event. */
   admit: (event: TaskEvent) => void = () => undefined;
-  /** How full the log is, where that is nearly. */
+  /** Size of the log, if it is nearly full. */
   nearlyFull: { bytes: number; limit: number } | undefined;
-  /** Contexts that its agents gave to this run and to earlier ones. */
+  /** Stored contexts at the agents of this run and of earlier runs. */
   contexts: RemoteContexts = new FakeRemoteContexts();
-  /** How cancels of Tasks came out that the run gave up. */
+  /** Outcomes of the cancels of Tasks that the run gave up. */
   readonly keptCancels: LaterOutcome[] = [];
-  /** Children in the service's own store: `node#attempt` to Task id. */
+  /** Children in the store of the service: `node#attempt` to Task id. */
   readonly own = new Map<string, string>();
   readonly clock = new FakeClock();
-  /** What the service's own store says of Tasks that asked. */
+  /** Headers of Tasks in the store of the service, by Task id. */
   readonly headers = new Map<string, TaskHeader>();
-  /** Messages with which Tasks of the store wait, by Task id. */
+  /** Messages with which Tasks in the store wait, by Task id. */
   readonly waitingMessages = new Map<string, Message>();
-  /** Runs that it may begin with. */
+  /** Original runs of reruns, by run id. */
   readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
-  /** What it may use together with others. */
+  /** Work budget that the run shares with other runs. */
   work = new WorkBudget(workLimits(1_000));
-  /** Nothing becomes durable before it. */
+  /** Promise before which no event becomes durable. */
   databaseIsBack: Promise<void> = Promise.resolve();
-  /** Whether another replica has the run by now. */
+  /** True if another replica has claimed the run. */
   isTakenOver = false;
-  /** How many events the executor has waited for to be durable. */
+  /** Number of events for whose durability the executor has waited. */
   durable = 0;
-  /** The newest turn. */
+  /** End of the newest turn. */
   latest: Promise<TaskState> = Promise.resolve('TASK_STATE_SUBMITTED');
   private controller = new AbortController();
   private watchers: (() => void)[] = [];
@@ -153,19 +153,19 @@ export class DrivenRun {
     return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
   }
 
-  /** `node.started`, or with a node `node.started b`, or with its instance `node.started b@2`. */
+  /** Types of the recorded steps, with the instance if the step has one: `node.started b@2`. */
   get steps(): string[] {
     return this.runEvents.map(({ type, node_id, instance = node_id }) =>
       instance === undefined ? type : `${type} ${instance}`,
     );
   }
 
-  /** What agents were sent, in this process: each instance of a node and its attempt, `b@2#1`. */
+  /** Attempts for which agents were sent a Message by this process, such as `b@2#1`. */
   get sent(): string[] {
     return this.agents.calls.flatMap(({ kind, attempt }) => (kind === 'send' ? [attempt] : []));
   }
 
-  /** What the events of this type said, of an instance if one is named. */
+  /** Returns the payloads of the events of a type; if an instance is given, only its events. */
   payloads(type: string, instance?: string): JsonObject[] {
     const events = this.runEvents.filter((event) => event.type === type);
     return events.flatMap((event) =>
@@ -179,7 +179,7 @@ export class DrivenRun {
     );
   }
 
-  /** The first turn. Resolves when the turn is over. */
+  /** Starts the run with a Message. Resolves when the first turn is over. */
   start(content: Parameters<typeof userMessage>[0] | Message = 'hello', metadata?: JsonObject): Promise<TaskState> {
     const isMessage = typeof content === 'object' && 'messageId' in content;
     const message = isMessage ? content : userMessage(content, { messageId: 'm-1' });
@@ -190,14 +190,14 @@ export class DrivenRun {
     return this.turn({ userMessage: message, task: null, recovered: 0 });
   }
 
-  /** The next turn, with a Message to the waiting run. */
+  /** Runs the next turn, with a Message to the waiting run. */
   answer(message: Message): Promise<TaskState> {
     const { task } = this;
     this.log.push({ ...statusUpdate(this.reference, 'TASK_STATE_WORKING'), received: message });
     return this.turn({ userMessage: message, task, recovered: 0 });
   }
 
-  /** Goes on after a crash that left this log. */
+  /** Recovers the run after a crash that left this log. */
   recover(log: readonly TaskEvent[]): Promise<TaskState> {
     this.log.push(...log);
     return this.turn({
@@ -207,7 +207,7 @@ export class DrivenRun {
     });
   }
 
-  /** The next turn of a run that was parked, as its replica or another one wakes it. */
+  /** Runs the next turn of a parked run, as a replica does when it is due. */
   wake(): Promise<TaskState> {
     const { task } = this;
     const before = this.log.length;
@@ -215,7 +215,7 @@ export class DrivenRun {
     return this.turn({ userMessage: userMessage('any'), task: null, recovered: before });
   }
 
-  /** Cancels a waiting run, as the registry does: one more turn, aborted from the start. */
+  /** Cancels a waiting run as the registry does: with one more turn whose signal is aborted from the start. */
   cancelWaiting(): Promise<TaskState> {
     this.cancel();
     return this.turn({ userMessage: userMessage('any'), task: this.task, recovered: 0 });
@@ -229,7 +229,7 @@ export class DrivenRun {
     this.controller.abort(new Error('This process stops'));
   }
 
-  /** Resolves when the step was yielded. */
+  /** Resolves when the step (see `steps`) is recorded. */
   async until(step: string): Promise<void> {
     while (!this.steps.includes(step)) await new Promise<void>((resolve) => this.watchers.push(resolve));
   }
@@ -330,7 +330,10 @@ function recorded(taskId: string, event: TaskEvent, sequence: number): RecordedE
   return { taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
 }
 
-/** A definition from `a>b a>c`; nodes are agents, but `in` is an input, `ext…` external and `out…` an output. */
+/**
+ * Creates a definition with edges such as `a>b a>c`. Nodes are agents, except the input `in`, externals `ext…` and
+ * outputs `out…`.
+ */
 export function workflowOf(ids: string, edges: string, fields: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
   return {
     name: 'wf',

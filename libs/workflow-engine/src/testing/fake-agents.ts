@@ -19,7 +19,7 @@ import {
   textPart,
 } from '#libs/protocol';
 
-/** One call that a run has made; a test decides what the agent answers, and when. */
+/** A call of a run to an agent. A test decides what the agent answers, and when. */
 export class FakeCall {
   private readonly queue: (StreamResponse | Error | 'end')[] = [];
   private wake: () => void = () => undefined;
@@ -38,12 +38,12 @@ export class FakeCall {
     options.signal?.addEventListener('abort', () => this.wake(), { once: true });
   }
 
-  /** The last step of the URL. */
+  /** Node id: the last segment of the URL. */
   get node(): string {
     return this.url.split('/').at(-1) ?? '';
   }
 
-  /** The instance of the node and its attempt: `draft@2#1`. */
+  /** Instance and attempt of the node, such as `draft@2#1`. */
   get attempt(): string {
     return this.options.parent?.reference ?? '';
   }
@@ -56,7 +56,7 @@ export class FakeCall {
     return this.options.signal?.aborted === true;
   }
 
-  /** The Task as the agent first shows it. */
+  /** Sends the Task as the first event of the answer. */
   task(state: TaskState = 'TASK_STATE_WORKING', fields: Partial<Task> = {}): this {
     return this.push({ task: { id: this.taskId, contextId: this.reference.contextId, status: { state }, ...fields } });
   }
@@ -81,7 +81,7 @@ export class FakeCall {
     this.task().status(state, text).end();
   }
 
-  /** Ends its Task as FAILED, and says of what kind that is. */
+  /** Ends the Task as FAILED with a kind of failure. */
   failAs(kind: string, retryAfter?: number): void {
     const note = { kind, ...(retryAfter !== undefined && { retryAfter }) };
     this.task()
@@ -125,12 +125,15 @@ export class FakeCall {
   }
 }
 
-/** Every agent there is. Records calls and cancels; answers by `behave`, or by hand through `called`. */
+/**
+ * AgentDirectory in which every URL is an agent. It records calls and cancels. `behave` answers a call, or a test does
+ * so through `called`.
+ */
 export class FakeAgents extends AgentDirectory {
   readonly calls: FakeCall[] = [];
   readonly cancels: { node: string; taskId: string }[] = [];
   cancelOutcome: CancelOutcome | (() => Promise<CancelOutcome>) = 'acknowledged';
-  /** Throws where an agent cannot be reached at all. */
+  /** Throws if an agent is to be unreachable. */
   resolve: (url: string) => void = () => undefined;
   private watchers: (() => void)[] = [];
 
@@ -143,7 +146,7 @@ export class FakeAgents extends AgentDirectory {
     return new FakeClient(url, this);
   }
 
-  /** The nth call of a node; waits for it. */
+  /** Resolves with the nth call of a node. */
   async called(node: string, nth = 1): Promise<FakeCall> {
     for (;;) {
       const call = this.calls.filter((it) => it.node === node)[nth - 1];

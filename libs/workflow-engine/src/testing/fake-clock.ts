@@ -1,19 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { RunClock } from '../state/timers.js';
 
-/** How often everything else has its turn before the time passes. */
+/** Number of turns of the event loop before the time passes. */
 const TURNS = 20;
 
-/** A clock that a test moves on: to what a run waits for, once nothing else happens any more. */
+/** Clock that a test advances to the next alarm of a run, once nothing else happens. */
 export class FakeClock implements RunClock {
-  /** Moves on what tells the time; a spec sets it that has made that a fake. */
+  /** Advances the fake time. A spec sets it when it fakes `Date`. */
   static advance: (milliseconds: number) => void = () => {
     throw new Error('No time can pass here');
   };
   private readonly alarms = new Set<{ time: number; callback: () => void }>();
   private watchers: (() => void)[] = [];
 
-  /** Whether a time is waited for. */
+  /** True if an alarm is set. */
   get isAwaited(): boolean {
     return this.alarms.size > 0;
   }
@@ -29,7 +29,7 @@ export class FakeClock implements RunClock {
     return () => this.alarms.delete(alarm);
   }
 
-  /** Resolves when a time is waited for, and nothing else happens; gives how far away it is, in milliseconds. */
+  /** Resolves when an alarm is set and nothing else happens, with the milliseconds until that alarm. */
   async awaited(): Promise<number> {
     for (let turns = 0; turns < TURNS || this.alarms.size === 0; turns += 1) {
       if (this.alarms.size === 0) await new Promise<void>((resolve) => this.watchers.push(resolve));
@@ -38,12 +38,12 @@ export class FakeClock implements RunClock {
     return Math.min(...[...this.alarms].map(({ time }) => time)) - this.now();
   }
 
-  /** It is so many milliseconds later, while nobody waits for that. */
+  /** Advances the time without ringing alarms. */
   skip(milliseconds: number): void {
     FakeClock.advance(milliseconds);
   }
 
-  /** Waits until a time is waited for; it is that late then. */
+  /** Waits until an alarm is set, advances the time to it and rings it. */
   async pass(): Promise<void> {
     FakeClock.advance(Math.max(0, await this.awaited()));
     const now = this.now();

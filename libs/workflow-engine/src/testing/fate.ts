@@ -1,7 +1,7 @@
-/** How what is asked of the world turns out: each question has one answer, whenever it is asked. */
+/** Reproducible random choice: returns the same option for the same question, whenever it is called. */
 export type Fate = (question: string, options: number) => number;
 
-/** The same answer to the same question, and any to different ones. */
+/** Creates the choices for a seed. */
 export function fateOf(seed: number): Fate {
   return (question, options) => {
     let hash = seed ^ 0x9e3779b9;

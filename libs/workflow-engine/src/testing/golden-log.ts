@@ -5,13 +5,16 @@ import { planNext } from '../state/plan-next.js';
 import { RunState } from '../state/run-state.js';
 import { runView } from '../views/run-view.js';
 
-/** What a log folds to: the plan, what a run is shown as, and what is shown of it nowhere. */
+/** Returns what a log folds to: the plan, the view of the run, and the state that no view shows. */
 export function folded(definition: WorkflowDefinition, events: readonly TaskEvent[]): unknown {
   const state = RunState.fromEvents(definition, events);
   return { plan: planOf(state), hidden: hiddenOf(state), view: viewOf(definition, events) };
 }
 
-/** @param state that of a log, however it came to be */
+/**
+ * Returns the state of a run that no view shows.
+ * @param state folded state, in whatever way it was folded
+ */
 export function hiddenOf(state: RunState): unknown {
   const { text, received, begunBy, undelivered, failureReported, size } = state;
   const nodes = [...state.nodes.values()].map(({ id, contextId, messageId, question, wantsAuth, answer }) => [
@@ -22,7 +25,7 @@ export function hiddenOf(state: RunState): unknown {
   return { ...run, nodes: Object.fromEntries(nodes) as unknown };
 }
 
-/** `undefined` where the definition is no DAG. */
+/** Returns the plan of a run; `undefined` if its definition has no valid graph. */
 export function planOf(state: RunState): unknown {
   try {
     WorkflowGraph.buildValid(state.definition);
@@ -33,7 +36,7 @@ export function planOf(state: RunState): unknown {
   }
 }
 
-/** As much of a plan as there is for a definition without conditions, loops, lists and times. */
+/** Returns the part of a plan that concerns plain definitions: nodes to start, nodes to cancel, and the outcome. */
 export function plainPlan({ start, stop, outcome }: Plan): object {
   const ids = (nodes: Plan['start']) => nodes.map(({ instance }) => instance);
   return { ready: ids(start), stop: ids(stop), ...(outcome && { outcome }) };

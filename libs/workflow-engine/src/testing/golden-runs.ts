@@ -11,7 +11,9 @@ import type { WorkflowDefinition } from '#libs/workflow-definition';
 import { DrivenRun, workflowOf } from './driven-run.js';
 import { FakeAgents, type FakeCall } from './fake-agents.js';
 
-/** Runs whose logs are kept in `golden/`, by name: each plays one as it went when its log was recorded. */
+/**
+ * Runs whose logs are stored in `golden/`, by name. Each function plays the run as it went when its log was recorded.
+ */
 export const GOLDEN_RUNS: Readonly<Record<string, () => Promise<DrivenRun>>> = {
   chain,
   fan,
@@ -48,7 +50,7 @@ async function fan(): Promise<DrivenRun> {
   return run;
 }
 
-/** With an edge that is defined twice, and results that are several Artifacts. */
+/** Plays a run with a duplicate edge, and with results of several Artifacts. */
 async function diamond(): Promise<DrivenRun> {
   const two = [
     { artifactId: 'x', parts: [textPart('1')] },
@@ -60,7 +62,7 @@ async function diamond(): Promise<DrivenRun> {
   return run;
 }
 
-/** With references to what is not there, steps that agents tell of, and a direct answer of a foreign agent. */
+/** Plays a run with unresolved references, steps that agents report, and a direct reply of an external agent. */
 async function templates(): Promise<DrivenRun> {
   const definition = workflowOf('in a ext', 'in>a a>ext');
   configure(definition, 'a', { prompt: '{{in}} {{in.data}} {{ext}} {{nobody}}' });
@@ -75,7 +77,7 @@ async function templates(): Promise<DrivenRun> {
   return run;
 }
 
-/** While another runs, a third waits and a fourth is still to come. */
+/** Plays a run in which a node fails while another runs, a third waits and a fourth has not started. */
 async function failure(): Promise<DrivenRun> {
   const run = byHand(workflowOf('a b ext w last', 'a>b a>ext a>w b>last ext>last'));
   const ended = run.start();
@@ -87,7 +89,7 @@ async function failure(): Promise<DrivenRun> {
   return run;
 }
 
-/** Two failures, what descends from both, and what descends from neither. */
+/** Plays a run with two failures, with descendants of both and of neither. */
 async function failureContinue(): Promise<DrivenRun> {
   const run = byHand(workflowOf('a b c d e f', 'a>c b>d c>e d>e b>f', { onFailure: 'continue' }));
   const ended = run.start();
@@ -99,7 +101,7 @@ async function failureContinue(): Promise<DrivenRun> {
   return run;
 }
 
-/** Nodes that fail before they are called, among others that are ready with them. */
+/** Plays a run with nodes that fail before they are called, beside others that are ready. */
 async function noUrl(onFailure: 'cancel' | 'continue'): Promise<DrivenRun> {
   const definition = workflowOf('a ext1 ext2 b c', 'ext1>c', { onFailure });
   configure(definition, 'ext1', {});
@@ -126,7 +128,7 @@ async function waiting(): Promise<DrivenRun> {
   return run;
 }
 
-/** Two that wait; the answer names the second, and then both. */
+/** Plays a run with two waiting nodes. The first answer names the second node, the next one both. */
 async function waitingTwo(): Promise<DrivenRun> {
   const run = byHand(workflowOf('a b', ''));
   const asked = run.start();
@@ -173,7 +175,7 @@ async function cancelWaiting(): Promise<DrivenRun> {
   return run;
 }
 
-/** A process that finds the log of another, up to this step; the Task of `a` is known. */
+/** Plays a run that recovers the log of another process, up to this step. The Task of `a` is known. */
 async function recovered(last: string): Promise<DrivenRun> {
   const definition = workflowOf('in a ext out', 'in>a in>ext a>out ext>out');
   const first = new DrivenRun(definition, answering());

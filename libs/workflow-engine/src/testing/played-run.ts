@@ -28,19 +28,19 @@ import type { Fate } from './fate.js';
 const REFERENCE = { taskId: 'run', contextId: 'context' };
 const URL = 'http://127.0.0.1';
 
-/** Follows the plans of a run with agents, expressions and a clock that do as a fate says. */
+/** Executes the plans of a run without calls: agents, expressions and the clock behave as `fate` says. */
 export class PlayedRun {
   readonly state: RunState;
   readonly log: TaskEvent[] = [];
-  /** The instances that were started, each as often as it was. */
+  /** The started instances, each as often as it was started. */
   readonly started: NodeInstance[] = [];
   now = Date.parse('2026-01-01T00:00:00Z');
   outcome?: Plan['outcome'];
   private turn = 0;
 
   /**
-   * @param order in which order things come about
-   * @param watcher sees each instance that is to be started, and is there after each event
+   * @param order decides the order in which things happen
+   * @param watcher called for each instance that is about to start, and after each event
    */
   constructor(
     readonly definition: WorkflowDefinition,
@@ -56,7 +56,7 @@ export class PlayedRun {
     this.apply({ task: { id: 'run', contextId: 'context', status, history: [userMessage('hello')] } });
   }
 
-  /** @returns whether the run came to its end */
+  /** Executes at most `most` steps. @returns true if the run has ended */
   play(most = 5_000): boolean {
     for (let step = 0; step < most && this.outcome === undefined; step++) this.step();
     return this.outcome !== undefined;
@@ -165,7 +165,10 @@ export class PlayedRun {
     );
   }
 
-  /** Edges with a condition are taken as fate says; those without always, or with `branch: first` when no other is. */
+  /**
+   * Returns the taken edges: an edge with a condition as `fate` says; an edge without one always, or with `branch:
+   * first` if no other edge is taken.
+   */
   private choose(
     { id, instance }: NodeInstance,
     edges: readonly { index: number; edge: { when?: string } }[],
@@ -187,7 +190,7 @@ export class PlayedRun {
     return kind === 'wait' ? this.complete(node) : this.fail(node);
   }
 
-  /** Something comes of one of the calls. */
+  /** Lets one call have a result. @returns false if no call is open */
   private receive(): boolean {
     const busy = this.state.frontier.running.filter((node) => node.waitsFor === undefined && node.each === undefined);
     const node = busy[this.order(`receive ${this.turn}`, busy.length)];

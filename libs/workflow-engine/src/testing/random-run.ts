@@ -8,7 +8,7 @@ import { FakeAgents, type FakeCall } from './fake-agents.js';
 import { FakeClock } from './fake-clock.js';
 import type { Fate } from './fate.js';
 
-/** A definition whose expressions hold, do not hold, and fail, whose nodes have texts, fallbacks and rules for results. */
+/** Returns a definition with random expressions (true, false or failing), texts, fallbacks and output rules. */
 export function lively(definition: WorkflowDefinition, fate: Fate): WorkflowDefinition {
   const pick = <T>(question: string, of: readonly T[]): T => of[fate(question, of.length)] as T;
   const edges = definition.edges.map((edge, index): WorkflowEdge => {
@@ -44,9 +44,12 @@ const ON_MAX = { on_max: 'fail' as const };
 const FALLBACK = { fallback: { parts: [{ data: { n: 5, why: '${error.kind}' } }] } };
 const OUTPUT = { output: { schema: { type: 'object' } } };
 
-/** Agents that answer, fail, ask, are slow and never answer: by what they are called for, and always the same. */
+/**
+ * Agents that answer, fail, ask, are slow or never answer. The behavior depends on the call only, so it is
+ * reproducible.
+ */
 export class RandomAgents extends FakeAgents {
-  /** Those whose answer is on its way. */
+  /** Calls whose answer is delayed. */
   readonly slow: FakeCall[] = [];
   readonly silent: FakeCall[] = [];
 
@@ -70,21 +73,21 @@ export class RandomAgents extends FakeAgents {
   }
 }
 
-/** How often everything that can go on by itself may do so before something is done from outside. */
+/** Number of turns of the event loop before something is done from outside. */
 const TURNS = 10;
 const MOST_ROUNDS = 2_000;
 
-/** What happens to a run from outside. */
+/** Events that happen to a run from outside. */
 export interface Happening {
   fate: Fate;
-  /** Asked again and again, with the length of the log: whether it is to be left now, as it is. */
+  /** Called repeatedly with the length of the log; true if the run is to be left as it is. */
   until?: (events: number) => boolean;
 }
 
 /**
- * Lets a run go on to its end, whatever it waits for: slow agents answer in any order, people answer what they are asked,
- * and time passes.
- * @throws where it waits for nothing that anybody could name
+ * Drives a run to its end, or until `until` returns true: slow agents answer in any order, questions are answered, and
+ * time passes.
+ * @throws if the run waits for nothing known
  */
 export async function playOut(run: DrivenRun, { fate, until }: Happening): Promise<TaskState> {
   const agents = run.agents as RandomAgents;
@@ -103,7 +106,7 @@ export async function playOut(run: DrivenRun, { fate, until }: Happening): Promi
   throw new Error(`The run has no end: ${run.steps.slice(-5).join(', ')}`);
 }
 
-/** What a turn came to, unless it goes on when everything else stands still. */
+/** Returns the state at the end of a turn; `undefined` if the turn has not ended although nothing else happens. */
 async function settled(turn: Promise<TaskState>): Promise<TaskState | undefined> {
   let state: TaskState | undefined;
   const ended = turn.then((it) => (state = it));
@@ -111,7 +114,7 @@ async function settled(turn: Promise<TaskState>): Promise<TaskState | undefined>
   return state;
 }
 
-/** With a run whose turn has ended: it is asked for an answer, or has given itself up until a time. */
+/** Continues a run whose turn has ended: answers a question, or wakes a parked run. */
 function goOn(run: DrivenRun, fate: Fate, round: number): void {
   const [asking] = run.state.frontier.waiting;
   const until = wakesAt(run.log.at(-1));

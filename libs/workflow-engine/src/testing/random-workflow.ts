@@ -7,7 +7,7 @@ import {
   type WorkflowNode,
 } from '#libs/workflow-definition';
 
-/** Which constructs a random definition may have. */
+/** Features that a random definition may have. */
 export interface Constructs {
   loops: boolean;
   lists: boolean;
@@ -18,7 +18,7 @@ export interface Constructs {
 
 const SIZE = 9;
 
-/** Definitions that a run can follow, of all shapes. */
+/** Creates random valid definitions. */
 export function workflows(constructs: Constructs): fc.Arbitrary<WorkflowDefinition> {
   const { loops, lists, cancelRest, times } = constructs;
   const maybe = <T>(arbitrary: fc.Arbitrary<T>, weight: number) =>
@@ -100,7 +100,7 @@ function timedKeys(kind: number): Partial<WorkflowNode> {
 
 type Back = readonly [number, number, number, boolean];
 
-/** With each of the back-edges that still makes a loop. */
+/** Returns the definition with those back-edges that form valid loops. */
 function withLoops(definition: WorkflowDefinition, back: readonly Back[]): WorkflowDefinition {
   let whole = definition;
   const isInside = (at: number) => definition.nodes[at] !== undefined && definition.nodes[at].id !== 'exit';

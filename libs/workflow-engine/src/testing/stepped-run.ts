@@ -28,11 +28,11 @@ import {
 
 const REFERENCE = { taskId: 'run', contextId: 'context' };
 
-/** A run that takes one event after the other. */
+/** Folded run to which a test adds one event after another. */
 export class SteppedRun {
   readonly state: RunState;
   readonly log: TaskEvent[] = [];
-  /** Milliseconds since it began. */
+  /** Milliseconds since the run began. */
   time = 0;
 
   constructor(readonly definition: WorkflowDefinition) {
@@ -41,7 +41,7 @@ export class SteppedRun {
     this.apply({ task: { id: 'run', contextId: 'context', status, history: [userMessage('hello')] } });
   }
 
-  /** What is there of the plan, by the names of instances. */
+  /** The plan of the run, with instance names, without empty members. */
   get plan(): object {
     const { start, stop, decide, fire, report, answer, outcome, wakeAt } = planNext(this.state, this.time);
     const lists = {
@@ -59,7 +59,7 @@ export class SteppedRun {
     return { ...Object.fromEntries(filled), ...(outcome && { outcome }), ...(wakeAt !== undefined && { wakeAt }) };
   }
 
-  /** `a completed, b pending`: all instances, or those of these names, in their order. */
+  /** Returns the statuses of all instances, or of the named ones, such as `a completed, b pending`. */
   statuses(...only: string[]): string {
     const nodes = only.length === 0 ? [...this.state.instances.values()] : only.map((name) => this.node(name));
     return nodes.map(({ instance, status }) => `${instance} ${status}`).join(', ');
@@ -79,7 +79,7 @@ export class SteppedRun {
     return this.emit(a2aSending.createNote(this.node(name), { url: 'http://own', messageId: 'm' }));
   }
 
-  /** Starts it where it has not begun. */
+  /** Ends an instance; starts it first if it has not started. */
   complete(name: string, taken?: number[], text?: string): this {
     const artifacts = text === undefined ? [] : [{ artifactId: 'a', parts: [textPart(text)] }];
     return this.begun(name).emit(
@@ -87,7 +87,7 @@ export class SteppedRun {
     );
   }
 
-  /** Starts it where it has not begun. */
+  /** Ends an instance; starts it first if it has not started. */
   fail(name: string, taken?: number[]): this {
     const failure: WorkflowFailure = { kind: 'failed', message: 'boom' };
     const said = { error: 'boom', message: `${name}: boom`, failure, ...(taken && { taken }) };
@@ -103,12 +103,12 @@ export class SteppedRun {
     return this.begun(name).emit(a2aReceived.createNote(this.node(name), asked));
   }
 
-  /** What its Task asked is answered there. */
+  /** Records that the question of the instance was answered at its Task. */
   goOn(name: string): this {
     return this.emit(nodeResumed.createNote(this.node(name), { taskId: 't' }));
   }
 
-  /** The run asks what the node asks. */
+  /** Records that the run asks the question of the node. */
   open(name: string): this {
     return this.emit(inputRequired.createNote(this.node(name), { question: '?' }));
   }
@@ -140,7 +140,10 @@ export class SteppedRun {
     return this.emit(nodeSkipped.createNote({ because, instances }));
   }
 
-  /** @param edge its place in `edges` */
+  /**
+   * Starts the next iteration of a loop.
+   * @param edge index of the back-edge in `edges`
+   */
   next(edge: number, iteration: number, place: { path?: number[]; delay?: number } = {}): this {
     const { path, delay } = place;
     const said = { edge, iteration, ...(path && { path }), ...(delay !== undefined && { at: this.at(delay) }) };

@@ -19,21 +19,21 @@ import { readRunMetadata, type RunEventType } from '../state/run-metadata.js';
 import { runStatus } from '../state/run-state.js';
 import { done, nodeCompleted } from '../state/run-steps.js';
 
-/** Fields of a payload that are repeated on the event itself, for readers of flat events. */
+/** Fields of a payload that are copied to the event itself, for readers of flat events. */
 export const FLAT_FIELDS = ['model', 'tool', 'url', 'status', 'error', 'result', 'output', 'message'] as const;
 
 /** A step of a run as its streams report it. */
 export interface StreamedRunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], JsonValue>> {
-  /** `ev-` and 16 hex digits; the same at each read. */
+  /** Id of the event: `ev-` and 16 hex digits; the same at each read. */
   id: string;
   type: RunEventType;
   runId: string;
-  /** Id of the run under its earlier name. */
+  /** Id of the run, under the name that an earlier version used. */
   session_id: string;
   workflow: string;
-  /** Position in the run's log, from 1 without a gap; the SSE id. */
+  /** Sequence number in the run's log, from 1 without a gap; the id of the SSE event. */
   sequence: number;
-  /** ISO 8601. */
+  /** Time of the event (ISO 8601). */
   timestamp: string;
   node_id?: string;
   node_type?: string;
@@ -44,7 +44,7 @@ export interface StreamedRunEvent extends Partial<Record<(typeof FLAT_FIELDS)[nu
   state?: JsonObject;
 }
 
-/** Converts an event of a run's log to the run event for it. The mapping is one to one. */
+/** Converts an event of a run's log to the event that streams report. The mapping is one to one. */
 export function toRunEvent({ taskId, sequence, event }: RecordedEvent, run: { workflow: string }): StreamedRunEvent {
   const step = stepOf(event, run.workflow);
   const payload = step.type === done.type ? { session_id: taskId, runId: taskId, ...step.payload } : step.payload;
@@ -75,7 +75,7 @@ function stepOf(event: TaskEvent, workflow: string): RunEventNote {
   return { type: 'input.received', payload: { messageId, parts: parts as unknown as JsonValue }, timestamp };
 }
 
-/** Returns the start of the run: a `node.started` without a node. */
+/** Returns the step for the first event of a run's log: a `node.started` without a node. */
 function openingStep({ metadata, status }: Task, workflow: string): RunEventNote {
   const { inputs = {} } = readRunMetadata(metadata);
   return { type: 'node.started', payload: { workflow, inputs }, timestamp: status.timestamp };
@@ -87,13 +87,16 @@ function artifactStep({ artifact, metadata }: TaskArtifactUpdateEvent): RunEvent
   return withOutput({ ...note, payload: { ...note.payload, artifacts } });
 }
 
-/** Returns the step of a status event. An end without a step was forced from outside. */
+/**
+ * Returns the step of a status event. A status event without a recorded step becomes `input.required`, `run.woken` or,
+ * if the run was ended from outside, `done`.
+ */
 function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   const note = runEventNote(metadata);
   if (note) return note;
   const text = firstText(status.message?.parts ?? []);
   if (isWaitingState(status.state)) return { type: 'input.required', payload: { question: text ?? '' } };
-  // A timer has become due while the run asks a question.
+  // A timer became due while the run was asking a question.
   if (!isTerminalState(status.state)) return { type: 'run.woken', payload: {} };
   const word = runStatus(status.state);
   return done.createNote({ status: word, state: {}, ...(word === 'failed' && { error: text ?? 'The run failed' }) });
@@ -116,11 +119,11 @@ function flatFields(payload: JsonObject): Partial<StreamedRunEvent> {
 }
 
 /**
- * Returns the id of an event: eight digits from the run's random part and eight from the sequence. It is the same on
- * every replica.
+ * Returns the id of an event: eight hex digits from the random part of the run's id, and eight from the sequence
+ * number. It is the same on every replica.
  */
 function eventId(runId: string, sequence: number): string {
-  // The end of an id of this service is random and consists of hex digits.
+  // The end of a run id that this service created is random, and consists of hex digits.
   const end = runId.slice(-8);
   const run = HEX.test(end) ? end : runId.replace(NO_HEX, '').slice(-8).padStart(8, '0');
   return `ev-${run}${sequence.toString(16).padStart(8, '0')}`;
@@ -132,24 +135,28 @@ const NO_HEX = /[^0-9a-f]/g;
 
 const RUN_AGENT = /^workflows\/([^/]+)$/;
 
-/** True if a Task is a run, that is, its agent is a workflow. */
+/**
+ * True if a Task is the run of a workflow that was called directly: its agent is `workflows/<name>`. The run of a
+ * `workflow` node has that node as its agent; see `mayBeRun`.
+ */
 export function isRun(header: Pick<TaskHeader, 'agent'>): boolean {
   return RUN_AGENT.test(header.agent);
 }
 
 /**
- * True if a Task may be a run: that of a workflow, or that of a node. Its metadata tell a node's run from other Tasks.
+ * True if a Task may be a run: of a workflow, or of a `workflow` node. For a node, the metadata of the Task tell
+ * whether it is a run (`workflowRunBy`).
  */
 export function mayBeRun({ agent }: Pick<TaskHeader, 'agent'>): boolean {
   return agent.startsWith('workflows/');
 }
 
-/** Returns the workflow that a Task is a run of; `undefined` if the Task is no run. */
+/** Returns the name of the workflow that a Task is a run of; `undefined` if the Task is no run. */
 export function workflowRunBy(header: TaskHeader, task: Task | undefined): string | undefined {
   return isRun(header) ? workflowOf(header) : readRunMetadata(task?.metadata).workflow;
 }
 
-/** Returns the name of a run's workflow. */
+/** Returns the name of a run's workflow from its agent; empty for the run of a `workflow` node. */
 export function workflowOf(header: Pick<TaskHeader, 'agent'>): string {
   return RUN_AGENT.exec(header.agent)?.[1] ?? '';
 }
@@ -160,15 +167,18 @@ export function revisionOf(task: Task): string | undefined {
   return readRunMetadata(task.metadata).revision ?? (typeof noted === 'string' ? noted : undefined);
 }
 
-/** Returns a function that turns events of a run's log into run events. */
+/** Returns a function that converts the events of a run's log to the events that streams report. */
 export function runEvents(workflow: string): (recorded: RecordedEvent) => StreamedRunEvent {
   return (recorded) => toRunEvent(recorded, { workflow });
 }
 
-/** Steps of the stream `tool`, which subscribers request separately. */
+/** Types of the events in the stream `tool`, to which clients subscribe separately. */
 const TOOL_STEPS: ReadonlySet<string> = new Set(['tool.call', 'tool.called', 'tool.result', 'tool.canceled']);
 
-/** Returns the event for the event gateway: in the stream `run` or `tool`; `undefined` for other Tasks. */
+/**
+ * Returns the event for the event gateway, in the stream `run` or `tool`; `undefined` for a Task that is not the run of
+ * a workflow (`isRun`).
+ */
 export function runProjection(
   recorded: RecordedEvent & { header: TaskHeader },
 ): { stream: 'run' | 'tool'; event: StreamedRunEvent; runId: string } | undefined {

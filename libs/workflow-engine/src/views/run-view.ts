@@ -33,14 +33,14 @@ import { RunState, runStatus } from '../state/run-state.js';
 import { a2aSending, AUTH_REQUIRED, nodeCompleted, nodeReused } from '../state/run-steps.js';
 
 /**
- * Returns a failure for the API, which always has a kind. It is `failed` if the log names none: in logs from before
- * failures had kinds, and if a run was ended from outside.
+ * Returns a failure for the API, where a failure always has a kind. If the log names no kind, it is `failed`: in logs
+ * from before failures had kinds, and if a run was ended from outside.
  */
 export function shownFailure(error: RunError): WorkflowFailure {
   return { kind: 'failed', ...error };
 }
 
-/** An instance of a node in a list of a run's instances. */
+/** An instance of a node, in the list of a run's instances. */
 export interface InstanceView {
   instance: string;
   node: string;
@@ -48,29 +48,34 @@ export interface InstanceView {
   attempts: number;
   taskId?: string;
   error?: WorkflowFailure;
-  /** Reason why it is skipped. */
+  /** Reason why the instance is skipped. */
   because?: SkipReason;
-  /** Reason and end of an idle wait (ISO 8601). */
+  /** Reason and end (ISO 8601) of the time for which the instance only waits. */
   waitsFor?: { state: string; until?: string };
-  /** Run from which the result was reused. */
+  /** Id of the run from which the result was reused. */
   origin?: string;
   startedAt?: string;
   finishedAt?: string;
 }
 
-/** Number of instances of a node, in all and by status. The counts by status add up to the total. */
+/** Number of instances of a node: in total, and by status. The numbers by status add up to `total`. */
 export type InstanceCounts = { total: number; completed: number; failed: number } & Partial<Record<NodeStatus, number>>;
 
 /** Filter and position of a page of instances. */
 export interface InstanceQuery {
   node?: string;
   status?: NodeStatus;
-  /** Number of instances on the previous pages, including those that the filter excluded. */
+  /**
+   * Number of instances to skip: those that the previous pages have passed, including those that the filter excluded.
+   */
   after: number;
   limit: number;
 }
 
-/** Returns a page of a run's instances in the order of their creation; `next` is absent on the last page. */
+/**
+ * Returns a page of a run's instances in the order of their creation. `next` is the `after` of the next page; absent on
+ * the last page.
+ */
 export function instancePage(
   run: Pick<RunState, 'instances'>,
   { node, status, after, limit }: InstanceQuery,
@@ -88,8 +93,8 @@ export function instancePage(
 }
 
 /**
- * Counts the instances of nodes that run more than once. Entries of a list are counted without the node that processes
- * the list.
+ * Counts the instances of nodes that may have several, by node id. A node with a list is not counted itself; its
+ * entries are.
  */
 export function instanceCounts(run: Pick<RunState, 'instances'>): ReadonlyMap<string, InstanceCounts> {
   const counts = new Map<string, InstanceCounts>();
@@ -102,7 +107,7 @@ export function instanceCounts(run: Pick<RunState, 'instances'>): ReadonlyMap<st
   for (const instance of run.instances.values()) {
     const { id, each, status, origin } = instance;
     if (each === undefined && isRepeated(instance)) addCount(id, status, 1);
-    // Entries that were not reached have no instance.
+    // Entries that have not started have no instance.
     const isKnown = each !== undefined && (each.total > 0 || (status === 'completed' && origin === undefined));
     if (isKnown) addCount(id, status === 'running' ? 'pending' : 'skipped', each.total - each.runs.length);
   }
@@ -134,13 +139,13 @@ function errorOf(node: NodeInstance): WorkflowFailure | undefined {
   return shownFailure({ node: id, ...instanceOf(node), message: error });
 }
 
-/** A run's log and its definition. */
+/** The log of a run, with its definition. */
 interface FoldedLog {
   definition: WorkflowDefinition;
   events: readonly TaskEvent[];
 }
 
-/** Returns the run at the last call of an instance. A forwarded answer is no call. */
+/** Returns the state of the run at the last call of an instance. A forwarded answer does not count as a call. */
 function whenCalled(log: FoldedLog, instance: string): RunState | undefined {
   return runAfterLast(
     log,
@@ -149,14 +154,14 @@ function whenCalled(log: FoldedLog, instance: string): RunState | undefined {
   );
 }
 
-/** Returns the run at the completion of an instance. */
+/** Returns the state of the run at the completion of an instance. */
 function whenCompleted(log: FoldedLog, instance: string): RunState | undefined {
   return runAfterLast(log, instance, ({ type }) => COMPLETES.has(type));
 }
 
 const COMPLETES: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);
 
-/** Returns the run after the last matching event of an instance; `undefined` if there is none. */
+/** Returns the state of the run after the last matching event of an instance; `undefined` if there is no such event. */
 function runAfterLast(
   { definition, events }: FoldedLog,
   instance: string,
@@ -170,9 +175,9 @@ function runAfterLast(
 }
 
 /**
- * Wait of a node.
- * - `message`: message of the agent; for a node with a list, the questions of its entries, one per line.
- * - `until`: end of an idle wait (ISO 8601).
+ * Reason for which a node waits.
+ * - `message`: question of the agent; for a node with a list, the questions of its entries, one per line.
+ * - `until`: time until which the node only waits (ISO 8601).
  */
 export interface NodeWait {
   state: 'input-required' | 'auth-required' | 'timer' | 'retry';
@@ -188,19 +193,19 @@ export interface NodeView {
   waitsFor?: NodeWait;
   artifacts: Artifact[];
   error?: string;
-  /** Number of instances, for a node that runs more than once. */
+  /** Number of instances, for a node that may have several. */
   counts?: InstanceCounts;
-  /** Run from which the result was reused. */
+  /** Id of the run from which the result was reused. */
   origin?: string;
   startedAt?: string;
   finishedAt?: string;
 }
 
-/** A node of a run by itself. */
+/** Response of `GET /api/runs/{id}/nodes/{node}`. */
 export interface NodeDetail extends NodeView {
   id: string;
   type: string;
-  /** Parts of the Message that called the node; absent if it was never started. */
+  /** Parts of the Message that called the node; absent if the node was never started, or was sent no Message. */
   input?: Part[];
 }
 
@@ -213,14 +218,14 @@ export interface RunView {
   inputs: JsonObject;
   result?: Artifact[];
   error?: RunError;
-  /** Run from which this rerun reuses results. */
+  /** Id of the run from which this rerun reuses results. */
   origin?: string;
-  /** Outcomes for the children, once the run was canceled. */
+  /** Outcome of the cancel for each child, once the run was canceled. */
   children?: CanceledChild[];
   nodes: Record<string, NodeView>;
   /**
-   * First text of each node's first Artifact, by node, and the inputs as `__user_input__{name}`; `artifacts` has both
-   * in full.
+   * State map: the text of each node's first Artifact by node id, and each input as `__user_input__<nodeId>`.
+   * `artifacts` has both in full.
    */
   state: JsonObject;
   artifacts: Record<string, Artifact[]>;
@@ -238,11 +243,11 @@ export interface RunSource {
   baseUrl: string;
   /** Task ids of children that the log does not name yet. */
   children?: readonly { nodeId: string; attempt: number; taskId: string }[];
-  /** Outcomes of cancels that were repeated later. */
+  /** Outcomes of cancels that were retried after the end of the run. */
   later?: readonly LaterOutcome[];
 }
 
-/** Folds a run's log into the view for callers. */
+/** Folds the log of a run into the response for callers. */
 export function runView(source: RunSource): RunView {
   const { header, definition, events } = source;
   const run = RunState.fromEvents(definition, events);
@@ -280,7 +285,7 @@ function foldedTask([first, ...rest]: readonly TaskEvent[]): Partial<Task> {
   return fold.toTask();
 }
 
-/** Returns the view of a run whose definition is gone: its Task without its nodes. */
+/** Returns the response for a run whose definition no longer exists: its Task, without its nodes. */
 export function undefinedRunView({ header, events }: Omit<RunSource, 'definition'>, workflow: string): RunView {
   const { artifacts, metadata, status: last } = foldedTask(events);
   const status = runStatus(header.state);
@@ -304,8 +309,8 @@ export function undefinedRunView({ header, events }: Omit<RunSource, 'definition
 }
 
 /**
- * Folds a run's log into the view of a node in its newest iteration, or of the instance of this name. `undefined` if
- * the run has no such node, or has not reached that instance.
+ * Folds the log of a run into the view of one instance: by node id the newest instance of the node, else by instance
+ * name. `undefined` if the run has no such node, or has not reached that instance.
  */
 export function nodeDetail(source: RunSource, name: string): NodeDetail | undefined {
   const { definition, events } = source;
@@ -323,7 +328,7 @@ export function nodeDetail(source: RunSource, name: string): NodeDetail | undefi
 }
 
 /**
- * Returns the Artifacts of an instance. Folded state keeps those of the last two iterations; older ones are read from
+ * Returns the Artifacts of an instance. The folded state has those of the last two iterations; older ones are read from
  * the log.
  */
 function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeInstance): Artifact[] {
@@ -332,8 +337,8 @@ function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeInst
 }
 
 /**
- * Returns the Parts of the Message that called an instance; none if it was called without one. They are rebuilt from
- * the run as it was at the call, or from its current state if the run is plain.
+ * Returns the Parts of the Message that called an instance; none if it was sent no Message. They are rebuilt from the
+ * state of the run at the call, or from its current state if the run is plain.
  */
 function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: NodeInstance): { input?: Part[] } {
   const { header, definition, events } = source;
@@ -357,7 +362,7 @@ function withLater(child: CanceledChild, run: RunState, later: ReadonlyMap<strin
   return outcome ? { ...child, outcome } : child;
 }
 
-/** Returns the Task ids of children that the log does not name yet, by node and attempt. */
+/** Returns the Task ids of children that the log does not name yet, by `instance#attempt`. */
 function knownTasks({ children = [] }: RunSource): ReadonlyMap<string, string> {
   return new Map(children.map(({ nodeId, attempt, taskId }) => [childReference(nodeId, attempt), taskId]));
 }
