@@ -37,8 +37,8 @@ import { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 import { WorkflowStore } from './storage/workflow-store.js';
 
 /**
- * Provides the executors of runs, including runs of nodes. Needs the modules of the `ground` layer and a global
- * AgentDirectory.
+ * Provides the executors of runs, including runs of `workflow` nodes. Needs the modules of the `ground` layer and a
+ * global AgentDirectory.
  */
 @Module({
   imports: [CallChainModule, WorkBudgetModule, TasksModule],
@@ -65,7 +65,7 @@ import { WorkflowStore } from './storage/workflow-store.js';
 })
 export class RunAgentsModule {}
 
-/** Provides workflows and their agents. Needs what RunAgentsModule needs, and a global NodeTypes. */
+/** Provides workflows and their agents. Needs the modules that RunAgentsModule needs, and a global NodeTypes. */
 @Module({
   imports: [RunAgentsModule, AgentReferencesModule, BuiltInAgentsModule, TasksModule],
   providers: [

@@ -38,7 +38,7 @@ const MOST_WORKFLOWS = 500;
 const MARK = /^[\w.:/-]{1,200}$/;
 const REVISION = /^[1-9]\d{0,17}$/;
 
-/** A workflow to apply. */
+/** A workflow to apply, with the revision that the caller expects. */
 class SentWorkflow {
   @ApiProperty({ type: WorkflowBody })
   @IsDefined({ message: 'must be a definition' })
@@ -98,7 +98,7 @@ class ApplyBody {
   @IsBoolean({ message: 'must be true or false' })
   adopt?: boolean;
 
-  /** Reads a body. A member that is null counts as absent. */
+  /** Reads the request body. A member that is null counts as absent. */
   static from(sent: JsonObject): ApplyBody {
     const { workflows } = sent;
     const given = Object.entries(sent).filter(([, value]) => value !== null);
@@ -125,7 +125,7 @@ class AppliedWorkflow {
   problems?: WorkflowProblem[];
 }
 
-/** Outcome for each workflow, by name. */
+/** Response of `POST /api/apply`: the outcome for each workflow, sorted by name. */
 class AppliedView {
   @ApiProperty({ type: [AppliedWorkflow] }) workflows!: AppliedWorkflow[];
 }
@@ -138,14 +138,14 @@ interface ApplyOutcome {
   problems: WorkflowProblem[];
 }
 
-/** Rolls back the transaction of a dry run and carries its outcomes out of it. */
+/** Error that rolls back the transaction of a dry run, and carries the outcomes out of the transaction. */
 class DryRun extends Error {
   constructor(readonly outcomes: ApplyOutcome[]) {
     super('dry run');
   }
 }
 
-/** Applies several workflows, all of them or none. */
+/** Applies several workflows atomically: all of them are saved, or none. */
 @Injectable()
 export class WorkflowApply {
   constructor(
@@ -176,7 +176,8 @@ export class WorkflowApply {
   }
 
   /**
-   * Looks up tools before the transaction begins: otherwise it would hold one connection while it waits for another.
+   * Finds the problems of the tools that `agent` nodes name. It runs before the transaction, which would otherwise hold
+   * one database connection while it waits for another connection.
    */
   private async toolProblems({ workflows }: ApplyBody, saving: SavingTenant): Promise<ToolProblems> {
     const found = new Map<SentWorkflow['definition'], readonly WorkflowProblem[]>();
@@ -186,15 +187,18 @@ export class WorkflowApply {
   }
 }
 
-/** Tool problems by the definition that was sent. */
+/** Problems of tools, by the definition that was sent. */
 type ToolProblems = ReadonlyMap<SentWorkflow['definition'], readonly WorkflowProblem[]>;
 
-/** The work of one transaction. */
+/** Applies the workflows of one request, within its transaction. */
 class OneApply {
   private readonly errors: WorkflowProblem[] = [];
   private readonly refused = new Set<string>();
   private readonly foreign: ProblemEntry[] = [];
-  /** Workflows last applied under the mark; absent if any workflow may be replaced. */
+  /**
+   * Names of the workflows that were last applied under the mark of the request; absent if any workflow may be
+   * replaced.
+   */
   private own?: ReadonlySet<string>;
 
   constructor(
@@ -222,7 +226,7 @@ class OneApply {
     return outcomes.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** Applies one workflow. Returns `undefined` if it, or a workflow that it runs, is rejected. */
+  /** Applies one workflow. Returns `undefined` if the workflow, or a workflow that it runs, has errors. */
   private async applyWorkflow({
     definition: body,
     revision: expected,
@@ -247,8 +251,8 @@ class OneApply {
   }
 
   /**
-   * Records a workflow that must not be replaced. The remaining workflows are still checked; the transaction is rolled
-   * back at its end.
+   * Records a workflow that must not be replaced (`NOT_ADOPTED`). The remaining workflows are still checked; then the
+   * transaction is rolled back.
    */
   private reportForeign(body: SentWorkflow['definition'], revision: string): void {
     const index = this.body.workflows.findIndex(({ definition }) => definition === body);
@@ -281,7 +285,7 @@ class OneApply {
     }
   }
 
-  /** Deletes workflows that were applied under the mark before and were not sent this time. */
+  /** Deletes the workflows that were applied under the mark before, but are not in this request. */
   private async pruneWorkflows(): Promise<ApplyOutcome[]> {
     const sent = new Set(this.body.workflows.map(({ definition }) => definition.name));
     const gone = (await this.store.listMarked(this.body.mark ?? '')).filter((name) => !sent.has(name));
@@ -293,7 +297,9 @@ class OneApply {
   }
 }
 
-/** Orders workflows so that each follows the workflows that its nodes run: it stores their new revisions. */
+/**
+ * Orders workflows so that each comes after the workflows that its nodes run, because it stores their new revisions.
+ */
 function childrenFirst(workflows: readonly SentWorkflow[]): SentWorkflow[] {
   const byName = new Map(workflows.map((sent) => [sent.definition.name, sent]));
   const ordered = new Set<SentWorkflow>();
@@ -318,12 +324,12 @@ function requireRevision(name: string, expected: string | null | undefined, curr
   throw new ProblemError(412, `the workflow "${name}" ${is}, and ${was} was expected: others have changed it`);
 }
 
-/** True if the text is a valid workflow name. PostgreSQL rejects some other texts, such as one with NUL. */
+/** True if the text is a valid workflow name. PostgreSQL rejects some other texts, for example with NUL. */
 function canBeKept(name: string): boolean {
   return WORKFLOW_NAME.test(name);
 }
 
-/** Returns the definition as parsed JSON, without members that are undefined. */
+/** Returns a definition as it is after JSON serialization: without members that are undefined. */
 function asPlainJson(definition: WorkflowRevision['definition']): unknown {
   return JSON.parse(JSON.stringify(definition));
 }
@@ -345,7 +351,7 @@ class ApplyQuery {
   dryRun = false;
 }
 
-/** Applies workflows that are kept in files. */
+/** Applies workflows whose definitions the caller keeps in files. */
 @ApiTags('workflows')
 @Controller('api/apply')
 export class ApplyController {
@@ -383,7 +389,7 @@ function repeatedNames({ workflows }: ApplyBody): ProblemEntry[] {
   });
 }
 
-/** Rejects `prune` without a mark: the mark says which workflows may be deleted. */
+/** Returns the problem of `prune` without a mark. The mark says which workflows may be deleted. */
 function missingMark({ mark, prune }: ApplyBody): ProblemEntry[] {
   return prune === true && mark === undefined ? [{ path: 'mark', detail: 'is needed where prune is true' }] : [];
 }

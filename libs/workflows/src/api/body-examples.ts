@@ -1,4 +1,6 @@
-/** Request bodies for the API documentation. Sent in this order, each of them is accepted. */
+/**
+ * Example request bodies for the API documentation. The service accepts each of them if they are sent in this order.
+ */
 
 const GREETING = {
   name: 'greeting',

@@ -15,7 +15,7 @@ import {
 import { EXPRESSION_EXAMPLES } from './body-examples.js';
 import { WorkflowProblemView } from './workflow-body.js';
 
-/** An expression or a template, and its place in a definition. */
+/** Body of `POST /api/expressions/check`: a CEL expression or a template, and its place in a definition. */
 class ExpressionBody {
   @ApiPropertyOptional({ description: 'CEL.', example: "nodes.gate.data.decision == 'yes'" })
   @IsOptional()
@@ -71,7 +71,7 @@ export class ExpressionVariableView implements ExpressionVariable {
   fields?: string[];
 }
 
-/** Problems of an expression, and the variables that are available to it. */
+/** Response of `POST /api/expressions/check`: the problems of the expression, and the variables that it may use. */
 class ExpressionProblems {
   @ApiProperty({ type: [WorkflowProblemView] })
   problems!: WorkflowProblem[];
@@ -80,7 +80,7 @@ class ExpressionProblems {
   variables!: ExpressionVariable[];
 }
 
-/** Checks expressions while they are being edited. */
+/** Checks CEL expressions and templates while they are being edited. */
 @ApiTags('workflows')
 @Controller('api/expressions')
 export class ExpressionsController {

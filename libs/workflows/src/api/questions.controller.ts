@@ -33,7 +33,7 @@ const RUN = { description: 'A2A taskId of the run.', example: '019a1f0e-5b7a-7c3
 const NODE = { description: 'Node or instance that asks.', example: 'gate' };
 const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200}) (\S{1,200})$/;
 
-/** Answer to a question of a node. */
+/** Body of `POST /api/runs/{id}/answers`: the answer to a question of a node. */
 class AnswerBody {
   @ApiProperty({ ...NODE, minLength: 1, maxLength: LONGEST_LABEL })
   @Length(1, LONGEST_LABEL, { message: 'must be the id of a node, or of an instance of it' })
@@ -82,7 +82,7 @@ class InboxQuery {
   }
 }
 
-/** An open question of a run. It is answered by `POST /api/runs/{runId}/answers`. */
+/** An open question of a run. It is answered with `POST /api/runs/{runId}/answers`. */
 class InboxItem {
   @ApiProperty(RUN) runId!: string;
   @ApiProperty({ example: 'review' }) workflow!: string;
@@ -105,7 +105,7 @@ class InboxPage {
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-/** Returns the token of the page that follows a question. */
+/** Returns the token of the page that begins after a question. */
 function pageTokenAfterQuestion({ since, taskId, key }: QuestionPosition): string {
   return Buffer.from(`${since.getTime()}.${taskId} ${key}`).toString('base64url');
 }
@@ -133,8 +133,8 @@ function isPart(value: unknown): boolean {
 }
 
 /**
- * Pattern of the agents whose runs are listed. The caller of a single node answers its run directly; the API does not
- * list such runs.
+ * Pattern of the agents whose runs are listed: workflows. The run of a `workflow` node is not listed; its caller
+ * answers that run directly.
  */
 const RUNS = 'workflows/*';
 
@@ -166,7 +166,7 @@ function itemOf({ taskId, agent, key, assignee, since, body }: OpenQuestion): In
   };
 }
 
-/** Lists and answers the questions of runs. */
+/** Lists the open questions of runs (the inbox), and answers them. */
 @ApiTags('runs')
 @Controller('api')
 export class QuestionsController {

@@ -24,7 +24,7 @@ import { RUN } from './runs.js';
 
 const PAGE = 100;
 
-/** Starts runs that reuse results of ended runs. The original runs do not change. */
+/** Starts reruns: new runs that reuse results of ended runs, which do not change. It also lists them. */
 @Injectable()
 export class Reruns {
   constructor(
@@ -34,9 +34,12 @@ export class Reruns {
   ) {}
 
   /**
-   * Starts a rerun. Resolves when the new run is durable.
-   * @throws ProblemError 404; 409 for a run that has not ended, or is the run of a node; 422 naming the parameter that
-   * does not fit. A2AError as for a start of the workflow
+   * Starts a rerun of an ended run. Resolves when the new run is durable.
+   * @throws ProblemError
+   * - 404 for an unknown run
+   * - 409 if the run has not ended, its definition is gone, or it is the run of a node
+   * - 422 naming the parameter that does not fit
+   * @throws A2AError as when a run of the workflow is started
    */
   async startRerun(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
     const origin = await this.processes.loadBegun(RUN, runId, call.scope);
@@ -74,7 +77,7 @@ export class Reruns {
     const { contextId, agent } = await this.processes.findHeader(RUN, runId, scope);
     using room = this.processes.openRoom(call);
     const forks: TaskHeader[] = [];
-    // A rerun shares the context of its origin, which has few runs.
+    // A rerun shares the context of its original run, and a context has few runs.
     for (let before: TaskHeader | undefined; ;) {
       const query = { scope, agent, contextId, artifacts: false, before, limit: PAGE };
       const { tasks, more } = await this.tasks.readPage(query, room);
@@ -121,14 +124,14 @@ export class Reruns {
         throw rerunProblem(`from[${place}]`, `revision "${newer}" of the workflow has no node "${instance.id}"`);
       throw rerunProblem(`from[${place}]`, `the run has no instance "${textStart(name, 128)}"`);
     }
-    // A run that failed as a whole, for example by its deadline, continues from the results that it has.
+    // A run that failed as a whole, for example by its deadline, is rerun with the results that it has.
     const hasFailed = header.state === 'TASK_STATE_FAILED' || new OriginResults(log).failed.length > 0;
     if (failed && from === undefined && !hasFailed) throw rerunProblem('failed', 'nothing of the run has failed');
     return { origin, ...(from && { from }), ...(failed && { failed }) };
   }
 }
 
-/** Rejects the run of a node: only the run that called it can be rerun. */
+/** Rejects a rerun of a `workflow` node's run: only the run that called it can be rerun. */
 function refuseInner({ header, task }: StoredTask): void {
   if (isRun(header)) return;
   if (workflowRunBy(header, task) === undefined) throw unknownProcess(RUN);

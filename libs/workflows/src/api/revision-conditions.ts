@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { malformedRequest, ProblemError } from '#libs/http-server';
 import { textStart } from '#libs/protocol';
 
-/** `*`, or entity tags without the weak prefix. */
+/** Value of a condition header: `*`, or entity tags without the weak prefix `W/`. */
 type Tags = '*' | readonly string[];
 
 const ENTITY_TAG = /^"[^"\s]*"$/;
 
-/** Returns the entity tag of a revision. */
+/** Returns the entity tag (ETag) of a revision. */
 export function etagOf(revision: string): string {
   return `"${revision}"`;
 }
 
-/** Conditions of a request: `If-Match` and `If-None-Match` (RFC 9110, section 13.1). */
+/** Conditions of a request on the revision of a workflow: `If-Match` and `If-None-Match` (RFC 9110, section 13.1). */
 export class RevisionConditions {
   private constructor(
     private readonly match: Tags | undefined,
@@ -24,8 +24,8 @@ export class RevisionConditions {
   }
 
   /**
-   * Reads the conditions of a change. Reading requests ignore a malformed entity tag; a change must not.
-   * @throws ProblemError 400 naming the header
+   * Reads the conditions of a request that changes a workflow. Requests that only read ignore a malformed entity tag; a
+   * change must reject it.
    */
   static fromChangeHeaders(headers: IncomingHttpHeaders): RevisionConditions {
     const conditions = RevisionConditions.fromHeaders(headers);
@@ -42,7 +42,8 @@ export class RevisionConditions {
   }
 
   /**
-   * Checks the conditions before a change.
+   * Rejects a change if its conditions do not hold.
+   * @param name name of the workflow
    * @param current the newest revision; `undefined` if the workflow does not exist
    * @throws ProblemError 412
    */
@@ -58,7 +59,7 @@ export class RevisionConditions {
     );
   }
 
-  /** True if the reader has this revision already, so the response is 304. */
+  /** True if `If-None-Match` is `*` or names this revision, so that the response is 304. */
   isUnmodified(current: string): boolean {
     return this.noneMatch !== undefined && matchesRevision(this.noneMatch, current);
   }
@@ -69,7 +70,7 @@ function matchesRevision(tags: Tags, current: string | undefined): boolean {
   return tags === '*' || tags.includes(etagOf(current));
 }
 
-/** Parses a header. Weak tags are compared like strong ones, because a revision never changes. */
+/** Parses a condition header. Weak tags are compared like strong ones, because a revision never changes. */
 function tagsOf(header: string | undefined): Tags | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';

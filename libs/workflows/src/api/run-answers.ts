@@ -19,9 +19,10 @@ import {
 } from '#libs/workflow-engine';
 import { RUN, Runs } from './runs.js';
 
-/** Milliseconds that an answer waits for a run that is executing although the node asks. */
+/** Time that an answer waits for a run that is executing although a node asks, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
+/** Pause before an answer waits for the events of a busy run, in milliseconds. */
 const CONTENDED_MS = 20;
 
 interface AskingRun {
@@ -29,7 +30,7 @@ interface AskingRun {
   state: RunState;
 }
 
-/** Answers questions of nodes. */
+/** Answers questions of a run's nodes. */
 @Injectable()
 export class RunAnswers {
   constructor(
@@ -40,11 +41,13 @@ export class RunAnswers {
   ) {}
 
   /**
-   * Answers the question of a node. Resolves with the answered instance when the answer is durable; the run then
-   * resumes.
-   * @param name of a node, or of the instance that asks
-   * @throws ProblemError 404 for an unknown run or node; 422 if the answer does not fit the question, or several
-   * instances ask; 409 if the node asks nothing, or no longer asks
+   * Answers the question of a node. Resolves with the name of the answered instance when the answer is durable; the run
+   * then resumes.
+   * @param name id of the node, or name of the instance that asks
+   * @throws ProblemError
+   * - 404 for an unknown run or node
+   * - 409 if the node has no open question, or the run does not accept the answer within 10 seconds
+   * - 422 if the answer does not fit the question, or several instances ask
    */
   async answerNode(runId: string, name: string, parts: Part[], call: ApiCall): Promise<string> {
     const patience = AbortSignal.timeout(PATIENCE_MS);
@@ -53,15 +56,14 @@ export class RunAnswers {
       const run = await this.runs.foldRun(runId, call.scope, room);
       const node = askingNode(run, name);
       const { header } = run.process;
-      // Validate against the state at `header`: an execution may change the state meanwhile.
+      // Validate at once, against the state at `header`: an execution may modify the state meanwhile.
       const unfit = answerFaults(node, parts);
       const { instance } = node;
       const unread = await this.findUnreadParts(run, node, parts);
       const faults = unread.length > 0 ? unread : unfit;
       if (faults.length > 0) throw notFitting(name, faults);
       const message = userMessage(parts, { metadata: { [NODE_KEY]: instance } });
-      // The answer belongs to the state at `header`: if the run has moved on meanwhile, the question may be another
-      // one.
+      // The answer belongs to the state at `header`. If the run has continued meanwhile, its question may differ.
       const isTaken =
         isWaitingState(header.state) && (await this.processes.resumeProcess(run.process, message, call, 'found'));
       if (isTaken) return instance;
@@ -71,7 +73,9 @@ export class RunAnswers {
     }
   }
 
-  /** Returns the Parts that the node's agent cannot read. An external agent reports that itself. */
+  /**
+   * Returns a violation for each Part that the agent of the node cannot read. An external agent reports this itself.
+   */
   private async findUnreadParts(
     { process, state }: AskingRun,
     node: NodeInstance,
@@ -88,9 +92,9 @@ export class RunAnswers {
     }
   }
 
-  /** Waits until the run waits again: another answer or a due timer has resumed it. */
+  /** Waits until the run waits for an answer again, because another answer or a due timer has resumed it. */
   private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
-    // A replica that has just claimed the run has not written an event yet.
+    // A replica that has just claimed the run may not have recorded an event yet.
     await delay(CONTENDED_MS);
     const events = this.feed.followTask(header.taskId, header.lastSequence, { until: 'waiting', signal });
     while (!(await events.next()).done);
@@ -102,7 +106,7 @@ function notFitting(name: string, faults: readonly FieldViolation[]): ProblemErr
   return new ProblemError(422, `the answer does not fit what node "${name}" asks`, errors);
 }
 
-/** Returns the one node that asks under this name. @throws ProblemError if there is no such node, or several */
+/** Returns the instance that asks under a name. @throws ProblemError if no instance asks, or several */
 function askingNode({ process, state }: AskingRun, name: string): NodeInstance {
   const known = state.findInstance(name) ?? state.nodes.get(readNodeId(name));
   if (known === undefined) throw new ProblemError(404, 'node not found');

@@ -18,8 +18,8 @@ import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
 import { type RunPage, type RunQuery, type RunSummary, STATES_OF } from './run.dto.js';
 
 /**
- * Lists a caller's runs of all workflows, most recently updated first. Runs of nodes are listed only under their parent
- * run.
+ * Lists a caller's runs of all workflows, most recently updated first. The run of a `workflow` node is listed only with
+ * the filter `parent`.
  */
 @Injectable()
 export class RunList {
@@ -41,7 +41,7 @@ export class RunList {
     return { runs: found, nextPageToken };
   }
 
-  /** Returns the filter for the runs that are nodes of a run. */
+  /** Returns the filter for the runs of a run's `workflow` nodes. */
   private async amongChildren(
     parent: string,
     { workflow }: RunQuery,
@@ -78,8 +78,8 @@ export class RunList {
   }
 
   /**
-   * Returns the failure of a run. A run reports it in the event before its last one; a run that was ended from outside
-   * has only a text.
+   * Returns the failure of a run. A run records its failure in the event before its last one; a run that was ended from
+   * outside has only a text.
    */
   private async readFailure({ header: { taskId, lastSequence }, task }: StoredTask): Promise<WorkflowFailure> {
     const [reported] = await this.tasks.readEvents(taskId, Math.max(0, lastSequence - 2), 1);

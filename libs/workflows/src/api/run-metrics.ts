@@ -4,7 +4,7 @@ import { AppConfig, BoundedLabel, type FactPayloads, Metrics, OnFact } from '#li
 import { TaskCounts } from '#libs/tasks';
 import { isRun, runStatus, workflowOf } from '#libs/workflow-engine';
 
-/** Reports failed runs to operators: one log line for each, and a counter by the kind of failure. */
+/** Reports failed runs to operators: a log line for each, and a counter by the kind of failure. */
 @Injectable()
 export class FailedRuns {
   private readonly logger = new Logger('Runs');
@@ -27,9 +27,9 @@ export class FailedRuns {
   }
 }
 
-/** Buckets in seconds: from a run that takes milliseconds to one that waits for a person. */
+/** Histogram buckets in seconds: from a run that takes milliseconds to a run that waits for a person. */
 const DURATIONS = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400];
-/** Number of workflow names that get a label of their own. */
+/** Maximum number of workflow names that get their own label value. */
 const MOST_WORKFLOWS = 200;
 
 /**
@@ -74,8 +74,8 @@ export class RunMetrics {
   }
 
   /**
-   * Returns the number of waiting runs by reason; the last known numbers while the database is unreachable, which the
-   * readiness check reports.
+   * Returns the number of waiting runs by reason. While the database is unreachable, which the readiness check reports,
+   * returns the last known numbers.
    */
   private async countWaitingRuns(): Promise<Record<string, number>> {
     this.last = await this.counts.countWaiting('workflows/*').catch(() => this.last);

@@ -31,7 +31,7 @@ import type {
   SkipReason,
 } from '#libs/workflow-engine';
 
-/** Task states that each run status stands for. */
+/** Task states by run status. */
 export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
   running: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
   'input-required': ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'],
@@ -40,10 +40,10 @@ export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
   canceled: ['TASK_STATE_CANCELED'],
 };
 
-/** Nodes and instances that one rerun may name. */
+/** Maximum number of nodes and instances that one rerun may name. */
 const MOST_NAMED = 1_000;
 
-/** Body of a run start. */
+/** Body of a request that starts a run. */
 export class RunBody {
   static readonly optional = true;
 
@@ -58,8 +58,8 @@ export class RunBody {
   inputs?: JsonObject;
 
   /**
-   * Reads a body leniently: anything but an object with an object of inputs stands for no inputs.
-   * @throws ProblemError 400 only for inputs that cannot be stored unchanged
+   * Reads a body leniently: anything but an object with an object `inputs` counts as no inputs.
+   * @throws ProblemError 400 only for JSON that cannot be stored unchanged
    */
   static readLeniently(body: unknown): RunBody {
     refuseUnfitJson(body);
@@ -68,11 +68,11 @@ export class RunBody {
   }
 }
 
-/** Body of a rerun. */
+/** Body of a request that starts a rerun. */
 @ApiClosed()
 export class RerunBody {
   static readonly optional = true;
-  /** An unknown member is an error: a misspelled one would otherwise rerun everything. */
+  /** Message for an unknown member, which is an error: a misspelled member would otherwise rerun all nodes. */
   static readonly unknown = 'is not known';
   static readonly exceptionFactory = notToBeRerun;
 
@@ -121,14 +121,14 @@ export class RerunBody {
   }
 }
 
-/** Returns a 422 problem if only `from`, `inputs` or `revision` is at fault; otherwise a 400 problem. */
+/** Returns the problem for an invalid body: 422 if only `from`, `inputs` or `revision` is invalid, otherwise 400. */
 function notToBeRerun(entries: ProblemEntry[]): ProblemError {
   const problem = malformedRequest(...entries);
   const isOfRun = entries.every(({ path }) => /^(from|inputs|revision)\b/.test(path));
   return isOfRun ? new ProblemError(422, problem.message, problem.errors) : problem;
 }
 
-/** Query parameters of a streamed run start. */
+/** Query parameters of a request that starts a run and streams its events. */
 export class RunStreamQuery {
   @QueryFlag({ description: 'True if the run is canceled when the client disconnects.' })
   cancelOnDisconnect = false;
@@ -226,7 +226,7 @@ export class RunForks {
   @ApiProperty({ type: [RunFork], description: 'Forks, newest first.' }) forks!: RunFork[];
 }
 
-/** Outcome for a remote Task when its run was canceled. */
+/** Outcome of the cancel of a node's Task when its run was canceled. */
 export class CanceledNode implements CanceledChild {
   @ApiProperty({ example: 'writer' }) node!: string;
   @ApiPropertyOptional({ description: 'Instance, if the node has more than one.', example: 'writer@2' })
@@ -250,7 +250,7 @@ class RunFailure implements WorkflowFailure {
   @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
 }
 
-/** A run in a list: without its nodes. */
+/** A run in a list, without its nodes. */
 export class RunSummary extends StartedRun {
   @ApiProperty({ example: 'greeting' }) workflow!: string;
   @ApiProperty(RUN_STATUS) status!: RunStatus;
@@ -298,7 +298,7 @@ export class RunNode implements NodeView {
   @ApiPropertyOptional(TIME) finishedAt?: string;
 }
 
-/** A node of a run by itself. */
+/** Response with one node of a run and its input. */
 export class RunNodeDetail extends RunNode implements NodeDetail {
   @ApiProperty({ example: 'writer' }) id!: string;
   @ApiProperty({ example: 'agent' }) type!: string;

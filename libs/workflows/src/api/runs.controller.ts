@@ -60,9 +60,9 @@ type PayloadCallback = (error: FastifyError | null, payload?: RequestPayload) =>
 const RUN_ROUTE = '/api/workflows/:name/run';
 
 /**
- * Accepts bodies that Fastify rejects.
+ * Makes the service accept request bodies that Fastify would reject.
  * - An empty body anywhere in `/api` counts as no body, whatever its content type.
- * - A body of `POST /api/workflows/{name}/run` that is empty, or is declared as JSON and is not JSON, stands for no
+ * - A body of `POST /api/workflows/{name}/run` that is empty, or is declared as JSON and is not JSON, counts as no
  *   inputs.
  */
 @Injectable()
@@ -75,7 +75,7 @@ export class RequestBodies implements OnModuleInit {
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('preParsing', (request, _reply, payload, done) => {
-      // Requests to agents are frequent and need none of this.
+      // Requests to agents are frequent, and need none of these changes.
       if (request.url.startsWith('/a2a')) return done(null, payload);
       const route = request.routeOptions.url ?? '';
       if (route === RUN_ROUTE && (isEmpty(request) || isCalledJson(request)))
@@ -107,7 +107,7 @@ function isCalledJson({ headers }: FastifyRequest): boolean {
 
 async function asJson(request: FastifyRequest, payload: RequestPayload, mostMembers: number): Promise<RequestPayload> {
   const limit = request.routeOptions.bodyLimit;
-  // The body may have been read to its end already; reading it again would never finish.
+  // The body may already have been read to its end; reading it again would never finish.
   if (Number(request.headers['content-length']) > limit) throw new PayloadTooLargeException();
   const sent = await readAll(payload, limit);
   const body = isJson(sent, mostMembers) ? sent : Buffer.from('{}');
@@ -116,7 +116,7 @@ async function asJson(request: FastifyRequest, payload: RequestPayload, mostMemb
   return Readable.from([body], { objectMode: false });
 }
 
-/** Reads a body whole. Keeps draining one that is too large, so that the caller can read the error. */
+/** Reads a whole body. Rejects a body over the limit, but keeps draining it, so that the client can read the error. */
 function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
@@ -132,7 +132,7 @@ function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
   return promise;
 }
 
-/** True if the body parses as JSON. One with too many members also passes: the parser rejects it later. */
+/** True if the body is valid JSON. A body with too many members also passes, because the parser rejects it later. */
 function isJson(body: Buffer, mostMembers: number): boolean {
   const text = body.toString();
   try {
@@ -265,7 +265,7 @@ export class RunsController {
   }
 }
 
-/** Starts runs of a workflow. */
+/** Starts runs of one workflow. */
 @ApiTags('runs')
 @Controller('api/workflows/:name')
 @ApiProblem(404, 'workflow not found')
@@ -323,7 +323,7 @@ export class WorkflowRunsController {
     if (end === 'left' && cancelOnDisconnect) await this.cancelAbandonedRun(run.taskId, call);
   }
 
-  /** Cancels a run whose reader has disconnected. The cancel must not wait for that reader. */
+  /** Cancels a run whose client has disconnected. The cancel must not wait for that client to read the response. */
   private async cancelAbandonedRun(runId: string, { whenAnswered: _reader, ...call }: ApiCall): Promise<void> {
     try {
       await this.runs.stopRun(runId, call);

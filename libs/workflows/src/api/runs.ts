@@ -33,7 +33,10 @@ export const RUN: ProcessKind = { noun: 'run', includes: mayBeRun };
 /** A run and the name of its workflow. */
 type RunHeader = TaskHeader & { workflow: string };
 
-/** Starts, shows and cancels runs. A run is the Task of its workflow's agent; no other state of it is stored. */
+/**
+ * Starts, shows and cancels runs. A run is the Task of its workflow's agent, and its whole state is in the log of that
+ * Task.
+ */
 @Injectable()
 export class Runs {
   constructor(
@@ -46,8 +49,8 @@ export class Runs {
   ) {}
 
   /**
-   * Starts a run. Resolves when the run is durable; it continues even if the caller disconnects.
-   * @throws ProblemError 404 for an unknown workflow; A2AError 409 for other inputs under a known `Idempotency-Key`
+   * Starts a run. Resolves when the run is durable; the run continues even if the caller disconnects.
+   * @throws ProblemError 404 for an unknown workflow; A2AError 409 if the `Idempotency-Key` was used with other inputs
    */
   async startRun(
     workflow: string,
@@ -65,14 +68,17 @@ export class Runs {
     }
   }
 
-  /** @throws ProblemError 404 */
+  /** Returns the header of a run and the name of its workflow. @throws ProblemError 404 */
   async findHeader(runId: string, scope: TaskScope): Promise<RunHeader> {
     const header = await this.processes.findHeader(RUN, runId, scope);
     const task = isRun(header) ? undefined : await begunTask(this.tasks, runId);
     return { ...header, workflow: runOf(header, task) };
   }
 
-  /** @throws ProblemError 404 */
+  /**
+   * Returns a run with the state of every node, or without nodes if its definition is gone.
+   * @throws ProblemError 404
+   */
   async viewRun(runId: string, call: ApiCall): Promise<RunView & { error?: WorkflowFailure; trace_id: string }> {
     const source = await this.loadSource(runId, call);
     const [first] = source.events;
@@ -81,10 +87,7 @@ export class Runs {
     return { ...view, ...(error && { error: shownFailure(error) }), trace_id };
   }
 
-  /**
-   * Returns one node of a run, with its input.
-   * @throws ProblemError 404
-   */
+  /** Returns one node of a run, with its input. */
   async viewNode(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
     const source = await this.loadSource(runId, call);
     const found = isDefined(source) ? nodeDetail(source, nodeId) : undefined;
@@ -121,8 +124,7 @@ export class Runs {
   }
 
   /**
-   * Returns a run with its folded state. Use the state before you await anything else (see RunFolds).
-   * @throws ProblemError 404; 409 if its definition is gone
+   * Returns a run with its folded state. Use the state before you await anything else (see `RunFolds.readRunState`).
    */
   async foldRun(
     runId: string,
@@ -150,8 +152,8 @@ export class Runs {
   }
 
   /**
-   * Cancels a run. Repeating the cancel of a canceled run returns the same result.
-   * @throws ProblemError 404; 409 for a run that has ended otherwise
+   * Cancels a run. Canceling a canceled run again returns the same result.
+   * @throws ProblemError 404; 409 for a run that has ended with another outcome
    */
   async cancelRun(runId: string, call: ApiCall): Promise<CanceledRun> {
     await this.stopRun(runId, call);
@@ -161,13 +163,13 @@ export class Runs {
   }
 
   /**
-   * Cancels a run whose caller has disconnected; an ended run does not change.
+   * Cancels a run without returning its view. An ended run does not change.
    * @throws ProblemError 404
    */
   async stopRun(runId: string, call: ApiCall): Promise<void> {
     const run = await this.processes.loadBegun(RUN, runId, call.scope);
     runOf(run.header, run.task);
-    // For the run of a node the revision is that of the node.
+    // For the run of a `workflow` node, the recorded revision is that of the child workflow, not of the agent.
     await this.processes.cancelProcess(run, call, isRun(run.header) ? revisionOf(run.task) : undefined);
   }
 
@@ -181,7 +183,7 @@ export class Runs {
     return definition;
   }
 
-  /** Returns the definition of a run; `undefined` if it is gone. */
+  /** Returns the definition with which a run was started; `undefined` if it is gone. */
   private async findDefinition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition | undefined> {
     const store = this.workflows.inTenant(header.tenant);
     const revision = await findRevision(store, runOf(header, task), task && revisionOf(task));
@@ -199,7 +201,7 @@ function isDefined(run: FoundRun): run is FoundRun & RunSource {
   return run.definition !== undefined;
 }
 
-/** Returns the workflow that a Task is a run of. @throws ProblemError 404 if the Task is no run */
+/** Returns the name of the workflow that a Task is a run of. @throws ProblemError 404 if the Task is no run */
 function runOf(header: TaskHeader, task: Task | undefined): string {
   const workflow = workflowRunBy(header, task);
   if (workflow === undefined) throw unknownProcess(RUN);
@@ -210,7 +212,7 @@ export function unknownWorkflow(): ProblemError {
   return new ProblemError(404, 'workflow not found');
 }
 
-/** Returns a child as its run knows it. The reference of its header is `node#attempt`. */
+/** Returns the node, attempt and Task id of a child; empty if its header names no `instance#attempt`. */
 function childOf({ taskId, parentReference = '' }: TaskHeader): { nodeId: string; attempt: number; taskId: string }[] {
   const [, nodeId, attempt] = /^(.+)#(\d+)$/.exec(parentReference) ?? [];
   return nodeId === undefined ? [] : [{ nodeId, attempt: Number(attempt), taskId }];

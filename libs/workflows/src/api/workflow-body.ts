@@ -13,12 +13,12 @@ import {
 
 type DocumentedClass = new () => object;
 
-/** Class decorator: documents the members of a shape. */
+/** Class decorator: documents the members of a shape in OpenAPI. */
 function DocumentedAs({ members }: ObjectShape): ClassDecorator {
   return ({ prototype }) => {
     for (const [name, { presence, api, shape, entryShape }] of Object.entries(members)) {
       const part = shape ?? entryShape;
-      // Alternatives have no type of their own.
+      // A member with alternatives (`oneOf`) has no single type.
       const type =
         'oneOf' in api ? { type: Object } : part && { type: documentedClass(part), isArray: part === entryShape };
       const decorate = presence === 'required' ? ApiProperty : ApiPropertyOptional;
@@ -29,7 +29,7 @@ function DocumentedAs({ members }: ObjectShape): ClassDecorator {
 
 const classes = new Map<ObjectShape, DocumentedClass>();
 
-/** Returns the class that stands for a part of a definition in OpenAPI. */
+/** Returns the class that represents a part of a definition in OpenAPI. */
 function documentedClass(shape: ObjectShape): DocumentedClass {
   const known = classes.get(shape);
   if (known) return known;
@@ -53,25 +53,25 @@ export class WorkflowBody {
     return definitionFaults(sent);
   }
 
-  /** Name of a valid body. */
+  /** Name of the workflow, if the body is valid. */
   get name(): string {
     return this.sent['name'] as string;
   }
 }
 
-/** Body of a replacement. The name comes from the path; the body's own name is ignored. */
+/** Body of a request that replaces a workflow. The name comes from the path; a name in the body is ignored. */
 export class ReplacementWorkflowBody extends WorkflowBody {
   static override from(sent: JsonObject): WorkflowBody {
     return WorkflowBody.from({ ...sent, name: 'named-by-its-path' });
   }
 }
 
-/** Returns the definition of a valid body. */
+/** Returns the definition to store from a valid body. */
 export function definitionOf({ sent }: WorkflowBody): WorkflowDefinition {
   return storedDefinition(sent);
 }
 
-/** A problem of a definition. */
+/** A problem of a definition, in a response. */
 export class WorkflowProblemView {
   @ApiProperty({ enum: ['error', 'warning'] })
   severity!: 'error' | 'warning';
@@ -98,13 +98,13 @@ export class WorkflowProblemView {
   offset?: number;
 }
 
-/** Problems of a definition, errors first. */
+/** Response of `POST /api/workflows/check`: the problems of a definition, errors first. */
 export class WorkflowProblems {
   @ApiProperty({ type: [WorkflowProblemView] })
   problems!: WorkflowProblem[];
 }
 
-/** A workflow in a response: its definition, and these members. */
+/** A workflow in a response: its definition and these members. */
 export class WorkflowView extends WorkflowBody {
   @ApiProperty({ description: 'Revision; it grows with every save.', example: '7' })
   revision!: string;

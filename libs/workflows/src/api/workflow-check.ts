@@ -25,22 +25,22 @@ export abstract class ToolServers {
   abstract has(tenant: string, name: string): Promise<boolean>;
 }
 
-/** Lookups for the tools that a definition names. */
+/** Lookups and names that the check of tools needs. */
 export interface NamedTools {
   references: Pick<AgentReferences, 'problemOf'>;
-  /** MCP servers of the service. If absent, names of MCP servers are not checked. */
+  /** Lookup of MCP servers; if absent, names of MCP servers are not checked. */
   servers?: ToolServers | undefined;
   tenant: string;
   /** Names of workflows that are saved together with the definition. */
   together?: ReadonlySet<string>;
 }
 
-/** Tool in the config of an `agent` node. */
+/** A tool that the config of an `agent` node names. */
 interface NamedTool {
   name: string;
   /** Path in the definition, for example `nodes[2].config.tools[0]`. */
   path: string;
-  /** Id of the definition's own node that names the tool, or that encloses the naming node. */
+  /** Id of the top-level node that names the tool, or whose inline workflow contains the naming node. */
   node: string;
 }
 
@@ -48,9 +48,10 @@ type ToolPlace = Omit<NamedTool, 'node'>;
 
 /**
  * Finds problems with the tools of `agent` nodes that only the service can detect.
- * - An unknown agent of this service is an error. Agents at URLs are not checked, nor is the definition itself, nor are
- *   workflows saved together with it.
- * - A tool `workflows/x` or `nodes/x` is a warning if no MCP server has that name: an agent was probably meant.
+ * - A tool that names an unknown agent of this service is an error. Not checked are agents at other URLs, the workflow
+ *   itself, and workflows saved together with it.
+ * - A tool `workflows/x` or `nodes/x` is a warning if no MCP server is named `workflows` or `nodes`: the author
+ *   probably meant an agent.
  */
 export async function findAgentToolProblems(
   definition: WorkflowDefinition,
@@ -94,7 +95,7 @@ async function findMistakenTools(
     });
 }
 
-/** Returns the tools of a definition's `agent` nodes, including those in inline workflows. */
+/** Returns the tools that `agent` nodes name, including nodes of inline workflows. */
 function listNamedTools(
   { nodes }: WorkflowDefinition,
   find: (config: JsonObject, place: string) => ToolPlace[],
@@ -127,7 +128,7 @@ function listLocalAgents({ tools }: JsonObject, place: string): ToolPlace[] {
   return named.filter(({ name }) => !/^https?:/i.test(name));
 }
 
-/** Path of an agent below `/a2a`, where the name of a tool is expected. */
+/** Pattern of an agent's path below `/a2a`, in a member where the name of an MCP tool is expected. */
 const AGENT_LIKE = /^(workflows|nodes)\//;
 
 function listAgentLikeTools(config: JsonObject, place: string): ToolPlace[] {
@@ -143,7 +144,7 @@ function readServerName(tool: string): string {
   return tool.slice(0, tool.indexOf('/'));
 }
 
-/** Returns the name of the workflow in a reference (`workflows/x/…`), or any other reference as a path below `/a2a`. */
+/** Returns the name of the workflow in a reference (`workflows/x/…`); for any other reference its path below `/a2a`. */
 function readWorkflowName(reference: string): string {
   const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
   const [, name = path] = /^workflows\/([^/]+)/.exec(path) ?? [];
@@ -156,7 +157,7 @@ export interface CheckedWorkflow {
   warnings: WorkflowProblem[];
 }
 
-/** The tenant for which definitions are checked. */
+/** The tenant that saves definitions. */
 export interface SavingTenant {
   tenant: string;
   /** Names of the workflows that are saved together. */
@@ -166,7 +167,10 @@ export interface SavingTenant {
 /** Checks definitions before they are saved. */
 @Injectable()
 export class WorkflowCheck {
-  /** @param references absent outside of the service; then agents that are named as tools are not looked up */
+  /**
+   * @param references absent outside of the service: then tools are not looked up
+   * @param servers absent: names of MCP servers are not checked
+   */
   constructor(
     private readonly nodeTypes: NodeTypes,
     @Optional() private readonly references?: AgentReferences,
@@ -174,17 +178,20 @@ export class WorkflowCheck {
   ) {}
 
   /**
-   * Returns all problems of a request body, errors first.
-   * @param store of the tenant that saves
+   * Returns the problems of a request body, errors first. Other workflows, agents and MCP servers are only looked up if
+   * the definition itself has no errors.
+   * @param store workflows of the tenant
+   * @param saving absent: tools are not looked up
    */
   async findProblems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     return findBodyProblems(body, store, this.nodeTypes, (definition) => this.toolProblems(definition, saving));
   }
 
   /**
-   * Returns the definition of a body, pinned to the revisions of the workflows that its nodes run.
+   * Returns the definition to save from a body. A node that names a workflow without a revision gets its newest
+   * revision.
    * @param strict true to reject warnings as well
-   * @param store of the tenant
+   * @param store workflows of the tenant
    * @param saving absent: tools are not looked up
    * @throws ProblemError 422 for a definition with errors
    */
@@ -208,14 +215,16 @@ export class WorkflowCheck {
     throw invalidDefinition([...('problems' in named ? named.problems : []), ...refused]);
   }
 
-  /** Finds tools that name agents or MCP servers that do not exist. Call it outside of transactions. */
+  /**
+   * Finds tools of `agent` nodes that name agents or MCP servers that do not exist. Call it outside of transactions.
+   */
   async toolProblems(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const { references, servers } = this;
     return references && saving ? findAgentToolProblems(definition, { references, servers, ...saving }) : [];
   }
 }
 
-/** Returns the problem response for a definition with errors. */
+/** Creates the problem response (422) for a definition with errors. */
 export function invalidDefinition(errors: readonly WorkflowProblem[]): ProblemError {
   return new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
 }

@@ -20,17 +20,15 @@ export class WorkflowPageQuery {
   pageToken?: string;
 }
 
-/**
- * Copies of a text in memory at once: the database row, the response, and the part that the socket has not sent yet.
- */
+/** Number of copies of a page that are in memory at once, for the estimate of its size. */
 const COPIES = 2;
 
-/** Sends pages of workflows as unparsed texts. A page may be as large as all definitions of a tenant. */
+/** Sends pages of workflows without parsing their definitions. A page may contain all definitions of a tenant. */
 @Injectable()
 export class WorkflowPages {
   constructor(private readonly room: ResponseBudget) {}
 
-  /** @throws ProblemError 503 if too many large responses are in progress */
+  /** Sends one page of a tenant's workflows. @throws ProblemError 503 if too many large responses are in progress */
   async sendPage(reply: FastifyReply, store: WorkflowStore, { pageSize, pageToken }: WorkflowPageQuery): Promise<void> {
     const page = {
       limit: pageSize,
@@ -47,7 +45,7 @@ export class WorkflowPages {
     await reply.type('application/json; charset=utf-8').send(`[${workflows.map(viewOf).join(',')}]`);
   }
 
-  /** Reserves memory for a response and releases it when the response is sent or its reader disconnects. */
+  /** Reserves memory for a response, and releases it when the response is sent or the client disconnects. */
   private async reserveRoom(bytes: number, { raw, request }: FastifyReply): Promise<void> {
     const leave = await this.room.enterAnswer(bytes, scopeOf(request.raw)).catch((error: unknown) => {
       throw error instanceof ResponseBudgetExceeded ? new ProblemError(503, error.message) : error;
@@ -57,7 +55,9 @@ export class WorkflowPages {
   }
 }
 
-/** Returns the definition as it was saved, with the revision and its times appended. */
+/**
+ * Returns the response text for a workflow: the definition as it was saved, with the revision and its times appended.
+ */
 function viewOf({ definition, revision, createdAt, updatedAt }: WorkflowText): string {
   const more = { revision, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
   const text = definition.trimEnd();

@@ -63,7 +63,7 @@ class RevisionPage {
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-/** Lists and shows the revisions of a workflow that are still stored. */
+/** Lists and shows the stored revisions of a workflow. */
 @ApiTags('workflows')
 @Controller('api/workflows/:name/revisions')
 @ApiProblem(404, 'workflow not found')
@@ -106,11 +106,14 @@ export class WorkflowRevisionsController {
 
 const MAX_AGE_SECONDS = 3600;
 
-/** Serves the JSON Schema of definitions, for editors and generators. It changes only with the service's version. */
+/**
+ * Serves the JSON Schema of definitions, for editors and generators. The schema changes only with the version of the
+ * service.
+ */
 @ApiTags('workflows')
 @Controller('schemas')
 export class WorkflowSchemaController {
-  /** Body as bytes: Fastify adds a charset to a text, and this media type has none. */
+  /** Response body as bytes. Fastify would add a charset to a text, which this media type does not have. */
   private readonly json: Buffer;
   private readonly version: string;
 
@@ -139,7 +142,7 @@ export class WorkflowSchemaController {
   }
 }
 
-/** Attempts at a change. Other callers may create, replace and delete the same workflow concurrently. */
+/** Maximum number of attempts at a change. Other callers may change the same workflow concurrently. */
 const MOST_TRIES = 10;
 
 /** Query parameters of a save. */
@@ -151,8 +154,8 @@ class StrictQuery {
 }
 
 /**
- * Creates, replaces and deletes the workflows of a tenant. A save takes effect at once as a new revision; running runs
- * keep theirs.
+ * Creates, replaces and deletes the workflows of a tenant. A save takes effect at once as a new revision; runs in
+ * progress keep their revision.
  */
 @ApiTags('workflows')
 @Controller('api/workflows')
@@ -189,7 +192,7 @@ export class WorkflowsController {
   @ApiOperation({ summary: 'Checks a definition without saving it.' })
   @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
   @ApiOkResponse({ type: WorkflowProblems })
-  // Problems are the regular response, even if the body is no definition.
+  // Problems are the regular response, even if the body is not a definition.
   async checkWorkflow(@Body() body: unknown, @Scope() { tenant }: TaskScope): Promise<WorkflowProblems> {
     return { problems: await this.checks.findProblems(body, this.store.inTenant(tenant), { tenant }) };
   }
@@ -295,8 +298,8 @@ export class WorkflowsController {
   }
 
   /**
-   * Saves a definition. The revision that was compared with the conditions is the one that is replaced, despite
-   * concurrent saves.
+   * Saves a definition under the conditions of the request. Despite concurrent saves, it replaces only the revision for
+   * which the conditions were checked.
    */
   private async saveRevision(
     { definition }: CheckedWorkflow,

@@ -56,7 +56,7 @@ export const CHILD_RUN_CONFIG = {
   dependentRequired: { revision: ['workflow'] },
 } satisfies ConfigSchema;
 
-/** Returns the problems of a `workflow` node's config, a sentence each. */
+/** Returns the problems of a `workflow` node's config, each as a sentence. */
 export function findChildRunProblems({ id, config }: NodeSpec): NodeProblem[] {
   const { workflow, revision, body, inputs } = config;
   const matchesPattern = (value: JsonValue, pattern: RegExp): boolean =>
@@ -89,7 +89,10 @@ function requireMember(member: string): JsonObject {
   return { properties: { [member]: true }, required: [member] };
 }
 
-/** Node type `workflow`: runs the workflow that it names, or its inline workflow. Its Task is that run. */
+/**
+ * Node type `workflow`: runs the saved workflow that its config names, or its inline workflow. The Task of the node is
+ * that run.
+ */
 @Injectable()
 export class ChildRunNode implements NodeType {
   readonly name = 'workflow';
@@ -119,7 +122,7 @@ interface ChildWorkflow {
   revision: string;
 }
 
-/** Returns the workflow that a node runs; `undefined` if it names none, or no revision of it. */
+/** Returns the workflow and revision that a node runs; `undefined` if its config names no revision. */
 function readChildWorkflow({ id, config, of }: NodeSpec): ChildWorkflow | undefined {
   const { workflow, revision } = config;
   if (workflow === undefined) return of && { workflow: `${of.workflow}.${id}`, revision: of.revision };
@@ -127,16 +130,16 @@ function readChildWorkflow({ id, config, of }: NodeSpec): ChildWorkflow | undefi
   return { workflow, revision };
 }
 
-/** Executes Tasks of a node as runs of another workflow. After a crash they resume like any run. */
+/** Executes the Tasks of a `workflow` node as runs of another workflow. After a crash they resume like any run. */
 class ChildRunExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
-  /** Milliseconds; the longest grace of any workflow. */
+  /** Time for the cancel of a run in milliseconds: the longest that any workflow needs. */
   override readonly cancelGrace = 25_000;
   override readonly spanOperation = 'invoke_workflow';
   override readonly spanSteps = runSpanSteps;
   override readonly declares: AgentDeclaration;
 
-  /** @param executorFor returns the executor for a tenant; `undefined` if the child's revision does not exist */
+  /** @param executorFor returns the child's executor in a tenant; `undefined` if the child's revision does not exist */
   constructor(
     private readonly child: ChildWorkflow | undefined,
     private readonly chains: CallChains,
@@ -153,7 +156,7 @@ class ChildRunExecutor extends AgentExecutor {
     await executor.checkRequest(request);
   }
 
-  /** Returns metadata without the inputs: the child's definition reads those from the Message. */
+  /** Returns the metadata of the Task, without the inputs: the child reads them from the Message. */
   override taskMetadata(request: SendMessageRequest, { scope }: Pick<CallContext, 'scope'>): JsonObject {
     const entry = new ConversationEntries(this.chains).entryMetadata(request.message, scope);
     return { ...(this.child && runMetadata(this.child)), ...entry, ...chainMetadata(chainOf(request)) };
@@ -171,10 +174,7 @@ class ChildRunExecutor extends AgentExecutor {
     return child ? `revision ${child.revision} of workflow "${child.workflow}" not found` : 'it names no revision';
   }
 
-  /**
-   * Rejects a run that would be nested too deeply.
-   * @throws A2AError UNSUPPORTED_OPERATION with the reason `DEPTH_EXCEEDED`
-   */
+  /** Rejects a run that would be nested more than `DEEPEST_RUN` deep. */
   private assertDepthAllowed(links: readonly ChainLink[]): void {
     if (this.chains.ownCalls(links).filter(isCallOfNode).length <= DEEPEST_RUN) return;
     const message = `DEPTH_EXCEEDED: ${DEEPEST_RUN} runs are nested already`;
@@ -182,7 +182,7 @@ class ChildRunExecutor extends AgentExecutor {
   }
 }
 
-/** True if a run has called a node of its own workflow. */
+/** True if a call in the chain is that of a workflow to one of its own nodes. */
 function isCallOfNode({ caller, called }: ReturnType<CallChains['ownCalls']>[number]): boolean {
   const [, path = ''] = /\/a2a\/(.+)$/.exec(called) ?? [];
   return pathAround(path) === caller;

@@ -27,19 +27,24 @@ import {
   writtenOf,
 } from './workflow-summary.js';
 
-/** Factories for the executors of a workflow's agents. */
+/** Functions and node types that create the agents of a workflow. */
 export interface ExecutorMakers {
   nodeTypes: NodeTypes;
+  /** Returns the executor of a workflow. */
   makeExecutor(revision: WorkflowRevision): AgentExecutor;
-  /** Returns an agent with its current input types. */
+  /** Returns an agent with its current input media types. */
   refreshAgent(agent: ServedAgent): Promise<ServedAgent>;
 }
 
-/** Media types of a node's agent that declares none, and of its skill. */
+/** Media types of a node's agent that declares none. */
 const AGENT_MODES = [TEXT, JSON_DATA];
+/** Media types of the skill of a node's agent that declares none. */
 const SKILL_MODES = [TEXT];
 
-/** The agents of one revision of a workflow: the workflow itself and its nodes. Each is created at its first use. */
+/**
+ * The agents of one revision of a workflow: one for the workflow, and one for each node. Each agent is created at its
+ * first use.
+ */
 class WorkflowAgents {
   readonly path: string;
   private own: ServedAgent | undefined;
@@ -65,14 +70,14 @@ class WorkflowAgents {
     return this.own;
   }
 
-  /** Sorted ids of all nodes, including nodes of inline workflows as `node.node`. */
+  /** Sorted ids of all nodes. A node of an inline workflow has the id `outer.inner`. */
   get nodeIds(): string[] {
     const own = this.revision.definition.nodes.map((node) => node.id);
     const inner = [...this.inline].flatMap(([id, { nodeIds }]) => nodeIds.map((it) => `${id}.${it}`));
     return [...own, ...inner].toSorted();
   }
 
-  /** Returns the workflow's only skill with an example and its schemas. */
+  /** Returns the only skill of the workflow, with an example and its schemas. */
   private async skillDetails(): Promise<AgentDetails> {
     const { name, nodes } = this.revision.definition;
     return detailsOf(this.agent.skills, new Map([[name, interfaceOf(nodes)]]));
@@ -111,7 +116,7 @@ class WorkflowAgents {
     };
   }
 
-  /** Returns the skills of the nodes. They are listed beside the skill of the workflow. */
+  /** Returns the skills of the nodes, which are listed beside the skill of the workflow. */
   private async innerSkills(): Promise<AgentSkill[]> {
     const nodes = this.nodeIds.flatMap((id) => this.findExecutableNode(id) ?? []);
     return (await Promise.all(nodes.map((it) => this.makers.refreshAgent(it)))).flatMap(({ skills }) => skills);
@@ -127,7 +132,10 @@ class WorkflowAgents {
     }
   }
 
-  /** Creates the agent of a node. Cards are public, so they never contain prompts or other config of a node. */
+  /**
+   * Creates the agent of a node. Agent cards are public, so they never contain a prompt or other config of a node,
+   * except its description.
+   */
   private makeNode(node: WorkflowNode): ServedAgent {
     const { definition, revision } = this.revision;
     const description = writtenOf(node) ?? defaultDescription(node.type, node.id, definition.name);
@@ -157,7 +165,7 @@ class WorkflowAgents {
   }
 }
 
-/** Returns skills with examples and with the schemas of their inputs and outputs. */
+/** Returns skills with examples, and the schemas of their inputs and outputs. */
 function detailsOf(skills: readonly AgentSkill[], interfaces: ReadonlyMap<string, WorkflowInterface>): AgentDetails {
   const schemas: AgentDetails['schemas'] = {};
   const detailed = skills.map((skill): AgentSkill => {
@@ -170,7 +178,7 @@ function detailsOf(skills: readonly AgentSkill[], interfaces: ReadonlyMap<string
   return { skills: detailed, schemas };
 }
 
-/** Returns a node's agent with its current input types. */
+/** Returns a node's agent with its current input media types. */
 function withInput(agent: ServedAgent, { inputModes, changedAt }: CurrentInput): ServedAgent {
   const isNewer = changedAt !== undefined && (agent.changedAt === undefined || changedAt > agent.changedAt);
   return {
@@ -182,23 +190,28 @@ function withInput(agent: ServedAgent, { inputModes, changedAt }: CurrentInput):
 }
 
 export const SERVICE_VERSION = '0.1.0';
-/** Workflows per query for a page of the directory. */
+/** Number of workflows per query for a page of the directory. */
 const PAGE = 50;
 const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
+/** Maximum number of workflows that are named if the node in `nodes/<id>` is ambiguous. */
 const CANDIDATES = 10;
-/** Heap bytes of a skill without its texts. */
+/** Estimated heap bytes of a skill without its texts. */
 const HEAP_PER_SKILL = 512;
-/** Heap bytes of a JSON value for each byte of its text. */
+/** Estimated heap bytes of a JSON value for each byte of its text. */
 const HEAP_PER_BYTE = 4;
-/** Limit by size, not by count: LRUCache allocates room for `max` entries up front, and each tenant has a catalog. */
+/**
+ * Maximum number of cached tenants. It is a limit by size, because LRUCache allocates room for `max` entries up front,
+ * and each tenant has a catalog.
+ */
 const MOST_TENANTS = { maxSize: 1_000, sizeCalculation: () => 1 };
 const SKILL_FIELD = 'message.metadata.skillId';
 const UNNAMED =
   'is required to name a workflow where the request has no tenant that does: it reached the service itself';
 
 /**
- * The agents of this process: the service, every workflow and every node. Each request looks them up in the
- * WorkflowStore, so a save is visible on every replica at once. Only the agents made from a revision are cached.
+ * Finds the agents of this service: the service itself, every workflow and every node. Each request looks them up in
+ * the WorkflowStore, so that a save is visible on every replica at once. Only the agents made from a revision are
+ * cached.
  */
 @Injectable()
 export class WorkflowCatalog extends AgentCatalog {
@@ -233,7 +246,10 @@ export class WorkflowCatalog extends AgentCatalog {
     return this.findNode(first, second, revision);
   }
 
-  /** Returns nodes only: a run stores the revision that it begins with, so the revision must be known. */
+  /**
+   * Returns a cached agent of a node, never of a workflow: a run stores the revision with which it begins, so its
+   * revision must be current.
+   */
   override findCachedAgent(path: string): ServedAgent | undefined {
     const [, workflow, id] = NODE_PATH.exec(path) ?? [];
     if (workflow === undefined || id === undefined) return undefined;
@@ -257,7 +273,7 @@ export class WorkflowCatalog extends AgentCatalog {
     return this.publishRevision(only).agent;
   }
 
-  /** Lists the service, then the workflows by name, each followed by its nodes by id. */
+  /** Lists the agents of the directory: the service, then the workflows by name, each followed by its nodes by id. */
   async listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }> {
     const page = new AgentPage(limit, pageToken, this.services.nodeTypes.names);
     page.beginWithService({ path: '', ...this.ownName });
@@ -280,8 +296,8 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * Returns the service's own agent. The version is read before the workflows, so a cached value may be newer than its
-   * version, never older. `changedAt` is the time at which this process noticed the change.
+   * Returns the service's own agent. The version is read before the workflows, so that a cached agent may be newer than
+   * its version, never older. `changedAt` is the time at which this process noticed the change.
    */
   private async loadService(): Promise<ServedAgent> {
     const version = await this.store.currentVersion();
@@ -366,7 +382,8 @@ export class WorkflowCatalog extends AgentCatalog {
 }
 
 /**
- * Executor of the service's own agent. It is never executed, because `routeMessage` assigns every Message to a workflow first.
+ * Executor of the service's own agent. It never executes a Task, because `routeMessage` assigns every Message to a
+ * workflow first.
  */
 class UnroutedExecutor extends AgentExecutor {
   execute(): AsyncIterable<TaskEvent> {

@@ -20,7 +20,7 @@ import {
 } from '#libs/workflow-engine';
 import type { WorkflowInterface } from '../storage/workflow-store.js';
 
-/** A value and its weight in bytes of the heap. */
+/** A value, and its estimated size in bytes of the heap. */
 export interface Weighed<T> {
   value: T;
   weight: number;
@@ -30,8 +30,8 @@ export interface Weighed<T> {
 const SHARE = 1 / 16;
 
 /**
- * Cache of one value for each tenant.
- * - A value is valid for one version of the tenant's data.
+ * Cache with one value for each tenant.
+ * - A value is valid for one version of the tenant's workflows.
  * - All tenants share one size limit; the least recently used values are evicted first.
  * - Concurrent misses of the same value share one read.
  */
@@ -39,7 +39,7 @@ class VersionedCache<T extends object> {
   private readonly kept: LRUCache<string, { version: string; value: T }>;
   private readonly reading = new Map<string, { version: string; value: Promise<T> }>();
 
-  /** @param most bytes of the heap */
+  /** @param most maximum size of all values in bytes of the heap */
   constructor(most = Math.floor(getHeapStatistics().heap_size_limit * SHARE)) {
     this.kept = new LRUCache({ maxSize: most });
   }
@@ -66,7 +66,7 @@ class VersionedCache<T extends object> {
   }
 }
 
-/** Creates the executors of workflows. */
+/** Creates and caches the executors of workflows. */
 @Injectable()
 export class WorkflowExecutors {
   private readonly services: RunServices;
@@ -106,7 +106,7 @@ export class WorkflowExecutors {
     };
   }
 
-  /** Returns the executor of a revision; always the same one for the same revision. */
+  /** Returns the executor of a revision; always the same one for the same revision object. */
   getExecutor(workflow: WorkflowRevision): WorkflowExecutor {
     const known = this.made.get(workflow);
     if (known) return known;
@@ -116,11 +116,12 @@ export class WorkflowExecutors {
   }
 }
 
-/** Dependencies that the catalogs of all tenants share; they differ only in their workflows. */
+/** Dependencies and caches that the catalogs of all tenants share. The catalogs differ only in their workflows. */
 @Injectable()
 export class CatalogServices {
-  /** The service's own agent by tenant, with the skills of its card. */
+  /** Cache of the service's own agent by tenant, with the skills of its card. */
   readonly serviceAgents = new VersionedCache<ServedAgent>();
+  /** Cache of the inputs and outputs of workflows, by tenant. */
   readonly interfaces = new VersionedCache<ReadonlyMap<string, WorkflowInterface>>();
 
   constructor(

@@ -17,7 +17,10 @@ import {
   type WorkflowSummary,
 } from '../storage/workflow-store.js';
 
-/** Summarizes a revision. Linear in the size of its definition. */
+/**
+ * Returns the summary of a revision that is stored for cards and directories. Its cost is linear in the size of the
+ * definition.
+ */
 export function summaryOf(revision: WorkflowRevision): WorkflowSummary {
   const { description, nodes } = revision.definition;
   return {
@@ -27,7 +30,7 @@ export function summaryOf(revision: WorkflowRevision): WorkflowSummary {
   };
 }
 
-/** Returns the inputs and outputs of a workflow's nodes. */
+/** Returns the inputs and outputs of a workflow, from its `input` and `output` nodes. */
 export function interfaceOf(nodes: readonly WorkflowNode[]): WorkflowInterface {
   const inputs = nodes.filter(({ type }) => type === 'input').map(({ id }) => id);
   const artifacts = nodes.filter(({ type }) => type === 'output').map(({ id }) => id);
@@ -40,15 +43,15 @@ export function writtenOf({ config: { description } }: Pick<WorkflowNode, 'confi
   return typeof description === 'string' && description.trim() !== '' ? description : undefined;
 }
 
-/** Truncates a description from before descriptions were limited. */
+/** Truncates a description that was saved before descriptions were limited. */
 function briefDescription(text: string): string {
   if (Buffer.byteLength(text) <= MOST_DESCRIPTION_BYTES) return text;
   return `${text.slice(0, MOST_DESCRIPTION_BYTES / 4)}…`;
 }
 
 /**
- * Returns the interface of a workflow. For a definition from before sizes were limited, schemas that are too large are
- * left out.
+ * Returns the inputs and outputs of a workflow. If they are too large, which a definition from before sizes were
+ * limited may cause, the schemas of the inputs are left out.
  */
 function boundedInterface(nodes: readonly WorkflowNode[]): WorkflowInterface {
   const whole = interfaceOf(nodes);
@@ -76,10 +79,10 @@ function listedNodes(revision: WorkflowRevision): ListedNode[] {
 
 export const TEXT = 'text/plain';
 export const JSON_DATA = 'application/json';
-/** Media types of a workflow. Files are accepted because they go to its `input` nodes. */
+/** Media types of a workflow's agent. It accepts files, because they go to its `input` nodes. */
 export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
-/** Position after which a page continues: the service, a workflow, or a node of a workflow. */
+/** Agent after which a page continues: the service (no members), a workflow, or a node of a workflow. */
 interface DirectoryPosition {
   workflow?: string;
   node?: string;
@@ -110,17 +113,17 @@ export class AgentPage {
     this.after = pageToken ? decodeAgentToken(pageToken) : undefined;
   }
 
-  /** Workflow in which the previous page ended. */
+  /** Workflow in which the previous page ended, if any. */
   get begunWorkflow(): string | undefined {
     return this.after?.workflow;
   }
 
-  /** True if there are more agents than the page holds. */
+  /** True if there are more agents than fit on the page. */
   get full(): boolean {
     return this.more;
   }
 
-  /** Adds the entry of the service. Call it first. */
+  /** Adds the entry of the service, on the first page. Call it before `addWorkflow`. */
   beginWithService(service: ListedAgent): void {
     if (!this.after) this.offerAgent(SERVICE, service);
   }
@@ -166,12 +169,12 @@ function decodeAgentToken(token: string): DirectoryPosition {
   return { workflow, node };
 }
 
-/** Returns the description of a node without one of its own. */
+/** Returns the description of a node whose author wrote none. */
 export function defaultDescription(type: string, id: string, workflow: string): string {
   return `${type} node ${id} of workflow ${workflow}`;
 }
 
-/** Returns the skill of a workflow, for its own agent and for the service. */
+/** Returns the skill of a workflow, for the cards of the workflow and of the service. */
 export function workflowSkill({ name, description }: { name: string; description?: string }): AgentSkill {
   const said = description || `The workflow ${name}`;
   return { id: name, name, description: said, tags: ['workflow'], ...WORKFLOW_MODES };

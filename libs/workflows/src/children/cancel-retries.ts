@@ -23,15 +23,18 @@ import {
 } from '#libs/workflow-engine';
 import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
 
-/** Limits of concurrent cancels in this process: of one caller at one origin, of one caller, of one tenant, in all. */
+/** Maximum number of concurrent cancels in this process of one caller at one origin. */
 const CANCELS_AT_ORIGIN = 4;
+/** Maximum number of concurrent cancels of one caller, at all origins. */
 const CANCELS_OF_CALLER = 16;
+/** Maximum number of concurrent cancels of one tenant; the tenant '' has no such limit. */
 const CANCELS_OF_TENANT = 48;
+/** Maximum number of concurrent cancels in this process. */
 const CANCELS_AT_ONCE = 64;
 
 /** A remote Task to cancel. */
 export interface CancelPlace {
-  /** Identifies the cancel: it is requested once at a time. */
+  /** Name of the cancel: two cancels of the same name are never in progress at once. */
   name: string;
   url: string;
   whose: InFlightOwner;
@@ -45,16 +48,16 @@ interface OpenCancel {
 }
 
 /**
- * Cancels that agents have not answered yet.
+ * Cancels that are in progress: their agents have not answered yet.
  * - A cancel holds no slot of the job queue, so a silent agent delays neither cancels at other agents nor other jobs.
- * - The silent agents of one caller do not use up the room for cancels of other callers.
+ * - The silent agents of one caller do not use up the limit for cancels of other callers.
  */
 class OpenCancels {
   private readonly open = new Map<string, OpenCancel>();
 
   /**
-   * Requests a cancel, unless one of this name is in progress. Resolves with the result of `ask`: true if its outcome
-   * is stored.
+   * Requests a cancel, unless a cancel of this name is in progress. Resolves with the result of `ask`: true if the
+   * outcome is stored.
    * @returns `undefined` if the limits allow no further cancel
    */
   cancelOnce({ name, url, whose }: CancelPlace, ask: () => Promise<boolean>): Promise<boolean> | undefined {
@@ -81,17 +84,17 @@ class OpenCancels {
   }
 }
 
-/** Milliseconds that a job waits for an agent. The next attempt finds an answer that comes later. */
+/** Time that a job waits for the agent, in milliseconds. A later answer is found by the next attempt of the job. */
 const SOON_MS = 250;
 
-/** Failure of an attempt whose agent could not be reached. The job is retried. */
+/** Failure of an attempt of the job: the agent could not be reached. The job is retried. */
 class AgentUnreachable extends Error {
   override readonly name = 'AgentUnreachable';
 }
 
 /**
- * Retries the cancels of children whose agents could not be reached when their run was canceled, and records the
- * outcome. Only the last attempt of a cancel occupies a slot of the job queue for longer than a moment.
+ * Retries the cancels of children whose agents could not be reached when the run gave them up or was canceled, and
+ * records the outcome. Only the last attempt of a job occupies a slot of the job queue for longer than a moment.
  */
 @Injectable()
 export class CancelRetries {
@@ -118,13 +121,13 @@ export class CancelRetries {
 
   private async retryCancel(cancel: ChildCancel, { last, signal }: JobContext): Promise<void> {
     const { runId, node, attempt } = cancel;
-    // A job may run again after it was done.
+    // A job may run again although it has succeeded.
     const known = await this.outcomes.listOutcomes(runId);
     if (known.some((outcome) => outcome.node === node && outcome.attempt === attempt)) return;
     const url = this.resolveAgentUrl(cancel);
     const place = { name: `${runId}/${node}#${attempt}`, url, whose: cancel.scope };
     const asked = this.open.cancelOnce(place, () => this.cancelChild(cancel, url));
-    // A later failure belongs to no attempt: the next one asks again.
+    // A failure after that time belongs to no attempt: the next attempt requests the cancel again.
     const isKept = last || !asked ? await asked : await withinTime(asked, SOON_MS);
     signal.throwIfAborted();
     if (isKept) return;
@@ -135,8 +138,9 @@ export class CancelRetries {
   }
 
   /**
-   * Cancels the Task at its agent. Records the outcome here: the attempt that started this may be over.
-   * @returns false if the agent is to be asked again
+   * Cancels the Task at its agent, and records the outcome, because the attempt that called this function may be over
+   * by then.
+   * @returns false if the cancel must be retried
    */
   private async cancelChild(cancel: ChildCancel, url: string): Promise<boolean> {
     const { runId, node, attempt } = cancel;
@@ -175,7 +179,7 @@ function createCallIdentity({
 
 const RUN_PATH = /^workflows\/([^/]+)$/;
 
-/** Cancels the remote Tasks of a run that was ended from outside. */
+/** Cancels the remote Tasks of a run that was ended from outside, with jobs that `CancelRetries` runs. */
 @Injectable()
 export class RemoteChildren {
   constructor(
@@ -199,8 +203,8 @@ export class RemoteChildren {
   }
 
   /**
-   * Returns the definition of a run. `undefined` if it is gone, and for runs of nodes, whose agents are called without
-   * a credential.
+   * Returns the definition of a run. `undefined` if it is gone, and for the run of a `workflow` node, whose remote
+   * agents are then called without a credential.
    */
   private async definitionOf({ taskId, tenant, agent }: TaskHeader): Promise<WorkflowDefinition | undefined> {
     const [, workflow] = RUN_PATH.exec(agent) ?? [];

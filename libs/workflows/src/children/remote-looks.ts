@@ -14,58 +14,54 @@ import {
   type RemoteLook,
 } from '#libs/workflow-engine';
 
-/** Stored state of a run and of a question for which it waits. */
+/** Stored state of a run, and of a question for which it waits. */
 export interface LookPlace {
   /** True if the run has ended or is gone. */
   ended: boolean;
-  /** True if a poll has found that the remote Task has moved on. */
+  /** True if a poll has found that the remote Task no longer asks the question. */
   movedOn: boolean;
 }
 
-/** Stores the results of polls and the time slots of remote agents, for all replicas. */
+/** Stores the results of polls and the time slots of remote agents. All replicas share them. */
 export abstract class RemoteLookStore {
+  /** Returns the stored state of the polled question and its run. */
   abstract readPlace(look: RemoteLook): Promise<LookPlace>;
 
-  /**
-   * Enqueues the running job's next poll.
-   * @returns false, without enqueuing, if another job has replaced the running one
-   */
+  /** Enqueues the next poll of the running job. */
   abstract continueWith(next: NextLook): Promise<boolean>;
 
-  /**
-   * Reserves the next time slot of an agent. Slots are `spacing` milliseconds apart.
-   * @returns the milliseconds until the slot
-   */
+  /** Reserves the next time slot for a poll of an agent. The slots of an agent are `spacing` milliseconds apart. */
   abstract reserveTurn(agent: string, spacing: number): Promise<number>;
 
-  /** Stores that the remote Task has moved on, unless another job has replaced that of the poll. */
+  /** Stores that the remote Task no longer asks the question, unless another job has replaced the job of this poll. */
   abstract keepMovedOn(look: RemoteLook): Promise<void>;
 
-  /** Makes a waiting run due. @returns false if the run is executing or has ended */
+  /** Makes a waiting run due, so that it resumes. @returns false if the run is not waiting for an answer */
   abstract wakeRun(runId: string): Promise<boolean>;
 
-  /** Deletes the time slots of agents that no run waits for. */
+  /** Deletes the time slots of agents whose newest slot is more than an hour past. */
   abstract forgetIdleAgents(): Promise<void>;
 }
 
-/** Milliseconds between two polls of one origin, over all replicas: at most 240 polls a minute. */
+/** Interval between two polls of one origin, over all replicas, in milliseconds: at most 240 polls a minute. */
 export const LOOK_SPACING_MS = 250;
 /** Longest wait for a time slot, in milliseconds, for which the poll starts at once. */
 const SOON_MS = 500;
-/** Milliseconds that an agent may take to answer. */
+/** Time that an agent may take to answer a poll, in milliseconds. */
 const LOOK_MS = 5_000;
 /**
- * Limits of concurrent polls in this process: of one origin, and in all. A poll beyond a limit is put off to its next
- * turn.
+ * Maximum number of concurrent polls of one origin in this process. A poll beyond the limit is skipped; the next one is
+ * already enqueued.
  */
 const LOOKS_AT_ORIGIN = 4;
+/** Maximum number of concurrent polls in this process. */
 const LOOKS_AT_ONCE = 32;
 const TIDY = { name: 'runs.tidy-remote-looks', match: '41 * * * *' };
 
 /**
- * Polls remote Tasks that have asked a run a question: such a Task may move on without the run, for example after a
- * login.
- * - A Task that has moved on resumes its run, even if a replica crashes.
+ * Polls remote Tasks that have asked a run a question, because such a Task may resume without the run, for example
+ * after a login. For local Tasks, see `RunWaking`.
+ * - A Task that no longer asks resumes its run, even if a replica crashes.
  * - An agent that is unreachable, rejects the poll, or has lost its Task changes nothing.
  * - A poll holds no slot of the job queue while the agent answers.
  */
@@ -99,14 +95,14 @@ export class RemoteLooks {
     shutdown.registerStep('executions', async () => this.ending.abort());
   }
 
-  /** Enqueues the next poll, and starts this one unless the agent's time slot is still to come. */
+  /** Enqueues the next poll, and starts the current one unless the time slot of its agent is still to come. */
   private async handleLook(look: RemoteLook): Promise<void> {
     const { ended, movedOn } = await this.store.readPlace(look);
     if (ended) return;
     const { reserved: _reserved, ...later } = { ...look, looks: look.looks + 1 };
     const next = nextLook(later, LOOK_BACKOFF.pauseAfter(later.looks));
     if (movedOn) {
-      // An executing run may have checked before the result was stored: it is woken once it waits.
+      // An executing run may have checked before the result was stored, so it is resumed once it waits.
       if (!(await this.store.wakeRun(look.runId))) await this.store.continueWith(next);
       return;
     }
@@ -135,7 +131,7 @@ export class RemoteLooks {
     });
   }
 
-  /** Polls a Task once. Never rejects: the next poll is already enqueued. */
+  /** Polls a Task once. Never rejects, because the next poll is already enqueued. */
   private async lookOnce(look: RemoteLook): Promise<void> {
     try {
       const isSame = await this.asksTheSame(look);
@@ -152,7 +148,7 @@ export class RemoteLooks {
     }
   }
 
-  /** Returns `undefined` if the agent gives no answer. */
+  /** Queries a Task, and returns true if it still asks the question; `undefined` if the agent gives no answer. */
   private async asksTheSame(look: RemoteLook): Promise<boolean | undefined> {
     const { runId, node, attempt, taskId, agentUrl, scope, credential } = look;
     const options = {

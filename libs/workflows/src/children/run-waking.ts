@@ -4,9 +4,12 @@ import { Database } from '#libs/postgres';
 import { type LastSequences, LOOK_AGAIN, readRecheckJob, type RecheckChildren } from '#libs/workflow-engine';
 
 /**
- * Resumes runs whose questions were answered elsewhere. A child may be answered while its run is about to wait, after
- * the run has polled it for the last time. The trigger of WakeAskingRuns makes waiting runs due but skips locked rows.
- * The job that is committed with the wait checks once more, even after a crash.
+ * Resumes waiting runs whose questions were answered at a local child itself. Two mechanisms find such a child:
+ * - The database trigger `task_moved_on` makes a waiting run due, or enqueues the job if the row of the run is locked.
+ * - The job that commits with the wait rechecks the children once, even after a crash: a child may be answered after
+ *   the run has polled it for the last time, before the run waits.
+ *
+ * For remote children, see `RemoteLooks`.
  */
 @Injectable()
 export class RunWaking {
@@ -44,13 +47,13 @@ interface ChildSequenceRow {
   last_sequence: number;
 }
 
-// A transaction that moved a child before its run was seen to wait holds the child's row until it commits; a later one
-// sees the waiting run. Wait for one row at a time: a transaction that holds one row while it waits for another could
-// deadlock.
+// A transaction that changed a child before its run was seen to wait holds the row of the child until it commits; a
+// later transaction sees the waiting run. Wait for one row at a time: a transaction that holds one row while it waits
+// for another could deadlock.
 const FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = ANY($1::text[]) FOR SHARE SKIP LOCKED';
 const ONCE_FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = $1 FOR SHARE';
 
-// A run that is executing at this moment stops being due with the next event that it writes.
+// A run that is executing at this moment is no longer due after the next event that it records.
 export const MAKE_DUE = `
   WITH due AS (
     UPDATE task SET wake_at = least(wake_at, now())

@@ -81,15 +81,15 @@ export class PostgresRemoteContexts extends RemoteContexts {
   }
 }
 
-/** Runs whose children are read with one query. */
+/** Maximum number of runs whose children are read with one query. */
 const RUNS_TOGETHER = 100;
-/** Limit of concurrent queries. */
+/** Maximum number of concurrent queries. */
 const QUERIES_AT_ONCE = 4;
 
 /** RunChildStore on PostgreSQL. */
 @Injectable()
 export class PostgresRunChildStore extends RunChildStore {
-  /** A replica that adopts many runs reads the children of all of them. */
+  /** Reads the children of many runs together, as a replica needs when it adopts many runs. */
   private readonly children = new BatchLoader(
     (runIds: readonly string[]) => this.readChildren(runIds),
     RUNS_TOGETHER,
@@ -137,7 +137,10 @@ export class PostgresRunChildStore extends RunChildStore {
   }
 }
 
-/** RerunOrigins on the TaskStore and the WorkflowStore. A run is kept as long as an unfinished rerun began with it. */
+/**
+ * RerunOrigins on the TaskStore and the WorkflowStore. The original run of a rerun is not deleted until the rerun has
+ * ended.
+ */
 @Injectable()
 export class StoredRerunOrigins extends RerunOrigins {
   constructor(
@@ -166,9 +169,9 @@ const ENDED = TASK_STATES.filter(isTerminalState)
   .join(', ');
 
 /**
- * Visits each context once, however many of its Tasks would be deleted. The Task of a rerun is searched as a text:
- * PostgreSQL cannot parse JSON with \u0000, which callers may send. A match elsewhere in the text only keeps a run of
- * the same caller for too long.
+ * Selects the runs among `old` that unfinished reruns still need. Visits each context once, however many of its Tasks
+ * would be deleted. The Task of a rerun is searched as text, because PostgreSQL cannot parse JSON with \u0000, which
+ * callers may send. A match elsewhere in the text only keeps a run of the same caller for too long.
  */
 const STILL_NEEDED = `
   WITH rerun AS MATERIALIZED (
@@ -236,7 +239,7 @@ const PLACE = `
          EXISTS (SELECT FROM remote_moved_on WHERE run_id = $1 AND node_id = $2 AND asked = $3) AS "movedOn"
   FROM task WHERE task_id = $1`;
 
-// A job that replaces a running one takes its key first. The lock on the row decides which of the two is seen.
+// A job that replaces a running job takes its key first. The lock on the row decides which of the two jobs is seen.
 const CONTINUE = `
   WITH mine AS MATERIALIZED (
     SELECT id FROM graphile_worker._private_jobs
@@ -258,15 +261,15 @@ const KEEP_MOVED_ON = `
     AND EXISTS (SELECT FROM task WHERE task_id = $1)
   ON CONFLICT DO NOTHING`;
 
-/** Tolerance between the clock of a Task's id and the clock of a revision, in milliseconds. */
+/** Tolerance between the clocks of a Task's id and of a revision, in milliseconds. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Deletes revisions that were replaced, or whose workflow was deleted, longer ago than Tasks are kept. A deleted
- * revision meets all conditions:
- * - All Tasks of the workflow and its nodes are younger than the replacement, so they began with newer revisions.
- * - No run was noted to have begun with it (`WorkflowStore.keepFor`): reruns begin with older revisions.
- * - No saved workflow runs it.
+ * Deletes revisions of workflows that nothing needs any more. A deleted revision meets all conditions:
+ * - It was replaced, or its workflow was deleted, longer ago than Tasks are kept.
+ * - All stored Tasks of the workflow and its nodes are younger than that, so they began with newer revisions.
+ * - No run is noted to have begun with it (`WorkflowStore.keepFor`): reruns may begin with older revisions.
+ * - No stored revision of another workflow runs it.
  */
 @Injectable()
 export class RevisionPurge {
@@ -309,7 +312,7 @@ const PURGE = `
     AND NOT EXISTS (SELECT FROM run_revision AS used WHERE (used.tenant, used.name, used.revision) = (saved.tenant, saved.name, saved.revision))
     AND NOT EXISTS (SELECT FROM kept WHERE kept.tenant = saved.tenant AND kept.name = saved.name AND kept.oldest < replaced.at + interval '1 minute')`;
 
-/** Deletes notes of runs that were never created. */
+/** Deletes the notes of `KEEP_FOR` for runs that were not created within an hour. */
 const FORGET_UNMADE = `
   DELETE FROM run_revision AS used WHERE noted_at < now() - interval '1 hour'
     AND NOT EXISTS (SELECT FROM task WHERE task.task_id = used.run_id)`;

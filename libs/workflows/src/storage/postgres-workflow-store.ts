@@ -38,48 +38,52 @@ import {
   WorkflowStore,
 } from './workflow-store.js';
 
-/** A cached revision with the version of its row. */
+/** A cached revision, with the version of its database row. */
 interface Kept {
   revision: WorkflowRevision;
   version: string;
 }
 
-/** Revision that was the newest of a workflow at the last read; it may be outdated. */
+/**
+ * Revision that was the newest of a workflow at the last read, and the precondition under which it still is. It may be
+ * outdated.
+ */
 interface Newest {
   revision: string;
   premise: RevisionPrecondition;
 }
 
-/** Share of the heap that revisions, and the objects made from them, may use. */
+/** Share of the heap that cached revisions, and the objects made from them, may use. */
 const SHARE = 1 / 8;
-/** Heap bytes of a JSON value for each byte of its text; measured on lists of short values. */
+/** Estimated heap bytes of a JSON value for each byte of its text; measured with lists of short values. */
 const HEAP_PER_BYTE = 4;
-/** Heap bytes of the executor, the agent and the rules of a node. */
+/** Estimated heap bytes of the executor, the agent and the rules of a node. */
 const HEAP_PER_NODE = 2 * 1024;
+/** Maximum number of workflows whose newest revision is noted. */
 const MOST_NEWEST = 10_000;
 
 /**
- * Revisions of workflows that this process has read, for all tenants together. They are weighed, and the least recently
- * used are evicted first. A revision that alone exceeds the limit is not cached.
+ * Caches the revisions of workflows that this process has read, for all tenants together. Their sizes are estimated,
+ * and the least recently used are evicted first. A revision that alone exceeds the limit is not cached.
  */
 export class RevisionCache {
   private readonly revisions: LRUCache<string, Kept>;
-  /** Limit by size, not by count: LRUCache allocates room for `max` entries up front. */
+  /** Newest revision by workflow. It is limited by size, because LRUCache allocates room for `max` entries up front. */
   private readonly newest = new LRUCache<string, Newest>({ maxSize: MOST_NEWEST, sizeCalculation: () => 1 });
 
-  /** @param most bytes of the heap */
+  /** @param most maximum size of all revisions in bytes of the heap */
   constructor(most = Math.floor(getHeapStatistics().heap_size_limit * SHARE)) {
     this.revisions = new LRUCache({ maxSize: most });
   }
 
-  /** Weight of what is kept, in bytes of the heap. */
+  /** Estimated size of the cached revisions, in bytes of the heap. */
   get weight(): number {
     return this.revisions.calculatedSize;
   }
 
   /**
-   * Returns a revision; the same object for as long as it is cached.
-   * @param version of the row; absent: the one that was read last
+   * Returns a cached revision: the same object for as long as it is cached.
+   * @param version version of the database row; absent: the version that was read last
    */
   get(key: RevisionKey, version?: string): WorkflowRevision | undefined {
     const found = this.revisions.get(revisionKey(key));
@@ -88,7 +92,7 @@ export class RevisionCache {
 
   /**
    * Caches a revision.
-   * @param bytes of the definition as JSON
+   * @param bytes size of the definition as JSON
    */
   keepRevision(
     key: RevisionKey,
@@ -99,7 +103,7 @@ export class RevisionCache {
     this.revisions.set(revisionKey(key), { revision, version }, { size });
   }
 
-  /** Returns the revision that was the newest at the last read, if it is still cached. */
+  /** Returns the revision that was the newest of a workflow at the last read, if it is still cached. */
   recentRevision(
     tenant: string,
     name: string,
@@ -125,16 +129,20 @@ function revisionKey({ tenant, name, revision }: RevisionKey): string {
   return `${workflowKey(tenant, name)}/${revision}`;
 }
 
-/** Returns the key of a workflow. The name comes first: it has no slash, and a tenant may have any character. */
+/**
+ * Returns the cache key of a workflow. The name comes first, because it has no slash and a tenant may have any
+ * character.
+ */
 function workflowKey(tenant: string, name: string): string {
   return `${name}/${tenant.length}:${tenant}`;
 }
 
 /**
  * WorkflowStore on PostgreSQL.
- * - Every save and every delete changes the tables in one statement, so any number of replicas may save concurrently.
+ * - Every save and every delete changes the tables in one statement, so that any number of replicas may save
+ *   concurrently.
  * - A read queries which revision is the newest, with one indexed statement that concurrent reads share.
- * - The revision itself comes from the cache after its first read, as the same object.
+ * - After its first read, a revision comes from the cache, as the same object.
  */
 @Injectable()
 export class PostgresWorkflowStore extends WorkflowStore {
@@ -149,7 +157,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private tenant = '';
   private cache = new RevisionCache();
   private summaries: WorkflowSummaries;
-  /** Session of a transaction; absent: any session of the pool. */
+  /** Database session of a transaction; absent: any session of the pool. */
   private transaction: Sessions | undefined;
 
   constructor(private readonly database: Database) {
@@ -178,7 +186,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   async listRevisions(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
-    // Not a prepared statement: a plan made for few workflows is slow for many.
+    // This is not a prepared statement, because a query plan that was made for few workflows is slow for many.
     return this.loadRevisions(headsWithin(await this.readHeads(limit, afterName), MOST_LISTED_BYTES));
   }
 
@@ -251,7 +259,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   async runAtomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
     return inTransaction(this.database, async (client) => {
-      // The store has a cache of its own: its revisions are not committed yet.
+      // The store of the transaction has a separate cache, because its revisions are not committed yet.
       const store = PostgresWorkflowStore.createForTenant(this.database, this.tenant, new RevisionCache());
       store.transaction = client;
       await client.query(LOCK_TENANT, [this.tenant]);
@@ -274,7 +282,10 @@ export class PostgresWorkflowStore extends WorkflowStore {
     await this.sessions.query(MARK, [this.tenant, name, mark]);
   }
 
-  /** Saves a definition. Saves of one tenant are serialized, because its total is counted first. */
+  /**
+   * Saves a definition with one statement. The saves of a tenant are serialized, because the size of all its
+   * definitions is counted first.
+   */
   private async saveDefinition(
     statement: string,
     definition: WorkflowDefinition,
@@ -300,7 +311,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
       if (held[0]) assertTenantHasRoom(bytes, held[0]);
       return (await session.query<Head>(statement, values)).rows;
     });
-    // Parse the text again: the cached revision must not share objects with the caller.
+    // Parse the text again, because the cached revision must not share objects with the caller.
     return row && this.cacheRevision({ ...row, bytes, definition: JSON.parse(text) as WorkflowDefinition });
   }
 
@@ -313,7 +324,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   private async readHeads(limit: number, afterName: string): Promise<SizedHead[]> {
-    // Not a prepared statement: a plan made for few workflows is slow for many.
+    // This is not a prepared statement, because a query plan that was made for few workflows is slow for many.
     return (await this.sessions.query<SizedHead>(HEADS, [this.tenant, afterName, limit])).rows;
   }
 
@@ -348,7 +359,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return rows;
   }
 
-  /** Returns the definitions of workflows, from the cache if possible. */
+  /** Returns the revisions of the given heads, from the cache if possible. */
   private async loadRevisions(heads: readonly Head[]): Promise<WorkflowRevision[]> {
     const found = new Map(heads.map((head) => [head.name, this.cachedRevision(head)]));
     const unread = heads.filter((head) => !found.get(head.name));
@@ -372,7 +383,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return this.unread.get(`${name}/${revision}`);
   }
 
-  /** Reads revisions together. Runs of one revision that are adopted together request it together. */
+  /** Reads several revisions with one query. Runs that are adopted together request their revisions together. */
   private async readSaved(keys: readonly string[]): Promise<Map<string, WorkflowRevision>> {
     const pairs = keys.map((key) => key.split('/'));
     const values = [this.tenant, pairs.map(([name]) => name), pairs.map(([, revision]) => revision)];
@@ -387,7 +398,10 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return found;
   }
 
-  /** Returns the revision if it was read from this row; without a version, the one that was read last. */
+  /**
+   * Returns a cached revision if it was read from this version of its row; without a version, the one that was read
+   * last.
+   */
   private cachedRevision({ name, revision, version }: KeptHead): WorkflowRevision | undefined {
     return this.cache.get({ tenant: this.tenant, name, revision }, version);
   }
@@ -411,18 +425,18 @@ interface SizedHead extends Head {
 interface Saved {
   name: string;
   definition: WorkflowDefinition;
-  /** Bytes of the definition as JSON. */
+  /** Size of the definition as JSON, in bytes. */
   bytes: number;
 }
 
 const MOST_TENANTS = 1_000;
-/** Limit of the definitions of one page in memory, in bytes. */
+/** Maximum size of the definitions that `listRevisions` loads at once, in bytes. */
 const MOST_LISTED_BYTES = 4 * 1024 * 1024;
-/** Revisions per query, of at most 256 KiB each. */
+/** Maximum number of revisions per query, each of at most 256 KiB. */
 const READ_AT_ONCE = 32;
 const REVISION_NUMBER = /^[1-9]\d{0,17}$/;
 
-/** Returns the first workflows whose definitions fit; at least one. */
+/** Returns the workflows from the first on whose definitions together fit into `most` bytes; at least one. */
 function headsWithin(heads: readonly SizedHead[], most: number): SizedHead[] {
   let bytes = 0;
   return heads.filter((head, index) => {

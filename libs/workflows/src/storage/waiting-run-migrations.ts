@@ -5,7 +5,7 @@ import { LOOK_AGAIN } from '#libs/workflow-engine';
 
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
-/** Finds the runs that have called a Task over the network. */
+/** Adds an index to find the runs that have called a Task at a remote agent. */
 export class IndexRunChildTask1700000000944 implements MigrationInterface {
   readonly name = 'IndexRunChildTask1700000000944';
   readonly transaction = false;
@@ -21,8 +21,8 @@ export class IndexRunChildTask1700000000944 implements MigrationInterface {
 }
 
 /**
- * Makes a waiting run due when a Task that it waits for stops waiting, in the same statement, on any replica. A run
- * that is being written at that moment notices the change itself.
+ * Adds a trigger: a waiting run becomes due when a Task that it waits for stops waiting, in the same statement, on any
+ * replica. A run whose row is being written at that moment notices the change itself.
  */
 export class WakeAskingRuns1700000000370 implements MigrationInterface {
   readonly name = 'WakeAskingRuns1700000000370';
@@ -58,8 +58,8 @@ export class WakeAskingRuns1700000000370 implements MigrationInterface {
 }
 
 /**
- * Also wakes a run that is claimed but has not continued: a Message may be rejected, and the claim released. A run
- * whose row is locked at that moment is checked once more.
+ * Changes the trigger: it also wakes a run that is claimed but has not continued, because its Message may be rejected
+ * and the claim released. A run whose row is locked at that moment is rechecked by a job.
  */
 export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   readonly name = 'WakeClaimedRuns1700000000380';
@@ -94,7 +94,7 @@ export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   }
 }
 
-/** Assigns the jobs to the run's caller, so that callers take turns. */
+/** Changes the trigger: its jobs are assigned to the caller of the run, so that callers take turns. */
 export class WakeRunsOfCallers1700000001370 implements MigrationInterface {
   readonly name = 'WakeRunsOfCallers1700000001370';
 
@@ -137,8 +137,8 @@ interface AskingEvent {
 }
 
 /**
- * Fills in the questions of runs that waited before the inbox existed, as far as their logs have them. They are read
- * here and not in the database, whose functions reject a text with \u0000.
+ * Fills the inbox with the questions of runs that waited before the inbox existed, as far as their logs have them. The
+ * logs are parsed in this process, because the functions of the database reject a text with \u0000.
  */
 export class FillRunQuestions1700000000330 implements MigrationInterface {
   readonly name = 'FillRunQuestions1700000000330';
@@ -147,7 +147,7 @@ export class FillRunQuestions1700000000330 implements MigrationInterface {
     const [tables] = (await runner.query(`SELECT to_regclass('task_question') AS questions`)) as {
       questions: unknown;
     }[];
-    // Without the table there are no Tasks, and no questions.
+    // Without that table there are no Tasks, and no questions.
     if (!tables?.questions) return;
     for (let after: string | undefined = ''; after !== undefined;) {
       const runs = (await runner.query(WAITING_RUNS, [after, AT_ONCE])) as { task_id: string }[];
@@ -156,7 +156,7 @@ export class FillRunQuestions1700000000330 implements MigrationInterface {
     }
   }
 
-  /** Does nothing: the rows are dropped with their table. */
+  /** Does nothing, because the rows are dropped with their table. */
   async down(): Promise<void> {}
 
   private async fill(runner: QueryRunner, runId: string): Promise<void> {
@@ -181,7 +181,7 @@ const WAITING_RUNS = `
     AND parent_task_id IS NULL AND agent ~ '^workflows/[^/]+$'
   ORDER BY task_id LIMIT $2`;
 
-/** Events since the run last accepted an answer. */
+/** Events since the run last accepted a Message. $1 run. */
 const LAST_WAIT = `
   SELECT task_id, payload FROM task_event
   WHERE task_id = $1 AND sequence > (

@@ -7,7 +7,9 @@ import {
   WakeRunsOfCallers1700000001370,
 } from './waiting-run-migrations.js';
 
-/** Context ids of remote agents, by a digest of the caller and the agent (see RemoteContexts). */
+/**
+ * Creates the table of context ids at remote agents, by a digest of the caller and the agent (see `RemoteContexts`).
+ */
 class CreateRemoteContext1700000000381 implements MigrationInterface {
   readonly name = 'CreateRemoteContext1700000000381';
 
@@ -27,7 +29,8 @@ class CreateRemoteContext1700000000381 implements MigrationInterface {
 }
 
 /**
- * Questions of remote agents whose Tasks have moved on without the run, and the time of the next poll of each agent.
+ * Creates the tables for polls of remote Tasks: the questions whose Tasks have moved on without the run, and the time
+ * of the next poll of each agent.
  */
 class CreateRemoteLook1700000000450 implements MigrationInterface {
   readonly name = 'CreateRemoteLook1700000000450';
@@ -56,8 +59,8 @@ class CreateRemoteLook1700000000450 implements MigrationInterface {
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Revisions that runs began with, although there may have been newer ones: they are kept as long as those runs.
- * Unfinished reruns are noted; a replica of an earlier version notes none.
+ * Creates the table of the revisions with which reruns began although newer ones existed; they are kept as long as
+ * those runs. The migration notes unfinished reruns; a replica of an earlier version notes none.
  */
 class CreateRunRevision1700000000342 implements MigrationInterface {
   readonly name = 'CreateRunRevision1700000000342';
@@ -95,8 +98,8 @@ class CreateRunRevision1700000000342 implements MigrationInterface {
 }
 
 /**
- * Columns for cards, directories and limits of a workflow's newest revision, so that none of them reads whole
- * definitions. A replica of an earlier version saves no summary: a missing row, or one of another revision, counts as
+ * Creates the table of summaries of the newest revisions, so that cards, directories and limits do not read whole
+ * definitions. A replica of an earlier version saves no summary: a missing row, or a row of another revision, counts as
  * none, and the next reader creates it.
  */
 class CreateWorkflowSummary1700000000341 implements MigrationInterface {
@@ -117,7 +120,7 @@ class CreateWorkflowSummary1700000000341 implements MigrationInterface {
         PRIMARY KEY (tenant, name),
         CONSTRAINT workflow_summary_workflow FOREIGN KEY (tenant, name) REFERENCES workflow (tenant, name)
       )`);
-    // A definition that is changed by hand is summarized again.
+    // A definition that is changed by hand in the database is summarized again.
     await runner.query(`
       CREATE FUNCTION forget_workflow_summary() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -128,7 +131,7 @@ class CreateWorkflowSummary1700000000341 implements MigrationInterface {
     await runner.query(`
       CREATE TRIGGER workflow_revision_changed AFTER UPDATE OF definition ON workflow_revision
       FOR EACH ROW EXECUTE FUNCTION forget_workflow_summary()`);
-    // The rest of a summary is created when it is first read.
+    // The remaining columns of a summary are filled when it is first read.
     await runner.query(`
       INSERT INTO workflow_summary (tenant, name, revision, bytes)
       SELECT tenant, name, revision, octet_length(saved.definition::text)
@@ -142,7 +145,7 @@ class CreateWorkflowSummary1700000000341 implements MigrationInterface {
   }
 }
 
-/** The tables of workflows. Names and ids are compared as bytes. */
+/** Creates the tables of workflows. Names and ids are compared as bytes. */
 export class CreateWorkflow1700000000300 implements MigrationInterface {
   readonly name = 'CreateWorkflow1700000000300';
 
@@ -158,7 +161,8 @@ export class CreateWorkflow1700000000300 implements MigrationInterface {
         deleted_at timestamptz,
         PRIMARY KEY (tenant, name)
       )`);
-    // json, not jsonb: a caller's text is kept as it was sent, also \\u0000, which jsonb refuses.
+    // The type is json, not jsonb: the text of a caller is stored as it was sent, including \\u0000, which jsonb
+    // rejects.
     await runner.query(`
       CREATE TABLE workflow_revision (
         tenant text COLLATE "C" NOT NULL DEFAULT '',
@@ -169,7 +173,7 @@ export class CreateWorkflow1700000000300 implements MigrationInterface {
         PRIMARY KEY (tenant, name, revision),
         CONSTRAINT workflow_revision_workflow FOREIGN KEY (tenant, name) REFERENCES workflow (tenant, name)
       )`);
-    // Rows of older revisions may linger: a reader compares the revision with that of the workflow.
+    // Rows of older revisions may remain: a reader compares the revision with that of the workflow.
     await runner.query(`
       CREATE TABLE workflow_node (
         tenant text COLLATE "C" NOT NULL DEFAULT '',
@@ -179,7 +183,7 @@ export class CreateWorkflow1700000000300 implements MigrationInterface {
         PRIMARY KEY (tenant, node_id, name, revision),
         CONSTRAINT workflow_node_workflow FOREIGN KEY (tenant, name) REFERENCES workflow (tenant, name)
       )`);
-    // Counts saves and deletes: one row to read tells a reader of all workflows whether to read them again.
+    // The version counts saves and deletes, so that one row tells a reader of all workflows whether to read them again.
     await runner.query(`
       CREATE TABLE workflow_version (
         tenant text COLLATE "C" PRIMARY KEY,
@@ -196,7 +200,7 @@ export class CreateWorkflow1700000000300 implements MigrationInterface {
   }
 }
 
-/** The Tasks that runs have at agents outside this service; local ones have rows of their own. */
+/** Creates the table of the Tasks that runs have at remote agents. Local Tasks have rows in `task`. */
 export class CreateRunChild1700000000310 implements MigrationInterface {
   readonly name = 'CreateRunChild1700000000310';
 
@@ -217,7 +221,7 @@ export class CreateRunChild1700000000310 implements MigrationInterface {
   }
 }
 
-/** Outcomes of cancels that were repeated after their run had ended. */
+/** Creates the table of the outcomes of cancels that were retried after their run had ended. */
 export class CreateRunCancel1700000000320 implements MigrationInterface {
   readonly name = 'CreateRunCancel1700000000320';
 
@@ -238,7 +242,7 @@ export class CreateRunCancel1700000000320 implements MigrationInterface {
   }
 }
 
-/** Revisions that saved workflows run. They are kept as long as those workflows. */
+/** Creates the table of the revisions that nodes of saved workflows run. They are kept as long as those workflows. */
 export class CreateWorkflowPin1700000000340 implements MigrationInterface {
   readonly name = 'CreateWorkflowPin1700000000340';
 
@@ -265,8 +269,9 @@ export class CreateWorkflowPin1700000000340 implements MigrationInterface {
 }
 
 /**
- * The newest revisions, each with a version that changes with the row, even if the definition was changed by hand. A
- * Task may be created under the condition that they still hold (see Premise).
+ * Creates the view of the newest revisions, each with a version that changes with the row, even if the definition is
+ * changed by hand. A Task may be created under the precondition that this version is current (see
+ * `RevisionPrecondition`).
  */
 export class ViewNewestWorkflow1700000000350 implements MigrationInterface {
   readonly name = 'ViewNewestWorkflow1700000000350';
@@ -284,7 +289,10 @@ export class ViewNewestWorkflow1700000000350 implements MigrationInterface {
   }
 }
 
-/** The folder of files from which a workflow was last applied. Only workflows of the same folder may be pruned. */
+/**
+ * Creates the table of marks: the origin, such as a folder, from which a workflow was last applied. `prune` deletes
+ * only workflows of the same mark.
+ */
 export class CreateWorkflowMark1700000000360 implements MigrationInterface {
   readonly name = 'CreateWorkflowMark1700000000360';
 
@@ -305,7 +313,7 @@ export class CreateWorkflowMark1700000000360 implements MigrationInterface {
   }
 }
 
-/** The schema of this lib, in order. */
+/** All migrations of this library, in order. */
 export const WORKFLOW_MIGRATIONS = [
   CreateWorkflow1700000000300,
   CreateRunChild1700000000310,

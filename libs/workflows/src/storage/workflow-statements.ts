@@ -3,31 +3,32 @@ import type { WorkflowDefinition } from '#libs/workflow-definition';
 import { summaryOf } from '../catalog/workflow-summary.js';
 import type { ListedWorkflow, WorkflowInterface, WorkflowListing } from './workflow-store.js';
 
-// The version (the transaction that wrote the row) distinguishes a definition that was changed by hand from the cached
-// one.
+// The version is the transaction that wrote the row. It distinguishes a definition that was changed by hand from the
+// cached one.
 const SELECT_HEADS = `
   SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version
   FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)`;
 
-// Computed without a summary: for a revision that a replica of an earlier version saved.
+// Size of a definition. It is computed if there is no summary, because a replica of an earlier version saved the
+// revision.
 const BYTES = 'coalesce(summary.bytes, octet_length(saved.definition::text))';
 const SUMMARIZED = `
   FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)
     LEFT JOIN workflow_summary AS summary USING (tenant, name, revision)`;
 
-/** Newest revisions of workflows that are not deleted. $1 tenant, $2 names. */
+/** Selects the newest revisions of workflows by name. $1 tenant, $2 names. */
 export const HEADS_OF = `${SELECT_HEADS} WHERE tenant = $1 AND name = ANY($2::text[]) AND deleted_at IS NULL`;
 
 /**
- * Page of newest revisions by name, each with the bytes of its definition. $1 tenant, $2 name before the page, $3
- * limit.
+ * Selects a page of newest revisions, sorted by name, each with the size of its definition in bytes. $1 tenant, $2 name
+ * before the page, $3 limit.
  */
 export const HEADS = `
   SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version,
          ${BYTES} AS bytes
   ${SUMMARIZED} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
 
-/** Workflows whose newest revision has a node. $1 tenant, $2 node id, $3 limit. */
+/** Selects the workflows whose newest revision has a node. $1 tenant, $2 node id, $3 limit. */
 export const HEADS_WITH_NODE = `${SELECT_HEADS} JOIN workflow_node AS node USING (tenant, name, revision)
   WHERE tenant = $1 AND node.node_id = $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
 
@@ -37,13 +38,13 @@ const selectDefinitions = (definition: string): string => `
   JOIN workflow_revision AS saved
     ON saved.tenant = $1 AND saved.name = wanted.name AND saved.revision = wanted.revision`;
 
-/** Saved definitions. $1 tenant, $2 names, $3 revisions, pair by pair. */
+/** Selects saved definitions. $1 tenant, $2 names, $3 revisions, pair by pair. */
 export const DEFINITIONS = selectDefinitions('saved.definition');
 
-/** Saved definitions as texts, with the parameters of `DEFINITIONS`. */
+/** Selects saved definitions as texts, with the parameters of `DEFINITIONS`. */
 export const DEFINITION_TEXTS = selectDefinitions('saved.definition::text');
 
-/** Saved revisions, including those of deleted workflows. $1 tenant, $2 names, $3 revisions, pair by pair. */
+/** Selects saved revisions, including those of deleted workflows. $1 tenant, $2 names, $3 revisions, pair by pair. */
 export const REVISIONS = `
   SELECT saved.name, saved.revision::text, saved.definition, octet_length(saved.definition::text) AS bytes,
          saved.xmin::text AS version,
@@ -53,15 +54,18 @@ export const REVISIONS = `
     ON saved.tenant = $1 AND saved.name = wanted.name AND saved.revision = wanted.revision
   JOIN workflow ON workflow.tenant = $1 AND workflow.name = wanted.name`;
 
-/** Saves under a name, newest first. $1 tenant, $2 name, $3 limit, $4 the revision after the first, or null. */
+/**
+ * Selects the saves of a workflow, newest first. $1 tenant, $2 name, $3 limit, $4 revision before which to begin, or
+ * null.
+ */
 export const SAVES = `
   SELECT revision::text, created_at AS saved_at FROM workflow_revision
   WHERE tenant = $1 AND name = $2 AND ($4::bigint IS NULL OR revision < $4) ORDER BY workflow_revision.revision DESC LIMIT $3`;
 
-/** Version of a tenant's workflows. $1 tenant. */
+/** Selects the version of a tenant's workflows. $1 tenant. */
 export const VERSION = 'SELECT version::text FROM workflow_version WHERE tenant = $1';
 
-// Reads from the saved row, so that every statement locks the workflow first and the count second.
+// The count reads from the saved row, so that every statement locks the workflow first and the count second.
 const countChange = (saved: string): string => `
   counted AS (
     INSERT INTO workflow_version AS held (tenant, version) SELECT tenant, 1 FROM ${saved}
@@ -90,9 +94,11 @@ const KEEP = `${countChange('saved')},
   )`;
 
 /**
- * Saves a new workflow, or one whose name was deleted; returns no row if the name is taken. $1 tenant, $2 name, $3
- * definition, $4 node ids, $5 and $6 names and revisions of the workflows that its nodes run, pair by pair, $7 bytes of
- * the definition, $8 to $10 its summary: description, interface, nodes.
+ * Saves a new workflow, or one under the name of a deleted workflow; returns no row if the name is taken.
+ * - $1 tenant, $2 name, $3 definition, $4 node ids
+ * - $5 and $6 names and revisions of the workflows that its nodes run, pair by pair
+ * - $7 size of the definition in bytes
+ * - $8 to $10 its summary: description, interface, nodes
  */
 export const CREATE = `
   WITH saved AS (
@@ -106,8 +112,8 @@ export const CREATE = `
   SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
 
 /**
- * Saves the next revision; returns no row if the workflow does not exist, or its revision is none of those given.
- * $1 to $10 as for `CREATE`, $11 revisions or null.
+ * Saves the next revision of a workflow; returns no row if the workflow does not exist, or its newest revision is not
+ * among those given. $1 to $10 as for `CREATE`, $11 revisions or null.
  */
 export const REPLACE = `
   WITH saved AS (
@@ -123,7 +129,8 @@ export const REPLACE = `
   SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
 
 /**
- * Marks a workflow as deleted; its revisions stay for the runs that use them. $1 tenant, $2 name, $3 revisions or null.
+ * Marks a workflow as deleted, if its newest revision is among those given; its revisions stay for the runs that use
+ * them. $1 tenant, $2 name, $3 revisions or null.
  */
 export const DELETE = `
   WITH gone AS (
@@ -144,27 +151,27 @@ export const LOCK = `
   SELECT name FROM workflow WHERE tenant = $1 AND name = ANY($2::text[]) ORDER BY name FOR NO KEY UPDATE`;
 
 /**
- * Locks the workflows of a tenant against concurrent saves, so that the counted total stays valid until the save
+ * Locks the workflows of a tenant against concurrent saves, so that the counted size stays valid until the save
  * commits. $1 tenant.
  */
 export const LOCK_TENANT = `SELECT pg_advisory_xact_lock(hashtextextended('workflows of ' || $1, 0))`;
 
-/** Usage of the tenant without a workflow, and the bytes of that workflow. $1 tenant, $2 name. */
+/** Selects the usage of a tenant's other workflows, and the size of the named one in bytes. $1 tenant, $2 name. */
 export const HELD = `
   SELECT count(*) FILTER (WHERE name <> $2)::integer AS others,
          coalesce(sum(${BYTES}) FILTER (WHERE name <> $2), 0)::float8 AS "otherBytes",
          coalesce(sum(${BYTES}) FILTER (WHERE name = $2), 0)::float8 AS "ownBytes"
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL`;
 
-/** First workflow after a name whose newest revision has no summary. $1 tenant, $2 name. */
+/** Selects the first workflow after a name whose newest revision has no summary. $1 tenant, $2 name. */
 const UNSUMMARIZED = `
   SELECT workflow.name, workflow.revision::text, saved.definition, octet_length(saved.definition::text) AS bytes
   ${SUMMARIZED} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL AND summary.interface IS NULL
   ORDER BY name LIMIT 1`;
 
 /**
- * Adds the summary of a newest revision. $1 tenant, $2 name, $3 revision, $4 bytes, $5 description, $6 interface, $7
- * nodes.
+ * Saves the summary of a newest revision. $1 tenant, $2 name, $3 revision, $4 size of the definition in bytes, $5
+ * description, $6 interface, $7 nodes.
  */
 const SUMMARIZE = `
   INSERT INTO workflow_summary AS held (tenant, name, revision, bytes, description, interface, nodes)
@@ -174,36 +181,40 @@ const SUMMARIZE = `
     description = EXCLUDED.description, interface = EXCLUDED.interface, nodes = EXCLUDED.nodes
     WHERE held.revision <= EXCLUDED.revision`;
 
-/** Columns of workflows for the card of the service, by name. $1 tenant, $2 bytes of all descriptions. */
+/** Selects workflows for the card of the service, sorted by name. $1 tenant, $2 maximum bytes of all descriptions. */
 const PUBLISHED = `
   SELECT workflow.name, workflow.revision::text, workflow.updated_at AS "updatedAt", ${columnWithin('description', '$2')}
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
 
-/** Inputs and outputs of workflows, by name. $1 tenant, $2 bytes of all of them. */
+/** Selects the inputs and outputs of workflows, sorted by name. $1 tenant, $2 maximum bytes of all of them. */
 const INTERFACES = `
   SELECT workflow.name, ${columnWithin('interface', '$2')}
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
 
 /**
- * Page of workflows with their nodes, by name. $1 tenant, $2 name, $3 true if the page includes that name, $4 limit.
+ * Selects a page of workflows with their nodes, sorted by name. $1 tenant, $2 name before the page, $3 true if the page
+ * includes that name, $4 limit.
  */
 const LISTED = `
   SELECT workflow.name, summary.description, summary.nodes
   ${SUMMARIZED} WHERE tenant = $1 AND (name > $2 OR $3 AND name = $2) AND deleted_at IS NULL ORDER BY name LIMIT $4`;
 
-/** Returns a column of the summary that is null from the row on which exceeds the total of bytes. */
+/**
+ * Returns the SQL for a column of the summary. The column is null from the row on at which the total of its bytes
+ * exceeds `most`.
+ */
 function columnWithin(column: string, most: string): string {
   const bytes = `octet_length(summary.${column}::text)`;
   return `CASE WHEN sum(${bytes}) OVER (ORDER BY workflow.name) <= ${most} THEN summary.${column} END AS ${column}`;
 }
 
-/** Notes that a run needs a revision, which is then not purged. $1 run, $2 tenant, $3 name, $4 revision. */
+/** Notes that a run needs a revision, so that it is not purged. $1 run, $2 tenant, $3 name, $4 revision. */
 export const KEEP_FOR = `
   INSERT INTO run_revision AS held (run_id, tenant, name, revision)
   SELECT $1, tenant, name, revision FROM workflow_revision WHERE tenant = $2 AND name = $3 AND revision = $4 FOR KEY SHARE
   RETURNING run_id`;
 
-/** Workflows applied under a mark. $1 tenant, $2 mark. */
+/** Selects the names of workflows that were last applied under a mark. $1 tenant, $2 mark. */
 export const MARKED = `
   SELECT name FROM workflow_mark JOIN workflow USING (tenant, name)
   WHERE tenant = $1 AND mark = $2 AND deleted_at IS NULL ORDER BY name`;
@@ -213,17 +224,17 @@ export const MARK = `
   INSERT INTO workflow_mark AS held (tenant, name, mark) VALUES ($1, $2, $3)
   ON CONFLICT (tenant, name) DO UPDATE SET mark = EXCLUDED.mark WHERE held.mark <> EXCLUDED.mark`;
 
-/** Bytes of all descriptions on the card of the service; the definitions of a tenant have no more. */
+/** Maximum bytes of all descriptions on the card of the service. */
 const MOST_DESCRIPTION_BYTES = 8 * 1024 * 1024;
-/** Bytes of all inputs and outputs in a response. */
+/** Maximum bytes of all inputs and outputs in a response. */
 const MOST_INTERFACE_BYTES = 16 * 1024 * 1024;
 
-/** Interface of a workflow beyond the limit of a response: its inputs are left out. */
+/** Interface of a workflow that no longer fits into a response: its inputs and outputs are left out. */
 const UNTOLD: WorkflowInterface = { input: { type: 'object', properties: {} }, artifacts: [] };
 
 /**
- * Summaries of a tenant's workflows, read from columns. Whole definitions are read one at a time, and only if there is
- * no summary yet.
+ * Reads the summaries of a tenant's workflows from their columns. A whole definition is read only if it has no summary
+ * yet, one at a time.
  */
 export class WorkflowSummaries {
   private static line: Promise<unknown> = Promise.resolve();
@@ -259,8 +270,8 @@ export class WorkflowSummaries {
   }
 
   /**
-   * Summarizes workflows that replicas of earlier versions have saved. A process does this for one definition at a
-   * time.
+   * Saves the missing summaries of workflows that replicas of earlier versions have saved. A process summarizes one
+   * definition at a time.
    */
   private summarizeMissing(): Promise<void> {
     const done = WorkflowSummaries.line.then(async () => {
@@ -270,7 +281,10 @@ export class WorkflowSummaries {
     return done;
   }
 
-  /** @returns the name of the summarized workflow; `undefined` if none is left */
+  /**
+   * Saves the first missing summary after a name.
+   * @returns the name of the summarized workflow; `undefined` if none is left
+   */
   private async summarizeNext(after: string): Promise<string | undefined> {
     const { rows } = await this.sessions().query<Unsummarized>(UNSUMMARIZED, [this.tenant, after]);
     const [row] = rows;
@@ -306,7 +320,7 @@ interface Unsummarized {
 
 type Nullable<T> = { [Member in keyof T]: T[Member] | null };
 
-/** Returns a row without the members that are null. */
+/** Returns a database row without the members that are null. */
 function withoutNull<T extends object>(row: Nullable<T>): T {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }

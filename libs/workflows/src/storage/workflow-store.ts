@@ -9,26 +9,26 @@ export interface WorkflowListing {
   name: string;
   revision: string;
   updatedAt: Date;
-  /** Description of the author, if any. */
+  /** Description that the author wrote, if any. */
   description?: string;
 }
 
 /** Inputs and outputs of a workflow, with an example, for authenticated callers. */
 export interface WorkflowInterface extends SkillSchema {
-  /** Example of the inputs; absent without inputs. */
+  /** Example of the inputs as JSON; absent for a workflow without inputs. */
   example?: string;
 }
 
 /** A node in the directory. */
 export interface ListedNode {
-  /** Id of the node; for a node of an inline workflow `around.node`. */
+  /** Id of the node; for a node of an inline workflow `outer.inner`. */
   id: string;
   type: string;
-  /** Description of the author, if any. */
+  /** Description that the author wrote, if any. */
   description?: string;
 }
 
-/** Outline of a workflow. Its size is bounded, whatever the size of the definition. */
+/** Outline of a workflow for cards and directories. Its size is bounded, whatever the size of the definition. */
 export interface WorkflowSummary {
   description?: string;
   interface: WorkflowInterface;
@@ -36,31 +36,32 @@ export interface WorkflowSummary {
   nodes: ListedNode[];
 }
 
-/** A save of a workflow. */
+/** A save of a workflow, which created a revision. */
 export interface WorkflowSave {
   revision: string;
   savedAt: Date;
 }
 
-/** A workflow with its definition as the saved text. */
+/** A workflow whose definition is the saved text, unparsed. */
 export interface WorkflowText extends Omit<WorkflowRevision, 'definition'> {
   name: string;
   definition: string;
 }
 
-/** Page of workflows to read as texts. */
+/** Request for a page of workflows as texts. */
 export interface TextPageRequest {
   limit: number;
-  /** Limit of the definitions in bytes; the first workflow is included at any size. */
+  /** Maximum size of the definitions in bytes. The first workflow is included at any size. */
   most: number;
+  /** Name of the last workflow of the previous page; absent for the first page. */
   afterName?: string;
-  /** Reserves room for the bytes before they are read; waits for it. */
+  /** Called with the size of the definitions before they are read; resolves when memory for them is reserved. */
   admit: (bytes: number) => Promise<void>;
 }
 
 export interface TextPage {
   workflows: WorkflowText[];
-  /** True if there are workflows after these. */
+  /** True if there are workflows after this page. */
   more: boolean;
 }
 
@@ -71,76 +72,92 @@ export interface ListedWorkflow {
   nodes: ListedNode[];
 }
 
-/** Stores workflows. Every save is a new revision; old revisions stay readable for the runs that use them. */
+/**
+ * Stores the workflows of a tenant. Every save is a new revision; old revisions stay readable for the runs that use
+ * them.
+ */
 export abstract class WorkflowStore {
-  /** Returns the store of a tenant, isolated from other tenants; the store itself is that of the tenant ''. */
+  /** Returns the store of a tenant, isolated from other tenants. The injected store is that of the tenant ''. */
   abstract inTenant(tenant: string): WorkflowStore;
   /**
-   * Returns a version that changes with every save and delete on any replica; earlier results of `listRevisions` are then
-   * outdated.
+   * Returns a version of the tenant's workflows. It changes with every save and delete on any replica; earlier results
+   * of the `list…` methods are then outdated.
    */
   abstract currentVersion(): Promise<string>;
-  /** Returns newest revisions by name: at most `limit`, fewer if they are large, none after the last. */
+  /**
+   * Returns newest revisions, sorted by workflow name: at most `limit`, and fewer if they are large. Empty after the
+   * last workflow.
+   */
   abstract listRevisions(limit: number, afterName?: string): Promise<WorkflowRevision[]>;
-  /** Returns a page of newest revisions by name, as texts that are not cached. */
+  /** Returns a page of newest revisions, sorted by workflow name, as texts that are not cached. */
   abstract listTexts(page: TextPageRequest): Promise<TextPage>;
-  /** Returns the columns for the card of the service, by name; reads no definition. */
+  /** Returns the workflows for the card of the service, sorted by name. Reads summaries, not definitions. */
   abstract listPublished(): Promise<WorkflowListing[]>;
-  /** Returns the inputs and outputs of workflows, by name; reads no definition. */
+  /** Returns the inputs and outputs of workflows, by name. Reads summaries, not definitions. */
   abstract listInterfaces(): Promise<Map<string, WorkflowInterface>>;
-  /** Returns workflows with their nodes, by name, after a name or from it on; reads no definition. */
+  /**
+   * Returns workflows with their nodes, sorted by name, after the name `after`, or from that name on if `inclusive`.
+   * Reads summaries, not definitions.
+   */
   abstract listWithNodes(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]>;
-  /** Returns the newest revision, or the given one (including those of deleted workflows). */
+  /** Returns the given revision, even if its workflow is deleted, or the newest one; `undefined` if there is none. */
   abstract get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
   /**
-   * Returns the revision that this process last read as the newest, if it is cached, with the condition under which it
-   * still is.
+   * Returns the revision that this process last read as the newest, if it is cached, with the precondition under which
+   * it still is the newest.
    */
   recentRevision?(name: string): { revision: WorkflowRevision; premise: RevisionPrecondition } | undefined;
-  /** Returns workflows that contain a node of this id, by name; at most `limit`. */
+  /**
+   * Returns the newest revisions of workflows that contain a node of this id, sorted by workflow name; at most `limit`.
+   */
   abstract withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]>;
   /**
-   * Creates a workflow. Returns `undefined` if the name is taken.
-   * @throws ProblemError 422 if the tenant's limit is reached
+   * Creates a workflow. Returns `undefined` if a workflow of this name exists.
+   * @throws ProblemError 422 if a limit of the tenant is reached
    */
   abstract createWorkflow(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined>;
   /**
-   * Saves the next revision. Returns `undefined` if the workflow does not exist, or its newest revision is none of
-   * those given.
-   * @throws ProblemError 422 if it is larger than the previous one, and the tenant's limit is reached
+   * Saves the next revision of a workflow. Returns `undefined` if the workflow does not exist, or its newest revision
+   * is not in `expected`.
+   * @throws ProblemError 422 if the definition is larger than the previous one, and a limit of the tenant is exceeded
    */
   abstract replaceWorkflow(
     definition: WorkflowDefinition,
     expected?: readonly string[],
   ): Promise<WorkflowRevision | undefined>;
-  /** Deletes a workflow. Returns false if there is none whose newest revision is one of those given. */
+  /** Deletes a workflow. Returns false if the workflow does not exist, or its newest revision is not in `expected`. */
   abstract delete(name: string, expected?: readonly string[]): Promise<boolean>;
   /**
-   * Runs work in a transaction, all or nothing. The work may run more than once, and must not use another store
-   * meanwhile.
-   * @param names of workflows that it may change; concurrent changes of them wait
+   * Runs work in one transaction: all of its changes are saved, or none. The work may run more than once, and must use
+   * no other store meanwhile.
+   * @param names names of the workflows that the work may change; concurrent changes of these workflows wait
    */
   abstract runAtomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T>;
-  /** Returns the names of existing workflows that were last saved under a mark. */
+  /** Returns the names of existing workflows that were last applied under a mark. */
   abstract listMarked(mark: string): Promise<string[]>;
-  /** Sets the mark under which a workflow was saved. */
+  /** Sets the mark under which a workflow was last applied. */
   abstract markWorkflow(name: string, mark: string): Promise<void>;
   /**
-   * Keeps a revision as long as a run that began with it, although there may be newer ones. Call it before the run is
-   * created; a run that is not created within an hour keeps nothing.
-   * @returns `false` if the revision does not exist
+   * Keeps a revision as long as a run that begins with it, although newer revisions may exist. Call it before the run
+   * is created; if the run is not created within an hour, the revision is no longer kept.
    */
   abstract keepFor(runId: string, name: string, revision: string): Promise<boolean>;
-  /** Returns the stored saves of a workflow, newest first; at most `limit`, older than a revision. */
+  /**
+   * Returns the stored saves of a workflow, newest first; at most `limit`.
+   * @param before revision; only older saves are returned
+   */
   abstract listSaves(name: string, limit: number, before?: string): Promise<WorkflowSave[]>;
 }
 
-/** Revisions of inline workflows, by the config of their node. They are kept for as long as the config is. */
+/**
+ * Cached revisions of inline workflows, by the config of their node. They are cached for as long as the config exists.
+ */
 const made = new WeakMap<JsonObject, WorkflowRevision>();
 
 /**
- * Returns the inline workflow of a node, named `around.node` and with the same revision; `undefined` if there is none.
- * The inline workflow has the language of the enclosing one unless it sets its own.
+ * Returns the inline workflow of a node as a revision; `undefined` if the node has none.
+ * - Its name is `outer.node`, its revision that of the surrounding workflow.
+ * - Its language is that of the surrounding workflow unless it sets one.
  */
 export function findInlineRevision(
   { definition, ...saved }: WorkflowRevision,
@@ -157,7 +174,10 @@ export function findInlineRevision(
   return found;
 }
 
-/** Returns a revision of a workflow, or of an inline workflow in its nodes (`around.node.node`). */
+/**
+ * Returns a revision of a saved workflow, or of an inline workflow in its nodes (`outer.node.node`); by default the
+ * newest.
+ */
 export async function findRevision(
   store: WorkflowStore,
   name: string,
@@ -168,13 +188,16 @@ export async function findRevision(
   return nodes.reduce<WorkflowRevision | undefined>((around, id) => around && findInlineRevision(around, id), found);
 }
 
-/** Maximum number of workflows that a tenant keeps at once; deleted ones do not count. */
+/** Maximum number of workflows that a tenant may have; deleted ones do not count. */
 export const MOST_WORKFLOWS = 2_000;
 
-/** Maximum number of bytes of all newest definitions of a tenant. */
+/** Maximum size of all newest definitions of a tenant together, in bytes. */
 export const MOST_TENANT_BYTES = 16 * 1024 * 1024;
 
-/** Storage that a tenant uses for its other workflows, and bytes of the saved one; 0 if that is new. */
+/**
+ * Usage of a tenant before a save: number and bytes of its other workflows, and bytes of the saved workflow (0 if it is
+ * new).
+ */
 export interface HeldDefinitions {
   others: number;
   otherBytes: number;
@@ -182,9 +205,9 @@ export interface HeldDefinitions {
 }
 
 /**
- * Rejects a save that exceeds the limits of the tenant. A save that does not enlarge a workflow is never rejected:
- * definitions from before the limits stay usable.
- * @throws ProblemError 422
+ * Rejects a save that exceeds the limits of the tenant. A save that does not enlarge a workflow is never rejected, so
+ * that definitions from before the limits stay usable.
+ * @param bytes size of the definition to save
  */
 export function assertTenantHasRoom(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
   if (ownBytes === 0 && others >= MOST_WORKFLOWS) {
