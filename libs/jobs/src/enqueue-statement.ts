@@ -1,8 +1,9 @@
 import { callerFlag, DEFAULT_ATTEMPTS, type Job } from './job.js';
 
 /**
- * Returns a query that enqueues jobs as part of a caller's statement, so that they commit with it. Embed it as `AS
- * MATERIALIZED` and read its result: PostgreSQL skips a CTE that is never read. The jobs have no caller.
+ * Returns a SQL query that enqueues jobs as part of a larger statement, so that the jobs commit with that statement.
+ * Embed the query `AS MATERIALIZED` and read its result: PostgreSQL skips a CTE that is never read. The jobs have no
+ * caller.
  * @param source rows of `name text, payload json, key text, run_at timestamptz, max_attempts int, priority int`
  */
 export function enqueueFrom(source: string): string {
@@ -10,8 +11,9 @@ export function enqueueFrom(source: string): string {
 }
 
 /**
- * Returns a query like that of `enqueueFrom`, for jobs that have a caller.
- * @param source rows with one more column, `caller text`: the flag of the caller (see `callerFlag`), or null
+ * Returns a SQL query like that of `enqueueFrom`, for jobs that have a caller.
+ * @param source rows of `enqueueFrom` with one more column, `caller text`: the caller's flag (see `callerFlag`), or
+ * null
  */
 export function enqueueForCallersFrom(source: string): string {
   return enqueueSql(
@@ -28,7 +30,7 @@ function enqueueSql(jobs: string, flags: string): string {
     FROM ${jobs}))`;
 }
 
-/** Statement that only enqueues jobs. Its parameters are those of `enqueueValues`. */
+/** SQL statement that enqueues jobs and does nothing else. `enqueueValues` returns its parameters. */
 export const ENQUEUE = enqueueForCallersFrom(
   'unnest($1::text[], $2::json[], $3::text[], $4::timestamptz[], $5::int[], $6::int[], $7::text[])',
 );

@@ -1,7 +1,7 @@
 import { Logger as NestLogger } from '@nestjs/common';
 import type { LogFunctionFactory, Logger } from 'graphile-worker';
 
-/** Returns a logger that forwards the queue's own messages. Failures of jobs are logged by JobAttempts. */
+/** Returns a logger that forwards the messages of the queue to the log. JobAttempts logs the failures of jobs. */
 export async function jobLog(): Promise<Logger> {
   const queue = await import('graphile-worker');
   const log = new NestLogger('JobQueue');

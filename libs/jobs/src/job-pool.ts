@@ -29,14 +29,14 @@ export class JobMetrics {
   }
 }
 
-/** An attempt that was interrupted. */
+/** Attempt at a job that a shutdown may interrupt. */
 export interface InterruptedAttempt {
   id: string;
   /** Number of attempts at the job before this one. */
   before: number;
 }
 
-/** Attempts at jobs that one pool is running. */
+/** Attempts at jobs that one JobPool is running. */
 class JobAttempts {
   private readonly logger = new Logger('Jobs');
   private readonly controller = new AbortController();
@@ -47,7 +47,7 @@ class JobAttempts {
     private readonly metrics: JobMetrics,
   ) {}
 
-  /** Returns the task functions that the queue calls, by job name. */
+  /** Returns the functions that the queue calls to run jobs, by job name. */
   buildTaskList(): TaskList {
     const entries = [...this.handlers].map(([name, handler]): [string, TaskList[string]] => [
       name,
@@ -81,7 +81,10 @@ class JobAttempts {
     }
   }
 
-  /** @throws the error if the queue must retry the job, or keep it as failed */
+  /**
+   * Logs and counts a failed attempt. A PermanentJobError is not rethrown, so the queue deletes the job.
+   * @throws the error if the queue must retry the job, or keep it as failed
+   */
   private handleFailure(
     error: unknown,
     { id, task_identifier: name, attempts }: JobHelpers['job'],
@@ -112,12 +115,15 @@ function readPayload(handler: JobHandler<unknown>, payload: unknown): unknown {
 }
 
 const RETRY_MS = 500;
-/** Seconds after which a worker is certain to know that it took a job. */
+/** Seconds after which a worker has certainly learned which job it took. */
 const KNOWN_SECONDS = 5;
 
-/** Names under which replicas take jobs. Without them, the queue would hold the jobs of a dead worker for hours. */
+/**
+ * Registry of the names with which workers take jobs. It frees the jobs of dead replicas, which the queue alone would
+ * hold for hours.
+ */
 export class JobWorkers {
-  /** Newest worker of each purpose. */
+  /** Name of the newest worker of each purpose. */
   private readonly newest = new Map<JobPurpose, string>();
 
   constructor(
@@ -126,8 +132,8 @@ export class JobWorkers {
   ) {}
 
   /**
-   * Registers a worker, so that its jobs are freed if this replica dies. Also frees jobs left by earlier workers of
-   * this replica. Retries until it succeeds or the signal aborts.
+   * Registers a worker, so that its jobs are freed if this replica dies. Also frees the jobs that earlier workers of
+   * this replica have left. Retries until it succeeds or the signal aborts.
    */
   async registerWorker(purpose: JobPurpose, workerId: string, signal: AbortSignal): Promise<void> {
     this.newest.set(purpose, workerId);
@@ -142,17 +148,23 @@ export class JobWorkers {
     }
   }
 
-  /** Returns the jobs of a replica to the queue if the replica is dead at this moment; otherwise does nothing. */
+  /** Returns the jobs of a replica to the queue if that replica is dead at this moment; otherwise does nothing. */
   async freeDead(replicaId: string): Promise<void> {
     await this.database.pool.query(FREE_DEAD, [this.replica.replicaId, replicaId]);
   }
 
-  /** Returns jobs to the queue that a worker took a while ago but is not running, without counting the attempt. */
+  /**
+   * Returns the jobs to the queue that a worker took more than five seconds ago and is not running. Their attempts do
+   * not count.
+   * @param underWay ids of the jobs that the worker is running
+   */
   async freeUnheld(workerId: string, underWay: readonly string[]): Promise<void> {
     await this.database.pool.query(FREE_UNHELD, [workerId, underWay]);
   }
 
-  /** Deletes the workers of forgotten replicas after a day. A frozen replica may come back before that. */
+  /**
+   * Deletes the workers of forgotten replicas a day after their registration. A frozen replica may resume before that.
+   */
   async forgetOld(): Promise<void> {
     await this.database.pool.query(FORGET);
   }
@@ -189,19 +201,25 @@ const FORGET = `
 export const JOB_SLOTS: Readonly<Record<JobPurpose, number>> = { work: 4, push: 1, upkeep: 1 };
 export const JOB_PURPOSES = Object.keys(JOB_SLOTS) as JobPurpose[];
 /**
- * Number of sessions: one per slot, one per purpose for LISTEN, and one to end jobs while all slots look for the next
- * job.
+ * Number of database sessions: one per slot, one per purpose for LISTEN, and one to end jobs while all slots look for
+ * the next job.
  */
 export const JOB_SESSIONS = Object.values(JOB_SLOTS).reduce((sum, slots) => sum + slots + 1, 1);
-/** Milliseconds between polls: a fallback for notifications, and the way to find jobs that have become due. */
+/**
+ * Milliseconds between polls of the queue: a fallback for lost notifications, and the way to find jobs that have become
+ * due.
+ */
 const POLL_MS = 2_000;
-/** Milliseconds to wait after a session broke. A worker needs less to learn which job it took. */
+/**
+ * Milliseconds between a broken session and the release of jobs that are not running. A worker learns sooner which job
+ * it took.
+ */
 const LOOK_FOR_UNHELD_MS = 6_000;
 /** Milliseconds that an aborted handler may take to return. */
 const LETTING_GO_MS = 1_000;
 /** Milliseconds for which a cron entry is caught up if no replica ran when it was due. */
 const CRON_BACKFILL_MS = 3_600_000;
-/** Longest timer that Node.js supports: only this process aborts handlers, never the queue. */
+/** Milliseconds of the longest timer of Node.js: the queue never aborts handlers, only this process does. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export interface JobPoolStart {
@@ -214,7 +232,10 @@ export interface JobPoolStart {
   metrics: JobMetrics;
 }
 
-/** Workers of one purpose, from start to end. If they end because the database is lost, Jobs starts another pool. */
+/**
+ * Workers of the jobs of one purpose, from their start to their end. If they end because the database is lost, Jobs
+ * starts a new JobPool.
+ */
 export class JobPool {
   private readonly attempts: JobAttempts;
   private readonly ending = new AbortController();
@@ -233,33 +254,33 @@ export class JobPool {
     this.ended.catch(() => undefined);
   }
 
-  /** Resolves when the pool has stopped; rejects if it ended because of an error. */
+  /** Promise that resolves when the pool has stopped, and rejects if an error ended the pool. */
   get over(): Promise<void> {
     return this.ended;
   }
 
-  /** Replaces the LISTEN session, whose server may have been replaced. */
+  /** Replaces the LISTEN session, because the database server may have been replaced. */
   listenAnew(): void {
     // The queue drops a session whose connection emits an error.
     this.listener?.emit('error', new Error('The session is replaced'));
   }
 
   /**
-   * Schedules the release of jobs that were taken but are not running: a session may break before it reports the job it
-   * took.
+   * Schedules the release of jobs that were taken but are not running: a session may break before it reports which job
+   * it took.
    */
   sessionBroke(): void {
     this.look ??= setTimeout(() => void this.giveBackUnheld(), LOOK_FOR_UNHELD_MS).unref();
   }
 
-  /** Stops taking jobs. */
+  /** Stops taking jobs; running jobs continue. */
   startDraining(): void {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
     void this.runner?.stop().catch(() => undefined);
   }
 
-  /** Waits until the running jobs end or the signal aborts, then returns the rest to the queue. */
+  /** Waits until the running jobs end or the signal aborts, then returns the jobs that still run to the queue. */
   async stop(signal: AbortSignal): Promise<void> {
     this.startDraining();
     const ended = this.ended.catch(() => undefined);

@@ -3,12 +3,12 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { type Database, takeMigrationLock } from '#libs/postgres';
 import { jobLog } from './job-log.js';
 
-/** Schema revision that this version of the queue migrates to. */
+/** Revision of the schema `graphile_worker` to which this version of Parley migrates. */
 const REVISION = 20;
 
 /**
- * Migrates the queue's own schema (`graphile_worker`) and adds the index of JobTurns, one process at a time. Does
- * nothing if both are current.
+ * Migrates the schema of the job queue (`graphile_worker`), and adds the index that JobTurns uses. One process migrates
+ * at a time. Does nothing if both are current.
  */
 export async function migrateJobQueue(database: Database): Promise<void> {
   const isCurrent = (await revisionOf(database)) === REVISION;
@@ -21,7 +21,7 @@ export async function migrateJobQueue(database: Database): Promise<void> {
     const unlimited = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' };
     const pgPool = database.tunedPool('job-migration', 1, unlimited);
     await runMigrations({ pgPool, logger: await jobLog() });
-    // Another process may have created it in the meantime.
+    // Another process may have created the index in the meantime.
     if (!(await hasTurnIndex(pgPool))) await indexTurns(pgPool);
   } finally {
     await session.end().catch(() => undefined);
@@ -36,7 +36,7 @@ async function indexTurns(sessions: Pool): Promise<void> {
       ((coalesce(flags::text, '-') COLLATE "C"), priority, run_at) WHERE is_available`);
 }
 
-/** True if the index exists and is valid. It is invalid if its creation was interrupted. */
+/** True if the index that JobTurns uses exists and is valid. An index whose creation was interrupted is invalid. */
 async function hasTurnIndex(sessions: Pool): Promise<boolean> {
   const { rows } = await sessions.query(
     `SELECT FROM pg_index WHERE indexrelid = to_regclass('graphile_worker.job_turn') AND indisvalid`,
@@ -44,7 +44,7 @@ async function hasTurnIndex(sessions: Pool): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns the revision of the existing schema; `undefined` if there is none. */
+/** Returns the revision of the existing schema `graphile_worker`; `undefined` if there is no such schema. */
 async function revisionOf({ pool }: Database): Promise<number | undefined> {
   const known = await pool.query<{ known: boolean }>(
     `SELECT to_regclass('graphile_worker.migrations') IS NOT NULL AS known`,
@@ -55,8 +55,8 @@ async function revisionOf({ pool }: Database): Promise<number | undefined> {
 }
 
 /**
- * Names under which replicas take jobs. There is no foreign key: a replica may be forgotten while it is frozen, and
- * come back.
+ * Creates the table `job_worker`: the names of the workers with which replicas take jobs. The table has no foreign key,
+ * because a replica may be forgotten while it is frozen, and then resume.
  */
 export class CreateJobWorker1700000000010 implements MigrationInterface {
   readonly name = 'CreateJobWorker1700000000010';
@@ -75,5 +75,5 @@ export class CreateJobWorker1700000000010 implements MigrationInterface {
   }
 }
 
-/** Tables of this library. The queue migrates its own (`migrateJobQueue`). */
+/** Migrations of the tables of this library. `migrateJobQueue` migrates the schema of the job queue. */
 export const JOB_MIGRATIONS = [CreateJobWorker1700000000010];

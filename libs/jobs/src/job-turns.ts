@@ -1,19 +1,22 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 
-/** Number of due jobs from which callers take turns. Fewer jobs are taken in order of their time. */
+/** Number of due jobs from which on callers take turns. Fewer due jobs are taken by priority, then by time. */
 const CROWD = 32;
-/** Number of callers, each with one priority, that one claim skips on its way to the next caller with a due job. */
+/** Number of pairs of caller and priority that one claim skips on its way to the next caller with a due job. */
 const PASSED = 64;
-/** Number of lookups per claim, in case other workers take every job that it sees. */
+/** Number of lookups per claim, for the case that other workers take the jobs that a lookup has found. */
 const LOOKS = 3;
-/** Name of the queue's statement (graphile-worker 0.18) that takes a job. */
+/** Name of the statement with which the queue (graphile-worker 0.18) takes a job. */
 const TAKE = 'get_job/graphile_worker';
-/** A priority above all others: the next turn is another caller's. */
+/** A number above all priorities: after it comes the next caller. */
 const LAST_PRIORITY = 32_767;
-/** A place before every caller. Callers' flags are never empty. */
+/** The place before all callers. Callers' flags are never empty. */
 const FIRST: TurnPlace = { caller: '', priority: LAST_PRIORITY };
 
-/** Settings of sessions that take jobs: each lookup uses an index, whatever the statistics were at planning time. */
+/**
+ * Settings of sessions that take jobs: each lookup uses an index, whatever the table statistics said when it was
+ * planned.
+ */
 export const JOB_SESSION_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
@@ -32,27 +35,28 @@ interface TurnPlace {
 interface Claim {
   [column: string]: unknown;
   id: unknown;
-  /** Place after which the next turn comes; null if no turns are taken. */
+  /** Place after which the next turn comes; null if callers take no turns. */
   turn: TurnPlace | null;
-  /** True if there were due jobs that no worker had taken. */
+  /** True if the lookup saw due jobs that no worker had taken. */
   is_left: boolean;
 }
 
 /**
- * Turns of callers whose jobs are due at the same time. Takes jobs on behalf of the queue's workers; the queue itself
- * would take them by time alone.
- * - While few jobs are due, they are taken by priority and time.
- * - Among many, callers take turns: the next caller's next job, and once per round the oldest job of all. A caller with
- *   a due job waits for a few jobs of each other caller, however many are due, and for one job per 64 callers without a
- *   due job.
+ * Fair turns of callers whose jobs are due at the same time. Takes jobs on behalf of the queue's workers; without it,
+ * the queue takes jobs by priority and time alone.
+ * - While few jobs are due, they are taken by priority, then by time.
+ * - While many jobs are due, the next job is that of the next caller. Once per round it is the oldest due job of the
+ *   first priority.
+ * - A caller with a due job waits for a few jobs of each other caller, and for one job per 64 callers without a due
+ *   job.
  * - The jobs of one caller keep their order, and a single caller may use every slot.
  * - A claim reads a bounded number of rows in one statement. At most one worker takes a job.
  */
 export class JobTurns {
-  /** Place of the last turn, by the worker that took the job. */
+  /** Place of the last turn of each worker. */
   private readonly last = new Map<string, TurnPlace>();
 
-  /** Replaces the claims in sessions of the pool that open from now on. */
+  /** Replaces the queue's statement that takes a job, in each session that the pool opens from now on. */
   useIn(sessions: Pool): void {
     sessions.on('connect', (session) => this.replaceClaims(session));
   }
@@ -81,7 +85,7 @@ export class JobTurns {
   }
 }
 
-/** SQL for the caller of a job as text. Jobs without a caller sort first. */
+/** SQL expression for the caller of a job as text. Jobs without a caller sort first. */
 const CALLER = `(coalesce(jobs.flags::text, '-') COLLATE "C")`;
 
 const IS_DUE = `jobs.is_available AND jobs.run_at <= now() AND jobs.task_id = ANY ($2::int[]) AND (

@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto';
 
-/** Caller for whom a job runs. */
+/** Caller for whom a job runs: callers take turns (see JobTurns). */
 interface JobCaller {
   tenant: string;
   owner: string;
 }
 
 /**
- * Number of hexadecimal digits in a caller's flag. The hash keeps index entries at one size for names of any length.
+ * Number of hexadecimal digits in a caller's flag. A hash gives all index entries the same size, whatever the length of
+ * the tenant and the owner.
  */
 const DIGITS = 32;
 
-/** Returns the flag of a caller's jobs in the queue. */
+/** Returns the flag that marks a caller's jobs in the queue. */
 export function callerFlag({ tenant, owner }: JobCaller): string {
   return createHash('sha256').update(`${tenant}/${owner}`).digest('hex').slice(0, DIGITS);
 }
 
 /**
- * Returns SQL that computes a caller's flag, for statements that enqueue jobs without `Jobs`. The result must never
- * change: released migrations contain this text, and queued jobs contain its values.
- * @param tenant SQL of type text, like `owner`
+ * Returns a SQL expression for a caller's flag, for statements that enqueue jobs without `Jobs`. The SQL text must
+ * never change: released migrations contain it, and queued jobs contain its values.
+ * @param tenant SQL expression of type text, like `owner`
  */
 export function callerFlagSql(tenant: string, owner: string): string {
   return `left(encode(sha256(convert_to(${tenant} || '/' || ${owner}, 'UTF8')), 'hex'), ${DIGITS})`;
@@ -31,25 +32,25 @@ export interface Job {
   name: string;
   payload: Readonly<Record<string, unknown>>;
   /**
-   * Deduplication key. A new job replaces the job with the same key that has not begun. A key occurs at most once among
-   * jobs that are enqueued together.
+   * Deduplication key. A new job replaces the waiting job with the same key. A key occurs at most once among jobs that
+   * are enqueued together.
    */
   key?: string;
   /** Earliest start; immediately by default. */
   runAt?: Date;
   /** Maximum number of attempts; `DEFAULT_ATTEMPTS` by default. */
   maxAttempts?: number;
-  /** Order among the jobs of one caller: smaller numbers first. 0 by default. */
+  /** Order: smaller numbers first, 0 by default. While many jobs are due, it only orders the jobs of one caller. */
   priority?: number;
-  /** Caller of the job: among many due jobs, callers take turns. All jobs without one count as one caller. */
+  /** Caller of the job: while many jobs are due, callers take turns. All jobs without a caller count as one caller. */
   caller?: JobCaller;
 }
 
-/** Default number of attempts. The tenth comes about three and a half hours after the first. */
+/** Default number of attempts. The tenth attempt starts about three and a half hours after the first. */
 export const DEFAULT_ATTEMPTS = 10;
 
 /**
- * Purpose of a job. Each purpose has its own slots, so its jobs never wait for jobs of another purpose:
+ * Purpose of a job. Each purpose has slots of its own, so a job never waits for jobs with another purpose:
  * - `work`: work that a caller waits for, such as waking a Task. The default.
  * - `push`: short steps of push notifications. The notifications themselves are sent outside job slots.
  * - `upkeep`: purges and other housekeeping, which may take hours.
@@ -58,41 +59,44 @@ export type JobPurpose = 'work' | 'push' | 'upkeep';
 
 /** Context of one attempt at a job. */
 export interface JobContext {
-  /** Aborts after the grace time of a shutdown. The job then returns to the queue without counting the attempt. */
+  /**
+   * Signal that aborts after the grace time of a shutdown. The job then returns to the queue, and the attempt does not
+   * count.
+   */
   readonly signal: AbortSignal;
   /** Number of the attempt, from 1. An attempt during which the replica died counts. */
   readonly attempt: number;
-  /** True if a failure of this attempt is final. */
+  /** True if this is the last attempt: a failure is not retried. */
   readonly last: boolean;
 }
 
 export interface JobHandler<P> {
-  /** Slots that its jobs use; `work` by default. */
+  /** Purpose of the handler's jobs, which decides whose slots they use; `work` by default. */
   readonly purpose?: JobPurpose;
-  /** Validates a stored payload. An error is a permanent failure. */
+  /** Validates a stored payload and returns it. An error is a permanent failure: the job is not retried. */
   read(payload: unknown): P;
   /**
-   * Does the work. It may run again for a job that is already done, when another replica takes over a dead replica's
-   * jobs.
-   * A rejection is retried after e, e², e³ … seconds (at most six hours), up to the job's limit. A `PermanentJobError`
-   * is not retried.
+   * Does the work of a job.
+   * - It may run again for a job that is already done, when another replica takes over the jobs of a dead replica.
+   * - A rejection is retried after e, e², e³ … seconds (at most six hours), up to the job's maximum number of attempts.
+   * - A `PermanentJobError` is not retried.
    */
   run(payload: P, context: JobContext): Promise<void>;
 }
 
-/** A failure that no retry can fix. */
+/** Error that no retry can fix. The job is logged as failed and deleted. */
 export class PermanentJobError extends Error {
   override readonly name: string = 'PermanentJobError';
 }
 
 /**
- * A job that is enqueued at every matching minute (UTC), once for all replicas. It never runs twice at a time.
- * Entries that were due in the last hour while no replica ran are caught up once.
+ * Job that is enqueued at every matching minute (UTC), once for all replicas. It never runs twice at the same time. If
+ * it was due in the last hour while no replica ran, it is enqueued once when a replica starts.
  */
 export interface CronEntry {
   /** Name of the handler. */
   name: string;
-  /** Five fields: minute, hour, day of the month, month, day of the week. */
+  /** Cron expression of five fields: minute, hour, day of the month, month, day of the week. */
   match: string;
   maxAttempts?: number;
 }

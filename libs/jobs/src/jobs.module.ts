@@ -4,7 +4,7 @@ import { Metrics, Shutdown } from '#libs/service';
 import { migrateJobQueue } from './job-schema.js';
 import { Jobs } from './jobs.js';
 
-/** The job queue. Needs PostgresModule with its migrations. Call `Jobs.start` to run jobs. */
+/** Module of the job queue. Needs PostgresModule with the migrations of this library. Call `Jobs.start` to run jobs. */
 @Global()
 @Module({
   providers: [

@@ -12,7 +12,7 @@ type Release = (error?: Error | boolean) => void;
 type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
 
 /**
- * Makes a pool ignore the second release of a session that it hands to a callback; pg would throw.
+ * Makes a pool ignore the second release of the same session, where pg would throw.
  * The job queue (graphile-worker 0.18) releases its LISTEN session twice if its workers end during the first statement
  * of that session, which then breaks. Nothing awaits the second release, so the error would end this process.
  */
@@ -35,14 +35,15 @@ function onlyOnce(release: Release): Release {
 }
 
 const RESTART_MS = 1_000;
-/** Nightly housekeeping of the queue. */
+/** Cron entry of the nightly housekeeping of the queue. */
 const TIDY = { name: 'jobs.tidy', match: '23 3 * * *' };
 
 /**
  * Job queue for retries, timers and cron entries.
- * - A job is enqueued in the transaction, or in the statement (`enqueueFrom`), that writes the state which needs it.
- * - A job runs at least once, in any replica. Another replica takes over a dead replica's jobs as soon as the death is
- *   detected.
+ * - A job is enqueued in the transaction, or in the statement (`enqueueFrom`), that writes the state which needs the
+ *   job.
+ * - A job runs at least once, in any replica. Another replica takes over the jobs of a dead replica as soon as it
+ *   detects the death.
  * - Losing the database delays jobs and has no other effect.
  */
 @Injectable()
@@ -76,14 +77,17 @@ export class Jobs {
     scheduleUpkeep(this, TIDY, () => this.tidyQueue());
   }
 
-  /** Registers the handler of a job name. Call it before `start`, once per name. */
+  /** Registers the handler of the jobs with a name. Call it before `start`, once per name. */
   registerHandler<P>(name: string, handler: JobHandler<P>): void {
     if (this.started) throw new Error(`The handler of ${name} comes too late: jobs are being done already`);
     if (this.handlers.has(name)) throw new Error(`The jobs ${name} have a handler already`);
     this.handlers.set(name, handler);
   }
 
-  /** Adds a cron entry. The handler must ignore the payload, which the queue makes. Call it before `start`. */
+  /**
+   * Adds a cron entry, whose handler is already registered and ignores the payload that the queue makes. Call it before
+   * `start`.
+   */
   scheduleCron(entry: CronEntry): void {
     if (!this.handlers.has(entry.name)) throw new Error(`The jobs ${entry.name} have no handler`);
     this.crons.push(entry);
@@ -132,18 +136,21 @@ export class Jobs {
     }
   }
 
-  /** Returns the number of waiting jobs; the last known number while the database is unreachable. */
+  /** Returns the number of waiting jobs of all replicas; the last known number while the database is unreachable. */
   private async countWaiting(): Promise<number> {
     try {
       const { rows } = await this.database.pool.query<{ count: number }>(WAITING);
       this.lastCount = rows[0]?.count ?? 0;
     } catch {
-      // The readiness check reports it.
+      // The readiness check reports an unreachable database.
     }
     return this.lastCount;
   }
 
-  /** Deletes failed jobs after a day; until then an operator can inspect them. */
+  /**
+   * Deletes jobs a day after their last attempt failed, so that an operator can inspect them until then. Also deletes
+   * the workers of forgotten replicas.
+   */
   private async tidyQueue(): Promise<void> {
     await this.database.pool.query(REMOVE_FAILED);
     await this.workers.forgetOld();
@@ -157,7 +164,10 @@ const REMOVE_FAILED = `
   SELECT graphile_worker.complete_jobs(array_agg(id)) FROM graphile_worker.jobs
   WHERE locked_at IS NULL AND attempts >= max_attempts AND updated_at < now() - interval '1 day'`;
 
-/** Registers housekeeping for every matching minute. Call it before `start`. */
+/**
+ * Registers a function as the `upkeep` job that runs at every minute that matches the cron entry. Call it before
+ * `start`.
+ */
 export function scheduleUpkeep(
   jobs: Pick<Jobs, 'registerHandler' | 'scheduleCron'>,
   entry: CronEntry,
@@ -168,8 +178,8 @@ export function scheduleUpkeep(
 }
 
 /**
- * Job that reseals the secrets that older keys sealed: once after each start, by one replica that seals with the same
- * key as the replica that started. Another replica fails it, so that it is retried.
+ * Job that reseals (re-encrypts) the secrets that older keys sealed, once after each start. A replica does it only if
+ * it seals with the same key as the replica that started. Any other replica fails the job, so that it is retried.
  */
 export abstract class ResealJob implements OnApplicationBootstrap {
   private readonly logger = new Logger(this.constructor.name);
@@ -194,7 +204,11 @@ export abstract class ResealJob implements OnApplicationBootstrap {
     await this.jobs.enqueueJobs([{ name, payload: { mark: box.mark }, key: name, priority: 10 }]);
   }
 
-  /** @param mark mark of the key to seal with; jobs of earlier versions have none, and any key will do */
+  /**
+   * Reseals all secrets and logs how many of them no key opens.
+   * @param mark mark of the key to seal with; a job of an earlier version has no mark, and any key will do
+   * @throws Error if this replica seals with another key
+   */
   private async resealWith(mark: unknown, signal: AbortSignal): Promise<void> {
     if (typeof mark === 'string' && mark !== this.box.mark)
       throw new Error('Another replica seals with the key that is meant');
@@ -202,6 +216,6 @@ export abstract class ResealJob implements OnApplicationBootstrap {
     if (unreadable > 0) this.logger.error({ unreadable }, this.unreadableText);
   }
 
-  /** Seals all secrets with the newest key. @returns the number of secrets that no key opens */
+  /** Reseals all secrets with the newest key. @returns the number of secrets that no key opens */
   protected abstract resealAll(signal: AbortSignal): Promise<number>;
 }
