@@ -11,16 +11,19 @@ import { A2A_ERRORS, type Message, type Part, type SendMessageRequest, type Stre
 
 /**
  * Maximum age in milliseconds of the proof that this replica still holds the Task when a call leaves the process. A
- * replica that stalls for ten seconds, or loses its session, is taken over. It may wake with a call decided long
- * before.
+ * replica that stalls for ten seconds, or loses its session, loses its Tasks to another replica. When it wakes, it may
+ * try to send a call that it decided long before.
  */
 const PROOF_MS = 1_000;
-/** Maximum age in milliseconds of a proof when it arrives. A database that is merely slow still lets calls out. */
+/** Maximum age in milliseconds of a proof when it arrives. With a database that is merely slow, calls still leave. */
 const ANSWER_MS = 5_000;
-/** Attempts. A proof is late if this process stalled or the database is busy: attempts cover two minutes of that. */
+/**
+ * Maximum number of attempts to prove the claim, which cover two minutes. A proof is late if this process stalled or
+ * the database is busy.
+ */
 const MOST_QUESTIONS = 24;
 
-/** Lets calls of a Task leave only while this replica holds the Task. */
+/** Checks that this replica still holds a Task (its claim) before a call of that Task leaves the process. */
 export class ClaimProof {
   /**
    * @param provenAt a `performance.now()` after which the store accepted an event of this execution
@@ -57,18 +60,21 @@ export class ClaimProof {
   }
 }
 
-/** Stores the context of a call at an agent elsewhere, and finds the context of earlier calls. */
+/**
+ * Stores the `contextId` that an agent elsewhere assigned in one call, and finds that of earlier calls (see
+ * RemoteContexts, which stores those of all conversations).
+ */
 export interface KeptContext {
-  /** Returns the agent's `contextId` of earlier calls, if any; rejects only if the call has ended. */
+  /** Returns the agent's `contextId` of earlier calls, if any. Rejects only if the call has ended. */
   findContextId(): Promise<string | undefined>;
-  /** Stores a context. Never rejects. */
+  /** Stores a `contextId` for later calls. Never rejects. */
   keepContextId(contextId: string): Promise<void>;
 }
 
-/** Maximum characters of a stored context; agents choose their contexts. */
+/** Maximum characters of a stored `contextId`, since agents choose it. */
 const LONGEST_CONTEXT = 1_024;
 
-/** The agent's context in one call. */
+/** Context (`contextId`) at the agent during one call: uses that of earlier calls, and stores it for later ones. */
 export class AgentContext {
   private isRefused = false;
   private found: Promise<string | undefined> | undefined;
@@ -76,7 +82,10 @@ export class AgentContext {
 
   constructor(private readonly kept: KeptContext | undefined) {}
 
-  /** Returns the request in the context of earlier calls, unless it names one or the agent has refused it. */
+  /**
+   * Returns the request with the `contextId` of earlier calls, unless the request names a context or a Task, or the
+   * agent has refused that context.
+   */
   async withKeptContext(request: SendMessageRequest): Promise<SendMessageRequest> {
     const { message } = request;
     if (!this.kept || this.isRefused || message.taskId !== undefined || message.contextId !== undefined) return request;
@@ -85,8 +94,8 @@ export class AgentContext {
   }
 
   /**
-   * Records the error of a request. Returns true if the request should be sent again without the context: the agent has
-   * forgotten the context, and has done nothing.
+   * Records the error of a request that was sent with the `contextId` of earlier calls.
+   * @returns true if the request should be sent again without it: the agent has forgotten the context, and done nothing
    */
   noteRefusal(request: SendMessageRequest, error: unknown): boolean {
     const { contextId, taskId } = request.message;
@@ -95,20 +104,23 @@ export class AgentContext {
     return this.isRefused;
   }
 
-  /** Starts to store the first context that an answer names, unless it is very long. */
+  /** Starts to store the first `contextId` that a response names, unless it is very long. */
   keepFrom(response: StreamResponse): void {
     const contextId = contextOf(response);
     if (!contextId || contextId.length > LONGEST_CONTEXT) return;
     if (this.kept) this.keeping ??= this.kept.keepContextId(contextId);
   }
 
-  /** Resolves when the context is stored, or storing it has failed. */
+  /** Resolves when the `contextId` is stored, or storing it has failed. */
   async waitUntilKept(): Promise<void> {
     await this.keeping;
   }
 }
 
-/** True for TaskNotFound and InvalidParams, which have no code of A2A over REST. */
+/**
+ * True if the agent refused the context: TaskNotFound or InvalidParams, or their HTTP status, since A2A over REST sends
+ * no code.
+ */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AgentCallError)) return false;
   const { kind, code } = error;
@@ -125,21 +137,24 @@ function contextOf(response: StreamResponse): string | undefined {
 export interface RemoteTalk {
   tenant: string;
   owner: string;
-  /** Context of the calling Task, with a suffix if the conversation belongs to a part of that Task. */
+  /** `contextId` of the calling Task, with a suffix if the conversation belongs to a part of that Task. */
   contextId: string;
   workflow: string;
   node: string;
   agentUrl: string;
 }
 
-/** Stores the contexts that agents elsewhere assign, so that later Messages use the same ones (section 3.4.3). */
+/**
+ * Stores the `contextId`s that agents elsewhere assign, so that later Messages of the same conversation use them
+ * (section 3.4.3).
+ */
 export abstract class RemoteContexts {
-  /** Returns the agent's `contextId` of earlier turns, if there were any. */
+  /** Returns the agent's `contextId` of earlier calls, if any. */
   abstract findContext(talk: RemoteTalk): Promise<string | undefined>;
 
   /**
-   * Stores a context, replacing an earlier one. Resolves when it is durable.
-   * @param taskId the calling Task; the context is deleted with the last Task that stored it
+   * Stores a `contextId`, replacing an earlier one. Resolves when it is durable.
+   * @param taskId the calling Task; the `contextId` is deleted with the last Task that stored it
    */
   abstract keepContext(talk: RemoteTalk, contextId: string, taskId: string): Promise<void>;
 }
@@ -150,7 +165,7 @@ export function talkKey({ tenant, owner, contextId, workflow, node, agentUrl }: 
   return createHash('sha256').update(members).digest('hex');
 }
 
-/** Identity and authorization of the caller, which the cancel of a call needs as well. */
+/** Identity and authorization of the caller. The cancel of a call needs them as well. */
 export type CallIdentity = Pick<
   AgentCallOptions,
   'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts' | 'protocol'
@@ -158,95 +173,107 @@ export type CallIdentity = Pick<
 
 export interface CallTarget {
   url: string;
-  /** Name of the agent in the call chain; its URL unless set. */
+  /** Name of the agent in the call chain; the URL unless set. */
   calledAgent?: string;
 }
 
-/** Task that calls, in its current execution. */
+/** Task that makes a call, in its current execution. */
 export interface CallingTask {
   context: Pick<RequestContext, 'taskId' | 'flush' | 'assertClaimHeld' | 'trace'>;
   /** Agent that owns the Task, as the call chain names it. */
   agent: string;
   /**
-   * Calls that led to the Task, and the signer of this one. If absent, the agent is not told about them, since it makes
-   * no calls.
+   * Calls that led to the Task, and the signer that adds this call to them. Absent for an agent that makes no calls and
+   * so needs no call chain.
    */
   chain?: { links: readonly ChainLink[]; signer: CallChains };
   /**
-   * `performance.now()` before this execution yielded the event that announces the call; absent if another execution
-   * did.
+   * `performance.now()` before this execution yielded the event that announces the call; absent if an earlier execution
+   * yielded it.
    */
   announcedAt?: number;
   /**
-   * True if the agent works in this process. Its Task is never durable before the calling one, so the call does not
-   * wait for a commit.
+   * True if the agent works in this process. The agent's Task never becomes durable before the calling Task, so the
+   * call does not wait for a commit.
    */
   staysHere?: boolean;
 }
 
 /**
- * Specification of one call of one agent. The recovery of a Task creates the same specification, with the same
+ * Specification of one call of one agent. When a Task is recovered, it creates the same specification, with the same
  * messageId.
  */
 export interface AgentCallSpec {
   identity: CallIdentity;
   /**
-   * Signal of the calling execution. After a cancel, an agent that was just called still has a moment to report its
+   * Signal of the calling execution. After a cancel, an agent that was just called has a moment left to report its
    * Task.
    */
   signal: AbortSignal;
   /** Request of the call. Its `messageId` is derived from the purpose of the call. The call chain is added to it. */
   request: SendMessageRequest;
   /**
-   * Makes the call adapt Parts that the agent does not accept: data is sent as JSON text, a file as a line about it.
-   * Called once before the Message is sent, with those files, even if there are none.
+   * Called once before the Message is sent, with the files that the agent does not accept, even if there are none. If
+   * present, the call adapts Parts that the agent does not accept: data is sent as JSON text, a file as a line about
+   * it.
    */
   adapt?(unread: readonly Part[]): void;
-  /** Returns the Message for the agent once its card is known; the same for every attempt. */
+  /** Returns the Message to send once the agent's card is known; the same Message for every attempt. */
   complete?(message: Message, client: Pick<AgentClient, 'declaresExtension'>): Message;
-  /** The agent's context of earlier calls. A Message that starts a Task is sent in that context, if any. */
+  /** The `contextId` at the agent. A Message that starts a Task is sent with that of earlier calls, if any. */
   context?: KeptContext;
   /** Returns the address of the agent. An error that it throws fails the call. */
   findTarget(): CallTarget | Promise<CallTarget>;
-  /** Runs last before the agent is called, after the loop check. An error that it throws fails the call. */
+  /**
+   * Checks whether the call is allowed, last before the agent is called, after the check for loops. An error that it
+   * throws fails the call.
+   */
   admit?(): Promise<void>;
-  /** The calling Task. Without one, the call is neither recorded nor found again. */
+  /** The calling Task. Without it, the call is neither recorded nor found again. */
   by?: CallingTask;
-  /** True for an agent of this service, which creates one Task for a Message, however often it is sent. */
+  /**
+   * True for a local agent, one of this service. It creates one Task for a Message, however often the Message is sent.
+   */
   own?: boolean;
-  /** Task that an earlier call of the same request created, or that the Message is for. It is followed first. */
+  /**
+   * Id of the Task that an earlier attempt of the same request created, or that the Message is for. That Task is
+   * followed first.
+   */
   known?: string;
   /** True if the agent is known to have received the Message for this Task. */
   delivered?: boolean;
-  /** Set to send the Message again if the agent no longer knows that Task; otherwise the call fails. */
+  /** Set to send the Message again if the agent no longer knows the `known` Task; otherwise the call fails. */
   forgotten?: 'send';
   /** Time limit of the whole call in milliseconds; it replaces all other limits. */
   limit?: number;
   /**
-   * Called when the limit is suspended because the answer is not being read. From then on no other clock measures the
-   * call.
+   * Called when the limit is suspended because the answer is not being read. The caller must then suspend its own time
+   * limits for the call.
    */
   onPause?(): void;
-  /** Called when the limit restarts now and no longer counts from `since`. */
+  /** Called when the limit restarts now, instead of counting from `since`. */
   onRestart?(): void;
   /**
-   * Start of the limit in epoch milliseconds, if another execution announced the call. If the Message was never sent,
-   * the limit starts with the Message: a local agent has no Task for it, or a known Task still waits for it.
+   * Time from which `limit` counts, in epoch milliseconds, if another execution announced the call. If the Message was
+   * never sent (a local agent has no Task for it, or a known Task still waits for it), the limit starts when the
+   * Message is sent.
    */
   since?: number;
-  /** Retries of the Message within this call after 5xx and timeouts; the client's default unless set. */
+  /**
+   * Maximum number of retries of the Message within this call, after 5xx and timeouts; the client's default unless set.
+   */
   resends?: number;
-  /** Limits of single steps, if there is no limit for the whole call. */
+  /** Time limits of the single phases of the call, if the whole call has no limit. */
   timeouts?: AgentCallOptions['timeouts'];
 }
 
-/** Limits of single steps that never apply: the call has a limit as a whole. */
+/** Time limits of single phases that never expire, for a call with a limit as a whole. */
 const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 const CANCEL_MS = 5_000;
 
 /**
- * Returns the options of a call. A local agent detects retries by the idempotency key. For any other agent, nothing is
- * sent without a fresh proof of the claim.
+ * Returns the client's options for a call. A local agent detects retries by the idempotency key. To any other agent,
+ * nothing is sent without a fresh proof of the claim.
  */
 export function callOptions(spec: AgentCallSpec, signal: AbortSignal): AgentCallOptions {
   const { identity, own, by, request, resends, limit, timeouts = limit === undefined ? undefined : UNLIMITED } = spec;
@@ -264,7 +291,7 @@ export function callOptions(spec: AgentCallSpec, signal: AbortSignal): AgentCall
   };
 }
 
-/** Returns the options of a cancel: one attempt, without retries. */
+/** Returns the client's options for a cancel: one attempt without retries, at most five seconds. */
 export function cancelOptions(identity: CallIdentity): AgentCallOptions {
   return { ...identity, timeouts: { refused: 0 }, signal: AbortSignal.timeout(CANCEL_MS) };
 }
@@ -293,8 +320,9 @@ function withChain(request: SendMessageRequest, links: readonly ChainLink[]): Se
 }
 
 /**
- * Outcome of a cancel. `not-started`: the agent received no Message, so there was nothing to cancel. `unknown`: it may
- * have received one, but no Task of it is known.
+ * Outcome of the cancel of a call.
+ * - `not-started`: the agent received no Message, so there was nothing to cancel.
+ * - `unknown`: the agent may have received the Message, but its Task is not known.
  */
 export type CallCancelOutcome = CancelOutcome | 'not-started' | 'unknown';
 

@@ -29,38 +29,43 @@ import {
 } from './agent-call-spec.js';
 import { CallEnd, type CallFailure, type CallOutcome, timedOut, toCallFailure, toCallOutcome } from './call-outcome.js';
 
-/** Update of a running call. */
+/** Update of a running agent call: one response of the agent. */
 export interface CallProgress {
   response: StreamResponse;
-  /** Step that the agent reports. */
+  /** Note of a run event (`parley/event`) that the response carries, if any. */
   step?: RunEventNote;
-  /** The agent's Task, in the first response of this call that names it. */
+  /** The agent's Task; only in the first response of this call that names the Task. */
   seen?: SeenTask;
 }
 
 export interface SeenTask {
   taskId: string;
   contextId: string;
-  /** True if the Task was unknown before. */
+  /** True if the Task's id was unknown before this response. */
   first: boolean;
 }
 
 /**
- * Milliseconds that a cancel waits for the Task id of an agent that was just called: a local agent, which always
- * creates a Task, and any other agent.
+ * Milliseconds that a cancel waits for the Task id of a local agent that was just called. Such an agent always creates
+ * a Task.
  */
 const OWN_SIGHT_MS = 2_000;
+/** Milliseconds that a cancel waits for the Task id of an agent elsewhere that was just called. */
 const SIGHT_MS = 500;
 
-/** Retries after a lost connection: about 13 s with their delays, enough for another replica to take over. */
+/**
+ * Maximum number of retries after a lost connection. With their delays they take about 13 s, enough for another replica
+ * to take over.
+ */
 const MAX_REPEATS = 7;
 const BACKOFF = new Backoff(100);
 
 /**
- * Durable call of one agent, from the request to the end of the answer.
+ * Durable call of one agent, from the request to the end of the answer. Decides when the Message is sent, when its Task
+ * is followed, and when the Task is canceled.
  * - Nothing leaves this process before the decision to send it is durable.
- * - A Task that the agent is known to have is followed. The Message is sent again, with the same id, only if there is
- *   no such Task.
+ * - If the agent is known to have a Task for the Message, that Task is followed. The Message is sent again, with the
+ *   same id, only if there is no such Task.
  */
 export class AgentCall {
   /** Answer of the agent so far. */
@@ -78,7 +83,7 @@ export class AgentCall {
   private canceling: Promise<CancelOutcome> | undefined;
   private ended: CallOutcome | undefined;
   private readonly context: AgentContext;
-  /** Parts of the Message, adapted to the agent. */
+  /** Parts of the Message, adapted to what the agent accepts. */
   private adapted: { parts: Part[] } | undefined;
 
   constructor(
@@ -95,12 +100,12 @@ export class AgentCall {
     return this.answer.taskId;
   }
 
-  /** True if the call was canceled or aborted, or its caller's execution has ended. The run of the call throws then. */
+  /** True if the call was canceled or aborted, or the calling execution has ended. `runCall` throws then. */
   get givenUp(): boolean {
     return this.end.givenUp;
   }
 
-  /** Why nothing has reached the agent so far, while it is unreachable. */
+  /** Failure for which nothing has reached the agent so far, while the agent is unreachable. */
   get refusal(): CallFailure | undefined {
     return this.unsent && toCallFailure(this.unsent);
   }
@@ -112,7 +117,7 @@ export class AgentCall {
   }
 
   /**
-   * Makes the call and yields its updates. It reads the next response after the consumer took the previous one. Run it
+   * Makes the call and yields its updates. Reads the next response after the consumer took the previous update. Call it
    * once. If a durable caller stops reading early without giving the call up, the Task of an agent elsewhere is
    * canceled.
    * @throws only the reason for which the call was given up
@@ -144,13 +149,14 @@ export class AgentCall {
     }
   }
 
-  /** Closes the connection; the agent continues. */
+  /** Closes the connection and gives the call up; the agent continues. */
   abort(): void {
     this.end.closeConnection(new AgentCallError('aborted', 'the call was aborted'));
   }
 
   /**
-   * Closes the connection and cancels the agent's Task; waits a moment for a Task that is being created. Never throws.
+   * Closes the connection and cancels the agent's Task. Waits a moment for the id of a Task that is being created.
+   * Never throws.
    */
   async cancelCall(): Promise<CanceledCall> {
     await this.leaveCall(new TaskCanceled());
@@ -159,7 +165,7 @@ export class AgentCall {
     return { taskId, outcome: await this.cancelSeen() };
   }
 
-  /** Cancels the agent's Task. Repeated cancels reach the agent only if it was unreachable. Never rejects. */
+  /** Cancels the agent's Task. A repeated cancel is sent only if the agent was unreachable before. Never rejects. */
   private cancelSeen(): Promise<CancelOutcome> {
     this.canceling ??= this.cancelTask(this.taskId ?? '').then((outcome) => {
       if (outcome === 'unreachable') this.canceling = undefined;
@@ -178,13 +184,15 @@ export class AgentCall {
     }
   }
 
-  /** True if an earlier execution announced the call of a local agent, which has no Task for it, and so no Message. */
+  /**
+   * True if an earlier execution announced the call, but the local agent has no Task for it, so no Message was sent.
+   */
   private get wasNeverSent(): boolean {
     const { own, known, since } = this.spec;
     return own === true && known === undefined && since !== undefined;
   }
 
-  /** Restarts the limit, since no earlier execution has sent the Message. */
+  /** Restarts the time limit of the call, since no earlier execution has sent the Message. */
   private restartLimit(): void {
     this.spec.onRestart?.();
     this.end.startLimit(this.spec.limit);
@@ -208,7 +216,11 @@ export class AgentCall {
     if (this.taskId === undefined && this.sent) await withinTime(this.over.promise, patience);
   }
 
-  /** Returns the outcome of a call that failed. The failure to send is more specific than a timeout, so it wins. */
+  /**
+   * Returns the outcome of a failed call. A failure to send takes precedence over a timeout, because it is more
+   * specific.
+   * @throws the reason for which the call was given up
+   */
   private toFailedOutcome(error: unknown): CallOutcome {
     const { answer, end, spec } = this;
     end.throwIfGivenUp();
@@ -219,21 +231,24 @@ export class AgentCall {
     return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : toCallFailure(error) };
   }
 
-  /** True if an agent elsewhere is still working while its caller stops reading, whatever the failure. */
+  /** True if an agent elsewhere is still working when its caller stops reading because of an error. */
   private isLeftAtWork(error: unknown): boolean {
     const isGone = error instanceof AgentCallError && (error.kind === 'aborted' || error.kind === 'not-found');
     return !isGone && this.isAtWork;
   }
 
-  /** True if an agent elsewhere has a Task of this very call that was active in its last response. */
+  /** True if an agent elsewhere has a Task for this call, and that Task was active in its last response. */
   private get isAtWork(): boolean {
     const { own, known, request } = this.spec;
-    // If the answer never reaches the Task, the Task keeps waiting.
+    // A Task that waits for the Message, and does not get it, keeps waiting.
     const isSeen = this.met || (known !== undefined && known !== request.message.taskId);
     return !own && isSeen && this.answer.active;
   }
 
-  /** Yields the responses. A call that creates one Task however often it is sent is retried after a lost connection. */
+  /**
+   * Yields the responses. Retries after a lost connection if the agent creates one Task however often the Message is
+   * sent.
+   */
   private async *streamResponses(): AsyncGenerator<StreamResponse, void, undefined> {
     const { spec, end } = this;
     const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
@@ -256,7 +271,10 @@ export class AgentCall {
     }
   }
 
-  /** True if a local agent lost the connection, or failed internally, as it does while its database is unreachable. */
+  /**
+   * True if the call may be retried: the connection to a local agent is lost, or the agent failed internally, as it
+   * does while its database is unreachable.
+   */
   private mayRepeat(error: unknown): boolean {
     if (!this.spec.own || !(error instanceof AgentCallError) || error.unsent) return false;
     const isLost = error.kind === 'not-found' && this.isUnrecorded;
@@ -264,15 +282,15 @@ export class AgentCall {
   }
 
   /**
-   * True if a local agent reported its Task in this very call and nothing else proves that the Task is durable. An
-   * agent of this process reports its Task before the commit.
+   * True if a local agent reported its Task in this call, and nothing else proves that the Task is durable. An agent in
+   * this process reports its Task before the commit.
    */
   private get isUnrecorded(): boolean {
     const { own, known, request } = this.spec;
     return own === true && this.met && known === undefined && request.message.taskId === undefined;
   }
 
-  /** Follows the known Task, if any, and sends the Message unless the Task already has the answer. */
+  /** Follows the known Task, if any. Sends the Message unless that Task already has it. */
   private async *exchangeMessage(
     client: AgentClient,
     request: SendMessageRequest,
@@ -305,7 +323,10 @@ export class AgentCall {
     }
   }
 
-  /** Sends the Message in the agent's context of earlier calls, and once without it if the agent has forgotten it. */
+  /**
+   * Sends the Message with the `contextId` of earlier calls. If the agent has forgotten that context, sends the Message
+   * once more without it.
+   */
   private async *sendInContext(
     client: AgentClient,
     request: SendMessageRequest,
@@ -320,7 +341,7 @@ export class AgentCall {
     }
   }
 
-  /** Returns the request adapted to the agent; the same for every attempt of this call. */
+  /** Returns the request with Parts that the agent accepts; the same request for every attempt of this call. */
   private async adaptedRequest(
     client: AgentClient,
     request: SendMessageRequest,
@@ -343,8 +364,9 @@ export class AgentCall {
   }
 
   /**
-   * True if the Message was rejected because the Task no longer waits. A Task elsewhere may have resumed by itself, as
-   * after a login (section 7.6.2), or with this very Message if the answer to its first sending was lost.
+   * True if the Message was rejected because the Task no longer waits. A Task elsewhere may have resumed without the
+   * Message, as after a login (section 7.6.2). Or it has resumed with the Message, and the response to the first
+   * attempt was lost.
    */
   private async isLate(
     client: AgentClient,
@@ -368,8 +390,9 @@ export class AgentCall {
   }
 
   /**
-   * Forgets the Task so that the Message may be sent again.
-   * @throws the given error unless the agent has forgotten the Task, or cannot say whether the Task has this answer
+   * Decides whether the Message may be sent although following the known Task failed. Forgets the Task if the agent has
+   * forgotten it.
+   * @throws the given error if the Message must not be sent
    */
   private forgetTask(error: unknown): void {
     if (this.isUntold(error)) return;
@@ -380,7 +403,7 @@ export class AgentCall {
     this.met = false;
   }
 
-  /** True if the Message answers the known Task, and its agent elsewhere has no method to get that Task. */
+  /** True if the Message is for the known Task, and the agent elsewhere has no method to get that Task. */
   private isUntold(error: unknown): boolean {
     const { own, known, delivered, request } = this.spec;
     const isFor = known !== undefined && known === request.message.taskId;

@@ -16,7 +16,8 @@ import type { TaskScope } from '#libs/tasks';
 import type { CalledAgent } from './durable-execution.js';
 
 /**
- * Field of a request that holds an agent reference, with the reference, if any, and the revision, if not the newest.
+ * Name of a request field that holds an agent reference, then the reference, if any, and the agent's revision, if not
+ * the newest.
  */
 type NamedReference = readonly [field: string, reference: string | undefined, revision?: string | undefined];
 
@@ -30,15 +31,16 @@ export class AgentReferences {
   constructor(private readonly address: ServiceAddress) {}
 
   /**
-   * Sets the catalog in which references are resolved. It is set after the construction, because the catalog depends on
-   * node types, and those on this class. Call it before the service listens.
+   * Sets the catalog in which references are resolved. The constructor cannot take it, because the catalog depends on
+   * the node types, and the node types on this class. Call it before the service listens.
    */
   setCatalog(catalog: AgentCatalog): void {
     this.catalog = catalog;
   }
 
   /**
-   * Returns an agent's URL without a trailing slash, or the path of a local agent, as callers of the tenant see them.
+   * Returns the agent's URL without a trailing slash, or the path of a local agent. Only agents that the tenant sees
+   * are found.
    * @param revision revision in which an agent is looked up by its path; the newest unless set
    * @throws UnknownAgent
    */
@@ -64,13 +66,13 @@ export class AgentReferences {
     return this.tenantCatalog(tenant).resolveAgent(await this.resolveReference(reference, tenant));
   }
 
-  /** True if a reference names an agent of this service, by its name, its path or its URL. */
+  /** True if a reference names an agent of this service, by the agent's name, path or URL. */
   isOwn(reference: string): boolean {
     if (!isUrl(reference)) return true;
     return URL.canParse(reference) && this.address.ownPath(calledAgentOf(new URL(reference).href)) !== undefined;
   }
 
-  /** True if two references name the same agent: by its name, path, URL or card URL, local agents included. */
+  /** True if two references name the same agent, in whatever form: name, path, URL or card URL. */
   async areSame(one: string, other: string, tenant: string): Promise<boolean> {
     if (one === other) return true;
     const [first, second] = await Promise.all([this.findIdentity(one, tenant), this.findIdentity(other, tenant)]);
@@ -102,9 +104,9 @@ export class AgentReferences {
   }
 
   /**
-   * Refuses references that cannot be called.
+   * Rejects references that name no callable agent.
    * @param named fields that hold references, with their values
-   * @throws A2AError INVALID_PARAMS with status 422, naming each field at fault
+   * @throws A2AError INVALID_PARAMS with status 422, naming each wrong field
    */
   async refuseUnknown(named: readonly NamedReference[], tenant: string): Promise<void> {
     const problems = await Promise.all(
@@ -119,7 +121,7 @@ export class AgentReferences {
     throw new A2AError('INVALID_PARAMS', { message, violations, status: 422 });
   }
 
-  /** Returns why a reference names no callable agent, or `undefined` if it names one. */
+  /** Returns the reason why a reference names no callable agent; `undefined` if it names one. */
   async problemOf(reference: string, tenant: string, revision?: string): Promise<string | undefined> {
     try {
       await this.resolveReference(reference, tenant, revision);
@@ -131,8 +133,8 @@ export class AgentReferences {
   }
 
   /**
-   * Returns a key of an existing agent that is equal for all references to it; for an unknown agent the reference
-   * itself.
+   * Returns a key of the agent that is equal for all references to that agent. For an unknown agent, the reference is
+   * the key.
    */
   private async findIdentity(reference: string, tenant: string): Promise<string> {
     try {
@@ -147,7 +149,7 @@ export class AgentReferences {
     }
   }
 
-  /** Resolves a name. A workflow takes precedence over a node. */
+  /** Resolves the name of a workflow or a node. A workflow takes precedence over a node. */
   private async resolveName(name: string, tenant: string): Promise<string> {
     if (!NAME.test(name)) throw unknownReference(name);
     try {
@@ -181,73 +183,82 @@ function unknownReference(reference: string): UnknownAgent {
   return new UnknownAgent(`there is no agent "${textStart(redactedUrl(reference), 200)}"`, 'AGENT_NOT_FOUND');
 }
 
-/** Conversation that an agent starts by a tool. */
+/** Request of an agent to start a conversation, made by a tool call. */
 export interface TalkRequest {
-  /** Path of the agent that starts it, which is the requester. */
+  /** Path of the agent that starts the conversation. */
   requester: string;
-  /** Reference of the other side. */
+  /** Reference of the agent to talk to. */
   target: string;
-  /** First text of the requester. */
+  /** First text that the requester says. */
   message: string;
-  /** Number of turns after the first answer; 0 to 20. */
+  /** Maximum number of turns after the first answer; 0 to 20. */
   maxTurns: number;
-  /** Milliseconds for one turn of an agent. */
+  /** Time limit in milliseconds for one turn of an agent. */
   timeoutMs: number;
-  /** Reference of the agent that announces the end. */
+  /** Reference of the agent that announces the end of the conversation. */
   announce?: string;
   /** Name of the stored credential for the target. */
   credential?: string;
 }
 
-/** Facts about a conversation that only this service may state. */
+/** Facts about the origin of a conversation, which only this service may state. */
 export interface TalkSource {
-  /** Tool call that starts the conversation, and the Task whose model makes it. */
+  /** Tool call that starts the conversation, and the Task in which the model made that call. */
   origin: { taskId: string; call: string };
-  /** Texts of that Task up to the call, oldest first. */
+  /** Texts of the Task in `origin` before the tool call, oldest first. */
   before: readonly SaidText[];
-  /** Revision of the agent for which the Task was accepted; the requester keeps it. */
+  /**
+   * Revision of the requester by which the Task in `origin` was accepted; the conversation calls the requester in it.
+   */
   revision?: string;
 }
 
 /** Input that a conversation waits for. */
 export interface TalkQuestion {
   state: TaskState;
-  /** Message that passes on an agent's question; absent if the conversation is paused. */
+  /** Message that passes on the question of an agent; absent if the conversation is paused. */
   asked?: Message;
 }
 
-/** Result of a conversation, as far as its requester waits for it. */
+/** Outcome of a conversation, as far as its requester waits for it. */
 export type TalkOutcome =
   /** `{conversationId, outcome, turns, error?}` at the end, or `{conversationId, reply}` after the first answer. */
   | { result: JsonObject }
   /** The conversation waits; a Message to it resumes it. */
   | { question: TalkQuestion }
-  /** Why there is no result. */
+  /** Reason why there is no result. */
   | { error: string };
 
-/** Extent to which a requester waits for a conversation: until its end (`wait`), or until the first answer. */
+/**
+ * Decides how long a requester waits for a conversation: until its end if `wait` is true, otherwise until the first
+ * answer.
+ */
 export interface TalkWait {
   wait: boolean;
   /** Signal of the waiting execution. */
   signal: AbortSignal;
 }
 
-/** Lets an agent start a conversation with another one. Its Task belongs to an agent of this service. */
+/**
+ * Lets an agent start a conversation with another agent. The conversation is a Task of a built-in agent of this
+ * service.
+ */
 export abstract class AgentTalks {
-  /** Returns the target of calls that start conversations. */
+  /** Returns the built-in agent that a call must address to start a conversation. */
   abstract conversationTarget(): Pick<CalledAgent, 'own' | 'findTarget'>;
 
-  /** Returns the Message that starts a conversation, without its source. */
+  /** Returns the Message that starts a conversation, without its TalkSource. */
   abstract requestMessage(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message;
 
   /**
-   * Returns the Message with its source, signed for its owner. The conversation shows the origin. The requester
-   * receives the newest earlier texts before turn 0, up to a size limit.
+   * Returns the Message with its source, signed for the Message's owner. The conversation shows the origin. Before its
+   * first turn the requester receives the newest texts of `before`, up to a size limit.
    */
   abstract withSource(message: Message, source: TalkSource, scope: TaskScope): Message;
 
   /**
-   * Waits for a conversation, whichever replica executes it. The same log gives the same result.
+   * Waits for the outcome of a conversation, in whichever replica it is executed. The same log always gives the same
+   * outcome.
    * @throws the signal's reason
    */
   abstract awaitOutcome(conversationId: string, wait: TalkWait): Promise<TalkOutcome>;

@@ -28,13 +28,16 @@ import {
   withoutHalf,
 } from '#libs/protocol';
 
-/** Reason of a call that ended by its time limit. */
+/** Reason for the end of a call whose time limit expired. */
 const OUT_OF_TIME = new Error('The call is out of time');
 
-/** Minimum time for a call that resumes after its limit, in milliseconds. It reads an answer that is already there. */
+/**
+ * Minimum time limit in milliseconds for a call that resumes after its limit has expired: enough to read an answer that
+ * is already there.
+ */
 export const LAST_LOOK_MS = 2_000;
 
-/** Ends a call before its answer: by its time limit, the end of the calling execution, or because it is given up. */
+/** Ends a call before its answer: the time limit expires, the calling execution ends, or the call is given up. */
 export class CallEnd implements Disposable {
   private readonly connection = new AbortController();
   private timer: StoppableTimer | undefined;
@@ -67,8 +70,8 @@ export class CallEnd implements Disposable {
   }
 
   /**
-   * Starts the time limit, or restarts it. With an earlier `since` only the rest of the limit is left, but at least two
-   * seconds, unless the limit itself is shorter.
+   * Starts the time limit of the call, or restarts it. With an earlier `since` only the rest of the limit is left, but
+   * at least two seconds, unless the limit itself is shorter.
    * @param limit in milliseconds; unlimited if absent
    * @param since in epoch milliseconds
    */
@@ -79,24 +82,24 @@ export class CallEnd implements Disposable {
     this.timer = new StoppableTimer(Math.min(left, limit), () => this.closeConnection(OUT_OF_TIME));
   }
 
-  /** Suspends the limit while the answer is not being read, and resumes it. */
+  /** Suspends the time limit while the answer is not being read (`isPaused`), or resumes it. */
   pauseLimit(isPaused: boolean): void {
     if (isPaused) this.timer?.stop();
     else this.timer?.start();
   }
 
-  /** Gives the call up; the connection may stay open for a moment. The first reason counts. */
+  /** Gives the call up. The connection may stay open for a moment. The first reason counts. */
   giveUp(reason: unknown): void {
     this.reason ??= reason;
   }
 
-  /** Closes the connection. */
+  /** Ends the call for a reason, unless it has one already, and closes the connection. */
   closeConnection(reason: unknown): void {
     this.giveUp(reason);
     this.connection.abort(this.reason);
   }
 
-  /** @throws the reason for which the call was given up, if it was */
+  /** Throws the reason for which the call was given up, if it was. */
   throwIfGivenUp(): void {
     if (this.givenUp) throw this.reason;
   }
@@ -109,7 +112,7 @@ export class CallEnd implements Disposable {
   private readonly notifyCallerEnd = (): void => this.onCallerEnd(this.caller.reason);
 }
 
-/** Kinds of failed calls. A retry is decided by the kind, never by a text. */
+/** Kind of a failed call. Callers decide by the kind whether to retry, never by a text. */
 export type CallFailureKind =
   | AgentCallFailure // `aborted` also if the agent canceled its Task
   | 'failed' // the agent's Task failed
@@ -128,19 +131,25 @@ export interface CallFailure {
   rateLimited?: true;
   /** Milliseconds that the agent asks to wait before the next call. */
   retryAfter?: number;
-  /** True if the limit of the whole call has expired. */
+  /** True if the time limit of the whole call has expired. */
   timedOut?: true;
   /** Underlying error, for the log and for analysis. */
   cause?: unknown;
 }
 
-/** Outcome of a call. `completed` includes a direct Message; `waiting` needs input or authentication. */
+/**
+ * Outcome of a call. `completed`: the Task completed, or the agent sent a direct Message. `waiting`: the Task needs
+ * input or authentication. `failed`: all other ends.
+ */
 export type CallOutcome =
   | { kind: 'completed'; answer: CalledTask }
   | { kind: 'waiting'; answer: CalledTask }
   | { kind: 'failed'; answer: CalledTask; failure: CallFailure };
 
-/** Returns the outcome that a final answer stands for. */
+/**
+ * Returns the outcome of a call from the last state of the agent's Task. A Task that has not ended is a failure
+ * (`invalid-response`).
+ */
 export function toCallOutcome(answer: CalledTask): CallOutcome {
   if (answer.reply) return { kind: 'completed', answer };
   const { state } = answer;
@@ -176,7 +185,7 @@ const UNFINISHED: CallFailure = {
   retryable: false,
 };
 
-/** Returns the failure that an error of a call stands for. */
+/** Converts an error to the failure of a call. An error that callers must not see becomes `internal`. */
 export function toCallFailure(cause: unknown): CallFailure {
   const isPublic = cause instanceof AgentCallError || (cause instanceof PublicFault && LOCAL_KINDS.has(cause.kind));
   if (!isPublic) return { kind: 'internal', message: 'internal error', retryable: false, cause };
@@ -187,10 +196,10 @@ export function toCallFailure(cause: unknown): CallFailure {
   return { ...failure, ...(rateLimited && { rateLimited }), ...(retryAfter !== undefined && { retryAfter }) };
 }
 
-/** Kinds of the faults of a local agent that its caller may learn: of A2AError, UnknownAgent and ContentTooLarge. */
+/** Kinds of faults of a local agent that its caller may see: those of A2AError, UnknownAgent and ContentTooLarge. */
 const LOCAL_KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>(['rpc-error', 'not-found', 'refused']);
 
-/** True if the call that answers a Task has failed without an update of that Task, which may wait forever. */
+/** True if a call failed without an update of the Task that its Message answers. The Task may wait forever then. */
 export function isLeftWaiting(outcome: CallOutcome): boolean {
   const { state, taskId } = outcome.answer;
   if (outcome.kind !== 'failed' || outcome.failure.timedOut || taskId === undefined) return false;
@@ -214,19 +223,21 @@ export function withStatusText(answer: Pick<CalledTask, 'status'>, what: string)
   return said ? `${what}: ${said}` : what;
 }
 
-/** Metadata key of a Message whose question is about a call, or comes from a called agent. */
+/** Metadata key of a Message that asks about a call, or passes on the question of a called agent. */
 export const CALL_QUESTION = 'parley/question';
 
-/** Metadata keys of a run's nodes that ask a question. */
+/** Metadata key of a run's Message: the nodes that wait for an answer. */
 const WAITING_KEY = 'parley/waiting';
+/** Metadata key of a run's Message: its open questions. */
 const OPEN_KEY = 'parley/open-questions';
 
-/** Maximum characters of a question for a model or a caller. */
+/** Maximum characters of the text of a question for a model or a caller. */
 const LONGEST_QUESTION = 32_768;
 
 /**
- * True if a person has to answer: a login, the question of a `human` node, an approval, a question about a call with
- * unknown fate, or one of several questions. The Message says so in its metadata, or by the call that it is about.
+ * True if a person has to answer the question: a login, the question of a `human` node, an approval, a question about a
+ * call with unknown fate, or one of several questions. The Message's metadata shows it, or a data Part with a tool
+ * call.
  */
 export function needsPerson({ status }: Pick<CalledTask, 'status'>): boolean {
   if (status?.state === 'TASK_STATE_AUTH_REQUIRED') return true;
@@ -237,7 +248,9 @@ export function needsPerson({ status }: Pick<CalledTask, 'status'>): boolean {
   return isOneOfSeveral || metadata?.[OPEN_KEY] !== undefined || parts.some(isToolCall);
 }
 
-/** Returns the text of a question. */
+/**
+ * Returns the text of a question: its text Parts, otherwise its first data Part as JSON, otherwise a default sentence.
+ */
 export function questionText({ status }: Pick<CalledTask, 'status'>): string {
   const parts = status?.message?.parts ?? [];
   const rows = textRows(parts).filter((row) => row !== '');
@@ -246,7 +259,7 @@ export function questionText({ status }: Pick<CalledTask, 'status'>): string {
   return rows.length === 0 && data === undefined ? 'An answer is needed' : textStart(asked, LONGEST_QUESTION);
 }
 
-/** Returns the Parts that pass an agent's question on to the caller of its caller. @param name of the agent */
+/** Returns the Parts that pass an agent's question on to the caller of the calling Task. @param name of the agent */
 export function questionParts(name: string, answer: Pick<CalledTask, 'status'>): Part[] {
   const parts = answer.status?.message?.parts ?? [];
   const text = textPart(`The agent "${name}" asks: ${questionText(answer)}`);
@@ -254,7 +267,9 @@ export function questionParts(name: string, answer: Pick<CalledTask, 'status'>):
 }
 
 /**
- * Returns the Message by which a Task passes on the question of an agent that it calls. A person has to answer it.
+ * Returns the Message by which a Task passes on the question of a called agent. Its metadata says that a person has to
+ * answer.
+ * @param words Parts of the Message
  * @param about the call, for the metadata
  * @param asked the agent's own Message, whose form is kept
  */
@@ -269,14 +284,17 @@ export function questionMessage(
   return { ...message, metadata: { ...message.metadata, [CALL_QUESTION]: about } };
 }
 
-/** True for the data Part with which an agent asks about the call of a tool. */
+/** True for the data Part with which an agent asks for approval of a tool call. */
 function isToolCall({ data }: Part): boolean {
   return isJsonObject(data) && typeof data.tool === 'string' && isJsonObject(data.args);
 }
 
-/** Milliseconds for which updates of an agent are held, so that a run reports them together. */
+/** Milliseconds for which an agent's updates are held, so that a run reports them together. */
 const HELD_MS = 250;
-/** Maximum characters of Artifacts that a run's log has of one call before its end. The Task has the rest. */
+/**
+ * Maximum characters of Artifacts that a run's log stores of one call before the call ends. The agent's Task has the
+ * rest.
+ */
 const MOST_CONTENT = 64 * 1024;
 
 /** Pieces of one Artifact that arrived within the hold time. */
@@ -287,7 +305,8 @@ interface Pieces {
 }
 
 /**
- * Reports what an agent says and produces while it works, for viewers of a run. A call that ends soon reports nothing.
+ * Reports an agent's status texts and Artifacts to viewers of a run while the agent works. A call that ends soon
+ * reports nothing.
  */
 export class NodeProgress implements Disposable {
   private text: string | undefined;
@@ -305,7 +324,7 @@ export class NodeProgress implements Disposable {
     else if ('task' in response) this.takeStatus(response.task.status);
   }
 
-  /** Drops held updates: the agent is done. */
+  /** Drops the held updates, since the agent is done. */
   [Symbol.dispose](): void {
     clearTimeout(this.timer);
   }
@@ -346,7 +365,10 @@ export class NodeProgress implements Disposable {
     }
   }
 
-  /** Returns the Parts without half a surrogate pair at their end, which stays held until its other half arrives. */
+  /**
+   * Returns the Parts without half a surrogate pair at the end of the last text. That half is held until the other half
+   * arrives.
+   */
   private wholeParts(taskId: string, { parts, ...artifact }: Artifact): Part[] {
     const last = parts.at(-1);
     const whole = last?.text === undefined ? undefined : withoutHalf(last.text);
@@ -361,7 +383,7 @@ function progressNote(payload: JsonObject): RunEventNote {
   return { type: 'node.progress', payload };
 }
 
-/** Joins Parts. Adjacent texts of the same media type become one. */
+/** Joins two lists of Parts. Adjacent texts with the same media type become one. */
 function joinParts(before: readonly Part[], after: readonly Part[]): Part[] {
   const [first, ...others] = after;
   const last = before.at(-1);

@@ -18,12 +18,15 @@ import { type AgentCallSpec, type CallIdentity, type CanceledCall, cancelTask } 
 import { AgentCall } from './agent-call.js';
 import type { CallOutcome } from './call-outcome.js';
 
-/** Queue from several writers to one reader. A writer waits until its item is taken, so the queue never grows. */
+/**
+ * Queue from several writers to one reader. A writer waits until its item is taken, which limits the queue to one item
+ * per writer.
+ */
 export class AsyncQueue<T> {
   private readonly open: { item: T; taken: () => void }[] = [];
   private wakeReader: () => void = () => undefined;
 
-  /** Adds an item. Resolves when the reader has taken it; never, if the reader stops. */
+  /** Adds an item. Resolves when the reader has taken it; stays pending if the reader stops. */
   putItem(item: T): Promise<void> {
     return new Promise((taken) => {
       this.open.push({ item, taken });
@@ -31,14 +34,14 @@ export class AsyncQueue<T> {
     });
   }
 
-  /** Takes an item if one is waiting. */
+  /** Takes the oldest item; `undefined` if there is none. */
   pollItem(): T | undefined {
     const next = this.open.shift();
     next?.taken();
     return next?.item;
   }
 
-  /** Takes the next item, waiting for it. @throws the signal's reason */
+  /** Takes the oldest item, and waits if there is none. @throws the signal's reason */
   async takeItem(signal: AbortSignal): Promise<T> {
     for (;;) {
       signal.throwIfAborted();
@@ -60,18 +63,18 @@ export class AsyncQueue<T> {
   }
 }
 
-/** Events of one step. The step runs while they are read. */
+/** Events that one step of a process yields. The step runs while its events are read. */
 export type Steps = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
 
-/** State that a process's log folds to. */
+/** State of a process: the result of folding its log. */
 export interface ProcessState {
   /** Applies the next event of the log. */
   apply(event: TaskEvent): unknown;
 }
 
 /**
- * Execution of a durable process, from the end of its log. The folded log alone determines the next step, whichever
- * execution wrote it: the loop runs that step, yields its events, and repeats.
+ * Execution of a durable process, which continues from the end of its log. The folded log alone determines the next
+ * step, whichever execution wrote the log. The loop runs that step, yields its events, and repeats.
  */
 export abstract class DurableExecution<State extends ProcessState> {
   private over = false;
@@ -82,12 +85,12 @@ export abstract class DurableExecution<State extends ProcessState> {
     protected readonly state: State,
   ) {}
 
-  /** Calls of this execution; their connections close with it. */
+  /** Calls of this execution. Their connections are closed when the execution ends. */
   protected abstract readonly calls: { abort(): void };
 
   /**
-   * Runs steps until an event ends the turn. @throws the reason of an interruption, after which another execution
-   * continues
+   * Runs steps until an event ends the turn.
+   * @throws the reason of an interruption, after which another execution continues
    */
   async *runToEnd(): AsyncGenerator<TaskEvent, void, undefined> {
     const { signal } = this.context;
@@ -101,7 +104,7 @@ export abstract class DurableExecution<State extends ProcessState> {
       else if (signal.aborted) throw error;
       else yield* this.endFailed(error);
     } finally {
-      // A fault, or a limit of the Task, ends it without an event of this process.
+      // A fault, or a limit of the Task, ends the Task without an event of this process.
       const isCutShort = !this.over || this.context.isRefused?.();
       if (isCutShort && !signal.aborted) await this.endCalls().catch(() => undefined);
       this.calls.abort();
@@ -109,54 +112,59 @@ export abstract class DurableExecution<State extends ProcessState> {
   }
 
   /**
-   * Runs the next step, as far as it can run now. The state alone determines which: no I/O, no clock. It yields only
-   * events that it has recorded.
+   * Runs the next step of the process, as far as it can run now. The state alone determines the step: no I/O, no clock.
+   * Yields only events that went through `recordEvent`.
    */
   protected abstract next(): Steps;
 
   /** Stops the work in progress, and ends the Task as canceled. */
   protected abstract endCanceled(): Steps;
 
-  /** Ends the Task after an internal fault: FAILED, with a generic sentence unless a process overrides it. */
+  /**
+   * Ends the Task after an internal fault. By default rethrows the error: the Task ends FAILED with a generic sentence.
+   */
   protected endFailed(error: unknown): Steps {
     throw error;
   }
 
-  /** Cancels the agents that work or wait, if the log is the only place that knows the Tasks elsewhere. */
+  /**
+   * Cancels the agents that work or wait, when the Task ends without an event of this process. Needed only for Tasks
+   * elsewhere that the log alone knows; by default does nothing.
+   */
   protected async endCalls(): Promise<void> {
-    // The job of such an end cancels Tasks that are known beside the log.
+    // The job END_CHILDREN cancels the Tasks that are known outside the log.
   }
 
-  /** Folds an event into the state. The caller has to yield it. */
+  /** Folds an event into the state and returns it. The caller has to yield the event. */
   protected recordEvent(event: TaskEvent): TaskEvent {
     this.state.apply(event);
     this.over = endsTurn(event);
     return event;
   }
 
-  /** Records an event that carries metadata alone. */
+  /** Records a WORKING status with metadata alone. The caller has to yield the event. */
   protected recordMetadata(metadata: JsonObject): TaskEvent {
     return this.recordEvent(statusUpdate(this.context, 'TASK_STATE_WORKING', undefined, metadata));
   }
 }
 
-/** Start of an execution of a process. */
+/** Data with which an execution of a process starts. */
 export interface ProcessStart {
   context: RequestContext;
-  /** Log so far. */
+  /** Events of the process so far. */
   log: readonly TaskEvent[];
   /** Calls that led to the process. */
   links: readonly ChainLink[];
 }
 
 /**
- * Durable process as an agent: its Task is the process. After a crash any replica resumes it from its log. Recorded
- * steps are not repeated.
+ * Agent whose Tasks are durable processes. After a crash any replica resumes a process from its log. Recorded steps are
+ * not repeated.
  */
 export abstract class ProcessExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly callsAgents = true;
-  /** Milliseconds to cancel the agents at work. */
+  /** Milliseconds that a canceled process has to cancel the agents at work. */
   override readonly cancelGrace: number = 10_000;
 
   override taskMetadata(request: SendMessageRequest, call: AcceptingCall): JsonObject {
@@ -168,13 +176,13 @@ export abstract class ProcessExecutor extends AgentExecutor {
     yield* process.runToEnd();
   }
 
-  /** Creates the process of an execution, here from its whole log. */
+  /** Creates the process for an execution. By default reads the whole log of the Task. */
   protected async openProcess(context: RequestContext): Promise<DurableExecution<ProcessState>> {
     const log = await context.readTaskLog();
     return this.beginProcess({ context, log, links: linksOf(log[0]) });
   }
 
-  /** Returns the metadata that the Task stores of its request: everything that a later execution needs. */
+  /** Returns the metadata of the request that the Task stores: everything that a later execution needs. */
   protected abstract describeRequest(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   protected abstract beginProcess(
@@ -187,17 +195,20 @@ export function linksOf(first: TaskEvent | undefined): ChainLink[] {
   return keptChain(first && 'task' in first ? first.task.metadata : undefined);
 }
 
-/** Task ids by the reference of the call that created them. */
+/** Pairs of a call's reference and the id of the Task that the call created. */
 type TasksByReference = Iterable<readonly [reference: string, taskId: string]>;
 
 interface EarlierTaskSources {
-  /** Store with the Tasks of agents of this service. */
+  /** Store of the Tasks of local agents, which records the calling Task and the reference. */
   tasks: Pick<TaskStore, 'recordedChildren'>;
-  /** Reads the Tasks that agents elsewhere created for earlier executions, if they are stored beside the log. */
+  /** Reads the Tasks that agents elsewhere created for earlier executions, if they are stored outside the log. */
   remembered?: (signal: AbortSignal) => Promise<TasksByReference>;
 }
 
-/** Tasks that earlier executions of a process created and its log does not name, as known at the first lookup. */
+/**
+ * Tasks that calls of earlier executions created, and that the log of the process does not name. They are read once, at
+ * the first lookup.
+ */
 export class EarlierTasks {
   private readonly own: SharedRead;
   private readonly elsewhere: SharedRead;
@@ -211,7 +222,7 @@ export class EarlierTasks {
   }
 
   /**
-   * Returns the Task of a call. Agents elsewhere are looked up only if it is not a Task of this service.
+   * Returns the id of the Task that a call created. Tasks elsewhere are read only if no local agent has the Task.
    * @throws the signal's reason, or the error of the read, which the next call retries
    */
   async findTask(reference: string, signal: AbortSignal): Promise<string | undefined> {
@@ -219,14 +230,14 @@ export class EarlierTasks {
   }
 }
 
-/** Read that happens once, unless it fails. */
+/** Read that is done once and shared; a failed read is repeated. */
 class SharedRead {
   private underWay: { found: Promise<ReadonlyMap<string, string>>; signal: AbortSignal } | undefined;
 
   constructor(private readonly read: (signal: AbortSignal) => Promise<TasksByReference>) {}
 
   /**
-   * Returns the result, waiting for a read in progress. Reads again if only the other caller's signal ended that one.
+   * Returns the result of the shared read. If the read failed because another caller's signal aborted it, reads again.
    */
   async readOnce(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const reading = (this.underWay ??= { found: this.readFirst(signal), signal });
@@ -239,7 +250,7 @@ class SharedRead {
     }
   }
 
-  /** Rejects when the signal aborts: a running statement does not observe it. */
+  /** Reads, and rejects as soon as the signal aborts, because a running statement does not observe the signal. */
   private async readFirst(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     return new Map(await unlessAborted(this.read(signal), signal));
   }
@@ -252,30 +263,30 @@ export interface ProcessServices {
   chains: CallChains;
 }
 
-/** Process that makes the calls. */
+/** Process that makes calls. */
 interface CallingProcess {
   context: RequestContext;
-  /** Calls that led to it. */
+  /** Calls that led to the process. */
   links: readonly ChainLink[];
-  /** Agent of the process, if that is not the one that its caller addressed. */
+  /** Agent of the process for the call chain; absent if it is the agent that the caller addressed. */
   agent?: string;
   remembered?: EarlierTaskSources['remembered'];
 }
 
-/** Agent that a process calls, and the purpose of the call: the same in every execution. */
+/** Agent that a process calls, with the reference of the call, which is the same in every execution. */
 export interface CalledAgent extends Pick<AgentCallSpec, 'findTarget' | 'own'> {
-  /** Name of the call within the process; the agent's Task is found by it. */
+  /** Name of the call within the process. The agent's Task is found by this name. */
   reference: string;
-  /** Id of the agent's Task, if the log has it. */
+  /** Id of the agent's Task, if the log of the process names it. */
   seen?: string;
   identity?: Omit<CallIdentity, 'scope' | 'parent'>;
 }
 
 /**
- * Call to make.
- * - `admit` is called only if no earlier execution has made the call.
- * - `since`, set if the log announces the call, counts only if an earlier execution made it or may have: an agent
- *   elsewhere can have the Message without a known Task.
+ * Call that a process makes.
+ * - `admit` is called only if no Task of the call is known.
+ * - `since` is set if the log announces the call. It is ignored if this execution announced the call. Otherwise an
+ *   agent elsewhere can have the Message even if no Task is known.
  */
 export interface PlannedCall
   extends
@@ -295,22 +306,22 @@ export interface PlannedCall
       | 'resends'
       | 'timeouts'
     > {
-  /** True if the agent is not sent the call chain, since it makes no calls. */
+  /** True if the Message carries no call chain, since the agent makes no calls. */
   callsNobody?: boolean;
   /** True if the agent works in this process. */
   staysHere?: boolean;
 }
 
-/** Milliseconds for a cancel to find the Tasks of earlier executions. */
+/** Time limit in milliseconds for a cancel to find the Tasks of earlier executions. */
 const FINDING_MS = 5_000;
 
 /**
- * Calls of one execution of a process. A call that this execution did not announce may have been made by an earlier
- * one, whose Task is resumed.
+ * Agent calls of one execution of a process. A call that this execution did not announce may have been made by an
+ * earlier execution; its Task is followed then.
  */
 export class ProcessCalls {
   private readonly calls = new Map<string, AgentCall>();
-  /** `performance.now()` of each announcement in this execution, before its event was recorded. */
+  /** `performance.now()` by reference: when this execution announced the call, before the event was recorded. */
   private readonly announced = new Map<string, number>();
   /** Tasks of calls that earlier executions made, in this service and elsewhere. */
   private readonly earlier: EarlierTasks;
@@ -323,7 +334,10 @@ export class ProcessCalls {
     this.earlier = new EarlierTasks({ tasks: services.tasks, ...(remembered && { remembered }) }, context.taskId);
   }
 
-  /** Announces a call, with an event that this execution has yet to yield: no earlier execution made it. */
+  /**
+   * Marks a call as new: this execution is about to yield the event that announces the call, so no earlier execution
+   * made it.
+   */
   announceCall(reference: string): void {
     this.announced.set(reference, performance.now());
   }
@@ -333,7 +347,10 @@ export class ProcessCalls {
     return this.announced.has(reference);
   }
 
-  /** Opens a call to run, or the remainder of it. @throws the signal's reason */
+  /**
+   * Opens a call to run: a new call, or the rest of a call that an earlier execution began.
+   * @throws the signal's reason
+   */
   async openCall(planned: PlannedCall): Promise<AgentCall> {
     const { reference } = planned;
     const call = this.createCall(planned, await this.findKnownTask(planned));
@@ -347,31 +364,31 @@ export class ProcessCalls {
     this.announced.delete(reference);
   }
 
-  /** Returns the Task of a call, if known. Never throws. */
+  /** Returns the id of the Task that a call created, if known. Never throws. */
   async findTaskId({ reference, seen }: Pick<CalledAgent, 'reference' | 'seen'>): Promise<string | undefined> {
     const known = this.calls.get(reference)?.taskId ?? seen;
     if (known !== undefined || this.announced.has(reference)) return known;
     return this.earlier.findTask(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
   }
 
-  /** Returns the Task of an open call, if known. */
+  /** Returns the id of the Task that an open call created, if known. */
   taskIdOf(reference: string): string | undefined {
     return this.calls.get(reference)?.taskId;
   }
 
-  /** Returns the failure of an open call that has not reached its agent, while the agent is unreachable. */
+  /** Returns the failure of an open call while its agent is unreachable and has received nothing. */
   refusalOf(reference: string): CallOutcome | undefined {
     const call = this.calls.get(reference);
     const failure = call?.refusal;
     return call && failure && { kind: 'failed', answer: call.answer, failure };
   }
 
-  /** Closes every connection; the agents continue. */
+  /** Closes the connections of all calls; the agents continue. */
   abort(): void {
     for (const call of this.calls.values()) call.abort();
   }
 
-  /** Gives up a call and cancels its Task, whichever execution created it. Never throws. */
+  /** Gives up a call and cancels its Task, whichever execution created the Task. Never throws. */
   async cancelCall(called: CalledAgent): Promise<CanceledCall> {
     const { reference, own, seen } = called;
     const [open, isNew] = [this.calls.get(reference), this.announced.has(reference)];
@@ -428,7 +445,8 @@ export class ProcessCalls {
 
   private callIdentity({ reference, identity }: CalledAgent): CallIdentity {
     const { taskId, token, call } = this.process.context;
-    // Last, so that nothing overrides them: the journal keeps only the order of each caller's Tasks (ADR 7).
+    // These members come last, so that nothing overrides them: the journal keeps only the order of each caller's Tasks
+    // (ADR 7).
     return { ...identity, scope: call.scope, parent: { taskId, reference, token } };
   }
 }

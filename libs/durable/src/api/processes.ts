@@ -60,15 +60,18 @@ export const IdempotencyKey = createParamDecorator((_: unknown, context: Executi
 
 /** Rules for listing processes of one kind. */
 export interface ProcessListing<Status extends string, Summary> {
-  /** Path of their agent, or `workflows/*` for all agents one level below `workflows`; any agent if absent. */
+  /** Path of the processes' agent, or `workflows/*` for all agents one level below `workflows`; any agent if absent. */
   agent?: string;
-  /** Further filters. */
+  /** Further filters of the Tasks. */
   among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'updatedAfter'>;
   /** Task states that each status may stand for. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
-  /** Returns the exact status. Absent if the state determines it; otherwise Tasks of another status are skipped. */
+  /**
+   * Returns the exact status of a process; Tasks with another status than the requested one are skipped. Absent if the
+   * Task state determines the status.
+   */
   statusOf?: (process: StoredTask) => Status;
-  /** Returns the summary, or `undefined` if the Task is not of this kind. */
+  /** Returns the summary of a process; `undefined` if the Task is not a process of this kind. */
   summary: (process: StoredTask) => Summary | undefined | Promise<Summary | undefined>;
 }
 
@@ -81,7 +84,7 @@ interface ProcessPage<Summary> {
 /** Page to list, and a status to filter by. */
 type ProcessQuery<Status> = Pick<PageQuery, 'pageSize' | 'before'> & { status?: Status };
 
-/** Caller whose processes are listed, and the room that their logs share. */
+/** Caller whose processes are listed, and the memory (`room`) that their logs share. */
 interface ListCaller {
   scope: TaskScope;
   room: PageAdmission;
@@ -91,7 +94,7 @@ interface ListCaller {
 interface StateListing {
   /** Newest first. */
   fitting: StoredTask[];
-  /** Last Task that was examined; absent if no more follow. */
+  /** Last Task that was examined; absent if no further Tasks follow. */
   passed?: TaskHeader;
 }
 
@@ -105,7 +108,7 @@ export async function listProcesses<Status extends string, Summary>(
   for (let { before } = query; ;) {
     const { page, next } = await tasksAfter(tasks, listing, { ...query, before }, caller);
     before = next;
-    // Tasks that do not match may have filled the page.
+    // Only Tasks that do not match may have been read.
     if (page.length === 0 && next) continue;
     const summaries = await Promise.all(page.map(async (process) => listing.summary(process)));
     return {
@@ -115,7 +118,7 @@ export async function listProcesses<Status extends string, Summary>(
   }
 }
 
-/** Lists the states one after the other, since they share the room of one page. */
+/** Lists the Tasks of each state one state after the other, since they share the memory for one page. */
 async function tasksAfter<Status extends string>(
   tasks: Pick<TaskStore, 'readPage'>,
   listing: ProcessListing<Status, unknown>,
@@ -156,13 +159,13 @@ async function listState<Status extends string>(
   }
 }
 
-/** Room of the large logs that one list has read, over all its queries: their Tasks are in memory together. */
+/** Memory for the large logs of one list, shared by all its queries, because their Tasks are in memory together. */
 class ListedLogs implements PageAdmission {
   private read = 0;
 
   constructor(private readonly room: PageAdmission) {}
 
-  /** Number of bytes that may still be read. */
+  /** Number of bytes of logs that may still be read. */
   get bytes(): number {
     return Math.max(0, this.room.bytes - this.read);
   }
@@ -181,12 +184,12 @@ function newestFirst(a: ListedPosition, b: ListedPosition): number {
   return a.taskId < b.taskId ? 1 : a.taskId > b.taskId ? -1 : 0;
 }
 
-/** Caller of an operation, and the address of this service that it used. */
+/** Caller of an API operation, and the base URL of this service that the caller used. */
 export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl' | 'trace' | 'whenAnswered'>;
 
 /** Kind of durable process, as its API names it. */
 export interface ProcessKind {
-  /** Noun in problems: `run`. */
+  /** Noun for error messages, such as `run`. */
   noun: string;
   /** True if a Task is of this kind, judged by its header. */
   includes(header: TaskHeader): boolean;
@@ -194,26 +197,26 @@ export interface ProcessKind {
 
 /** Request to start a process. */
 export interface ProcessRequest {
-  /** Path of its agent. */
+  /** Path of the process's agent. */
   agent: string;
   /** Revision of the agent; the newest unless set. */
   revision?: string;
-  /** Id of the process, if it must be known before the start; a new one if absent. */
+  /** Id of the new process, if it must be known before the start; generated if absent. */
   taskId?: string;
-  /** Data of its first Message. */
+  /** Data of the process's first Message. */
   data: JsonObject;
-  /** Further members of its first Message; `parts` replace the data. */
+  /** Further members of the first Message; `parts` replace the data. */
   message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
-  /** `false` if the starter has validated the request in place of the agent. */
+  /** `false` if the request has already been validated, so that the agent's check is skipped. */
   check?: boolean;
 }
 
 const ID = /^[\x21-\x7e]{1,200}$/;
 
 /**
- * Starts, finds, resumes and cancels durable processes of any kind. Each process is the Task of its agent, under the
- * Task's id; no other state of it is stored.
+ * Starts, finds, resumes and cancels durable processes of any kind. Each process is a Task of its agent and has the
+ * Task's id; nothing else is stored.
  */
 @Injectable()
 export class Processes {
@@ -224,16 +227,20 @@ export class Processes {
     @Optional() private readonly answers?: ResponseBudget,
   ) {}
 
-  /** Opens the room for the answer of a call; without it no large log is read. At most one per call. */
+  /**
+   * Opens the memory for the answer of an API call. A large log is read only after that memory is granted. Call it at
+   * most once per API call.
+   */
   openRoom(call: Pick<ProcessCall, 'scope' | 'whenAnswered'>): ResponseAdmission {
     return new ResponseAdmission(this.answers, call);
   }
 
   /**
-   * Starts a process and resolves with its id when it is durable. It continues if the caller leaves. The same request
-   * under the same key is the same process. A request that was accepted once is not validated again, since its agent
-   * may have changed.
-   * @throws UnknownAgent; A2AError as the agent's `check` does, 409 for another request under a known `Idempotency-Key`
+   * Starts a process and resolves with its id when the process is durable. The process continues if the caller
+   * disconnects. The same request under the same idempotency key starts one process. A request that was accepted once
+   * is accepted again, although its agent may have changed.
+   * @throws UnknownAgent; A2AError as the agent's `checkRequest` does, 409 for another request under a known
+   * `Idempotency-Key`
    */
   async startProcess(
     { data, metadata, check = true, ...to }: ProcessRequest,
@@ -243,7 +250,7 @@ export class Processes {
     const agent = await this.catalog.inTenant(call.scope.tenant).resolveAgent(to.agent, to.revision);
     const { taskId } = to;
     const context = { ...toCallContext(agent, call), ...(taskId !== undefined && { newTaskId: () => taskId }) };
-    // The Message takes the key as its id, so that the same data is the same request.
+    // The Message takes the key as its id, so that the same data makes the same request.
     const { parts = [dataPart(data)], ...fields } = to.message ?? {};
     const message = userMessage(parts, { ...fields, ...(key !== undefined && { messageId: key }) });
     const request = { message, ...(metadata && { metadata }) };
@@ -294,9 +301,9 @@ export class Processes {
   }
 
   /**
-   * Cancels a process and resolves when it has ended, for whatever reason; an ended process stays as it is. Its log has
-   * the outcome.
-   * @param revision revision of its agent
+   * Cancels a process and resolves when it has ended, whatever its outcome, which its log contains. Does nothing to an
+   * ended process.
+   * @param revision revision of the process's agent
    * @throws ClientLeft if the caller left first; the cancel remains in effect
    */
   async cancelProcess(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
@@ -306,16 +313,16 @@ export class Processes {
     try {
       await this.executions.cancelAndWait(agent, header.taskId, toCallContext(agent, call), callerGone(call));
     } catch (error) {
-      // It ended in the meantime; its outcome determines the answer.
+      // The process ended in the meantime; its outcome determines the answer.
       if (!isRefusal(error, 'TASK_NOT_CANCELABLE')) throw error;
     }
   }
 
   /**
-   * Resumes a waiting process. Resolves with true when that is durable, and with false if it does not wait: another
-   * caller was first, or it has ended.
+   * Resumes a waiting process with a Message. Resolves with true when the Message is durable, and with false if the
+   * process does not wait: another caller was first, or the process has ended.
+   * @param as `found`: resume it only if nothing has happened since its header was read
    * @throws ProblemError 409 if its definition is gone
-   * @param as `found`: only if it still waits in the state of its header
    */
   async resumeProcess(process: StoredTask, message: Message, call: ProcessCall, as?: 'found'): Promise<boolean> {
     const agent = await this.agentOf(process);
@@ -338,14 +345,18 @@ export class Processes {
     }
   }
 
-  /** Returns the agent whose Task the process is, in the revision at its start, or a placeholder if it is gone. */
+  /** Returns the agent of a process, in the revision with which the process started; a stand-in if that is gone. */
   private agentOf({ header, task }: StoredTask, named = task.metadata?.[REVISION_KEY]): Promise<ServedAgent> {
     const catalog = this.catalog.inTenant(header.tenant);
     const revision = typeof named === 'string' ? named : undefined;
     return agentOrGone(() => catalog.resolveAgent(header.agent, revision), header.agent, revision);
   }
 
-  /** Validates a request. Returns the process started earlier under the same key if the agent would refuse it now. */
+  /**
+   * Validates a request. If the agent refuses it now, returns the process that the same request started under the same
+   * key.
+   * @throws the agent's error if there is no such process
+   */
   private async checkUnlessKnown(
     agent: ServedAgent,
     request: SendMessageRequest,
@@ -363,16 +374,16 @@ export class Processes {
   }
 }
 
-/** Reason why a process whose definition is gone accepts no Message and is not shown completely. */
+/** Reason why a process is not shown completely and accepts no Message after its definition is gone. */
 export const DEFINITION_GONE =
   'the definition that it was started with is gone: it can be read and canceled, but accepts no message';
 
-/** Returns the 404 problem for an id that names no process of the kind, or none of the caller. */
+/** Returns the 404 problem for an id that names no process of the kind, or a process of another caller. */
 export function unknownProcess({ noun }: ProcessKind): ProblemError {
   return new ProblemError(404, `${noun} not found`);
 }
 
-/** Returns the 409 problem for a process that has ended. @param how its outcome: `it is completed` */
+/** Returns the 409 problem for a process that has ended. @param how outcome in words, such as `it is completed` */
 export function endedProcessError({ noun }: ProcessKind, how: string): ProblemError {
   return new ProblemError(409, `the ${noun} has ended: ${how}`);
 }
@@ -387,13 +398,13 @@ function isRefusal(error: unknown, reason: string): boolean {
 
 /** Events of one process for its readers. */
 export interface ProcessEvents {
-  /** Number of the last event so far. */
+  /** Number of the last event so far (its sequence in the log). */
   last: number;
   /** Returns the events after a number: first from the log, then live. */
   framesAfter: (number: number, signal: AbortSignal) => AsyncIterable<SseFrame>;
 }
 
-/** Maps an event of a process's log to what readers see; the number stays the same. */
+/** Function that maps an event of a process's log to the event that readers see, with the same number. */
 type Projection = (recorded: RecordedEvent) => { sequence: number; type: string };
 
 /**
@@ -423,9 +434,9 @@ export class ProcessStreams {
   }
 
   /**
-   * Returns the events of a process, one for each event of its log.
-   * @param until end of the stream: the end of the process (`terminal`), also its wait for a caller (`waiting`), or the
-   * last event so far (`now`)
+   * Returns the events of a process for its readers, one for each event of its log.
+   * @param until end of the stream: the end of the process (`terminal`), also when the process waits for a caller
+   * (`waiting`), or the last event so far (`now`)
    */
   eventsOf(
     { taskId, lastSequence, tenant, owner }: Pick<TaskHeader, 'taskId' | 'lastSequence'> & Partial<TaskScope>,
@@ -441,7 +452,7 @@ export class ProcessStreams {
     return { last: lastSequence, framesAfter };
   }
 
-  /** Follows the log. A wait from which the process has already resumed does not end the stream. */
+  /** Yields the events of the log as frames. If the process has already resumed from a wait, the stream continues. */
   private async *followFrames(
     taskId: string,
     after: number,
@@ -460,14 +471,17 @@ export class ProcessStreams {
   }
 }
 
-/** Returns a frame whose text is built when there is room for it: many readers may read one large event. */
+/**
+ * Returns an SSE frame whose text is built only when there is memory for it, since many readers may read one large
+ * event.
+ */
 function frameOf(recorded: RecordedEvent, project: Projection): SseFrame {
   const event = project(recorded);
   const data = new PassingText(recorded.json.length, () => JSON.stringify(event));
   return { id: event.sequence, event: event.type, data };
 }
 
-/** Passes frames on up to a number; none if a reader already has that one. */
+/** Yields the frames up to the event number `last`; none if the reader has already seen that event. */
 async function* takeUntil(last: number, seen: number, frames: AsyncGenerator<SseFrame>): AsyncGenerator<SseFrame> {
   if (seen >= last) return;
   for await (const frame of frames) {
