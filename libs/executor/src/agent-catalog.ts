@@ -27,23 +27,23 @@ import {
   type RequestContext,
 } from './agent-executor.js';
 
-/** Content of an agent's extended card beyond its public card. */
+/** Content of an agent's extended card that its public card does not have. */
 export interface AgentDetails {
   /** Skills that replace those of the public card. */
   skills: AgentSkill[];
-  /** Schemas by skill id. */
+  /** Schemas of the skills, by skill id. */
   schemas: Record<string, SkillSchema>;
 }
 
-/** Input and output of a skill. */
+/** Schema of the input and output of a skill. */
 export interface SkillSchema {
-  /** JSON Schema of the data Part. */
+  /** JSON Schema of the input's data Part. */
   input: JsonObject;
-  /** Names of the Artifacts. */
+  /** Names of the Artifacts that the skill produces. */
   artifacts: string[];
 }
 
-/** An agent that this process serves. */
+/** Agent that this process serves. */
 export interface ServedAgent {
   /** Path under the service's A2A root: `workflows/translate`, `workflows/translate/nodes/a`, `''` for the service. */
   path: string;
@@ -54,25 +54,28 @@ export interface ServedAgent {
   inputModes: string[];
   outputModes: string[];
   executor: AgentExecutor;
-  /** Precondition that this is the newest revision. Set if that has not been checked: a Task made on it must check. */
+  /**
+   * Precondition that this revision of the agent is the newest. Set if that has not been checked: the statement that
+   * creates a Task of the agent must check it.
+   */
   premise?: RevisionPrecondition;
   capabilities?: DeclaredCapabilities;
-  /** Time at which the content of the card was last saved; absent if it is constant while the process lives. */
+  /** Time at which the content of the card was last saved; absent if the card is constant while the process lives. */
   changedAt?: Date;
-  /** Reason why the agent no longer exists. Set if this object only stands in for it, for the Tasks that it made. */
+  /** Reason why the agent no longer exists. Set only on a stand-in, which serves the Tasks that the agent created. */
   gone?: UnknownAgent;
-  /** Returns the content of the extended card; absent if the public card says everything. */
+  /** Returns the content of the extended card; absent if the public card contains everything. */
   details?: () => Promise<AgentDetails>;
-  /** Returns the current skills of the agents that it consists of, for the extended card. */
+  /** Returns the current skills of the agents that this agent consists of, for the extended card. */
   innerSkills?: () => Promise<AgentSkill[]>;
 }
 
-/** Entry of the directory. */
+/** Entry of the directory of agents. */
 export type ListedAgent = Pick<ServedAgent, 'path' | 'name' | 'description'>;
 
 /**
- * Error for a path that names no agent. The pre-1.0 dialect distinguishes the reasons, among them an id that several
- * workflows have.
+ * Error for a path that names no agent, or a node id that several workflows have. The pre-1.0 dialect distinguishes the
+ * reasons.
  */
 export class UnknownAgent extends PublicFault {
   override readonly name = 'UnknownAgent';
@@ -90,7 +93,7 @@ export class UnknownAgent extends PublicFault {
   }
 }
 
-/** Agents of this process, looked up at request time. */
+/** Catalog of the agents of this process, which are looked up at request time. */
 export abstract class AgentCatalog {
   /** Returns the catalog that callers of a tenant see; this catalog if it has no tenants. */
   inTenant(_tenant: string): AgentCatalog {
@@ -99,14 +102,14 @@ export abstract class AgentCatalog {
 
   /**
    * Returns the agent at a path. `nodes/{id}` is the alias of a node whose id is unique over all workflows; the
-   * returned agent has its canonical path. `revision` selects the definition that a run was started with.
+   * returned agent has the node's full path. `revision` selects the definition with which a run was started.
    * @throws UnknownAgent
    */
   abstract resolveAgent(path: string, revision?: string): Promise<ServedAgent>;
 
   /**
-   * Returns the agent at a path as this process last saw it, with its `premise`; `undefined` if it has to be resolved.
-   * Makes no query.
+   * Returns the agent at a path as this process last saw it, with its `premise`; `undefined` if only `resolveAgent` can
+   * find it. Makes no query.
    */
   findCachedAgent?(path: string): ServedAgent | undefined;
 
@@ -122,7 +125,10 @@ export abstract class AgentCatalog {
   abstract listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
 }
 
-/** Agents that are part of the service, each at its own path. The catalog finds them; no directory lists them. */
+/**
+ * Registry of the agents that are part of the service, each at its own path. The catalog finds them; no directory lists
+ * them.
+ */
 @Injectable()
 export class BuiltInAgents {
   private readonly agents = new Map<string, ServedAgent>();
@@ -139,7 +145,7 @@ export class BuiltInAgents {
 
 const GONE = 'The definition that this task was started with is gone';
 
-/** Ends Tasks whose agent no longer exists, and their children. Rejects every Message. */
+/** Executor that ends Tasks whose agent no longer exists, and their children. Rejects every Message. */
 class GoneExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly callsAgents = true;
@@ -178,8 +184,8 @@ function goneAgent(gone: UnknownAgent, path: string, revision = ''): ServedAgent
 }
 
 /**
- * Returns the agent that a function finds, or a stand-in if it no longer exists. @throws any other error of the
- * function
+ * Returns the agent that `find` returns, or a stand-in if the agent no longer exists.
+ * @throws any other error of `find`
  */
 export async function agentOrGone(
   find: () => Promise<ServedAgent>,
@@ -201,9 +207,9 @@ export interface AgentModes {
 }
 
 /**
- * Rejects a Message that the agent cannot read, or whose caller accepts none of the agent's output modes (section
- * 3.1.1). An agent with a text input mode reads text Parts of every `text/*`. A Part without a media type has the
- * default of its kind.
+ * Rejects a Message with a Part that the agent cannot read, or whose caller accepts none of the agent's output modes
+ * (section 3.1.1). An agent with a text input mode reads text Parts of every `text/*`. A Part without a media type has
+ * the default media type for its content.
  * @throws A2AError CONTENT_TYPE_NOT_SUPPORTED
  */
 export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {
@@ -218,7 +224,7 @@ export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest):
   );
 }
 
-/** Returns the Parts that the agent cannot read, each as a field: `parts[1].mediaType`. */
+/** Returns a violation for each Part that the agent cannot read, with the Part's field: `parts[1].mediaType`. */
 export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readonly Part[]): FieldViolation[] {
   const { inputModes } = agent;
   if (inputModes.length === 0) return [];
@@ -229,8 +235,8 @@ export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readon
 }
 
 /**
- * Replaces the Parts that an agent cannot read by text: data by its JSON, a file by a line about it.
- * @returns the Parts, and the files that were replaced by a line
+ * Replaces the Parts that an agent cannot read by text Parts: data by its JSON, a file by a line about the file.
+ * @returns the Parts, and the files that were replaced
  */
 export function fittedParts(
   agent: Pick<AgentModes, 'inputModes'>,
@@ -255,7 +261,7 @@ function isRead(agent: Pick<AgentModes, 'inputModes'>, part: Part): boolean {
   return part.text !== undefined && matchesType(mediaType, 'text/*') && readsText(agent);
 }
 
-/** Returns the default media type of a Part. The content of a file is unknown without a declared type. */
+/** Returns the default media type of a Part without one. The content of a file is unknown then. */
 function kindOf({ text, data }: Part): string {
   if (text !== undefined) return 'text/plain';
   return data === undefined ? 'application/octet-stream' : 'application/json';
@@ -286,20 +292,23 @@ function parseMediaType(mode: string): [string, string] {
   return [type, subtype];
 }
 
-/** Prefix of the name of a tool that is an agent: in a config before its reference, in events before its name. */
+/**
+ * Prefix of a tool that is an agent: in a node's config before the agent's reference, in events before the agent's
+ * name.
+ */
 export const AGENT_TOOL = 'agent:';
 
-/** Tool of a config that is an agent. */
+/** Tool of a node's config that is an agent. */
 export interface AgentToolEntry {
   /** Index in the list of tools, from 0. */
   index: number;
   /** Name of the agent, its path below `/a2a`, or its URL. */
   reference: string;
-  /** Agent to which the end is announced, if the call is a conversation. */
+  /** Reference of the agent that announces the end, if the tool call starts a conversation. */
   announce?: string;
 }
 
-/** Returns the tools of an `agent` node's config that are agents. Skips entries without a reference. */
+/** Returns the tools in an `agent` node's config that are agents. Skips entries without a reference. */
 export function agentToolEntries(tools: JsonValue | undefined): AgentToolEntry[] {
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((entry, index) => {
@@ -322,8 +331,7 @@ function referenceIn(entry: JsonValue): string | undefined {
 }
 
 /**
- * Request handler for clients inside this process, without a socket. It is implemented in a higher layer than its
- * callers.
+ * Request handler for A2A clients inside this process, without a socket. A higher layer implements it.
  * - Requests come from our own code and are not validated again.
  * - Calls wait while the database is unreachable.
  * - Errors are A2AErrors, as over HTTP.
@@ -331,7 +339,10 @@ function referenceIn(entry: JsonValue): string | undefined {
 export interface LocalRequestHandler {
   /** Returns the agent that a call addresses, for the operations on its Tasks. */
   resolveAgent(call: CallContext, signal?: AbortSignal): Promise<ServedAgent>;
-  /** Yields the new Task, then its events before they are durable, until it ends or waits; or one direct Message. */
+  /**
+   * Sends a Message. Yields the new Task, then its events before they are durable, until the Task ends or waits; or
+   * yields one direct Message.
+   */
   sendInProcess(
     request: SendMessageRequest,
     call: CallContext,
@@ -344,6 +355,6 @@ export interface LocalRequestHandler {
     options: { signal?: AbortSignal },
   ): AsyncIterable<{ readonly response: StreamResponse }>;
   getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task>;
-  /** @param signal ends the wait, not the cancel */
+  /** Cancels a Task. @param signal ends the wait for the cancel, not the cancel itself */
   cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task>;
 }

@@ -12,13 +12,14 @@ export interface HeldParts extends Disposable {
   readonly parts: Part[];
 }
 
-/** Restores Parts that will be recorded. The bytes read count as memory of the owner until disposal. */
+/** Restores the bytes of Parts that will be recorded. The bytes read count as memory of the owner until disposal. */
 export interface PartRestorer extends Disposable {
   /**
-   * Returns the Parts as they were sent: the owner's stored files become bytes, up to ARTIFACT_LIMIT in total. Further
-   * files stay URLs. A Part that names no stored file stays a URL too, without its `KEPT_FILE` metadata.
-   * Waits for an unreachable database, for room for the bytes in this process, and five minutes for a storage that does
-   * not answer.
+   * Returns the Parts as they were sent.
+   * - Stored files of the owner become bytes, up to ARTIFACT_LIMIT in total. Further files stay URLs.
+   * - A Part that names no stored file stays a URL, without its `KEPT_FILE` metadata.
+   * - Waits for an unreachable database, for memory for the bytes in this process, and five minutes for a storage that
+   *   does not answer.
    * @throws if the storage does not answer in time, or the file is gone; the signal's reason
    */
   restoreParts(parts: readonly Part[]): Promise<Part[]>;
@@ -28,8 +29,7 @@ export interface PartRestorer extends Disposable {
  * Stores the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A stored Part has a URL of
  * this service instead of its bytes, and `KEPT_FILE` in its metadata. A signed address of one of the owner's files
  * becomes the URL of the file, which does not expire.
- *
- * - A file is durable before `keepParts` resolves. It expires unless a Task names it by then.
+ * - A file is durable before `keepParts` resolves. It expires unless a Task names it before then.
  * - A Part that cannot be stored keeps its bytes.
  */
 export abstract class PartKeeper {
@@ -37,7 +37,7 @@ export abstract class PartKeeper {
   abstract concernsParts(parts: readonly Part[]): boolean;
 
   /**
-   * Returns the Parts with large bytes stored. Removes `KEPT_FILE` metadata that names no stored file.
+   * Returns the Parts with large bytes stored as files. Removes `KEPT_FILE` metadata that names no stored file.
    * @param signal if given, the lookup waits for an unreachable database; otherwise that is an error
    */
   abstract keepParts(parts: readonly Part[], owner: TaskScope, signal?: AbortSignal): Promise<Part[]>;
@@ -52,7 +52,7 @@ export abstract class PartKeeper {
   abstract holdParts(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;
 }
 
-/** Context of a call: the caller and how it calls. The transport builds it once. */
+/** Context of a call: who calls, and how. The transport creates it once per request. */
 export interface CallContext {
   /** Tenant and owner of everything that this call creates and may see. */
   scope: TaskScope;
@@ -65,23 +65,24 @@ export interface CallContext {
   /** Protocol version of the caller if it is A2A 0.3; absent for 1.0. */
   protocolVersion?: '0.3';
   /**
-   * Calling Task, its reference (`node#attempt`) and the token of its claim. Set if a Task of this process calls
-   * in-process. No child Task is made if the calling Task has another claim by then.
+   * Calling Task, its reference for the call (`node#attempt`) and the token of its claim. Set if a Task of this process
+   * calls in-process. If the calling Task has another claim by then, no child Task is created.
    */
   parent?: { taskId: string; reference: string; token?: string };
   /** Revision that an in-process call asks for; absent for the newest. It never comes from a Message's metadata. */
   revision?: string;
-  /** Signed revision that a replica asks for over the wire. Trust it only through RevisionClaims. */
+  /** Signed agent revision that another replica asks for over HTTP. Only RevisionClaims may read it. */
   revisionClaim?: string;
   /** Value of `Idempotency-Key`: the same key and request of a caller at an agent give the same Task. */
   idempotencyKey?: string;
-  /** Trace context of the call; `null` if it was sent but is unreadable, so that a new trace begins. */
+  /** Trace context of the call; `null` if the caller sent an unreadable one, so that a new trace begins. */
   trace?: TraceContext | null;
   /** Creates the id of a new Task; the pre-1.0 dialect uses `task-` and 16 hexadecimal digits. */
   newTaskId?: () => string;
   /**
-   * Calls back once when the response has been sent or the caller has disconnected. Absent if the response stays in
-   * this process. @returns `false` if the caller has already disconnected; `done` is not called then
+   * Calls `done` once when the response has been sent or the caller has disconnected. Absent if the response stays in
+   * this process.
+   * @returns `false` if the caller has already disconnected; `done` is not called then
    */
   whenAnswered?: (done: () => void) => boolean;
   /**
@@ -90,20 +91,23 @@ export interface CallContext {
    */
   admission?: LogAdmission;
   /**
-   * Calls back when the client disconnects before the response, if that is another moment. @returns false if it already
-   * has
+   * Calls `done` once when the client disconnects before the response. Absent if `whenAnswered` reports that.
+   * @returns `false` if the client has already disconnected
    */
   whenGone?: (done: () => void) => boolean;
   /**
-   * Jobs to enqueue in the commit that accepts the Message; not enqueued if the Message is rejected or a repetition.
+   * Jobs to enqueue in the commit that accepts the Message. They are not enqueued if the Message is rejected or
+   * repeated.
    */
   jobs?: readonly Job[];
 }
 
-/** Part of a call that the metadata of a new Task depends on. A revision claim in it has been verified before. */
+/** Members of a call that the metadata of a new Task depends on. A `revisionClaim` has been verified before. */
 export type AcceptingCall = Pick<CallContext, 'scope' | 'parent' | 'revisionClaim'>;
 
-/** Context of one execution of an agent. `task` holds the earlier conversation; callers never send it again. */
+/**
+ * Context of one execution of an agent. `task` holds the earlier conversation: the caller sends only the new Message.
+ */
 export interface RequestContext {
   readonly taskId: string;
   readonly contextId: string;
@@ -114,65 +118,68 @@ export interface RequestContext {
   /** The Task before `userMessage`, with its whole history; `null` on a Task's first turn. */
   readonly task: Task | null;
   readonly call: CallContext;
-  /** Trace of this turn; absent if it is not traced. Outgoing calls send its headers. */
+  /** Trace of this turn; absent if the turn is not traced. Outgoing calls send its headers. */
   readonly trace?: TurnTrace;
   /** Metadata of the request (`SendMessageRequest.metadata`). */
   readonly metadata: SendMessageRequest['metadata'];
-  /** Aborts on cancel and on shutdown. Stop side effects then. */
+  /** Signal that aborts on cancel, on shutdown and when the claim is lost. Stop side effects then. */
   readonly signal: AbortSignal;
   /**
-   * Number of events of this turn that were recorded before the executing process died; 0 unless recovering. A
-   * restarted executor continues after them and must not yield them again.
+   * Number of events that the log has after the turn's Message: recorded before a process died, or before the Task was
+   * parked. 0 for a new turn. A restarted executor continues after these events and must not yield them again.
    */
   readonly recovered: number;
-  /** Returns all recorded events of this Task from the store. For recovery. */
+  /** Returns all recorded events of this Task, for an executor that recovers. */
   readTaskLog(): Promise<readonly TaskEvent[]>;
-  /** Access to places in a long log; absent if no store holds the log. */
+  /** Access to places (cursors) in a long log; absent if no store holds the log. */
   readonly places?: LogPlaces;
   /**
-   * Checks that the Task accepts this event, which must be the next one that is yielded. For executors that have an
-   * alternative to say. Otherwise just yield: if the Task does not accept an event, it ends FAILED.
+   * Checks that the Task's log has room for an event, which must be the next one that is yielded. For executors that
+   * can yield a smaller event instead. Other executors just yield: if the event is too large, the Task ends FAILED.
    * @throws ContentTooLarge
    */
   assertRecordable(event: TaskEvent): void;
   /**
-   * True once the Task has rejected a yielded event, which ends the Task; the event is not recorded. For executors that
-   * must cancel Tasks elsewhere when their generator returns. Absent if it cannot happen.
+   * True once the Task has rejected a yielded event as too large, which ends the Task. For executors that must cancel
+   * Tasks elsewhere when their generator returns. Absent if events are never rejected.
    */
   isRefused?(): boolean;
   /**
-   * Resolves when every event yielded so far is durable. Await it before a side effect that must not be repeated
-   * unrecorded.
+   * Resolves when every event yielded so far is durable. Await it before a side effect that must not happen without a
+   * record of it.
    */
   flush(): Promise<void>;
   /**
    * Resolves once the store has confirmed that this execution still holds the claim. Await it before a side effect that
-   * happens some time after the last event: a frozen process may have been replaced and then resumes where it was.
+   * happens some time after the last event: another replica may have adopted the Task while this process was frozen.
    * @throws ExecutionInterrupted if another replica has the Task; TaskCanceled if the Task is canceled
    */
   assertClaimHeld(): Promise<void>;
   /**
-   * Returns Parts as the log will store them, with large bytes as files (see PartKeeper). For executors that process
-   * what they yield; others just yield. Absent if this process stores no files.
+   * Returns Parts as the log will store them, with large bytes as files (see PartKeeper). For executors that use the
+   * Parts that they yield; other executors just yield. Absent if this process stores no files.
    */
   keepParts?(parts: readonly Part[]): Promise<Part[]>;
-  /** Opens a restorer for Parts that are recorded with their bytes, for readers of `raw`. Absent if `keepParts` is. */
+  /**
+   * Opens a restorer for Parts that are recorded with their bytes, for readers of `raw`. Absent if `keepParts` is
+   * absent.
+   */
   partRestorer?(): PartRestorer;
   /**
-   * Restores Parts for longer work; waits until there is room for their bytes. The executor disposes of them when the
-   * work is done. Absent if `keepParts` is.
+   * Restores the bytes of Parts for longer work, and waits until there is memory for them. The executor disposes of the
+   * Parts when the work is done. Absent if `keepParts` is absent.
    */
   holdParts?(parts: readonly Part[]): Promise<HeldParts>;
 }
 
 /**
- * Places in the log of an execution. They show how full the log is, and that it still contains what the executor
- * folded.
+ * Cursors (LogPlace) in the log of an execution. They show how full the log is, and whether it still has the events
+ * that the executor folded.
  */
 export interface LogPlaces {
   /**
    * Resolves when everything recorded is durable, with the place of the last event of this execution and the bytes of
-   * the log; `undefined` if the execution has recorded nothing.
+   * the log; with `undefined` if the execution has recorded nothing.
    * @throws ClaimLost if another replica has the Task
    */
   readLast(): Promise<{ place: LogPlace; bytes: number } | undefined>;
@@ -180,11 +187,13 @@ export interface LogPlaces {
    * Returns the bytes of the log and its limit once it has passed three quarters of the limit; otherwise `undefined`.
    */
   nearlyFull(): { bytes: number; limit: number } | undefined;
-  /** Resolves with the recorded events after a place; `undefined` if the log has a different event there. */
+  /**
+   * Resolves with the recorded events after a place; with `undefined` if the log has a different event at that place.
+   */
   readAfter(place: LogPlace): Promise<readonly RecordedEvent[] | undefined>;
 }
 
-/** Reason of the abort signal if a caller canceled the Task. A shutdown aborts with another reason. */
+/** Reason of the abort signal if a caller canceled the Task. A shutdown aborts with ExecutionInterrupted. */
 export class TaskCanceled extends Error {
   override readonly name = 'TaskCanceled';
   constructor() {
@@ -193,11 +202,11 @@ export class TaskCanceled extends Error {
 }
 
 /**
- * Does the work of an agent. Yields events of one Task, then returns.
- * - A return in neither a terminal nor a waiting state makes the Task FAILED.
+ * Does the work of an agent: `execute` yields the events of one Task, then returns.
+ * - If the Task has neither a terminal nor a waiting state at the return and is not parked, it ends FAILED.
  * - A thrown error is logged; callers get one safe sentence.
- * - An executor that restarts may park the Task with a status that has a time (`parks`): any process executes it again
- *   then, as after a crash.
+ * - An executor with `recovery: 'restart'` may park the Task with a status that has a time (`parks`). At that time any
+ *   process calls `execute` again, as after a crash.
  */
 export abstract class AgentExecutor {
   /**
@@ -206,12 +215,15 @@ export abstract class AgentExecutor {
    */
   readonly recovery: 'restart' | 'fail' = 'fail';
 
-  /** True if executing only yields events. Such an executor may start before its Task is durable, and in vain. */
+  /**
+   * True if executing has no effect besides its events. Such an executor may start before its Task is durable, even if
+   * the Task is then rejected.
+   */
   readonly isPure: boolean = false;
 
   /**
-   * True if the agent's log holds large bytes as the agent sent them instead of files: the agent reads them from the
-   * log.
+   * True if the agent's log stores large bytes as the agent sent them instead of as files, because the agent reads them
+   * from the log.
    */
   get keepsBytes(): boolean {
     return false;
@@ -224,13 +236,18 @@ export abstract class AgentExecutor {
 
   readonly declares?: AgentDeclaration;
 
-  /** Returns the current input of the agent if it depends on more than its config. Called for each card and Message. */
+  /**
+   * Returns the input that the agent accepts at the moment, if more than its config decides that. Called for each card
+   * and Message.
+   */
   readonly currentInput?: (tenant: string) => Promise<CurrentInput>;
 
   /** Returns the origins of the agent's models; absent if the agent calls no model itself. */
   readonly modelOrigins?: (tenant: string) => Promise<readonly string[]>;
 
-  /** Text of a Message without text at the alias of the executor's node; "Execute node <id>" by default. */
+  /**
+   * Text for a Message without text that is sent to the alias of the executor's node; "Execute node <id>" by default.
+   */
   readonly order?: string;
 
   /**
@@ -239,23 +256,26 @@ export abstract class AgentExecutor {
    */
   readonly cancelGrace: number = 0;
 
-  /** Operation of a turn's span; `invoke_agent` by default. */
+  /** Operation name of the turn's trace span; `invoke_agent` by default. */
   readonly spanOperation?: 'invoke_workflow';
 
   abstract execute(context: RequestContext): AsyncIterable<TaskEvent>;
 
-  /** Returns a direct answer that needs no Task (section 3.1.1), before a Task is made; `undefined` to execute. */
+  /**
+   * Returns a direct answer that needs no Task (section 3.1.1). Called before a Task is created; `undefined` to
+   * execute.
+   */
   replyDirectly?(message: Message, call: CallContext): Message | undefined;
 
-  /** Creates the id of a new Task if the usual ids do not suit the agent. */
+  /** Creates the id of a new Task. Absent if the usual ids suit the agent. */
   newTaskId?(): string;
 
   /** Returns metadata for a new Task, readable by its caller. */
   taskMetadata?(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   /**
-   * Returns the calls that an event of the executor's log reports, for the spans of the turn. Pure: depends on the
-   * event alone. By default, the model and tool calls that agents' logs report.
+   * Returns the trace spans that an event of the executor's log begins or ends. Pure: depends on the event alone. By
+   * default, the spans of model and tool calls that agents' logs report.
    */
   spanSteps?(event: TaskEvent): readonly SpanStep[];
 
@@ -269,14 +289,14 @@ export abstract class AgentExecutor {
  */
 export type DeclaredCapabilities = Pick<AgentCapabilities, 'streaming' | 'pushNotifications' | 'extensions'>;
 
-/** Last known input of an agent. */
+/** Input that an agent accepts at the moment. */
 export interface CurrentInput {
-  /** Input modes that replace the declared ones; absent for those of all such agents. */
+  /** Input modes that replace the declared ones; absent if the agent has the default modes of its kind. */
   inputModes?: string[];
   changedAt?: Date;
 }
 
-/** Content of an agent's card that differs from the cards of all such agents. */
+/** Content of an agent's card that differs from the default card of agents of its kind. */
 export interface AgentDeclaration {
   /** Description for the agent's skill, as one sentence. */
   does?: string;
@@ -293,7 +313,7 @@ export function callerGone({
   return whenGone && goneSignal(whenGone);
 }
 
-/** Name of the job. */
+/** Name of the job that ends the child Tasks of a Task. */
 export const END_CHILDREN = 'tasks.end-children';
 
 const PAYLOAD = z.object({ taskId: z.string() });
@@ -303,7 +323,7 @@ export function endChildrenJob(taskId: string): Job {
   return { name: END_CHILDREN, key: `${END_CHILDREN}/${taskId}`, payload: { taskId } };
 }
 
-/** @throws if the payload is not one of `endChildrenJob` */
+/** Returns the Task of a job of `endChildrenJob`. @throws if the payload has another shape */
 export function readEndChildren(payload: unknown): { taskId: string } {
   return PAYLOAD.parse(payload);
 }

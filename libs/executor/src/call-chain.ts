@@ -12,42 +12,45 @@ import {
 } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 
-/** URI of the extension, and metadata key, under which Messages carry the calls that led to them. */
+/** URI of the extension, and metadata key, under which Messages carry the call chain: the calls that led to them. */
 export const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
 
 /** Path of the agent whose Tasks are conversations. */
 export const CONVERSATIONS_PATH = 'conversations';
 
-/** A call: caller and called agent. The service that made the call signs it; no other service can forge it. */
+/**
+ * Link of a call chain: one call, with its caller and the called agent. The service that made the call signs the link;
+ * no other service can forge it.
+ */
 export interface ChainLink {
   /** Outermost Task of this service that led to the call. */
   root: string;
-  /** Calling Task, and the path of its agent. */
+  /** Calling Task. */
   task: string;
   caller: string;
-  /** Called agent: its URL without a trailing slash, or the path of one of the service's own agents. */
+  /** Called agent: its URL without a trailing slash, or the path of a local agent. */
   callee: string;
   signature: string;
 }
 
-/** Maximum depth of calls. Deeper chains are treated as a loop. */
+/** Number of links from which on a chain is treated as a loop. */
 const DEEPEST = 32;
 const CARD = /(?<!\/)\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
 /**
- * Returns the links that a request names in the metadata of its Message or its own, outermost first. Signatures are not
- * checked.
+ * Returns the links of a request, outermost first, from the metadata of its Message or, if absent there, of the
+ * request. Signatures are not checked.
  */
 export function chainOf({ message, metadata }: Pick<SendMessageRequest, 'message' | 'metadata'>): ChainLink[] {
   return readChain(message.metadata?.[CALL_CHAIN] ?? metadata?.[CALL_CHAIN]);
 }
 
-/** Returns the links that a Task keeps of the request that made it. */
+/** Returns the links that a Task stores of the request that created it. */
 export function keptChain(metadata: JsonObject | undefined): ChainLink[] {
   return readChain(metadata?.[CALL_CHAIN]);
 }
 
-/** Returns metadata with the links; empty if there are none. */
+/** Returns metadata that contains the links; empty if there are none. */
 export function chainMetadata(links: readonly ChainLink[]): JsonObject {
   return links.length === 0 ? {} : { [CALL_CHAIN]: links.map((link) => ({ ...link })) };
 }
@@ -58,13 +61,13 @@ export function calledAgentOf(url: string): string {
 }
 
 /**
- * Signs and checks links (ADR 10). A service trusts only its own links and passes others on unchanged, so a chain
- * crosses any number of services. A caller that forges links can block only itself.
+ * Signs and checks the links of call chains (ADR 10), to detect loops. A service trusts only its own links and passes
+ * others on unchanged, so a chain crosses any number of services. A caller that forges links can block only itself.
  */
 export class CallChains {
   constructor(private readonly secret: Buffer) {}
 
-  /** Returns the chain with one more call, for the Message that makes the call. */
+  /** Returns the chain with one more link, for the Message of the call. */
   extendChain(links: readonly ChainLink[], call: Omit<ChainLink, 'root' | 'signature'>): ChainLink[] {
     const root = this.rootOf(links) ?? call.task;
     const link = { root, task: call.task, caller: call.caller, callee: calledAgentOf(call.callee) };
@@ -72,8 +75,8 @@ export class CallChains {
   }
 
   /**
-   * Returns the outermost Task of this service that led to a call, and the number of calls in between. A caller that
-   * forges links can only place itself below a Task that one of its own chains has named.
+   * Returns the outermost Task of this service that led to a call, and the number of calls from that Task on. A caller
+   * that forges links can only place itself below a Task that one of its own chains has named.
    */
   findPlace(links: readonly ChainLink[]): { root: string | undefined; depth: number } {
     const root = this.rootOf(links);
@@ -85,14 +88,14 @@ export class CallChains {
     return links.find((link) => this.isOwn(link))?.root;
   }
 
-  /** Returns the calls of this service among the links: the caller and the called agent of each. */
+  /** Returns the caller and the called agent of each link that this service signed. */
   ownCalls(links: readonly ChainLink[]): { caller: string; called: string }[] {
     return links.filter((link) => this.isOwn(link)).map(({ caller, callee: called }) => ({ caller, called }));
   }
 
   /**
-   * Rejects a Message to an agent that is working on a Task which led to it. Exception: a conversation that the agent
-   * itself holds through a tool.
+   * Rejects a Message to an agent that is already working on a Task which led to the Message. Exception: a turn of a
+   * conversation that the agent itself started by a tool.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
    */
   refuseReentry(agent: string, links: readonly ChainLink[]): void {
@@ -106,7 +109,7 @@ export class CallChains {
 
   /**
    * Rejects a call of an agent that was already called in the chain. Exception: a conversation may call the agent that
-   * holds it through a tool.
+   * started it by a tool.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
    */
   refuseCall(callee: string, links: readonly ChainLink[]): void {
@@ -117,7 +120,7 @@ export class CallChains {
       throw loopDetected(`${ancestor.callee} was called for ${ancestor.task}, which led to this call of it`);
   }
 
-  /** Returns this service's signature of values; `purpose` is the extension that they belong to. */
+  /** Returns this service's signature of values. `purpose` is the URI of the extension that contains the values. */
   signValues(purpose: string, values: readonly JsonValue[]): string {
     return createHmac('sha256', this.secret)
       .update(JSON.stringify([purpose, ...values]))
@@ -130,7 +133,7 @@ export class CallChains {
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  /** True if the link is the call with which an agent started a conversation of its own. */
+  /** True if the link is the call by which the agent started a conversation. */
   private isTalkOf(agent: string, link: ChainLink | undefined): boolean {
     return link?.caller === agent && link.callee === CONVERSATIONS_PATH && this.isOwn(link);
   }
@@ -152,7 +155,7 @@ function loopDetected(what: string): A2AError {
   return new A2AError('UNSUPPORTED_OPERATION', { message: `LOOP_DETECTED: ${what}`, detailReason: 'LOOP_DETECTED' });
 }
 
-/** Reads links; skips values that are not links. */
+/** Reads links from metadata, and skips values that are not links. */
 function readChain(value: JsonValue | undefined): ChainLink[] {
   return Array.isArray(value) ? value.map(readLink).filter((link) => link !== undefined) : [];
 }
@@ -166,10 +169,10 @@ function readLink(value: JsonValue): ChainLink | undefined {
     : undefined;
 }
 
-/** Budgets of calls that agents make on their own, one for each outermost Task. */
+/** Budgets of the calls that agents make on their own, one budget for each outermost Task (call limit). */
 export abstract class CallBudgets {
   /**
-   * Counts one call.
+   * Counts one call against the budget.
    * @param root id of the outermost Task that led to the call
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
    */
@@ -177,7 +180,7 @@ export abstract class CallBudgets {
 }
 
 /**
- * Signs and reads metadata that this service adds to a Message under an extension (ADR 10).
+ * Signs and reads an entry: metadata that this service adds to a Message under an extension (ADR 10).
  * - An entry counts only for the Message and the owner that it was signed for, at every replica.
  * - An entry without a valid signature is metadata like any other.
  */
@@ -187,7 +190,7 @@ export abstract class SignedEntries<Entry extends object> {
 
   constructor(private readonly chains: Pick<CallChains, 'signValues' | 'hasSigned'>) {}
 
-  /** Returns the content of a Message that the signature covers. Transports may re-encode the rest. */
+  /** Returns the content of a Message that the signature of its entry covers. Transports may re-encode the rest. */
   protected abstract boundContent(message: Message): JsonValue;
 
   /** Returns the Message with a signed entry in its metadata. */
@@ -230,11 +233,11 @@ export function withoutExtension(message: Message, extension: string): Message {
 /** URI of the extension, and metadata key, under which a Message names the step of a conversation. */
 export const CONVERSATION_ENTRY = 'urn:parley:extension:conversation:v1';
 
-/** Text of a conversation that its speaker has not received as a Message. */
+/** Text of a conversation that the addressed agent has not received as a Message. */
 export interface SaidText {
   /** Speaker. `self`: the addressed agent; `peer`: any other. */
   by: 'self' | 'peer';
-  /** Name of the agent that said it, if more than one is possible. */
+  /** Name of the agent that said the text, if more than one is possible. */
   agent?: string;
   text: string;
 }
@@ -246,7 +249,7 @@ export interface ConversationEntry {
   role: 'requester' | 'target' | 'announcer';
   /** Name of the addressed agent. */
   self: string;
-  /** Name of the other side; absent for the announcer. */
+  /** Name of the agent on the other side of the conversation; absent for the announcer. */
   peer?: string;
   /** Number of the requested turn, from 1; absent for the announcer. */
   turn?: number;
@@ -256,9 +259,12 @@ export interface ConversationEntry {
   requester?: string;
   target?: string;
   outcome?: string;
-  /** Answer that skips the turn. */
+  /** Text that the agent answers to skip its turn. */
   skip: string;
-  /** Texts that the agent has neither received nor answered, oldest first; the whole transcript for the announcer. */
+  /**
+   * Texts that the addressed agent has neither received nor sent as a Message, oldest first; the whole transcript for
+   * the announcer.
+   */
   said?: SaidText[];
   /** Number of older texts that `said` omits because of its limit. */
   omitted?: number;
@@ -279,15 +285,15 @@ export class ConversationEntries extends SignedEntries<ConversationEntry> {
   }
 }
 
-/** Returns the entry that a Task keeps of the Message that made it. */
+/** Returns the entry that a Task stores of the Message that created it. */
 export function keptEntry(metadata: JsonObject | undefined): ConversationEntry | undefined {
   const entry = metadata?.[CONVERSATION_ENTRY];
   return isJsonObject(entry) ? (entry as unknown as ConversationEntry) : undefined;
 }
 
 /**
- * URI of the extension, and metadata key. In a Message it marks the request of a brainstorm for a state; in the
- * Artifact of the answer it describes how the state was produced.
+ * URI of the extension, and metadata key. In a Message it marks the request of a brainstorm for a new state. In the
+ * Artifact of the answer it describes how the agent produced that state.
  */
 export const BRAINSTORM_ENTRY = 'urn:parley:extension:brainstorm:v1';
 

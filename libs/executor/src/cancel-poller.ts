@@ -11,11 +11,11 @@ import { ExecutionRegistry } from './execution-registry.js';
 import { acceptedRevision } from './execution.js';
 import { CANCEL_REQUESTED } from './task-cancels.js';
 
-/** Injection token: milliseconds between lookups without a signal, 500 by default. */
+/** Injection token: milliseconds between polls for cancel requests when no signal arrives, 500 by default. */
 export const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
 
 /**
- * Looks for cancels that other replicas accepted for executions of this one: on their signal, and twice a second
+ * Polls for cancel requests that other replicas stored for executions of this one: on their signal, and twice a second
  * because signals may be lost.
  */
 @Injectable()
@@ -47,7 +47,7 @@ export class CancelPoller {
     clearInterval(this.timer);
   }
 
-  /** Looks once at a time. A request during a lookup causes another one right after it. */
+  /** Polls for cancel requests, one poll at a time. A call during a poll causes one more poll right after it. */
   private async lookForCancels(): Promise<void> {
     this.again = true;
     if (this.looking) return;
@@ -64,12 +64,14 @@ export class CancelPoller {
   }
 }
 
-/** Cancels the Tasks that a Task started elsewhere. It may be called again for the same Task. */
+/**
+ * Function that cancels the Tasks that a Task started at agents elsewhere. It may be called repeatedly for one Task.
+ */
 export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
 
-/** Number of cancels that start at the same time. */
+/** Maximum number of cancels that run at the same time. */
 const AT_ONCE = 16;
-/** Milliseconds that a job waits for children to end. Its next attempt sees the rest. */
+/** Milliseconds that an attempt at the job waits for children to end. The next attempt checks those that have not. */
 const SOON_MS = 250;
 
 /** Error that makes the job retry because some children have not ended yet. */
@@ -78,10 +80,10 @@ class ChildrenAtWork extends Error {
 }
 
 /**
- * Ends the children of Tasks that ended without their executor, because of a limit, an error or a missing definition.
- * The job is enqueued in the commit of that end.
+ * Cancels the child Tasks of Tasks that ended without their executor, because of a limit, an error or a missing
+ * definition. The job is enqueued in the commit that ends the parent.
  * - A child that has ended stays as it is.
- * - A child that cannot be canceled yet is retried.
+ * - While a child has not ended, the job is retried, up to its maximum number of attempts.
  * - The first attempt stores and starts the cancel of every child. No attempt waits for slow children.
  */
 @Injectable()
@@ -121,7 +123,10 @@ export class ChildEndings {
     if (atWork > 0) throw new ChildrenAtWork(`Children of task ${taskId} are still at work: ${atWork}`);
   }
 
-  /** Cancels a child. @returns false if it is still working when `patience` aborts: it ends later */
+  /**
+   * Cancels a child Task. @returns false if the child still works when `patience` aborts; the next attempt checks it
+   * again
+   */
   private async endChild({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
     const revision = await acceptedRevision(this.store, taskId);
     const agent = await agentOrGone(() => this.catalog.inTenant(tenant).resolveAgent(path, revision), path, revision);

@@ -3,25 +3,26 @@ import { Backoff } from '#libs/service';
 import type { RenewedClaims, TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 
-/** Factor of the pause after a look: the look's own duration times this, up to half a minute. */
+/** Factor of the pause after a poll: the poll's own duration times this. */
 const REST = 20;
+/** Maximum milliseconds of the pause after a poll. */
 const LONGEST_REST_MS = 30_000;
 
 /**
- * Paces a query whose cost grows while a snapshot is held, because it scans dead rows. The query takes at most a
- * twentieth of the time, unless it takes longer than a second and a half.
+ * Paces a poll whose query becomes slow while a database snapshot is held, because it scans dead rows. The query takes
+ * at most a twentieth of the time, unless it takes longer than a second and a half.
  */
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;
 
-  /** @param leastPauseMs minimum milliseconds between two looks; 0: a look is always due */
+  /** @param leastPauseMs minimum milliseconds between two polls; 0: a poll is always due */
   constructor(private readonly leastPauseMs: number) {}
 
   get isDue(): boolean {
     return performance.now() >= this.dueAt;
   }
 
-  /** Runs a look. After a failure the next one is due immediately. */
+  /** Runs a poll. After a failure the next poll is due immediately. */
   async runLook<T>(look: () => Promise<T>): Promise<T> {
     const began = performance.now();
     const seen = await look();
@@ -33,11 +34,11 @@ export class PacedLook {
 }
 
 const LONGEST_PASSING_PAUSE_MS = 60_000;
-/** Longest pause after an error that does not pass by itself. */
+/** Longest pause in milliseconds after an error that does not pass by itself. */
 const LONGEST_LASTING_PAUSE_MS = 60 * 60_000;
 
 /**
- * Returns the milliseconds before the next attempt to adopt a Task: twice as many after each failure, up to a limit.
+ * Returns the milliseconds before the next attempt to adopt a Task (back-off): doubled by each failure, up to a limit.
  */
 function takeUpPause(failures: number, firstMs: number, lasting: boolean): number {
   return new Backoff(firstMs, lasting ? LONGEST_LASTING_PAUSE_MS : LONGEST_PASSING_PAUSE_MS).pauseAfter(failures - 1);
@@ -51,7 +52,7 @@ const FIRST_PAUSE_MS = 1_000;
 const RENEWED_AT_ONCE = 500;
 const NONE: RenewedClaims = { renewed: [], lost: [] };
 
-/** Claim of this replica without an execution. */
+/** Claim that this replica holds without an execution. */
 export interface IdleClaim extends TaskClaim {
   /** Number of failed attempts to adopt the Task. */
   failures: number;
@@ -59,16 +60,19 @@ export interface IdleClaim extends TaskClaim {
 
 /**
  * Compares the claims of this replica with its executions.
- * - A claim without an execution (its statement failed, or the answer was lost) is to be adopted.
- * - An execution without its claim (this process was frozen, and another replica took the Task) ends immediately, even
- *   if it does not write.
+ * - A claim without an execution (its statement failed, or the answer was lost) is reported, so that its Task is
+ *   adopted.
+ * - An execution without its claim (this process was frozen, and another replica adopted the Task) ends immediately,
+ *   even if it does not write.
  */
 export class ClaimReconciler {
-  /** Tokens without an execution at the last look. The answer to their statement may still be on its way. */
+  /** Tokens of claims that had no execution at the last poll. The answer to their statement may still be on its way. */
   private idle = new Set<string>();
   private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
   private readonly paced: PacedLook;
-  /** Current number of claims per statement. It shrinks after a failure, to isolate the claim that causes it. */
+  /**
+   * Current maximum number of claims per statement. It shrinks after a failure, to isolate the claim that causes it.
+   */
   private atOnce = RENEWED_AT_ONCE;
 
   constructor(
@@ -81,8 +85,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * Yields the claims to adopt now, renewed chunk by chunk, so that work begun with an older token is fenced. Known
-   * claims are due even if the look at the others fails.
+   * Yields the claims whose Tasks must be adopted now, in chunks. Each claim has a new token, which fences work that
+   * began with the old one. Claims that are due for a retry are yielded even if the poll for idle claims fails.
    */
   async *renewDueClaims(): AsyncGenerator<IdleClaim[], void, undefined> {
     try {
@@ -92,19 +96,19 @@ export class ClaimReconciler {
     }
   }
 
-  /** Marks claims as being adopted. They are not due again until they are settled or have failed. */
+  /** Marks claims whose Tasks are being adopted. They are not due until `markSettled` or `markFailed` is called. */
   markPending(claims: readonly TaskClaim[]): void {
     for (const claim of claims) this.keepClaim({ ...claim, failures: 0 }, Infinity);
   }
 
-  /** Forgets a claim that is executed or was released. */
+  /** Forgets a claim that has an execution or was released. */
   markSettled({ taskId }: TaskClaim): void {
     this.troubled.delete(taskId);
   }
 
   /**
-   * Schedules another attempt after a pause. Pauses grow up to a minute, or up to an hour if the cause does not pass by
-   * itself.
+   * Schedules another attempt to adopt a Task after a pause. Pauses grow up to a minute, or up to an hour if the cause
+   * does not pass by itself (`lasting`).
    */
   markFailed(claim: TaskClaim, failures: number, lasting = false): void {
     const pause = takeUpPause(failures, Math.min(FIRST_PAUSE_MS, this.lookMs), lasting);
@@ -118,7 +122,7 @@ export class ClaimReconciler {
   }
 
   /**
-   * Renews claims and returns those with new tokens. A claim whose row is locked stays due; a claim that another
+   * Renews claims and returns those that got a new token. A claim whose row is locked stays due. A claim that another
    * replica holds is dropped.
    */
   private async renewChunk(chunk: readonly IdleClaim[]): Promise<IdleClaim[]> {
@@ -174,7 +178,7 @@ export class ClaimReconciler {
   }
 }
 
-/** Maximum number of remembered Tasks: each lookup sends their ids. */
+/** Maximum number of remembered failed Tasks, since each poll for overdue Tasks sends their ids. */
 const MOST_REMEMBERED = 10_000;
 
 interface FailedWake {
@@ -182,21 +186,23 @@ interface FailedWake {
   dueAt: number;
 }
 
-/** Parked Tasks that could not be woken. Each is skipped until its pause is over, so that it hides no other Task. */
+/**
+ * Parked Tasks that could not be woken. Each is skipped until its pause is over, so that other overdue Tasks are found.
+ */
 export class FailedWakes {
-  /** Failed Tasks, the most recent failure last. */
+  /** Failures by Task id, the most recent failure last. */
   private readonly wakes = new Map<string, FailedWake>();
 
-  /** @param firstPauseMs milliseconds after the first failure */
+  /** @param firstPauseMs milliseconds of the pause after the first failure */
   constructor(private readonly firstPauseMs: number) {}
 
-  /** Tasks whose pause is not over. */
+  /** Ids of the Tasks whose pause is not over. */
   get pausing(): string[] {
     const now = performance.now();
     return [...this.wakes].flatMap(([taskId, { dueAt }]) => (dueAt > now ? taskId : []));
   }
 
-  /** Adds a failure. @returns the number of earlier failures */
+  /** Adds a failure to wake a Task. @returns the number of earlier failures */
   addFailure(taskId: string, lasting: boolean): number {
     const { failures } = this.wakes.get(taskId) ?? { failures: 0 };
     this.wakes.delete(taskId);
@@ -211,7 +217,7 @@ export class FailedWakes {
     this.wakes.delete(taskId);
   }
 
-  /** Forgets the Tasks that a complete lookup has not found overdue and that are not pausing. */
+  /** Forgets the Tasks that a complete poll has not found overdue and that are not pausing. */
   keepAmong(overdue: readonly string[], pausing: readonly string[]): void {
     const kept = new Set([...overdue, ...pausing]);
     for (const taskId of this.wakes.keys()) if (!kept.has(taskId)) this.wakes.delete(taskId);

@@ -44,7 +44,7 @@ import {
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 
 /**
- * Fails a Task after the database rejected the content of an event. Events that were written before remain.
+ * Ends a Task as FAILED after the database rejected the content of an event. Events that were written before remain.
  * @throws the error that prevents reading or writing
  */
 async function endBroken(
@@ -65,13 +65,13 @@ async function endBroken(
 type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper'>;
 
 /**
- * Executions of this process.
+ * Registry of the executions of this process: starts, resumes, recovers and cancels them.
  * - A Task has at most one execution, in any process: it is claimed before it is executed.
  * - A writer that lost its claim cannot write.
  */
 @Injectable()
 export class ExecutionRegistry {
-  /** Claims that are being taken. */
+  /** Claims that this process is taking at the moment. */
   readonly begun = new BegunClaims();
   readonly files: MessageFiles;
   private readonly logger = new Logger(ExecutionRegistry.name);
@@ -115,13 +115,13 @@ export class ExecutionRegistry {
     return this.executions.has(taskId);
   }
 
-  /** Returns the execution of a Task in this process, unless it can no longer write. */
+  /** Returns the execution of a Task in this process; `undefined` if there is none or it can no longer write. */
   findExecution(taskId: string): TaskExecution | undefined {
     const execution = this.executions.get(taskId);
     return execution?.failure ? undefined : execution;
   }
 
-  /** Returns the claims of the running executions that the store knows. */
+  /** Returns the claims of the running executions, as far as the store is known to have them. */
   heldClaims(): TaskClaim[] {
     return this.executions
       .values()
@@ -129,7 +129,7 @@ export class ExecutionRegistry {
       .map(({ claim }) => claim);
   }
 
-  /** Interrupts the execution with this claim, which another replica has taken by now. */
+  /** Interrupts the execution with this claim, because another replica has the Task by now. */
   onClaimLost({ taskId, token }: TaskClaim): void {
     const execution = this.executions.get(taskId);
     if (!execution?.holdsClaim || execution.claim.token !== token) return;
@@ -179,7 +179,7 @@ export class ExecutionRegistry {
   /**
    * Creates a Task under the caller's `Idempotency-Key`. The same request always gives the same Task, in any replica
    * (see IdempotentRequests).
-   * @param sent original request, if it was changed before this call; identifies the request
+   * @param sent original request, if `request` is a changed copy of it; identifies the request
    * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
    */
   beginOnce(
@@ -197,7 +197,7 @@ export class ExecutionRegistry {
    * never carried out, the Task is canceled instead.
    * @param after last sequence of the log that the Message answers; rejected if the Task has progressed since
    * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION if the Task has ended, is working or has progressed;
-   * TASK_BUSY with status 503 if another claim holds it without progress
+   * TASK_BUSY with status 503 if another claim holds the Task without progress
    */
   async resumeExecution(
     agent: ServedAgent,
@@ -251,8 +251,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Records a follow-up Message under the caller's `Idempotency-Key`. The same request gives the turn that it started,
-   * even if that turn or the Task has ended.
+   * Records a follow-up Message under the caller's `Idempotency-Key`. The same request gives the turn that its first
+   * attempt started, even if that turn or the Task has ended.
    * @throws A2AError as `resumeExecution` and `beginOnce` do
    */
   resumeOnce(
@@ -279,8 +279,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Resumes a turn that a process did not finish, or that was parked. The executor must be restartable. The Task is
-   * WORKING for the executor, even if it was waiting and is due; a full log rejects that (TaskLimitExceeded).
+   * Resumes a turn that another process did not finish, or that was parked. The executor must be restartable. A Task
+   * that was waiting and is due becomes WORKING first; a full log rejects that (TaskLimitExceeded).
    */
   recoverTurn(turn: RecoveredTurn): Execution {
     const waits = isWaitingState(turn.stored.header.state);
@@ -294,33 +294,34 @@ export class ExecutionRegistry {
     return this.runExecution(turn.agent, {
       ...{ recording, call, userMessage, task, log },
       traced: this.tracing?.traceRestOfTurn(turn.agent, turn.stored, log),
-      // The metadata of the request is gone; the Task has kept the part that its agent needs.
+      // The metadata of the request is gone; the Task has kept the part that the executor needs.
       metadata: turn.stored.task.metadata,
       recovered: recording.lastSequence - turn.acceptedAt,
     });
   }
 
   /**
-   * Cancels a Task in any replica. The request is stored, the executing replica ends the Task, and this resolves with
-   * the Task once CANCELED is durable. A waiting Task whose executor has something to cancel is executed once more,
-   * with an aborted signal. If the Task changes hands meanwhile, this keeps waiting.
-   * @throws A2AError TASK_NOT_FOUND; TASK_NOT_CANCELABLE if the Task has ended, also during the cancel; with status 503
-   * if this process stops first: the request remains stored; the reason of `gone`
+   * Cancels a Task in any replica. Resolves with the Task once CANCELED is durable.
+   * - The cancel request is stored. The replica that executes the Task ends it.
+   * - A waiting Task whose executor has something to cancel is executed once more, with an aborted signal.
+   * - If another replica adopts the Task meanwhile, this keeps waiting.
+   * @throws A2AError TASK_NOT_FOUND; TASK_NOT_CANCELABLE if the Task has ended, also during the cancel; status 503 if
+   * this process stops first, though the cancel request remains stored; the reason of `gone`
    */
   cancelAndWait(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
     return this.cancels.cancelAndWait(agent, taskId, call, gone);
   }
 
   /**
-   * Cancels a Task that waited or was parked and was claimed because of a cancel request. Resolves when it has ended,
-   * or another replica has it.
+   * Cancels a Task that this process has claimed because of a cancel request, and that waited or was parked. Resolves
+   * when the Task has ended, or another replica has it.
    */
   endCanceled(claimed: ClaimedTask): Promise<unknown> {
     const execution = this.beginCancel(claimed);
     return execution.cancelExecution().catch(() => undefined);
   }
 
-  /** Cancels the executions of this process for which any replica has stored a cancel request. */
+  /** Cancels the executions of this process whose Tasks have a stored cancel request. */
   async cancelRequested(): Promise<void> {
     if (this.executions.size === 0) return;
     for (const taskId of await this.store.cancelRequests(this.replica.replicaId)) {
@@ -329,7 +330,7 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Rejects new work from now on. In-process calls of running executions are not new work. */
+  /** Rejects new work from now on, except in-process calls of running executions. */
   startDraining(): void {
     this.draining = true;
   }
@@ -357,7 +358,8 @@ export class ExecutionRegistry {
     const execution = new TaskExecution({ ...start, executor, acceptance, readEvents, confirm, keeper });
     const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
-    // Another replica had the Task meanwhile. Claim checks no longer see the replaced execution, so it ends here.
+    // Another replica had the Task meanwhile. The comparison of claims no longer sees the replaced execution, so it
+    // ends now.
     if (stale?.holdsClaim) stale.interruptExecution();
     return execution;
   }
@@ -393,7 +395,10 @@ export class ExecutionRegistry {
     return retryWhileDatabaseDown(() => this.store.readEvents(recording.taskId, after, limit), this.leaving.signal);
   }
 
-  /** Releases the claim if the first event was rejected for good, unless this process is stopping. */
+  /**
+   * Resolves with the execution when its first event is durable. If that event was rejected for good, releases the
+   * claim, unless this process is stopping.
+   */
   private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {
     try {
       await execution.accepted;
@@ -404,7 +409,7 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Releases an unused claim. If that fails, ClaimReconciler finds it. */
+  /** Releases a claim that no execution uses. If that fails, ClaimReconciler finds the claim later. */
   private async giveBack(claim: TaskClaim): Promise<void> {
     try {
       await this.store.releaseClaim(claim);
@@ -413,7 +418,7 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Claims a Task to cancel it; `undefined` if the Task is being executed or has ended. */
+  /** Claims a Task and starts its cancel; `undefined` if a replica executes the Task or it has ended. */
   private async claimForCancel(
     agent: ServedAgent,
     taskId: string,
@@ -433,13 +438,18 @@ export class ExecutionRegistry {
     const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
     const start = { ...turn, canceled: true, traced: this.tracing?.traceNextTurn(agent, stored, []) };
     if (agent.executor.cancelGrace > 0) return this.runExecution(agent, start);
-    // There is nothing to execute, but it counts as an execution until its end is durable.
+    // There is nothing to execute, but this counts as an execution until the Task's end is durable.
     const execution = this.enterExecution(agent, start);
     void execution.settled.catch(() => undefined).then(() => this.finishExecution(execution, recording));
     return execution;
   }
 
-  /** Rejects new work while draining or stalled. In-process calls pass until running executions are interrupted. */
+  /**
+   * Rejects new work.
+   * - During a stall of the journal: all calls except those of runs, in this process or at other replicas.
+   * - While draining: all calls except in-process calls.
+   * - Once running executions are interrupted: all calls.
+   */
   private refuseNewWork({ parent, revisionClaim }: CallContext): void {
     if (!parent && revisionClaim === undefined && this.recorder.isStalled) throw journalStalled();
     if (this.leaving.signal.aborted || (this.draining && !parent))

@@ -26,11 +26,11 @@ import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext, HeldParts, PartKeeper, PartRestorer } from './agent-executor.js';
 import { keptTrace } from './spans/task-tracing.js';
 
-/** Task that this process accepted and executes. */
+/** Turn of a Task that this process has accepted and executes. */
 export interface Execution {
   readonly taskId: string;
   readonly contextId: string;
-  /** True if an earlier request under the same `Idempotency-Key` started it. */
+  /** True if an earlier request under the same `Idempotency-Key` started the turn. */
   readonly repeated?: true;
   /**
    * The accepted Task and its sequence; resolves when both are durable. Unless the caller is an execution of this
@@ -41,29 +41,29 @@ export interface Execution {
   readonly begunAs: { task: Task; sequence: number };
   /**
    * Events recorded after the acceptance, before they are durable, for one reader in this process (see LiveEvents).
-   * Ends with the terminal or waiting state, or when this process stops working on the Task, also because it is parked.
-   * Only for calls with a `parent`.
+   * Only for calls with a `parent`. The stream ends with a terminal or waiting state, and when this process stops
+   * working on the Task, also because the Task is parked.
    */
   readonly live: LiveEvents | undefined;
   /**
-   * The Task in its terminal or waiting state; resolves when that is durable. Rejects with ExecutionInterrupted if this
-   * process stops working on it first, also because it is parked.
+   * The Task in its terminal or waiting state; resolves when that state is durable. Rejects with ExecutionInterrupted
+   * if this process stops working on the Task first, also because the Task is parked.
    */
   readonly settled: Promise<Task>;
 }
 
 /**
  * Error after this process has stopped executing a Task (shutdown, lost claim or parked Task). Another process executes
- * it, or will.
+ * the Task, or will.
  */
 export class ExecutionInterrupted extends TaskChangedHands {
   override readonly name = 'ExecutionInterrupted';
 }
 
 /**
- * Events of an execution as they are recorded, before they are durable. For a caller in this process whose own events
- * go through the same journal: the journal keeps the order, so no conclusion becomes durable before the event it
- * depends on.
+ * Stream of an execution's events as they are recorded, before they are durable. For a caller in this process whose own
+ * events go through the same journal: the journal keeps the order, so an event that the caller records because of
+ * another event never becomes durable before that one.
  */
 export class LiveEvents implements AsyncIterable<RecordedEvent> {
   private events: RecordedEvent[] = [];
@@ -76,7 +76,7 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
     this.wake();
   }
 
-  /** Ends the stream. Later events are dropped. */
+  /** Ends the stream. Events that are pushed later are dropped. */
   endStream(): void {
     this.ended = true;
     this.wake();
@@ -111,20 +111,20 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
 
 /** Time limit for a Message to become durable. */
 export interface AcceptanceLimit {
-  /** Milliseconds (JOURNAL_STALL_LIMIT). */
+  /** Maximum milliseconds (JOURNAL_STALL_LIMIT). */
   readonly limitMs: number;
   /** Returns the milliseconds for which the journal has written nothing although events wait. */
   standsStillMs(): number;
 }
 
-/** Factor of the limit after which a Message fails even though the journal makes progress. */
+/** A Message fails after this multiple of the limit even if the journal makes progress. */
 const LIMITS_IN_ALL = 4;
 const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 
 /**
- * Resolves when a Message is durable. After a failure the journal keeps the Message and may still write it.
- * @throws A2AError INTERNAL with reason MESSAGE_NOT_CONFIRMED and status 503 if nothing is written for `limitMs`, and
- * after four times that in any case
+ * Resolves when a Message is durable. After a timeout the journal keeps the Message and may still write it.
+ * @throws A2AError INTERNAL with reason MESSAGE_NOT_CONFIRMED and status 503 if the journal writes nothing for
+ * `limitMs`, and in any case after four times `limitMs`
  */
 export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLimit): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -147,13 +147,13 @@ export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLi
   }
 }
 
-/** Returns the error for a new Message while nothing can be written. No part of the Message is kept. */
+/** Returns the error for a new Message while the journal can write nothing. No part of the Message is stored. */
 export function journalStalled(): A2AError {
   const message = 'The database is out of reach at the moment; try again later';
   return new A2AError('INTERNAL', { message, detailReason: 'DATABASE_UNAVAILABLE', status: 503 });
 }
 
-/** True if the error is that of a Message which the journal may still write. */
+/** True if the error means that the Message was not confirmed in time; the journal may still write it. */
 export function isNotConfirmed(error: unknown): boolean {
   return error instanceof A2AError && error.detailReason === NOT_CONFIRMED;
 }
@@ -164,7 +164,7 @@ function notConfirmed(): A2AError {
   return new A2AError('INTERNAL', { message, detailReason: NOT_CONFIRMED, status: 503 });
 }
 
-/** Task metadata with the revision of the agent that accepted the Task. */
+/** Metadata key of a Task: the revision of the agent that accepted the Task. */
 export const REVISION_KEY = 'parley/revision';
 
 /** Returns the header of the Task that a Message creates at an agent. */
@@ -184,7 +184,9 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
   };
 }
 
-/** Returns the metadata of a new Task, readable by its caller: revision, trace and the executor's own. */
+/**
+ * Returns the metadata of a new Task: the agent's revision, the trace and the executor's own members. Callers see it.
+ */
 export function newTaskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
   return {
     ...agent.executor.taskMetadata?.(request, call),
@@ -213,24 +215,27 @@ export function recordAccepted(recording: TaskRecording, event: TaskEvent): void
   }
 }
 
-/** HTTP header in which a replica that calls an agent for a run sends the revision that the run was started with. */
+/**
+ * HTTP header that carries a revision claim: a replica that calls an agent for a run asks for the revision with which
+ * the run was started. (A revision claim is unrelated to TaskClaim, the right to write a Task.)
+ */
 export const REVISION_CLAIM = 'parley-revision';
 
-/** Caller and agent that a claim is valid for. */
+/** Agent and caller for which a revision claim is valid. */
 export interface ClaimedCall {
   agent: string;
   scope: TaskScope;
 }
 
-/** Milliseconds for which a claim is valid. Clocks of replicas may differ by less than this. */
+/** Milliseconds for which a revision claim is valid. Clocks of replicas may differ by less than this. */
 const CLAIM_MS = 60_000;
 const CONTEXT = 'parley-revision-1';
 const MAX_LENGTH = 1024;
 
 /**
- * Signs and reads the revisions that calls between replicas ask for (HMAC-SHA-256 with the secret that the replicas
- * share). Only runs may call an agent by a revision other than its newest. A claim is valid for one agent, one owner
- * and a minute.
+ * Signs and reads revision claims: the revisions that calls between replicas ask for (HMAC-SHA-256 with the secret that
+ * the replicas share). Only runs may call an agent by a revision other than its newest. A revision claim is valid for
+ * one agent, one owner and a minute.
  */
 export class RevisionClaims {
   constructor(private readonly secret: Buffer) {}
@@ -241,8 +246,8 @@ export class RevisionClaims {
   }
 
   /**
-   * Returns the revision that a claim asks for.
-   * @throws A2AError INVALID_REQUEST if no replica signed the claim for this call, or it has expired
+   * Returns the revision that a revision claim asks for.
+   * @throws A2AError INVALID_REQUEST if no replica signed the claim for this call, or the claim has expired
    */
   readRevision(call: ClaimedCall, claim: string, now = Date.now()): string {
     const [content = '', signature = '', ...rest] = claim.length > MAX_LENGTH ? [] : claim.split('.');
@@ -267,7 +272,7 @@ function claimRefused(): A2AError {
 export class MessageFiles {
   constructor(
     readonly keeper: PartKeeper | undefined,
-    /** Ends the wait for an unreachable database. */
+    /** Signal that ends the wait for an unreachable database. */
     private readonly leaving: AbortSignal,
   ) {}
 
@@ -288,7 +293,9 @@ export class MessageFiles {
   }
 }
 
-/** Stores the large Parts of one execution's events as files. A Part that occurs in several events is stored once. */
+/**
+ * Stores the large Parts of the events of one execution as files. A Part that occurs in several events is stored once.
+ */
 export class KeptEvents {
   private readonly kept = new WeakMap<Part, { raw: string | undefined; url: string | undefined; part: Part }>();
   private readonly restorers = new Set<PartRestorer>();
@@ -305,7 +312,7 @@ export class KeptEvents {
     return this.keeper.concernsParts(saidParts(event));
   }
 
-  /** Returns the event with its large Parts stored as files: those of its Artifact or of its status Message. */
+  /** Returns the event with the large Parts of its Artifact or of its status Message stored as files. */
   async keepEvent(event: TaskEvent): Promise<TaskEvent> {
     const parts = await this.keepParts(saidParts(event));
     if ('artifactUpdate' in event) {
@@ -329,7 +336,7 @@ export class KeptEvents {
     return parts.map((part) => this.findKept(part) ?? part);
   }
 
-  /** Opens a restorer for Parts that will be recorded. It is disposed of with the execution at the latest. */
+  /** Opens a restorer for Parts that will be recorded. When the execution ends, the restorer is disposed of. */
   partRestorer(): PartRestorer {
     const opened = this.keeper.restorer(this.owner, this.signal);
     const restorer: PartRestorer = {
@@ -344,20 +351,20 @@ export class KeptEvents {
     return restorer;
   }
 
-  /** Disposes of all open restorers: a run that has stopped reading needs no more restored Parts. */
+  /** Disposes of all open restorers, when the execution has ended. */
   endRestorers(): void {
     this.isOver = true;
     for (const restorer of this.restorers) restorer[Symbol.dispose]();
   }
 
-  /** Returns Parts as they were sent, until they are disposed of. */
+  /** Returns Parts with the bytes with which they were sent, until the caller disposes of them. */
   holdParts(parts: readonly Part[]): Promise<HeldParts> {
     return this.keeper.holdParts(parts, this.owner, this.signal);
   }
 
   /**
-   * Returns the stored form of a Part. Its content is compared too, since an executor may reuse an object for several
-   * Parts.
+   * Returns the stored form of a Part; `undefined` if the Part was not stored. Compares its content too, since an
+   * executor may reuse an object for several Parts.
    */
   private findKept(part: Part): Part | undefined {
     const kept = this.kept.get(part);
@@ -365,7 +372,7 @@ export class KeptEvents {
   }
 }
 
-/** Returns the Parts that an agent sends in an event; none in a Task's first event. */
+/** Returns the Parts that an agent sends in an event; none for a Task's first event. */
 function saidParts(event: TaskEvent): readonly Part[] {
   if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
   return ('statusUpdate' in event && event.statusUpdate.status.message?.parts) || [];

@@ -12,8 +12,8 @@ import { TaskRecovery } from './task-recovery.js';
 import { WorkBudget, workBudget } from './work/work-budget.js';
 
 /**
- * Executes agents. Needs TracingModule, JobsModule and HttpModule, and a global AgentCatalog. With a global PartKeeper,
- * large Parts of Messages become files.
+ * Module that executes agents. Needs TracingModule, JobsModule and HttpModule, and a global AgentCatalog. With a global
+ * PartKeeper, large Parts of Messages become files.
  */
 @Module({
   imports: [TasksModule],
@@ -26,7 +26,7 @@ export class ExecutorModule {}
 @Module({ providers: [BuiltInAgents], exports: [BuiltInAgents] })
 export class BuiltInAgentsModule {}
 
-/** CallChains with the secret that all replicas share. Needs PostgresModule. */
+/** Module of CallChains with the secret that all replicas share. Needs PostgresModule. */
 @Module({
   providers: [
     {
@@ -39,7 +39,7 @@ export class BuiltInAgentsModule {}
 })
 export class CallChainModule {}
 
-/** RevisionClaims with the secret that all replicas share. Needs PostgresModule. */
+/** Module of RevisionClaims with the secret that all replicas share. Needs PostgresModule. */
 @Module({
   providers: [
     {
@@ -52,7 +52,7 @@ export class CallChainModule {}
 })
 export class RevisionClaimModule {}
 
-/** WorkBudget of the process. Needs ServiceModule. */
+/** Module of the WorkBudget of the process. Needs ServiceModule. */
 @Module({
   providers: [{ provide: WorkBudget, inject: [AppConfig, InFlight, Metrics, LoopShares], useFactory: workBudget }],
   exports: [WorkBudget],

@@ -17,16 +17,14 @@ import { BRAINSTORM_ENTRY, CONVERSATION_ENTRY, withoutExtension } from './call-c
 import { type Execution, ExecutionInterrupted, isNotConfirmed, type MessageFiles } from './execution.js';
 import { isTaskBusy } from './task-claims.js';
 
-/**
- * Milliseconds for which a request retries while another one holds the Task without having written, and the pause
- * between attempts.
- */
+/** Milliseconds for which a request is retried while another request holds the Task without having written. */
 const CONTENDED_FOR_MS = 10_000;
+/** Milliseconds between these retries of a request. */
 const CONTENDED_MS = 20;
-/** Number of copies in memory: the Task as accepted and the Task at the end of its turn. */
+/** Number of copies of a Task in memory: the Task as accepted, and the Task at the end of its turn. */
 const BOTH_ENDS = 2;
 
-/** Starts executions under a key, as ExecutionRegistry does. */
+/** Starts executions for requests under a key. ExecutionRegistry implements it. */
 interface KeyedExecutions {
   readonly files: Pick<MessageFiles, 'concernsRequest' | 'keepFiles'>;
   beginExecution(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once: Idempotency): Execution;
@@ -39,7 +37,10 @@ interface KeyedExecutions {
   ): Promise<Execution>;
 }
 
-/** Requests under an `Idempotency-Key`. The same request is accepted once, in any replica. */
+/**
+ * Accepts a request under an `Idempotency-Key` once, in any replica. A repeated request gets the turn that the first
+ * attempt started.
+ */
 export class IdempotentRequests {
   constructor(
     private readonly store: TaskStore,
@@ -92,7 +93,8 @@ export class IdempotentRequests {
         return await this.executions.resumeExecution(agent, taskId, kept, call, { once });
       } catch (error) {
         if (isNotConfirmed(error)) throw error;
-        // The same request may have arrived twice at once. While the Task still waits, the other one is not durable.
+        // The same request may have arrived twice at once. While the Task still waits, the other attempt is not
+        // durable.
         const header = await this.store.readHeader(taskId);
         const repeated = await this.findKnownTurn(agent, call, once, request);
         if (repeated) return repeated;
@@ -116,7 +118,7 @@ export class IdempotentRequests {
 
   /**
    * Returns the turn that the same request started, as an execution: the Task as accepted, the events of that turn, and
-   * the Task at its end, whatever came later. `undefined` for a new key.
+   * the Task at the end of that turn, whatever came later. `undefined` for a new key.
    * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
    */
   private async findKnownTurn(
@@ -151,7 +153,7 @@ export class IdempotentRequests {
   }
 
   /**
-   * Returns the Task at the end of the turn that began with an event.
+   * Returns the Task at the end of the turn that began with the event `begun`.
    * @throws the signal's reason if the caller has disconnected
    */
   private async taskAfterTurn(taskId: string, begun: number, call: CallContext): Promise<Task> {
@@ -164,7 +166,7 @@ export class IdempotentRequests {
 
   /**
    * Returns the Task as of a sequence in its log. A caller can request this repeatedly with a few bytes, so a long log
-   * is read only if there is room for the answer.
+   * is read only if there is memory for the answer.
    * @param times number of copies of the Task in memory
    */
   private async taskAt(taskId: string, sequence: number, call: CallContext, times: number): Promise<Task> {
@@ -179,7 +181,10 @@ export class IdempotentRequests {
   }
 }
 
-/** True if another request may be about to write, or the database was unreachable. False for a rejected Message. */
+/**
+ * True if the request may be retried: another request may be about to write, or the database was unreachable. False for
+ * a rejected Message.
+ */
 function isContended(error: unknown): boolean {
   const isBusy = isTaskBusy(error) || (error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION');
   return isBusy || error instanceof ExecutionInterrupted || isDatabaseAway(error);
@@ -188,9 +193,9 @@ function isContended(error: unknown): boolean {
 const ENTRIES = [CONVERSATION_ENTRY, BRAINSTORM_ENTRY];
 
 /**
- * Returns the key of a request and a fingerprint of its JSON. The order of members is ignored: clients need not
- * preserve it, and gRPC with its maps cannot. The entry of a conversation or a brainstorm is left out, because a
- * replica of another version may repeat the Message without it.
+ * Returns the idempotency key of a request and a fingerprint of the request's JSON. The fingerprint ignores the order
+ * of members: clients need not preserve it, and gRPC with its maps cannot. It omits the entry of a conversation or a
+ * brainstorm, because a replica of another version may repeat the Message without the entry.
  */
 function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
   const message = ENTRIES.reduce(withoutExtension, request.message);
@@ -214,7 +219,7 @@ function idempotencyConflict(): A2AError {
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Returns the value of an `Idempotency-Key` header, or of another field with that meaning.
+ * Validates and returns the value of an `Idempotency-Key` header, or of another field with that meaning.
  * @throws A2AError INVALID_PARAMS unless it has 1 to 255 visible ASCII characters
  */
 export function readIdempotencyKey(value: unknown, field = 'Idempotency-Key'): string {

@@ -2,14 +2,14 @@ import type { SharedUse } from '#libs/expressions';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { AgentExecutor } from './agent-executor.js';
 
-/** Node as the node types see it. */
+/** Node of a workflow, as its node type sees it. */
 export interface NodeSpec {
   id: string;
   type: string;
   config: JsonObject;
   /** Deadline for the node's questions in a run. */
   onWait?: { deadline: string };
-  /** Workflow that contains the node, as it was saved. */
+  /** Workflow that contains the node, in the revision in which it was saved. */
   of?: NodeHome;
 }
 
@@ -18,7 +18,7 @@ export interface NodeHome {
   /** Name of the workflow. For a workflow inside a node: the name of the outer workflow, a dot, and the node's id. */
   workflow: string;
   revision: string;
-  /** Meaning of `${}` in the node's texts. 2: an expression; otherwise nothing. */
+  /** Language version of `${}` in the node's texts. 2: a CEL expression; 1 or absent: plain text. */
   language?: 1 | 2;
 }
 
@@ -31,24 +31,25 @@ export interface ConfigSchema extends JsonObject {
 /** Problem of a node's config: a sentence, with its path from the node (`config.tools[2]`) if known. */
 export type NodeProblem = string | { path: string; detail: string };
 
-/** A kind of node. */
+/** Type of a node (`http`, `human`): validates the config of its nodes and creates their executors. */
 export interface NodeType {
   readonly name: string;
   /**
    * JSON Schema (2020-12) of the config. Its properties are the known members, each with a description. `findProblems`
-   * reports every config that it rejects. Absent if the members are unknown; unknown members are not reported then.
+   * reports every config that the schema rejects. Absent if the members are unknown; then unknown members are not
+   * reported.
    */
   readonly configSchema?: ConfigSchema;
   /**
    * Returns the problems of a node's config, one sentence each; empty if there are none.
-   * @param use amounts that the workflow's earlier nodes use of shared limits
+   * @param use amounts of shared limits that earlier nodes of the workflow use
    */
   findProblems(node: NodeSpec, use?: SharedUse): NodeProblem[];
   /** Creates the node's executor. The config may have become invalid since it was saved. */
   createExecutor(node: NodeSpec): AgentExecutor;
 }
 
-/** Kinds of node that a workflow may contain, each with an AgentExecutor. */
+/** Registry of the node types that a workflow may contain, each with an AgentExecutor. */
 export abstract class NodeTypes {
   abstract readonly names: readonly string[];
 
@@ -58,12 +59,12 @@ export abstract class NodeTypes {
    */
   abstract createExecutor(node: NodeSpec): AgentExecutor;
 
-  /** Returns the JSON Schema of a type's config; `undefined` if there is none. */
+  /** Returns the JSON Schema of the config of a node type; `undefined` if there is none. */
   configSchema(_type: string): ConfigSchema | undefined {
     return undefined;
   }
 
-  /** Returns the members that a type's config may have; `undefined` if they are unknown. */
+  /** Returns the names of the members that the config of a node type may have; `undefined` if they are unknown. */
   configKeys(type: string): readonly string[] | undefined {
     const schema = this.configSchema(type);
     return schema && Object.keys(schema.properties);
@@ -73,7 +74,7 @@ export abstract class NodeTypes {
   abstract findProblems(node: NodeSpec, use?: SharedUse): NodeProblem[];
 }
 
-/** Keywords that do not constrain a value. */
+/** JSON Schema keywords that do not constrain a value. */
 const ANNOTATIONS = new Set(['title', 'description', 'examples']);
 
 /** JSON Schema of a tool's arguments. */
@@ -94,7 +95,10 @@ export function argumentSchema(input: JsonObject): ArgumentSchema | undefined {
   return { ...input, type: 'object', properties: Object.fromEntries(typed) as JsonObject };
 }
 
-/** True if the input may have any type. Models and clients expect a type, and text fits most. */
+/**
+ * True if the schema of an input allows any type. Models and clients expect a type, so such an input is declared as
+ * text.
+ */
 function saysNothing(property: JsonValue): property is JsonObject {
   return isJsonObject(property) && Object.keys(property).every((name) => ANNOTATIONS.has(name));
 }

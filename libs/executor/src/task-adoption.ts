@@ -17,15 +17,15 @@ import { type CallContext, endChildrenJob } from './agent-executor.js';
 import type { ExecutionRegistry } from './execution-registry.js';
 import { REVISION_KEY } from './execution.js';
 
-/** Bytes of logs that are read at once; a single log may be larger. */
+/** Maximum bytes of logs that are read at once; a single log may be larger. */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 
-/** Limits concurrent reads of long logs by their total bytes. Reads run in the order of their requests. */
+/** Limits concurrent reads of long logs by their total bytes. Reads start in the order of their requests. */
 export class LogReads {
   private bytes = 0;
   private readonly waiting: { bytes: number; begin: () => void }[] = [];
 
-  /** Runs a read of `bytes` bytes once the earlier reads leave room for it. */
+  /** Runs a read of `bytes` bytes once the reads in progress leave room for it. */
   async runRead<T>(bytes: number, read: () => Promise<T>): Promise<T> {
     if (this.waiting.length > 0 || !this.hasRoomFor(bytes))
       await new Promise<void>((begin) => this.waiting.push({ bytes, begin }));
@@ -53,8 +53,9 @@ export class LogReads {
 
 /** Number of failed attempts to find an agent after which a Task with a cancel request is canceled without it. */
 const TRIES_BEFORE_CANCEL = 3;
-/** Approximate bytes and maximum number of events per page of a long log. A page is parsed without a break. */
+/** Approximate bytes of one page of a long log. A page is parsed without a break. */
 const PAGE_BYTES = 1024 * 1024;
+/** Maximum number of events of one page of a long log. */
 const PAGE_EVENTS = 1_000;
 
 export interface TakeUpServices {
@@ -66,7 +67,7 @@ export interface TakeUpServices {
   address: ServiceAddress;
 }
 
-/** Resumes Tasks that this replica claims and no process executes, or ends them with a reason. */
+/** Resumes Tasks that this replica has claimed and no process executes, or ends them with a reason. */
 export class TaskAdoption {
   private readonly logger = new Logger('TaskRecovery');
   private readonly reads = new LogReads();
@@ -74,10 +75,10 @@ export class TaskAdoption {
   constructor(private readonly services: TakeUpServices) {}
 
   /**
-   * Adopts a Task. Resolves when the Task is executed, has ended or was released.
-   * @param failures number of failed attempts before
-   * @param read the Task's header and, if it is short, its log; `undefined` if the Task is gone
-   * @throws any error on the way: nothing is decided then, and the claim remains
+   * Adopts a Task that this replica has claimed. Resolves when the Task has an execution, has ended or was released.
+   * @param failures number of failed attempts before this one
+   * @param read the Task's header and, if the log is short, its log; `undefined` if the Task is gone
+   * @throws any error on the way; nothing is decided then, and the claim remains
    */
   async takeUp(claim: TaskClaim, failures: number, read: TaskLog | undefined): Promise<void> {
     if (!read || !goesOn(read.header)) return this.services.store.releaseClaim(claim);
@@ -86,8 +87,8 @@ export class TaskAdoption {
   }
 
   /**
-   * Adopts a Task that was claimed because it is due.
-   * @throws any error on the way: nothing is decided then, and the claim remains
+   * Adopts a Task that this replica has claimed because the Task is due.
+   * @throws any error on the way; nothing is decided then, and the claim remains
    */
   async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {
     await this.continueTask(claim, 0, { stored, events: await this.readInTurn(stored.header), due: true });
@@ -97,7 +98,7 @@ export class TaskAdoption {
     // If this process was frozen after it took the claim, another one may have ended the Task before it was read.
     if (isTerminalState(stored.task.status.state)) return this.services.store.releaseClaim(claim);
     const agent = await this.agentOf(stored, failures);
-    // No executor was working on it, so there is nothing to resume.
+    // No executor was working on the Task, so there is nothing to resume.
     const { state, cancelRequested } = stored.header;
     const isCanceledAtRest = cancelRequested && (due || isWaitingState(state));
     if (agent && isCanceledAtRest) this.cancelResting(agent, stored, claim);
@@ -105,7 +106,7 @@ export class TaskAdoption {
     else await this.failTask(stored, claim);
   }
 
-  /** Reads a log within the limit of concurrent bytes: any number of Tasks may be due at the same time. */
+  /** Reads a log within the limit on concurrent bytes, since any number of Tasks may be due at the same time. */
   private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
     return this.reads.runRead(header.size?.log ?? 0, () => this.readTaskLog(header));
   }
@@ -127,9 +128,9 @@ export class TaskAdoption {
   }
 
   /**
-   * Returns the agent, or a stand-in if it no longer exists; `undefined` if a cancel request has waited long enough for
-   * it.
-   * @throws the error of the lookup, unless a cancel request has waited long enough
+   * Returns the agent of a Task, or a stand-in if the agent no longer exists. Returns `undefined` if the lookup fails
+   * and a cancel request has waited for several attempts, so that the Task is canceled without its agent.
+   * @throws the error of the lookup otherwise
    */
   private async agentOf({ header, task }: StoredTask, failures: number): Promise<ServedAgent | undefined> {
     const { taskId, agent } = header;
@@ -188,11 +189,11 @@ export class TaskAdoption {
   }
 }
 
-/** Task to resume, as it was read. */
+/** Task to resume, with its log. */
 interface ReadTask {
   stored: StoredTask;
   events: readonly RecordedEvent[];
-  /** True if it was claimed because it is due. */
+  /** True if the Task was claimed because it is due. */
   due: boolean;
 }
 
@@ -203,8 +204,8 @@ function toStored(header: TaskHeader, events: readonly RecordedEvent[]): StoredT
 }
 
 /**
- * True if the Task is to be resumed. A Task that waits for its caller is released unless it is due or has a cancel
- * request.
+ * True if the Task must be resumed. A Task that waits for its caller is released instead, unless it is due or has a
+ * cancel request.
  */
 export function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
   if (isWaitingState(state)) return cancelRequested ?? (wakeAt !== undefined && wakeAt.getTime() <= Date.now());
@@ -212,8 +213,8 @@ export function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean 
 }
 
 /**
- * Returns the unfinished turn: the last accepted Message, the Task before it, and the sequence where its own events
- * begin.
+ * Returns the unfinished turn of a log: the last accepted Message, the Task before that Message, and the sequence of
+ * the event that accepted it.
  */
 function lastTurn(events: readonly RecordedEvent[]): {
   userMessage: Message;
@@ -233,10 +234,11 @@ function openingMessage({ event }: RecordedEvent): Message | undefined {
   return 'statusUpdate' in event ? event.received : undefined;
 }
 
-/** Claims whose short logs are read at once; a few queries read them together. */
+/** Maximum number of short logs that are read at once; a few queries read them together. */
 const SHORT_AT_ONCE = 128;
-/** Longer logs that are read at once, and their total bytes; a single log may be larger. */
+/** Maximum number of long logs that are read at once. */
 const LONG_AT_ONCE = 8;
+/** Maximum total bytes of the long logs that are read at once; a single log may be larger. */
 const LONG_BYTES_AT_ONCE = 8 * 1024 * 1024;
 
 /** Claim to adopt, with the number of failed attempts. */
@@ -244,14 +246,17 @@ export interface PendingClaim extends TaskClaim {
   failures: number;
 }
 
-/** Adopts one claim. `read` is absent if the Task is gone, and has no events if the log is long. Never rejects. */
+/**
+ * Function that adopts the Task of a claim. `read` is absent if the Task is gone, and has no events if the log is long.
+ * Never rejects.
+ */
 export type TakeUpClaim = (claim: PendingClaim, read: TaskLog | undefined) => Promise<void>;
 
 /**
- * Adopts the claims of a dead replica, however many they are.
- * - Short logs come first, read together with their Tasks, many with one query. Longer ones wait for all short ones,
- *   the shortest first.
- * - Concurrent reads are bounded in number and bytes. The queue is not: its Tasks are claimed already.
+ * Queue of claims whose Tasks are adopted, however many they are.
+ * - Short logs come first, read together with their Tasks, many with one query. Long logs wait for all short ones; the
+ *   shortest comes first.
+ * - Concurrent reads are limited in number and bytes. The length of the queue is not: its Tasks are claimed already.
  */
 export class TakeUpQueue {
   private readonly short: PendingClaim[] = [];
@@ -277,7 +282,7 @@ export class TakeUpQueue {
     this.startNext();
   }
 
-  /** Starts no further claims. The rest is left to the replica that adopts them. */
+  /** Stops: no further claim is started. The replica that adopts this one's Tasks adopts the remaining claims. */
   stop(): void {
     this.stopped = true;
     this.short.length = 0;

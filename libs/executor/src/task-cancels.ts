@@ -7,11 +7,17 @@ import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import type { TaskExecution } from './task-execution.js';
 
-/** Signal that a cancel was stored for a Task of another replica. Every replica with executions looks for it. */
+/**
+ * Signal between replicas: a cancel request was stored. Every replica with executions then looks for requests to its
+ * Tasks.
+ */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
 
 const BACKOFF = new Backoff(20, 1_000);
-/** Milliseconds to wait for another replica before checking again whether any replica executes the Task. */
+/**
+ * Milliseconds to wait for another replica to handle the cancel, before checking again whether any replica executes the
+ * Task.
+ */
 const LOOK_AGAIN_MS = 2_000;
 
 /** Executions of a process, as ExecutionRegistry provides them. */
@@ -27,7 +33,7 @@ interface CancelableExecutions {
   readonly stopping: AbortSignal;
 }
 
-/** Cancels Tasks in any replica. */
+/** Cancels Tasks, whichever replica executes them. */
 export class TaskCancels {
   constructor(
     private readonly store: TaskStore,
@@ -36,8 +42,8 @@ export class TaskCancels {
   ) {}
 
   /**
-   * Cancels a Task, as ExecutionRegistry describes.
-   * @param gone aborts when the caller disconnects: the cancel is stored and started in any case
+   * Cancels a Task, as `ExecutionRegistry.cancelAndWait` describes.
+   * @param gone aborts when the caller disconnects; the cancel is stored and started in any case
    */
   async cancelAndWait(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
     await this.store.requestCancel(taskId);
@@ -47,15 +53,18 @@ export class TaskCancels {
       const task = await this.attemptCancel(agent, taskId, call, gone);
       if (task?.status.state === 'TASK_STATE_CANCELED') return task;
       if (task && isTerminalState(task.status.state)) throw notCancelable(task);
-      // The Task waited or was parked before it saw the cancel, or it changes hands: another replica may execute it, or
-      // none.
+      // The Task waited or was parked before it saw the cancel, or another replica adopts it: that replica may execute
+      // it, or none may.
       await delay(BACKOFF.pauseAfter(attempts), undefined, { signal: over }).catch(() => undefined);
       if (stopping.aborted) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
       gone?.throwIfAborted();
     }
   }
 
-  /** Returns the Task after the attempt; `undefined` if this process lost it meanwhile. */
+  /**
+   * Attempts to cancel a Task once. Returns the Task after the attempt; `undefined` if this process lost the Task
+   * meanwhile or no replica has handled the cancel in time.
+   */
   private async attemptCancel(
     agent: ServedAgent,
     taskId: string,
@@ -73,8 +82,8 @@ export class TaskCancels {
   }
 
   /**
-   * Waits for the replica that executes the Task, or adopts it, to handle the cancel. `undefined` on timeout: that
-   * replica may have parked the Task before it saw the cancel, and then no replica executes it.
+   * Waits for the replica that executes or adopts the Task to handle the cancel, and returns the Task. `undefined` on
+   * timeout: that replica may have parked the Task before it saw the cancel, and then no replica executes the Task.
    */
   private async settledElsewhere(taskId: string, gone: AbortSignal | undefined): Promise<Task | undefined> {
     this.executions.announceCancel();

@@ -11,14 +11,16 @@ import type { Idempotency, StoredTask, TaskClaim, TaskEvent, TaskStore } from '#
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 
-/** Milliseconds within which another replica takes over, or a replica finds a claim that it does not execute. */
+/**
+ * Milliseconds to wait for a claimed Task: within them another replica takes over, or a replica finds its idle claim.
+ */
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 100;
 const TASK_BUSY = 'TASK_BUSY';
 
 /**
- * Claims a waiting Task. A Task that is claimed although it waits is about to be worked on, or its replica was just
- * lost. Either a new event or the release of the claim shows which.
+ * Claims a waiting Task. If a waiting Task has a claim already, it is about to be worked on, or its replica was just
+ * lost. Waits until a new event or the release of the claim shows which.
  * @returns `undefined` if the Task does not wait for a Message, or has progressed meanwhile
  * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 if neither happens in time, or this process stops
  */
@@ -42,7 +44,7 @@ export async function claimWaiting(
   }
 }
 
-/** Returns the error for a Task that could not be claimed and therefore takes no Message. */
+/** Returns the error for a Message to a Task that could not be claimed. */
 export async function explainClaimRefusal(store: Pick<TaskStore, 'readHeader'>, taskId: string): Promise<A2AError> {
   const header = await store.readHeader(taskId);
   if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
@@ -52,8 +54,8 @@ export async function explainClaimRefusal(store: Pick<TaskStore, 'readHeader'>, 
 }
 
 /**
- * True if the Message was not stored because another request holds its Task. That request may have stored the same
- * Message.
+ * True if the error says that the Message was not stored because another request holds its Task. That request may have
+ * stored the same Message.
  */
 export function isTaskBusy(error: unknown): boolean {
   return error instanceof A2AError && error.detailReason === TASK_BUSY;
@@ -65,18 +67,21 @@ function taskBusy(taskId: string): A2AError {
   return new A2AError('INTERNAL', { message, detailReason: TASK_BUSY, status: 503, metadata: { taskId } });
 }
 
-/** Milliseconds after which a claim counts as idle although its statement is still open: it may never be answered. */
+/**
+ * Milliseconds after which a claim counts as idle although its statement is still open: the statement may never be
+ * answered.
+ */
 const LONGEST_MS = 60_000;
 
 /**
- * Tokens of claims that this process is taking and has not given to an execution yet. For a minute such a claim is not
+ * Claims that this process is taking and has not given to an execution yet, by token. For a minute such a claim is not
  * idle, however slow the statement or the reading of the log is.
  */
 export class BegunClaims {
   /** Start of each claim, by `performance.now()`. */
   private readonly begunAt = new Map<string, number>();
 
-  /** Runs `claim`, which claims a Task with the token and then starts its execution or returns the claim. */
+  /** Runs a function that claims a Task with the token, and then starts the Task's execution or releases the claim. */
   async runClaiming<T>(token: string, claim: () => Promise<T>): Promise<T> {
     this.begunAt.set(token, performance.now());
     try {
@@ -100,7 +105,7 @@ export interface ClaimedTask {
   call: CallContext;
 }
 
-/** Message to a waiting Task, and the claim with which it is written. */
+/** Follow-up Message to a waiting Task, and the claim with which the Message is written. */
 export interface Resumption {
   agent: ServedAgent;
   claim: TaskClaim;
@@ -111,7 +116,7 @@ export interface Resumption {
   after: number | undefined;
 }
 
-/** Task that was adopted or woken, with its unfinished turn. */
+/** Unfinished turn of a Task that was adopted or woken. */
 export interface RecoveredTurn extends ClaimedTask {
   userMessage: Message;
   task: Task | null;

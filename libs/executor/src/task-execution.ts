@@ -33,8 +33,9 @@ import {
 } from './execution.js';
 import type { ExecutionTrace } from './spans/task-tracing.js';
 
-/** Number of events that an executor may yield ahead of the journal; then it waits. */
+/** Maximum number of events that an executor may yield before they are durable; then it waits. */
 const MAX_BACKLOG = 256;
+/** Maximum bytes of events that an executor may yield before they are durable; then it waits. */
 const MAX_BACKLOG_BYTES = 1024 ** 2;
 
 export interface ExecutionStart {
@@ -47,9 +48,11 @@ export interface ExecutionStart {
   task: Task | null;
   recovered: number;
   traced?: ExecutionTrace;
-  /** Delays the executor until the Task is durable. Set if the Task may be rejected (by its key or its premise). */
+  /**
+   * True to delay the executor until the Task is durable. Set if the Task may be rejected (by its key or its premise).
+   */
   hold?: boolean;
-  /** Execution only to cancel the Task: the signal is aborted from the start. */
+  /** True for an execution that only cancels the Task: its signal is aborted from the start. */
   canceled?: boolean;
   /** Time limit for callers outside this process until their Message is durable. */
   acceptance: AcceptanceLimit;
@@ -59,7 +62,7 @@ export interface ExecutionStart {
   readEvents(after: number, limit: number): Promise<readonly RecordedEvent[]>;
   /** Checks the claim in the store, and interrupts the execution if the claim is lost. */
   confirm(): Promise<void>;
-  /** Storage for large bytes; without it they stay in the log. */
+  /** Storage for large bytes; without it, large bytes stay in the log. */
   keeper?: PartKeeper | undefined;
 }
 
@@ -76,7 +79,7 @@ export class TaskExecution implements Execution {
   readonly live: LiveEvents | undefined;
   private acceptance: Execution['accepted'] | undefined;
   private settlement: Promise<Task> | undefined;
-  /** True after an event of the executor was too large for the Task. */
+  /** True after an event of the executor exceeded a limit of the Task. */
   private isRefused = false;
   /** Resolves when the executor's generator has ended, with or without an error. */
   private ended: Promise<void> = Promise.resolve();
@@ -87,7 +90,8 @@ export class TaskExecution implements Execution {
     this.recording = start.recording;
     this.files = start.keeper && new KeptEvents(start.keeper, start.call.scope, this.controller.signal);
     this.begunAs = { task: start.recording.toTask(), sequence: start.recording.lastSequence };
-    // A resumed Task has no caller here that reads events; they would be kept until its end.
+    // A recovered Task, whose `parent` has no token, has no caller here that reads events; they would be kept until its
+    // end.
     this.live = start.call.parent?.token === undefined ? undefined : new LiveEvents();
     // A bound function instead of an arrow function: V8 treats functions that are assigned to properties as long-lived
     // (see ShortLivedMap).
@@ -117,18 +121,18 @@ export class TaskExecution implements Execution {
     return { taskId: this.taskId, token: this.recording.token };
   }
 
-  /** True if the store is known to have this claim, unless another replica took it. */
+  /** True if the store is known to have the claim of this execution, unless another replica has taken the Task. */
   get holdsClaim(): boolean {
     return this.recording.claims;
   }
 
-  /** True if the Task is parked; any replica resumes it at its time. */
+  /** True if the Task is parked; any replica resumes the Task at its time. */
   get isParked(): boolean {
     const { settled, state } = this.recording;
     return settled && state !== undefined && isActiveState(state);
   }
 
-  /** The Task as stored in its log, if this process writes it and has no pending events. */
+  /** The Task as stored in its log; `undefined` if another process writes the Task, or events are not durable yet. */
   get standing(): StoredTask | undefined {
     return this.recording.standing;
   }
@@ -137,7 +141,7 @@ export class TaskExecution implements Execution {
     return this.start.traced?.trace.traceId;
   }
 
-  /** Exports the turn's trace spans if this execution ended the turn. Call it once the end is durable. */
+  /** Exports the trace spans of the turn if this execution ended the turn. Call it once that end is durable. */
   traceEnd(): void {
     const hasEndedTurn = this.recording.settled && !this.isParked && !this.failure;
     if (hasEndedTurn) this.start.traced?.exportSpans();
@@ -148,14 +152,16 @@ export class TaskExecution implements Execution {
     return this.recording.failure;
   }
 
-  /** The write failure, if this replica still holds the claim; otherwise `undefined`. */
+  /**
+   * The write failure, if this replica still holds the claim: the database rejected an event. `undefined` otherwise.
+   */
   get breakage(): Error | undefined {
     return this.failure instanceof ClaimLost ? undefined : this.failure;
   }
 
   /**
-   * Starts the executor. Resolves when this process has nothing left to do for the Task, immediately if it can no
-   * longer write it. Never rejects.
+   * Runs the executor. Resolves when this process has nothing left to do for the Task, immediately if it can no longer
+   * write the Task. Never rejects.
    */
   runToEnd(): Promise<void> {
     return new Promise((resolve) => {
@@ -166,8 +172,8 @@ export class TaskExecution implements Execution {
   }
 
   /**
-   * Ends the Task as CANCELED, after the executor had its `cancelGrace` to end it itself.
-   * @throws ExecutionInterrupted if another replica has the Task, or the Task was parked before
+   * Ends the Task as CANCELED, after the executor had its `cancelGrace` to end the Task itself.
+   * @throws ExecutionInterrupted if another replica has the Task, or the Task was parked before the cancel
    */
   async cancelExecution(): Promise<Task> {
     this.controller.abort(new TaskCanceled());
@@ -187,7 +193,7 @@ export class TaskExecution implements Execution {
     this.files?.endRestorers();
   }
 
-  /** Aborts the executor and its calls, because nothing that it does can be recorded any more. */
+  /** Aborts the executor and its calls, because none of its events can be recorded any more. */
   private abortWork(failure: Error): void {
     this.stop();
     this.controller.abort(failure instanceof ClaimLost ? new ExecutionInterrupted(failure.message) : failure);
@@ -285,7 +291,7 @@ export class TaskExecution implements Execution {
     }
   }
 
-  /** Returns a final event that also ends the child Tasks, since the executor has not done so. */
+  /** Returns the event with a job that also ends the child Tasks, since the executor has not ended them. */
   private lastWord(end: TaskEvent): TaskEvent {
     return this.start.executor.callsAgents ? { ...end, jobs: [endChildrenJob(this.taskId)] } : end;
   }
@@ -299,7 +305,7 @@ export class TaskExecution implements Execution {
     if (this.recording.settled) this.live.endStream();
   }
 
-  /** Returns the log. A new Task, or a log that was read for recovery, needs no query. */
+  /** Returns the log of the Task. A new Task, or a log that was read for recovery, needs no query. */
   private async readTaskLog(): Promise<readonly TaskEvent[]> {
     const { start, recording } = this;
     if (recording.lastSequence === 1) return [{ task: this.begunAs.task }];

@@ -21,19 +21,19 @@ import { ExecutionRegistry } from './execution-registry.js';
 import { goesOn, type PendingClaim, TakeUpQueue, TaskAdoption } from './task-adoption.js';
 
 const SWEEP_MS = 1000;
-/** Claims that are adopted in one statement. */
+/** Maximum number of claims that are adopted in one statement. */
 const ADOPTED_AT_ONCE = 500;
-/** Overdue Tasks that are woken in one sweep. */
+/** Maximum number of overdue Tasks that are woken in one sweep. */
 const WOKEN_AT_ONCE = 32;
-/** Overdue Tasks that are read at the same time. Each is in memory as a whole. */
+/** Maximum number of overdue Tasks that are read at the same time. Each is in memory as a whole. */
 const WAKING_AT_ONCE = 4;
 
 /**
- * Recovers Tasks: adopts those of dead replicas and those that this replica claims without executing them, and wakes
- * parked Tasks that are due. Each is resumed, or ended with a reason.
+ * Recovers Tasks: adopts those of dead replicas and those that this replica has claimed without executing them, and
+ * wakes parked Tasks that are due. Each Task is resumed, or ended with a reason.
  * - Tasks of other living replicas are never touched.
  * - After a passing error, recovery is retried with growing pauses, without limit.
- * - A Task is ended only if its agent no longer exists or cannot resume.
+ * - A Task is ended only if its agent no longer exists or cannot resume it, or a cancel was requested.
  */
 @Injectable()
 export class TaskRecovery {
@@ -41,7 +41,7 @@ export class TaskRecovery {
   private timer: NodeJS.Timeout | undefined;
   private sweeping = false;
   private again = false;
-  /** True if this sweep is the second look for claims that a dead replica still holds. */
+  /** True if this sweep was caused by a dead replica's claims whose rows were locked in the sweep before. */
   private lookedAgain = false;
   private stopped = false;
   private readonly ownClaims: ClaimReconciler;
@@ -54,7 +54,7 @@ export class TaskRecovery {
   private waking: Promise<void> | undefined;
   private readonly unknownLook: PacedLook;
 
-  /** @param jobs wake parked Tasks on time; without them a sweep does, somewhat later */
+  /** @param jobs wake parked Tasks on time; without jobs a sweep wakes them, somewhat later */
   constructor(
     private readonly store: TaskStore,
     recorder: TaskRecorder,
@@ -83,8 +83,7 @@ export class TaskRecovery {
   }
 
   /**
-   * Sweeps immediately, then every second, when a replica leaves and when one is lost. Call it once this process is
-   * reachable.
+   * Starts the sweeps: now, every second, and when a replica leaves or is lost. Call it once this process is reachable.
    */
   start(): void {
     const startSweep = (): void => void this.sweepAndWait();
@@ -100,8 +99,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Looks once for claims to adopt and for overdue Tasks. Resolves with the number of adopted Tasks once each of them
-   * is executed, has ended, was released, or has failed to be adopted.
+   * Sweeps once: adopts claims and wakes overdue Tasks. Resolves with the number of adopted Tasks once each of them has
+   * an execution, has ended, was released, or has failed to be adopted.
    */
   async sweepOnce(): Promise<number> {
     let adopted: number;
@@ -116,7 +115,8 @@ export class TaskRecovery {
 
   /**
    * Resumes a parked Task that is due. It may be called any number of times, in any replica. Does nothing if the Task
-   * is not due, is being executed, or has ended.
+   * is not due, has an execution, or has ended.
+   * @throws Error if this process is stopping
    */
   async wakeTask(taskId: string): Promise<void> {
     if (this.stopped) throw new Error('This process stops: another one wakes the task');
@@ -128,8 +128,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Adopts claims and queues their recovery, which the next look does not wait for. A failure of one of the two looks
-   * does not prevent the other.
+   * Adopts claims of dead replicas, then idle claims of this replica, and queues their recovery without waiting for it.
+   * If one of the two fails, the other is still done.
    */
   private async lookAtClaims(): Promise<number> {
     try {
@@ -140,7 +140,7 @@ export class TaskRecovery {
   }
 
   /**
-   * Wakes overdue Tasks independently of the looks at claims, so that slow logs do not delay the Tasks of dead
+   * Wakes overdue Tasks independently of the adoption of claims, so that slow logs do not delay the Tasks of dead
    * replicas.
    */
   private wakeBeside(): Promise<void> {
@@ -158,15 +158,15 @@ export class TaskRecovery {
     return adopted;
   }
 
-  /** Returns claimants that are no known replica. They are rare, so the look is paced. */
+  /** Returns the ids of claim holders that are no known replica. They are rare, so this poll is paced. */
   private async unknownReplicas(): Promise<string[]> {
     if (!this.unknownLook.isDue) return [];
     return this.replica.unknownReplicas(await this.unknownLook.runLook(() => this.store.listClaimants()));
   }
 
   /**
-   * Returns other resources of dead replicas, such as jobs, before their Tasks are adopted. @returns the replicas for
-   * which that is done
+   * Releases other resources of dead replicas, such as jobs, before their Tasks are adopted.
+   * @returns the replicas for which that succeeded
    */
   private async succeedReplicas(dead: readonly string[]): Promise<string[]> {
     const succeeded: string[] = [];
@@ -175,7 +175,7 @@ export class TaskRecovery {
         await this.replica.runSuccessors(replicaId);
         succeeded.push(replicaId);
       } catch (error) {
-        // Another process does it: this one is closing its sessions.
+        // Another process releases them: this one is closing its sessions.
         if (this.stopped) break;
         this.logger.warn({ err: error, replicaId }, 'The claims of a dead replica could not be released; retrying');
       }
@@ -184,7 +184,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Adopts Tasks in batches. Each batch checks again that the replica is dead, so a replica that revived loses nothing.
+   * Adopts Tasks of dead replicas in batches, and returns their number. Each batch checks again that the replica is
+   * dead, so a replica that revived loses nothing.
    */
   private async adoptFrom(gone: readonly string[]): Promise<number> {
     let adopted = 0;
@@ -199,8 +200,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Forgets dead replicas whose Tasks and other resources were taken over. Rows that a replica's last commit still
-   * locks were skipped; that lasts only a moment, so one more look follows before the next sweep.
+   * Forgets dead replicas whose Tasks and other resources were taken over. A row that a dead replica's last commit
+   * still locks was skipped; that lasts only a moment, so one more sweep follows immediately.
    */
   private async forgetReplicas(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {
     const claimants = new Set(await this.store.listClaimants(dead));
@@ -229,7 +230,7 @@ export class TaskRecovery {
     void this.queue.whenIdle().then(() => this.cancelRequested());
   }
 
-  /** Handles cancel requests for the recovered Tasks right away, since their callers have waited. */
+  /** Cancels the recovered Tasks that have a cancel request right away, since their callers have waited. */
   private async cancelRequested(): Promise<void> {
     try {
       if (!this.stopped) await this.registry.cancelRequested();
@@ -238,7 +239,7 @@ export class TaskRecovery {
     }
   }
 
-  /** Wakes Tasks whose wake job has failed or is missing. At most a few at a time; the next sweep continues. */
+  /** Wakes parked Tasks whose wake job has failed or is missing. At most 32 at a time; the next sweep wakes more. */
   private async wakeOverdue(): Promise<void> {
     const now = performance.now();
     if (this.stopped || now - this.lookedForOverdueAt < this.lookMs) return;
@@ -262,12 +263,12 @@ export class TaskRecovery {
       await this.wakeTask(taskId);
       this.failedWakes.forgetWoken(taskId);
     } catch (error) {
-      // A stopping process wakes no Tasks: others do.
+      // A stopping process wakes no Tasks: other processes do.
       if (!this.stopped) this.reportFailure(error, taskId, this.failedWakes.addFailure(taskId, isLasting(error)));
     }
   }
 
-  /** Runs one sweep at a time. A request during a sweep causes another one right after it. */
+  /** Sweeps now, one sweep at a time. A call during a sweep causes one more sweep right after it. */
   private async sweepAndWait(): Promise<void> {
     this.again = true;
     if (this.sweeping) return;
@@ -288,7 +289,7 @@ export class TaskRecovery {
   }
 
   private reportLook(error: unknown): void {
-    // A stopping process does not wait for a running look: others look.
+    // A stopping process does not wait for a running sweep: other processes sweep.
     if (this.stopped) return;
     this.logger.warn({ err: error }, 'Polling for tasks without a replica failed; retrying');
   }
@@ -330,17 +331,19 @@ export class TaskRecovery {
   }
 }
 
-/** True if the log itself is at fault, so that the return of the database fixes nothing. */
+/** True if the log itself causes the error, so that a reachable database does not fix it. */
 function isLasting(error: unknown): boolean {
   return error instanceof TaskEventRefused || error instanceof SyntaxError || error instanceof TypeError;
 }
 
-/** Sorts children before their parents, which then find them running. Ids start with the creation time. */
+/**
+ * Sorts children before their parents, so that a parent finds its children running. Ids start with the creation time.
+ */
 function newestFirst(a: TaskClaim, b: TaskClaim): number {
   return a.taskId < b.taskId ? 1 : -1;
 }
 
-/** Reports replicas that have left or died, as a log line and a metric. */
+/** Reports replicas that have left or died, and whose Tasks were taken over, as a log line and a metric. */
 @Injectable()
 export class LeftReplicas {
   private readonly logger = new Logger(LeftReplicas.name);

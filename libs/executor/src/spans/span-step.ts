@@ -2,17 +2,23 @@ import { isJsonObject, type JsonObject, type RunEventNote, runEventNote } from '
 import type { TaskEvent } from '#libs/tasks';
 import type { Attributes, SpanKey, SpanKind } from '#libs/tracing';
 
-/** Change to a span below the span of a turn, from one event. `slot` identifies the open span within the turn. */
+/**
+ * Begin or end of a trace span below the span of a turn, derived from one event. `slot` identifies the open span within
+ * the turn.
+ */
 export type SpanStep = { begins: SpanBegin } | { ends: SpanEnd };
 
-/** Start of a span. An open span with the same key in this slot stays unchanged. */
+/**
+ * Begin of a span. If the slot has an open span with the same key, that span stays unchanged; a span with another key
+ * ends.
+ */
 export interface SpanBegin {
   slot: string;
   key: SpanKey;
   name: string;
   kind: SpanKind;
   attributes: Attributes;
-  /** Start at the time of the previous event; by default at this event's time. */
+  /** `before`: the span begins at the time of the previous event; by default at the time of this event. */
   since?: 'before';
 }
 
@@ -24,13 +30,16 @@ export interface SpanEnd {
   error?: string;
 }
 
-/** Returns the note of an event, if it has one. */
+/** Returns the run event note (`parley/event` metadata) of an event, if any. */
 export function noteOf(event: TaskEvent): RunEventNote | undefined {
   if ('task' in event) return undefined;
   return runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
 }
 
-/** Returns the model and tool calls that an event of an agent's log reports (GenAI semantic conventions). */
+/**
+ * Returns the begins and ends of model and tool calls that an event of an agent's log reports (GenAI semantic
+ * conventions).
+ */
 export function agentSteps(event: TaskEvent): readonly SpanStep[] {
   const note = noteOf(event);
   const steps = note && STEPS[note.type];

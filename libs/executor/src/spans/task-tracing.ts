@@ -8,8 +8,9 @@ import type { CallContext } from '../agent-executor.js';
 import { agentSteps, noteOf, type SpanBegin, type SpanEnd, type SpanStep } from './span-step.js';
 
 /**
- * Returns the trace headers to keep with the Task that a Message creates, or with the event that accepts it. The trace
- * context of the call takes precedence over the Message's metadata; an unreadable one begins a new trace.
+ * Returns the trace headers to store with a new Task, or with the event that accepts a follow-up Message. The trace
+ * context of the call takes precedence over the Message's metadata. If the call's trace context is unreadable, returns
+ * none, so that a new trace begins.
  */
 export function keptTrace({ message }: SendMessageRequest, { trace }: CallContext): JsonObject | undefined {
   if (trace === null) return undefined;
@@ -18,7 +19,7 @@ export function keptTrace({ message }: SendMessageRequest, { trace }: CallContex
   return context && { ...traceHeaders(context) };
 }
 
-/** Returns the trace context that is kept in the first event of a turn. */
+/** Returns the trace context that is stored in the first event of a turn. */
 export function inboundOf(opening: TaskEvent | undefined): TraceContext | undefined {
   if (opening === undefined || 'artifactUpdate' in opening) return undefined;
   return readKept('task' in opening ? opening.task.metadata : opening.statusUpdate.metadata);
@@ -30,12 +31,12 @@ function readKept(metadata: JsonObject | undefined): TraceContext | undefined {
     : readTraceContext(metadata['traceparent'], metadata['tracestate']);
 }
 
-/** Returns the sequence at which the last turn of a log begins: after the last time that the Task waited. */
+/** Returns the sequence at which the last turn of a log begins: the event after the last waiting state. */
 export function turnBegin(log: readonly TaskEvent[]): number {
   return log.findLastIndex((event) => 'statusUpdate' in event && isWaitingState(event.statusUpdate.status.state)) + 2;
 }
 
-/** Agent data for the span of a turn. */
+/** Facts about an agent for the span of its turn. */
 export interface TracedAgent {
   /** Path below the service's A2A root. */
   path: string;
@@ -51,19 +52,19 @@ interface OpenSpan {
   attributes: Attributes;
 }
 
-/** Maximum number of spans kept per turn; further ones are only counted. */
+/** Maximum number of spans per turn; further spans are only counted. */
 const MOST_SPANS = 5_000;
 const FAILED: ReadonlySet<TaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED']);
 
 /**
- * Spans of one turn, folded from its events. The same events give the same spans in any process. Spans contain no
- * content of Messages or Artifacts.
+ * Trace spans of one turn, folded from the turn's events. The same events give the same spans in any process. Spans
+ * contain no content of Messages or Artifacts.
  */
 export class TurnSpans {
   private readonly open = new Map<string, OpenSpan>();
   private readonly over: Span[] = [];
   private leftOut = 0;
-  /** Times as the log stores them, parsed only if a span needs them. */
+  /** Times of the turn's first and newest event, as the log stores them; parsed only if a span needs them. */
   private begunAt: string | undefined;
   private at: string | undefined;
   /** Time of the previous event. */
@@ -89,7 +90,7 @@ export class TurnSpans {
   }
 
   /**
-   * Ends the open spans and returns all spans of the turn, its own first.
+   * Ends the open spans and returns all spans of the turn, the span of the turn itself first.
    * @param link span of the previous turn
    */
   finishSpans(link?: Span['link']): Span[] {
@@ -181,22 +182,22 @@ export interface TracedTurnStart {
   task: { taskId: string; contextId: string };
   /** Metadata of the Task. */
   metadata: JsonObject | undefined;
-  /** Sequence of the first event. */
+  /** Sequence of the turn's first event. */
   began: number;
-  /** Events so far. The first one opens the turn. */
+  /** Events of the turn so far. The first one opens the turn. */
   events: readonly TaskEvent[];
 }
 
-/** Trace of one execution's turn. */
+/** Trace of the turn that an execution runs. */
 export interface ExecutionTrace {
   readonly trace: TurnTrace;
   /** Adds a recorded event. */
   traceEvent(event: TaskEvent): void;
-  /** Exports the spans. Call it when this process has ended the turn and the end is durable. */
+  /** Exports the spans of the turn. Call it when this process has ended the turn and the end is durable. */
   exportSpans(): void;
 }
 
-/** Creates the spans of turns from their events, if an exporter is configured. */
+/** Creates the trace spans of turns from their events, if an exporter is configured. */
 @Injectable()
 export class TaskTracing {
   private readonly logger = new Logger('Tracing');
@@ -206,7 +207,7 @@ export class TaskTracing {
     private readonly store: TaskStore,
   ) {}
 
-  /** Starts the trace of a turn; `undefined` if neither this service nor the caller traces it. */
+  /** Starts the trace of a turn; `undefined` if neither this service nor the caller traces the turn. */
   traceTurn({ path, executor }: TracedExecutor, turn: TracedTurnStart): ExecutionTrace | undefined {
     const trace = this.traceOf(turn);
     if (!trace?.sampled) return trace && { trace, traceEvent: doNothing, exportSpans: doNothing };
@@ -246,7 +247,7 @@ export class TaskTracing {
     else void this.linkOf(turn).then((link) => this.tracing.exportSpans(spans.finishSpans(link)));
   }
 
-  /** Returns the span of the previous turn; `undefined` if it has none, or the lookup fails. */
+  /** Returns the span of the previous turn, as a link; `undefined` if that turn has no span, or the lookup fails. */
   private async linkOf({ task, metadata, began }: TracedTurnStart): Promise<Span['link']> {
     try {
       const log = (await this.store.readEvents(task.taskId, 0, began - 2)).map(({ event }) => event);

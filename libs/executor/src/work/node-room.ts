@@ -1,7 +1,7 @@
-/** Milliseconds of processor time that starts in one turn of the event loop may take. */
+/** Maximum milliseconds of processor time of the nodes that start in one turn of the event loop. */
 const LONGEST_TURN = 20;
 
-/** Limits the number of starts in one turn of the event loop, so that other events are served. */
+/** Limits the number of nodes that start in one turn of the event loop, so that other events are served. */
 class TurnStarts {
   private most: number;
   private left: number;
@@ -11,7 +11,7 @@ class TurnStarts {
 
   /**
    * @param limit maximum number of starts per turn; fewer after a slow turn
-   * @param onTurn called in the next turn after a start was refused
+   * @param onTurn called at the end of a turn in which a start was refused
    */
   constructor(
     private readonly limit: number,
@@ -21,7 +21,7 @@ class TurnStarts {
     this.left = limit;
   }
 
-  /** Counts a start. @returns false if no more may start in this turn */
+  /** Counts a start. @returns false if no further node may start in this turn */
   takeStart(): boolean {
     if (!this.isUnderWay) this.beginTurn();
     if (this.left < 1) {
@@ -56,21 +56,21 @@ function processorTime(): number {
   return (user + system) / 1_000;
 }
 
-/** Limits of what runs may use of one process at a time. Work beyond a limit waits. */
+/** Limits on the work of all runs in one process. Work beyond a limit waits. */
 export interface WorkLimits {
   /** Maximum number of running nodes in one level of a run tree. */
   readonly levelNodes: number;
   /** Maximum number of running nodes of one caller, in all its run trees. */
   readonly callerNodes: number;
-  /** Number of running nodes that a caller may always have, however many others run. */
+  /** Number of running nodes that a caller may always have, however many nodes other callers run. */
   readonly callerShare: number;
   /** Maximum number of running nodes of all callers. */
   readonly processNodes: number;
   /** Maximum number of nodes that start in one turn of the event loop; fewer if turns take long. */
   readonly turnStarts: number;
-  /** Evaluation steps per second of one caller, and the burst that it may use at once. */
+  /** Evaluation steps (of CEL expressions) per second of one caller, and the burst that the caller may use at once. */
   readonly callerSteps: number;
-  /** Evaluation steps per second of all callers, and the burst that they may use at once. */
+  /** Evaluation steps (of CEL expressions) per second of all callers, and the burst that they may use at once. */
   readonly processSteps: number;
 }
 
@@ -78,11 +78,11 @@ const LEVELS_OF_CALLER = 4;
 const LEVELS_OF_PROCESS = 16;
 const SHARES_OF_LEVEL = 8;
 const TURN_STARTS = 16;
-/** About a tenth of a second of one processor. */
+/** Evaluation steps per second of one caller: about a tenth of a second of one processor. */
 const CALLER_STEPS = 1_000_000;
 
 /**
- * Returns the limits of a process.
+ * Returns the limits of a process, derived from one setting.
  * @param levelNodes maximum number of running nodes in one level of a run tree, from 1 (NODES_AT_WORK_LIMIT)
  */
 export function workLimits(levelNodes: number): WorkLimits {
@@ -107,17 +107,17 @@ export interface WorkPlace {
   readonly level: number;
 }
 
-/** Running nodes of a tree's runs at one depth. */
+/** Level of a run tree: its runs at one depth, with the number of their running nodes. */
 interface TreeLevel {
   nodes: number;
-  /** Runs that wait for room, in the order of their turns. */
+  /** Runs that wait for room, the next one first. */
   readonly waiting: Set<NodeShare>;
 }
 
 interface Tree {
   readonly root: string;
   readonly caller: RoomCaller;
-  /** Levels, by depth. */
+  /** Levels of the tree, by depth. */
   readonly levels: TreeLevel[];
   runs: number;
 }
@@ -126,20 +126,20 @@ interface RoomCaller {
   readonly account: string;
   nodes: number;
   readonly trees: Map<string, Tree>;
-  /** Trees that wait for room, in the order of their turns. */
+  /** Trees that wait for room, the next one first. */
   readonly waiting: Set<Tree>;
 }
 
 const LOOK_AGAIN_MS = 250;
 
 /**
- * Counts the running nodes of this process and grants room for more.
- * - A level of a run tree has at most `levelNodes` running, a caller `callerNodes`, the process `processNodes`.
+ * Counts the running nodes of this process and grants room for further nodes (StepBudget limits evaluation steps).
+ * - A level of a run tree has at most `levelNodes` running nodes, a caller `callerNodes`, the process `processNodes`.
  * - A tree always has room for one node per level: a run that waits for its children never holds the room that they
  *   need.
- * - A caller always has room for `callerShare` nodes, however many others run.
- * - Only a few nodes start per turn of the event loop, since a node that runs in this process may immediately start the
- *   next.
+ * - A caller always has room for `callerShare` nodes, however many nodes other callers run.
+ * - Only a few nodes start per turn of the event loop, since a node in this process may immediately start the next
+ *   node.
  * - Waiting runs take turns: callers first, then the trees of a caller, then the runs of a tree from the deepest level.
  */
 export class NodeRoom {
@@ -148,10 +148,10 @@ export class NodeRoom {
   private nodes = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly starts: TurnStarts;
-  /** Trees that may have a level without running nodes. */
+  /** Trees that may have a waiting level without running nodes. */
   private readonly changed = new Set<Tree>();
 
-  /** @param isFull true if the memory used by a caller, or by the process, leaves no room for more work */
+  /** @param isFull true if the memory used by a caller, or by the process, leaves no room for further work */
   constructor(
     private readonly limits: WorkLimits,
     private readonly isFull: (account: string) => boolean = () => false,
@@ -173,7 +173,9 @@ export class NodeRoom {
     return sum;
   }
 
-  /** Adds a run. @param onRoom called when room is granted that was not available when requested */
+  /**
+   * Adds a run and returns its share. @param onRoom called when room is granted that was not available when requested
+   */
   joinRun(place: WorkPlace, onRoom: () => void): NodeShare {
     const caller = this.callers.get(place.account) ?? newCaller(place.account);
     this.callers.set(place.account, caller);
@@ -184,7 +186,7 @@ export class NodeRoom {
     return new NodeShare(this, tree, tree.levels[place.level] as TreeLevel, onRoom);
   }
 
-  /** Adds running nodes of a run; a negative number subtracts. */
+  /** Adds `nodes` to the number of running nodes of a run; a negative number subtracts. */
   countNodes({ tree, level }: NodeShare, nodes: number): void {
     level.nodes += nodes;
     tree.caller.nodes += nodes;
@@ -192,7 +194,7 @@ export class NodeRoom {
     if (nodes < 0) this.grantAfter(tree);
   }
 
-  /** Adds a run to the queue, or removes it, depending on `wanted`. */
+  /** Adds a run to the queue if it wants room, otherwise removes it. */
   queueShare(share: NodeShare): void {
     const { tree, level } = share;
     const { caller } = tree;
@@ -208,7 +210,7 @@ export class NodeRoom {
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
 
-  /** Removes a run that has released everything. */
+  /** Removes a run that has released all its room. */
   forgetRun({ tree }: NodeShare): void {
     tree.runs -= 1;
     if (tree.runs > 0) return;
@@ -216,7 +218,7 @@ export class NodeRoom {
     if (tree.caller.trees.size === 0) this.callers.delete(tree.caller.account);
   }
 
-  /** Grants room after a tree has fewer running nodes or waits for more. */
+  /** Grants room after a tree has fewer running nodes, or waits for further nodes. */
   private grantAfter(tree: Tree): void {
     if (this.waiting.size === 0) return;
     this.changed.add(tree);
@@ -271,7 +273,7 @@ export class NodeRoom {
     if (share.wanted === 0) this.queueShare(share);
   }
 
-  /** Retries later, since no event reports freed memory. */
+  /** Tries again later to grant room, since no event reports freed memory. */
   private lookAgain(): void {
     if (this.timer !== undefined || ![...this.waiting].some(({ account }) => this.isFull(account))) return;
     this.timer = setTimeout(() => {
@@ -281,7 +283,7 @@ export class NodeRoom {
   }
 }
 
-/** Share of NodeRoom that one run has. */
+/** Share of NodeRoom that one run has: its running nodes, and the nodes that wait for room. */
 export class NodeShare {
   /** Number of nodes that wait for room. */
   wanted = 0;
@@ -297,8 +299,7 @@ export class NodeShare {
   ) {}
 
   /**
-   * Sets the number of running nodes, regardless of limits: a started node is never stopped. Granted room is used
-   * first.
+   * Sets the number of running nodes, regardless of limits: a started node is never stopped. Uses granted room first.
    */
   occupyNodes(nodes: number): void {
     const more = nodes - this.atWork;
@@ -326,7 +327,7 @@ export class NodeShare {
     return this.granted;
   }
 
-  /** Releases everything after the execution of the run. */
+  /** Releases all room after the execution of the run. */
   leaveRoom(): void {
     this.reserveNodes(0);
     this.occupyNodes(0);

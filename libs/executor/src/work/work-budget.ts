@@ -1,24 +1,26 @@
 import { AppConfig, InFlight, LoopShares, Metrics } from '#libs/service';
 import { NodeRoom, type NodeShare, type WorkLimits, workLimits, type WorkPlace } from './node-room.js';
 
-/** Milliseconds after which waiting runs are looked at again. */
+/** Maximum milliseconds until waiting runs are checked again. */
 const LONGEST_PAUSE_MS = 20;
 
-/** Waiting runs of a caller, the longest-waiting first. */
+/** Callbacks of a caller's waiting runs, the longest-waiting first. */
 type Line = (() => void)[];
 
-/** Shares of the event loop that callers have, see LoopShares. */
+/** Shares of the event loop that callers have; LoopShares implements it. */
 interface StretchShares {
-  /** Milliseconds until costly work of a caller may continue; 0 if it may now. */
+  /** Returns the milliseconds until costly work of a caller may continue; 0 if it may continue now. */
   delayMs(account: string): number;
   /** Charges a caller for milliseconds of the event loop. */
   chargeCaller(account: string, ms: number): void;
 }
 
 /**
- * Turns of runs that have used up their time. One run continues per turn of the event loop, so connections and the
- * database never wait for more than one stretch of one run. Callers take turns; the runs of one caller continue in
- * order. Each stretch is charged to its caller, whose runs wait while it owes more than its share.
+ * Turns on the event loop for runs that have used up their time.
+ * - One run continues per turn of the event loop, so connections and the database never wait for more than one stretch
+ *   of one run.
+ * - Callers take turns; the runs of one caller continue in order.
+ * - Each stretch is charged to its caller in LoopShares. The caller's runs wait while the caller owes time.
  */
 export class RunTurns {
   /** Queues by caller's account, the next caller first. */
@@ -53,7 +55,7 @@ export class RunTurns {
       if (delay <= 0) return this.letGoOn(account, line);
       wait = Math.min(wait, delay);
     }
-    // A run of a caller that owes nothing may join meanwhile, and the others may leave.
+    // Meanwhile a run of a caller that owes nothing may join, and the waiting runs may be aborted.
     if (this.lines.size > 0) setTimeout(this.letNextGoOn, Math.min(Math.ceil(wait), LONGEST_PAUSE_MS)).unref();
   };
 
@@ -71,7 +73,10 @@ export class RunTurns {
 
 const UNLIMITED: StretchShares = { delayMs: () => 0, chargeCaller: () => undefined };
 
-/** Token bucket of evaluation steps. It refills over time, up to one second's worth. Below 0, callers have to wait. */
+/**
+ * Token bucket of evaluation steps (rate limit). It refills over time, up to one second's worth. Callers wait while it
+ * is below 0.
+ */
 class Bucket {
   private steps: number;
 
@@ -105,9 +110,9 @@ class Bucket {
 /** Evaluation state of a run tree. */
 interface StepTree {
   readonly root: string;
-  /** Steps that the tree has been served, on its caller's scale. */
+  /** Evaluation steps that the tree has used, on a scale that its caller's trees share. */
   had: number;
-  /** Callbacks that continue steps on their turn. */
+  /** Callbacks of the tree's waiting runs. */
   readonly waiting: Set<() => void>;
   runs: number;
 }
@@ -117,7 +122,7 @@ interface StepCaller {
   readonly bucket: Bucket;
   readonly trees: Map<string, StepTree>;
   readonly waiting: Set<StepTree>;
-  /** Steps of the tree that had the last turn. A new tree starts at this value. */
+  /** Value of `had` of the tree that had the last turn. A new tree starts with this value. */
   had: number;
 }
 
@@ -129,16 +134,17 @@ export interface StepClock {
 }
 
 /**
- * Minimum cost of a millisecond, in seconds' worth of steps: evaluation takes at most a tenth of the time on any
- * machine.
+ * Minimum cost of a millisecond of evaluation, in seconds' worth of steps: evaluation takes at most a tenth of the time
+ * on any machine.
  */
 const SHARE_OF_TIME = 1 / 100;
 
-/** Share of a second's worth above which a caller's balance exempts it from waiting for others. */
+/** A caller whose balance is above this share of a second's worth never waits for other callers. */
 const LIGHT = 0.9;
 
 /**
- * Spreads the evaluation of expressions over time. Steps are used first and paid for by waiting afterwards.
+ * Spreads the evaluation of CEL expressions over time (rate limit). A run uses steps first and pays for them by waiting
+ * afterwards.
  * - A caller uses `callerSteps` per second, the process `processSteps`.
  * - A run over budget waits. Callers take turns; among a caller's run trees, the one that has used least continues.
  * - A caller that has hardly used any steps never waits for others.
@@ -157,7 +163,7 @@ export class StepBudget {
     this.all = new Bucket(limits.processSteps, clock.now());
   }
 
-  /** Total number of steps used. */
+  /** Total number of evaluation steps used in this process. */
   get used(): number {
     return this.usedSteps;
   }
@@ -188,26 +194,26 @@ export class StepBudget {
     this.all.useSteps(cost, now);
   }
 
-  /** Returns the milliseconds to wait; 0 if there is no need. */
+  /** Returns the milliseconds that a caller has to wait before the next evaluation; 0 if there is no need. */
   pauseOf({ bucket }: StepCaller): number {
     const now = this.clock.now();
     const isLight = bucket.refillSteps(now) >= LIGHT * this.limits.callerSteps;
     return Math.max(bucket.pauseUntilPaid(now), isLight ? 0 : this.all.pauseUntilPaid(now));
   }
 
-  /** Calls back when it is the tree's turn. @returns a function that cancels the callback */
+  /** Queues a run and calls back when it is its tree's turn. @returns a function that cancels the callback */
   queueRun(caller: StepCaller, tree: StepTree, goOn: () => void): () => void {
     tree.waiting.add(goOn);
     caller.waiting.add(tree);
     this.waiting.add(caller);
-    // It may have a shorter wait than the ones before it.
+    // The new run may have a shorter wait than the runs before it.
     this.forgetTimer?.();
     this.forgetTimer = undefined;
     this.scheduleNext();
     return () => this.dequeueRun(caller, tree, goOn);
   }
 
-  /** Removes a run, and its caller once the caller's bucket is full. */
+  /** Removes a run from its tree, and the caller once it has no runs and its bucket is full. */
   leaveTree(caller: StepCaller, tree: StepTree): void {
     tree.runs -= 1;
     if (tree.runs === 0) caller.trees.delete(tree.root);
@@ -220,7 +226,7 @@ export class StepBudget {
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
 
-  /** Continues the next run when it has steps. Its use is counted before the turn of another run. */
+  /** Continues the next run when its caller has steps. Its use is counted before the turn of the run after it. */
   private scheduleNext(milliseconds = this.nextPause()): void {
     if (this.forgetTimer !== undefined || this.waiting.size === 0) return;
     this.forgetTimer = this.clock.callAfter(milliseconds, () => {
@@ -268,7 +274,7 @@ export class StepBudget {
   }
 }
 
-/** Milliseconds to refill from 0 to a second's worth. */
+/** Milliseconds in which a bucket refills from 0 to one second's worth. */
 const FULL_MS = 1_000;
 
 /** Share of StepBudget that one run has. */
@@ -279,18 +285,18 @@ export class StepShare {
     private readonly tree: StepTree,
   ) {}
 
-  /** True if the balance is negative, so that the next evaluation has to wait. */
+  /** True if the caller has to wait before the next evaluation. */
   get isOwing(): boolean {
     return this.budget.pauseOf(this.caller) > 0;
   }
 
-  /** Counts used steps and the time they took; on a slow or busy machine the time dominates. */
+  /** Counts used evaluation steps and the milliseconds they took; on a slow or busy machine the time counts more. */
   use(steps: number, milliseconds = 0): void {
     if (steps > 0) this.budget.useSteps(this.caller, this.tree, steps, milliseconds);
   }
 
   /**
-   * Resolves when it is the run's turn to evaluate, immediately if nothing is owed.
+   * Resolves when it is the run's turn to evaluate; immediately if it need not wait.
    * @throws the signal's reason once it aborts
    */
   async whenPaid(signal: AbortSignal): Promise<void> {
@@ -309,7 +315,7 @@ export class StepShare {
     });
   }
 
-  /** Ends the share after the execution of the run. */
+  /** Removes the run from the budget after its execution. */
   leaveBudget(): void {
     this.budget.leaveTree(this.caller, this.tree);
   }
@@ -329,19 +335,24 @@ function leastServed({ waiting }: StepCaller): StepTree | undefined {
   return least;
 }
 
-/** Share of the process that one execution of a run may use. */
+/** Share of WorkBudget that one execution of a run has. */
 export interface RunWork {
   readonly nodes: NodeShare;
   readonly steps: StepShare;
   /** Resolves when the run may continue after it has used up its time, or when the signal aborts. */
   nextTurn(signal: AbortSignal): Promise<void>;
-  /** Releases everything after the execution. */
+  /** Releases the run's share after its execution. */
   leave(): void;
 }
 
 /**
- * Budget that the runs of this process share: running nodes and evaluation steps. Use is charged to the root of the run
- * tree, to its caller and to the process. Work beyond the budget waits. Cancels and answers need no budget.
+ * Budget that the runs of this process share. It has three parts:
+ * - `NodeRoom` limits running nodes.
+ * - `StepBudget` limits the evaluation steps of CEL expressions.
+ * - `RunTurns` takes turns on the event loop; LoopShares accounts for the time of each caller.
+ *
+ * Use is charged to the root of the run tree, to its caller and to the process. Work beyond the budget waits. Cancels
+ * and answers need no budget.
  */
 export class WorkBudget {
   readonly nodes: NodeRoom;
@@ -355,7 +366,10 @@ export class WorkBudget {
     this.steps = new StepBudget(limits);
   }
 
-  /** Adds the execution of a run. @param onRoom called when room is granted that was not available when requested */
+  /**
+   * Adds the execution of a run and returns its share. @param onRoom called when room is granted that was not available
+   * when requested
+   */
   joinRun(place: WorkPlace, onRoom: () => void): RunWork {
     const nodes = this.nodes.joinRun(place, onRoom);
     const steps = this.steps.joinRun(place);
@@ -367,7 +381,7 @@ export class WorkBudget {
   }
 }
 
-/** Returns the budget of the process, which reports its use as metrics. */
+/** Creates the budget of the process, and metrics of its use. */
 export function workBudget(
   { memory }: AppConfig,
   inFlight: InFlight,
