@@ -43,17 +43,17 @@ export class TaskMetrics {
     this.metrics.gauge('parley_journal_set_aside_tasks', setAside, [], () => journal.setAside());
   }
 
-  /** Counts a Task that a commit left in a state. */
+  /** Counts a Task whose state after a commit is `state`. */
   countReached(state: TaskState): void {
     this.states.inc({ state });
   }
 
-  /** Counts a fenced write: another replica has the claim. */
+  /** Counts a fenced write, because another replica has the claim. */
   writeRefused(): void {
     this.refused.inc();
   }
 
-  /** Observes a batch. @param seconds from the start of the statement to its commit */
+  /** Observes the size and the latency of a batch. @param seconds from the start of the statement to its commit */
   batchWritten(tasks: number, seconds: number): void {
     this.size.observe(tasks);
     this.latency.observe(seconds);
@@ -65,8 +65,8 @@ type WrittenEntry = Pick<JournalEntry, 'state' | 'updatedAt' | 'events'>;
 const NODE_AGENT = /\/nodes\/([^/]+)$/;
 
 /**
- * Emits the facts of committed events: ends (`task.settled`), questions (`question.asked`), and the facts that events
- * contain. Each is emitted once over all processes, by the one that committed the event.
+ * Emits facts about committed events: ends of Tasks (`task.settled`), questions (`question.asked`), and the facts that
+ * events contain. The process that committed the event emits each fact, once over all processes.
  */
 @Injectable()
 export class TaskFacts {

@@ -17,7 +17,7 @@ import { TaskEventView, TaskRow } from './store/task-rows.js';
 import { TaskStore } from './store/task-store.js';
 import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics } from './task-metrics.js';
 
-/** Tasks on PostgreSQL: log, feed, journal and store. Needs the base modules. */
+/** Module of Tasks on PostgreSQL: log, feed, journal and store. Needs PostgresModule and ServiceModule. */
 @Module({
   imports: [TypeOrmModule.forFeature([TaskRow, TaskEventView])],
   providers: [

@@ -4,11 +4,12 @@ import { NO_KEY, ReplicaSignals, type SignalSubscription, type SignalTopic } fro
 import { FREE, type WorkTurn } from '#libs/service';
 import { type Commit, CommitLog, type CommitPosition, TASKS_COMMITTED } from './commit-log.js';
 
-/** Maximum number of commits held for a slow follower; beyond it the follower reads the log itself. */
+/** Maximum number of commits held for a slow follower; beyond it the follower reads the commit log itself. */
 const MOST_HELD = 256;
+/** Maximum bytes of events of the commits held for a slow follower; a single commit may be larger. */
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 
-/** Follower of commits. Commits that it has not taken yet are held, up to a limit or as a single commit. */
+/** Follower of commits. Holds the commits that its reader has not taken yet: up to a limit, or a single commit. */
 class CommitFollower {
   private held: Commit[] = [];
   private bytes = 0;
@@ -20,12 +21,12 @@ class CommitFollower {
     signal.addEventListener('abort', () => this.wakeReader(), { once: true });
   }
 
-  /** True if live commits are held for it; otherwise it reads the log. */
+  /** True if new commits are held for this follower; otherwise its reader reads the commit log. */
   get isLive(): boolean {
     return this.live;
   }
 
-  /** Holds live commits from now on. */
+  /** Holds new commits from now on. */
   startHolding(): void {
     this.live = true;
   }
@@ -44,7 +45,7 @@ class CommitFollower {
     this.wakeReader();
   }
 
-  /** Takes the oldest held commit. */
+  /** Takes the oldest held commit; `undefined` if none is held. */
   next(): Commit | undefined {
     const commit = this.held.shift();
     if (commit) this.bytes -= commit.bytes;
@@ -63,10 +64,10 @@ class CommitFollower {
   }
 }
 
-/** Maximum bytes of kept events and places. */
+/** Maximum bytes of kept pages: their events, and their positions as text. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_PAGES = 64;
-/** Milliseconds for which a page may be shared. */
+/** Milliseconds for which a page of commits may be shared. */
 const FRESH_MS = 5_000;
 
 interface RecentPage {
@@ -77,20 +78,20 @@ interface RecentPage {
 }
 
 /**
- * Most recently read pages of the log. Followers that begin at the same place, as after a restart, share them. A page
- * stays valid for followers at its place: at most it misses later commits. Pages without commits are not kept, since
- * the end of the log must be read again, nor are failed reads.
+ * Most recently read pages of the commit log. Followers that begin at the same position, as after a restart, share
+ * them. A page stays valid for followers at its position: at most it misses later commits. Pages without commits are
+ * not kept, since the end of the log must be read again; neither are failed reads.
  */
 export class RecentPages {
-  /** Pages by the place where they begin, the oldest first. */
+  /** Pages by the position where they begin, as text, the oldest first. */
   private readonly pages = new Map<string, RecentPage>();
   private bytes = 0;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
-   * Returns the page at a place: a recent or running read, or a new one.
-   * @param place text of a position
+   * Returns the page at a position: a recent or running read, or a new read.
+   * @param place text of the position
    */
   get(place: string, read: () => Promise<Commit[]>): Promise<Commit[]> {
     this.forgetOld();
@@ -132,19 +133,22 @@ export class RecentPages {
 const LARGE = 64 * 1024;
 
 /**
- * Large commits that followers hold. Followers that read on their own, at any time, share one copy of each with
- * everything derived from its events. A copy lives only as long as a follower holds it.
+ * Large commits that followers hold. Followers that read on their own, at any time, share one copy of each commit and
+ * of everything derived from its events. A copy lives only as long as a follower holds it.
  */
 export class SharedCommits {
   private readonly held = new Map<string, WeakRef<Commit>>();
   private readonly gone = new FinalizationRegistry((name: string) => this.forgetCommit(name));
 
-  /** Number of commits that may be held. */
+  /** Number of commits that followers may hold. */
   get size(): number {
     return this.held.size;
   }
 
-  /** Returns the existing copy of a commit, or the commit itself. */
+  /**
+   * Returns the existing copy of a commit; if there is none, the given commit, which is shared from now on if it is
+   * large.
+   */
   shareCommit(commit: Commit): Commit {
     if (commit.bytes < LARGE) return commit;
     const name = `${commit.writer} ${commit.position}`;
@@ -155,28 +159,29 @@ export class SharedCommits {
     return commit;
   }
 
-  /** Forgets a collected commit, unless the same commit was read again since. */
+  /** Forgets a commit that was garbage-collected, unless the same commit was read again since. */
   private forgetCommit(name: string): void {
     if (this.held.get(name)?.deref() === undefined) this.held.delete(name);
   }
 }
 
-/** Signal that a replica has committed something. */
+/** Signal between replicas: a replica has committed events. */
 const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
 
-/** Injection token: milliseconds between reads of the log without a signal, 1,000 by default. */
+/** Injection token: milliseconds between polls of the commit log when no signal arrives, 1,000 by default. */
 export const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
 const PAGE = 64;
-/** Milliseconds of the event loop to read a commit, and each byte of its events. */
+/** Estimated milliseconds of the event loop to read one commit. */
 const MS_PER_COMMIT = 0.05;
+/** Estimated milliseconds of the event loop to read each byte of a commit's events. */
 const MS_PER_BYTE = 20e-6;
 
 /**
- * Feed of the commits of all processes.
- * - The log is read once for all followers.
- * - A follower that falls behind reads on its own until it has caught up, and shares each page with followers that were
- *   at the same place (RecentPages). It costs what CommitFollower holds, and the page that it reads: about a megabyte,
- *   or a single commit. Readers of a large commit share one copy (SharedCommits).
+ * Feed of the commits of all processes (TaskFeed follows the log of one Task). The cursor is a CommitPosition.
+ * - The commit log is read once for all followers.
+ * - A follower that falls behind reads on its own until it has caught up, and shares each page with followers at the
+ *   same position (RecentPages). It costs what CommitFollower holds, and the page that it reads: about a megabyte, or a
+ *   single commit. Readers of a large commit share one copy (SharedCommits).
  * - A follower with a WorkTurn reads, and processes new commits, in its caller's turns on the event loop.
  */
 @Injectable()
@@ -184,8 +189,8 @@ export class CommitFeed implements OnModuleDestroy {
   private readonly followers = new Set<CommitFollower>();
   private readonly others: SignalSubscription | undefined;
   /**
-   * Position up to which the log was read for the followers. Followers that start before the lookup is answered share
-   * it.
+   * Position up to which the commit log was read for the followers. Followers that start before it is known share one
+   * query for it.
    */
   private reached: Promise<Map<string, bigint>> | undefined;
   private poll: NodeJS.Timeout | undefined;
@@ -204,19 +209,22 @@ export class CommitFeed implements OnModuleDestroy {
     this.others = signals?.subscribeTopic(COMMITTED, { wakeFor: readAgain, catchUp: readAgain });
   }
 
-  /** Signals a commit of this process and wakes the followers here. */
+  /** Signals a commit of this process to other replicas, and wakes the followers in this process. */
   @OnEvent(TASKS_COMMITTED)
   announceCommit(): void {
     this.signals?.sendSignal(COMMITTED, NO_KEY);
     if (this.followers.size > 0) this.requestRead();
   }
 
-  /** Returns the position that everything committed so far lies before, and the database's time of it. */
+  /** Returns the position of the newest commits, and the database's time of that position. */
   readPosition(): Promise<{ position: CommitPosition; at: Date }> {
     return this.log.readPosition();
   }
 
-  /** Yields every commit after a position exactly once, those of one Task in order. Ends when the signal aborts. */
+  /**
+   * Yields every commit after a position exactly once; the commits of one Task come in order. Ends when the signal
+   * aborts.
+   */
   async *followCommits(after: CommitPosition, signal: AbortSignal, turn: WorkTurn = FREE): AsyncGenerator<Commit> {
     const seen = new Map(after);
     const follower = new CommitFollower(signal);
@@ -251,8 +259,8 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /**
-   * Yields what a follower has missed, page by page in its caller's turns. The caller is charged for pages that no
-   * other follower has just read.
+   * Yields the commits that a follower has missed, page by page in its caller's turns. The caller is charged for pages
+   * that no other follower has just read.
    */
   private readMissedPages(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
     return this.readPages(seen, async (limit) => {
@@ -262,7 +270,7 @@ export class CommitFeed implements OnModuleDestroy {
         isOwn = true;
         return this.readAndCharge(seen, limit, turn);
       });
-      // A query from before this follower started may miss commits that came since.
+      // A query that began before this follower may miss commits that came since.
       return page.length > 0 || isOwn ? page : this.readAndCharge(seen, limit, turn);
     });
   }
@@ -285,7 +293,8 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /**
-   * Ensures that the start position is known, from which commits are held for followers. A failed lookup is not kept.
+   * Ensures that the position is known from which commits are held for followers. A failed query is repeated by the
+   * next call.
    */
   private async ensureStartKnown(): Promise<void> {
     const reached = (this.reached ??= this.log.readPosition().then(({ position }) => new Map(position)));
@@ -310,7 +319,10 @@ export class CommitFeed implements OnModuleDestroy {
     if (!this.reading) void this.readOn();
   }
 
-  /** Reads while there is more to read. Never rejects: a failed read is repeated at the next look. */
+  /**
+   * Reads the commit log to its end, and again while reads are requested. Never rejects: a failed read is repeated at
+   * the next poll.
+   */
   private async readOn(): Promise<void> {
     this.reading = true;
     try {
@@ -319,7 +331,7 @@ export class CommitFeed implements OnModuleDestroy {
         await this.readToEnd();
       }
     } catch {
-      // The database is unreachable: the poll looks again.
+      // The database is unreachable: the next poll reads again.
     } finally {
       this.reading = false;
     }
@@ -336,7 +348,7 @@ export class CommitFeed implements OnModuleDestroy {
     }
   }
 
-  /** Yields the pages after a position until there are no more. The reader must advance the position. */
+  /** Yields the pages after a position until there are no more commits. The reader must advance the position. */
   private async *readPages(
     after: CommitPosition,
     read = (limit: number) => this.readLog(after, limit),
@@ -351,7 +363,7 @@ export class CommitFeed implements OnModuleDestroy {
   }
 }
 
-/** Returns the approximate milliseconds of the event loop to read and process a page. */
+/** Returns the approximate milliseconds of the event loop to read and process a page of commits. */
 function costOf(page: readonly Commit[]): number {
   return page.reduce((sum, { bytes }) => sum + MS_PER_COMMIT + bytes * MS_PER_BYTE, 0);
 }

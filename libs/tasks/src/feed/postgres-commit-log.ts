@@ -8,10 +8,10 @@ import type { TaskHeader } from '../store/task-store.js';
 import { type Commit, CommitLog, type CommitPosition, type CommittedEvent } from './commit-log.js';
 
 const FORGOTTEN_AT_ONCE = 1000;
-/** Maximum bytes per read; a single commit may be larger. */
+/** Maximum bytes of a page of commits; a single commit may be larger. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** CommitLog on PostgreSQL. The journal's statements write it. */
+/** CommitLog on PostgreSQL. The journal's statements write it (see `committedSql`). */
 @Injectable()
 export class PostgresCommitLog extends CommitLog {
   private readonly pool: Pool;
@@ -91,18 +91,18 @@ interface CommitRow {
 }
 
 interface LoggedRow {
-  /** Index of the commit on the page. */
+  /** Index of the row's commit on the page. */
   commit: number;
   task_id: string;
   sequence: number;
   bytes: number;
-  /** Text of the row; null if the page ends before its commit. */
+  /** Text of the log row; null if its commit does not fit on the page. */
   text: string | null;
 }
 
 /**
- * Merges the commits of all writers by time, each writer's in its own order. If a writer has more commits than were
- * read, later commits of others wait for the next page.
+ * Merges the commits of all writers by time, and keeps the order of each writer. If a writer has more commits than were
+ * read, later commits of other writers wait for the next page.
  */
 function mergeByTime(rows: readonly CommitRow[], limit: number): CommitRow[] {
   const byWriter = new Map<string, CommitRow[]>();
@@ -120,7 +120,7 @@ function mergeByTime(rows: readonly CommitRow[], limit: number): CommitRow[] {
   return merged;
 }
 
-/** Returns the events by Task and sequence, without those of Tasks that no longer exist. */
+/** Returns the events by Task id and sequence, without those of Tasks that no longer exist. */
 function eventsOf(rows: readonly LoggedRow[], headers: Map<string, TaskHeader>): Map<string, RecordedEvent> {
   const found = new Map<string, RecordedEvent>();
   for (const { task_id, sequence, text } of rows) {
@@ -131,7 +131,7 @@ function eventsOf(rows: readonly LoggedRow[], headers: Map<string, TaskHeader>):
   return found;
 }
 
-/** Returns the bytes by index of the commit. */
+/** Returns the bytes of each commit's events, by index of the commit. */
 function bytesByCommit(rows: readonly LoggedRow[]): Map<number, number> {
   const found = new Map<number, number>();
   for (const { commit, bytes } of rows) found.set(commit, (found.get(commit) ?? 0) + bytes);
@@ -173,8 +173,8 @@ function eventKey(taskId: string, sequence: number): string {
 /** Settings for lookups of few rows among many, whatever the statistics. */
 const READ_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', enable_seqscan: 'off', jit: 'off' };
 
-// A writer's row contains the start of its session, or its position when a replica of the previous version was last
-// there.
+// The row of a writer contains the position at which its session began, or its newest position when a replica of the
+// previous version was last present.
 const POSITION = `
   SELECT held.writer, now() AS at, greatest(held.position, (
     SELECT position FROM task_commit WHERE task_commit.writer = held.writer ORDER BY position DESC LIMIT 1))::text AS position
@@ -210,8 +210,8 @@ const FORGET = `
   WHERE task_commit.writer = oldest.writer AND task_commit.position = oldest.position
     AND task_commit.committed_at < $2`;
 
-// A returning writer begins at the clock, ahead of its earlier positions. A writer that is announcing itself locks its
-// row, and has moved on when the lock is released.
+// A returning writer begins at the clock's time, ahead of its earlier positions. A writer that is announcing itself
+// locks its row, and has a new position when the lock is released.
 const FORGET_WRITER = `
   DELETE FROM task_writer WHERE writer = $1 AND position = $2::bigint AND position < $3::bigint
     AND NOT EXISTS (SELECT FROM task_commit WHERE task_commit.writer = $1)`;

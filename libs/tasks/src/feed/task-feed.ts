@@ -5,23 +5,29 @@ import { ShortLivedMap } from '#libs/service';
 import { endsTurn, type RecordedEvent } from '../fold/task-event.js';
 import { type TaskScope, TaskStore } from '../store/task-store.js';
 
+/** Maximum number of newest events that are kept per Task. */
 const MAX_EVENTS_PER_TASK = 1024;
+/** Maximum characters of the newest events that are kept per Task. */
 const MAX_CHARACTERS_PER_TASK = 1024 * 1024;
-/** Maximum characters over all Tasks that this process writes; the oldest writes are dropped first. */
+/**
+ * Maximum characters over all Tasks that this process writes; the tail that was written longest ago is dropped first.
+ */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
+/** Newest events of a Task, without gaps. */
 interface Tail {
-  /** Newest sequence, also if its event was too large to be kept. */
+  /** Sequence of the newest event, even if that event was too large to be kept. */
   last: number;
   events: RecordedEvent[];
   characters: number;
 }
 
 /**
- * Newest committed events of Tasks that this process writes or has just finished writing, so that readers in this
- * process need no query. Committed events never change, so nothing here is stale. Other events are read from the store.
+ * Newest committed events of Tasks that this process writes or has just finished writing, so that followers in this
+ * process need no query. Committed events never change, so none of these is stale. Other events are read from the
+ * store.
  */
 export class RecentEvents {
-  /** Tails of Tasks that this process writes now: the store has nothing newer than what was published here. */
+  /** Newest events of Tasks that this process writes now: the store has nothing newer than what was published here. */
   private readonly open = new TailsByAge(MAX_CHARACTERS);
   private readonly settled = new PassingTails();
 
@@ -39,7 +45,7 @@ export class RecentEvents {
     (endsTurn(last.event) ? this.settled : this.open).put(last.taskId, tail);
   }
 
-  /** Starts the tail of a Task that this process writes from now on, whose log ends at the sequence. */
+  /** Registers that this process writes a Task from now on, whose log ends at the sequence `last`. */
   openTail(taskId: string, last: number): void {
     const known = this.open.get(taskId);
     if (known && known.last >= last) return;
@@ -47,7 +53,7 @@ export class RecentEvents {
     this.open.put(taskId, { last, events: [], characters: 0 });
   }
 
-  /** Returns the events after a sequence if the first of them is here; `undefined`: ask the store. */
+  /** Returns the events after a sequence if the first of them is kept; `undefined` if only the store can answer. */
   findAfter(taskId: string, sequence: number): readonly RecordedEvent[] | undefined {
     const events = this.findTail(taskId)?.events;
     const first = events?.[0];
@@ -56,18 +62,20 @@ export class RecentEvents {
     return rest.length > 0 ? rest : undefined;
   }
 
-  /** True if this process writes the Task, so that every new event will be published here. */
+  /** True if this process writes the Task, so that every new event of the Task will be published in this process. */
   isOpen(taskId: string): boolean {
     return this.open.has(taskId);
   }
 
-  /** True if nothing after the sequence is committed: this process writes the Task and has published no more. */
+  /**
+   * True if no event after the sequence is committed: this process writes the Task and has published no later event.
+   */
   isCurrent(taskId: string, sequence: number): boolean {
     const tail = this.open.get(taskId);
     return tail !== undefined && tail.last <= sequence;
   }
 
-  /** Drops the tail of a Task that another process writes now. */
+  /** Drops the events of a Task that another process writes now. */
   close(taskId: string): void {
     this.open.takeTail(taskId);
     this.settled.takeTail(taskId);
@@ -78,7 +86,8 @@ export class RecentEvents {
   }
 
   /**
-   * Removes and returns the tail to extend. A tail has no gaps: if another process wrote in between, a new one begins.
+   * Removes and returns the tail to extend. A tail has no gaps: if another process wrote in between, returns a new
+   * tail.
    */
   private tailFor([first]: readonly RecordedEvent[]): Tail {
     const known = first && (this.open.takeTail(first.taskId) ?? this.settled.takeTail(first.taskId));
@@ -87,7 +96,10 @@ export class RecentEvents {
   }
 }
 
-/** Tails in the order in which they were written. Above the capacity in characters the oldest are dropped. */
+/**
+ * Tails (newest events of a Task) in the order in which they were written. Above the capacity in characters the oldest
+ * tails are dropped.
+ */
 class TailsByAge {
   private readonly tails = new Map<string, Tail>();
   private characters = 0;
@@ -125,9 +137,9 @@ class TailsByAge {
 }
 
 /**
- * Tails of Tasks that have ended, wait or are parked, for the readers that their end wakes in the same turn of the
+ * Tails of Tasks that have ended, wait or are parked, for the followers that this end wakes in the same turn of the
  * event loop. If kept longer, the events of a busy service would outlive V8's young generation, which makes every
- * collection ten times as long.
+ * garbage collection ten times as long.
  */
 class PassingTails {
   private fresh = new Map<string, Tail>();
@@ -168,10 +180,10 @@ function dropOlderHalf(tail: Tail): void {
   tail.characters -= gone.reduce((sum, event) => sum + event.json.length, 0);
 }
 
-/** End of a followed stream. `waiting`: also when the Task waits for its caller. */
+/** End of a followed log: when the Task ends (`terminal`), or also when it waits for its caller (`waiting`). */
 type FollowUntil = 'terminal' | 'waiting';
 
-/** Sources that followers read from, and the registry that knows them. */
+/** Sources from which followers read, and the registry of followers. */
 interface FollowedLogs {
   readonly store: TaskStore;
   readonly recent: RecentEvents;
@@ -179,7 +191,10 @@ interface FollowedLogs {
   removeFollower(follower: TaskFollower): void;
 }
 
-/** Number of events per read, adapted to about a megabyte of text by the size of earlier events. */
+/**
+ * Number of events in the first read of a follower. Later reads adapt to about a megabyte of text, by the size of
+ * earlier events.
+ */
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 256;
 const PAGE_CHARACTERS = 1024 * 1024;
@@ -187,16 +202,19 @@ const OUTAGE_PAUSE_MS = 250;
 const NONE: readonly RecordedEvent[] = [];
 
 /**
- * Place in the log of one Task. Its reader takes pages, and is woken when there may be more. An idle follower has no
- * promise, generator or timer.
+ * Follower of one Task's log: its reader takes pages of events, and is woken when there may be more events. An idle
+ * follower has no promise, generator or timer.
  */
 export class TaskFollower {
-  /** Woken when `readNext` may have events or the follower is over, possibly several times and in any turn. */
+  /**
+   * Reader to wake when `readNext` may have events or the follower is closed, possibly several times and in any turn of
+   * the event loop.
+   */
   reader: { wake(): void } | undefined;
   private page = FIRST_PAGE;
   /** True if there may be unread events. */
   private behind = true;
-  /** True if it waits for signals of other replicas. */
+  /** True if the follower waits for signals of other replicas. */
   private watching = false;
   private isOver = false;
   private endPause: (() => void) | undefined;
@@ -210,8 +228,8 @@ export class TaskFollower {
   ) {}
 
   /**
-   * Resolves with the next events, each once and in order; `[]` if none are available yet; `undefined` at the end of
-   * the log or after `close`. Must not be called concurrently.
+   * Resolves with the next events, each once and in order; with `[]` if none are available yet; with `undefined` at the
+   * end of the log or after `close`. Must not be called concurrently.
    */
   async readNext(): Promise<readonly RecordedEvent[] | undefined> {
     if (this.isOver) return undefined;
@@ -231,13 +249,13 @@ export class TaskFollower {
     return this.upToEnd(events);
   }
 
-  /** Notes that events were committed, or that another process writes the Task now. */
+  /** Notes that there may be new events, or that another process writes the Task now, and wakes the reader. */
   noteProgress(): void {
     this.behind = true;
     this.reader?.wake();
   }
 
-  /** Wakes the reader if the log has events after its place. */
+  /** Wakes the reader if it has not read the event with this sequence yet. */
   wakeBefore(sequence: number): void {
     if (this.last < sequence) this.noteProgress();
   }
@@ -257,8 +275,8 @@ export class TaskFollower {
   }
 
   /**
-   * Waits for more events. Watches other replicas only if needed: most followers of a Task are in the replica that
-   * executes it.
+   * Starts to watch for further events, and returns none. Watches other replicas only if needed: most followers of a
+   * Task are in the replica that executes it.
    */
   private watchForMore(): readonly RecordedEvent[] {
     if (this.watching || this.behind || this.isWrittenHere) return NONE;
@@ -277,7 +295,7 @@ export class TaskFollower {
     return recent.isCurrent(this.taskId, this.last) ? NONE : recent.findAfter(this.taskId, this.last);
   }
 
-  /** Reads a page from the store. A reader may hold it for long, so it has few events if they are large. */
+  /** Reads a page from the store. A reader may hold a page for long, so a page has few events if they are large. */
   private async readStored(): Promise<readonly RecordedEvent[]> {
     const events = await this.logs.store.readEvents(this.taskId, this.last, this.page, this.scope);
     const characters = events.reduce((sum, { json }) => sum + json.length, 1);
@@ -294,9 +312,7 @@ export class TaskFollower {
     return taken;
   }
 
-  /**
-   * True if the followed stream has ended. Checked only when there is nothing to read: most streams end with an event.
-   */
+  /** True if the followed log has ended. Checked only when there is nothing to read: most logs end with an event. */
   private async hasLogEnded(): Promise<boolean> {
     if (this.isWrittenHere) return false;
     const header = await this.logs.store.readHeader(this.taskId);
@@ -304,7 +320,10 @@ export class TaskFollower {
     return isEndState(header.state, this.until) && header.lastSequence <= this.last;
   }
 
-  /** Resolves with the result of a read once the database is reachable; `undefined` if the follower is closed first. */
+  /**
+   * Resolves with the result of a read once the database is reachable; with `undefined` if the follower is closed
+   * first.
+   */
   private async onceReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
     while (!this.isOver) {
       try {
@@ -336,32 +355,33 @@ function isEndState(state: TaskState, until: FollowUntil): boolean {
 }
 
 export interface FollowOptions {
-  /** Ends the stream without an error. */
+  /** Signal that ends the stream without an error. */
   signal?: AbortSignal;
   /**
    * End of the stream. `terminal` (the default): when the Task ends. `waiting`: also when the Task waits for its
    * caller.
    */
   until?: FollowUntil;
-  /** Caller whose readers take turns with those of others. */
+  /** Caller whose reads of long logs take turns with those of other callers. */
   reader?: TaskScope;
 }
 
-/** Signal that events were committed to the log of a Task; the key is its id. */
+/** Signal between replicas: events were committed to the log of a Task. The key is the Task's id. */
 export const TASK_PROGRESS: SignalTopic = { name: 'task_progress', shards: 16 };
 
-/** Injection token: milliseconds between checks of Tasks that another replica executes, 1,000 by default. */
+/** Injection token: milliseconds between polls of Tasks that another replica executes, 1,000 by default. */
 export const FEED_POLL_MS = Symbol('FEED_POLL_MS');
 
 /**
- * Feed of the logs of single Tasks.
- * - A follower gets every event after its sequence exactly once and in order, first from the store, then as it is
+ * Feed of the logs of single Tasks (CommitFeed follows the commits of all Tasks). The cursor is a `sequence`.
+ * - A follower gets every event after its sequence exactly once and in order, first from the store, then as events are
  *   committed.
  * - A follower never slows the Task down. Events that it has not taken stay in the log, so a slow reader costs no
  *   memory.
  * - While the database is unreachable, followers wait.
- * - Commits of this process wake followers immediately. A signal reports commits of others; it may be lost, so the
- *   store is also checked every second. Signals are received only for followed Tasks that are not executed here.
+ * - Commits of this process wake followers immediately. A signal reports commits of other replicas; it may be lost, so
+ *   the store is also polled every second. Signals are received only for followed Tasks that are not executed in this
+ *   process.
  */
 @Injectable()
 export class TaskFeed implements OnModuleDestroy {
@@ -383,7 +403,9 @@ export class TaskFeed implements OnModuleDestroy {
     this.logs = { store, recent: this.recent, others, removeFollower: (follower) => this.removeFollower(follower) };
   }
 
-  /** Reports committed events of one Task to followers, here and at other replicas. Only recordings call it. */
+  /**
+   * Reports committed events of one Task to followers, in this replica and at other replicas. Only recordings call it.
+   */
   publishEvents(events: readonly RecordedEvent[]): void {
     this.recent.add(events);
     const taskId = events[0]?.taskId;
@@ -393,12 +415,13 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Registers that this process writes the Task from now on, whose log ends at the sequence. Followers at that place
-   * need no query. Only recordings call it; they also report the end of that.
+   * Registers that this process writes the Task from now on, whose log ends at the sequence. Followers that have read
+   * up to it need no query. Only recordings call it; they call `closeTask`, or publish an event that ends the turn,
+   * when they stop.
    */
   openTask(taskId: string, lastSequence: number): void {
     this.recent.openTail(taskId, lastSequence);
-    // Its followers may not have received signals about earlier events of other replicas.
+    // Followers of the Task may not have received signals about earlier events of other replicas.
     this.wakeFollowers(taskId);
   }
 
@@ -432,8 +455,8 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Opens a follower for a reader that takes pages and is woken when there are more. While it waits, it holds no other
-   * memory. The reader must close it.
+   * Opens a follower for a reader that takes pages of events and is woken when there are more. An idle follower holds
+   * no other memory. The reader must close it.
    */
   openFollower(
     taskId: string,
@@ -468,8 +491,8 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Wakes followers that are behind, in case a signal was lost: one query for all followed Tasks that other replicas
-   * may be writing.
+   * Wakes followers that are behind the store, in case a signal was lost: one query for all followed Tasks that other
+   * replicas may be writing.
    */
   private async wakeBehind(): Promise<void> {
     const foreign = this.followers.keys().filter((taskId) => !this.recent.isOpen(taskId));
@@ -481,7 +504,7 @@ export class TaskFeed implements OnModuleDestroy {
   }
 }
 
-/** Reader that waits for a wake-up; an earlier wake-up ends the wait immediately. */
+/** Reader that waits for a wake-up. A wake-up before the wait ends the wait immediately. */
 class WaitingReader {
   private isWoken = false;
   private resolve: (() => void) | undefined;

@@ -4,7 +4,7 @@ import type { LogAdmission, TaskHeader, TaskScope, TaskStore } from '../store/ta
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 
-/** Returns a Task as it began, with its metadata; `undefined` if it does not exist. Reads one event. */
+/** Returns a Task in its initial state, with its metadata; `undefined` if the Task does not exist. Reads one event. */
 export async function begunTask(store: Pick<TaskStore, 'readEvents'>, taskId: string): Promise<Task | undefined> {
   const [first] = await store.readEvents(taskId, 0, 1);
   return first && 'task' in first.event ? first.event.task : undefined;
@@ -13,9 +13,9 @@ export async function begunTask(store: Pick<TaskStore, 'readEvents'>, taskId: st
 const PAGE = 500;
 
 /**
- * Folds a Task up to a sequence of its log, page by page; `undefined` if the log ends before it.
+ * Folds a Task up to a sequence of its log, page by page; `undefined` if the log ends before that sequence.
  * @param sequence from 1
- * @param reader caller whose reads of many logs take turns with those of others
+ * @param reader caller whose reads of long logs take turns with the reads of other callers
  */
 export async function foldLog(
   store: Pick<TaskStore, 'readEvents'>,
@@ -43,12 +43,12 @@ export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): T
   return folded;
 }
 
-/** Number of copies of a whole log in memory: as read, as values, and up to twice in the response. */
+/** Number of copies of a whole log in memory: as read, as values, and up to two in the response. */
 const COPIES = 4;
 
 /**
- * Reads the log of a Task up to its header's sequence. A long log is read in its caller's turn, after the admission of
- * all its copies. Returns less if the Task is purged meanwhile.
+ * Reads the log of a Task up to its header's sequence. A long log is read in its caller's turn, after all its copies
+ * were admitted to memory. Returns fewer events if the Task is purged meanwhile.
  */
 export async function wholeLog(
   store: Pick<TaskStore, 'readLog' | 'readEvents'>,
@@ -63,8 +63,9 @@ export async function wholeLog(
 }
 
 /**
- * Place in a log: the sequence of an event and a digest of its JSON. A server that took over from another one may have
- * a different event at that sequence, so the sequence alone proves nothing.
+ * Place in the log of one Task, a verifiable cursor: the sequence of an event and a digest of its JSON. A database
+ * server that replaced another one may have a different event at that sequence, so the sequence alone proves nothing.
+ * (Other cursors: a bare `sequence`, and CommitPosition for the commits of all Tasks.)
  */
 export interface LogPlace {
   readonly sequence: number;
@@ -76,12 +77,12 @@ export function placeOfEvent({ sequence, json }: Pick<RecordedEvent, 'sequence' 
   return { sequence, digest: createHash('sha256').update(json).digest('base64') };
 }
 
-/** Reads at most `limit` events after a sequence. */
+/** Function that reads at most `limit` events after a sequence. */
 type ReadLogEvents = (afterSequence: number, limit: number) => Promise<readonly RecordedEvent[]>;
 
 /**
  * Reads the events after a place, up to `lastSequence`, and verifies the event at the place. Returns `undefined` if the
- * log has a different event there, or ends before `lastSequence`, as the log of a purged Task does.
+ * log has a different event at the place, or ends before `lastSequence`, as the log of a purged Task does.
  */
 export async function eventsAfter(
   read: ReadLogEvents,

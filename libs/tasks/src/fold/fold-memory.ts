@@ -7,7 +7,7 @@ import { eventsAfter, type LogPlace, placeOfEvent } from './fold-log.js';
 import type { RecordedEvent } from './task-event.js';
 import { eventBytes, TaskFold } from './task-fold.js';
 
-/** Fold as the memory counts it. */
+/** Fold as FoldMemory counts it. */
 interface HeldFold {
   readonly account: string;
   readonly weight: number;
@@ -15,14 +15,14 @@ interface HeldFold {
   evict(): void;
 }
 
-/** Folds of one caller, the least recently kept first. */
+/** Folds of one caller, the least recently stored first. */
 interface Holder {
   readonly tenant: string;
   readonly folds: Set<HeldFold>;
   weight: number;
 }
 
-/** Bytes of a tenant, and of one caller in it. */
+/** Bytes of the folds of a tenant, and of one caller (`own`) in the tenant. */
 interface Load {
   readonly tenant: number;
   readonly own: number;
@@ -36,25 +36,25 @@ interface FoldCache {
 
 /** Share of the heap that all folds may use. */
 const SHARE = 1 / 8;
-/** Share of that for the folds of one tenant. */
+/** Share of the memory for folds that the folds of one tenant may use. */
 const TENANT_SHARE = 3 / 4;
 
 /**
- * Memory of this replica for folds of waiting Tasks, over all caches.
- * - All folds together use at most `most` bytes of the heap, those of one tenant three quarters of that.
- * - When room is short, the tenant with the most folds loses some: the least recently kept fold of its largest caller.
- *   A caller with less than its equal share loses nothing to others.
- * - Nothing is kept while half of `IN_FLIGHT_LIMIT` is in use, nor for a caller that uses half of its
+ * Limit on the memory of this replica for folds of waiting Tasks, over all caches (KeptFolds).
+ * - All folds together use at most `most` bytes of the heap, those of one tenant three quarters of `most`.
+ * - If a new fold does not fit, folds are evicted: the least recently stored fold of the caller with the most bytes, in
+ *   the tenant with the most bytes. A caller with less than its equal share loses nothing to other callers.
+ * - No fold is stored while half of `IN_FLIGHT_LIMIT` is in use, nor for a caller that uses half of its
  *   `CALLER_IN_FLIGHT_LIMIT`. Existing folds are evicted then.
  */
 export class FoldMemory {
   private readonly caches: FoldCache[] = [];
-  /** Holders by account, the least recently served first. */
+  /** Callers' folds by account, the least recently served caller first. */
   private readonly holders = new Map<string, Holder>();
   private readonly tenants = new Map<string, number>();
   private total = 0;
 
-  /** @param most bytes of the heap */
+  /** @param most maximum bytes of the heap for all folds */
   constructor(
     private readonly inFlight: Pick<InFlight, 'isFull'> = { isFull: () => false },
     private readonly most = Math.floor(getHeapStatistics().heap_size_limit * SHARE),
@@ -80,7 +80,10 @@ export class FoldMemory {
     for (const cache of this.caches) for (const taskId of taskIds) cache.takeFold(taskId);
   }
 
-  /** Makes room for a fold and counts it until it is released. Returns `undefined` if the fold must not be kept. */
+  /**
+   * Evicts folds to make room for a new fold, and counts the new fold until it is released. Returns `undefined` if the
+   * new fold must not be kept.
+   */
   holdFold(owner: InFlightOwner, weight: number, evict: () => void): HeldFold | undefined {
     const account = InFlight.accountOf(owner);
     this.relieveMemory();
@@ -116,7 +119,9 @@ export class FoldMemory {
     }
   }
 
-  /** Returns the caller with the most folds, including the one to be kept; among equals the least recently served. */
+  /**
+   * Returns the caller with the most bytes of folds, counting the new fold too; among equals the least recently served.
+   */
   private findHeaviest(account: string, tenant: string, more: number, inTenant: boolean): Holder | undefined {
     const loadOf = (name: string, own: number): Load => ({
       tenant: (this.tenants.get(name) ?? 0) + (name === tenant ? more : 0),
@@ -145,17 +150,17 @@ function isMore(load: Load, than: Load): boolean {
   return load.tenant > than.tenant || (load.tenant === than.tenant && load.own > than.own);
 }
 
-/** Result of folding a Task's log up to a place. */
+/** Fold that KeptFolds stores: the state after folding a Task's log up to a place. */
 export interface KeptFold<State> {
   readonly state: State;
   readonly place: LogPlace;
 }
 
 /**
- * Folds of waiting processes in the memory of this replica, so that a process that resumes need not fold its log again.
- * - A fold is never a source of truth: its user verifies the place against the log, and folds the log otherwise.
- * - A fold has one owner: an execution takes it out, and stores it again when its turn is durable.
- * - `FoldMemory` bounds the folds of all caches, and evicts them.
+ * Cache of folds of waiting Tasks or processes in this replica, so that one that resumes need not fold its log again.
+ * - A fold is never a source of truth: its user verifies the place against the log, and folds the whole log otherwise.
+ * - An execution takes its fold out, and stores it again when its turn is durable, so a fold has one user.
+ * - `FoldMemory` limits the folds of all caches, and evicts them.
  */
 export class KeptFolds<State> {
   private readonly folds = new Map<string, { fold: KeptFold<State>; held: HeldFold }>();
@@ -205,12 +210,12 @@ const CHARACTER = 2;
 const NUMBER = 16;
 const LIST = 64;
 const SLOT = 8;
-/** An object with the shape of an object beside it. */
+/** Object that has the shape of another object in the same value. */
 const OBJECT = 64;
-/** An object with a shape of its own: V8 describes each member, or stores the object as a table. */
+/** Object that is the only one with its shape: V8 describes each member, or stores the object as a table. */
 const OWN_SHAPE = 128;
 const OWN_MEMBER = 96;
-/** Maximum number of members of an object that shares a shape; larger objects are tables. */
+/** Maximum number of members of an object that may share a shape; larger objects are tables. */
 const MOST_SHARED_MEMBERS = 64;
 
 /**
@@ -255,28 +260,30 @@ function ownShapeBytes(names: readonly string[]): number {
   return names.reduce((sum, { length }) => sum + OWN_MEMBER + CHARACTER * length, OWN_SHAPE);
 }
 
-/** Bytes of a log that folds as fast as a stored Task is looked up and verified. */
+/** Bytes of a log below which folding is as fast as looking up and verifying a stored Task. */
 const SHORT_LOG = 64 * 1024;
-/** Approximate bytes of new events per read, maximum number of events, and the number if their size is unknown. */
+/** Approximate bytes of new events per read. */
 const PAGE_BYTES = 1024 * 1024;
+/** Maximum number of new events per read. */
 const PAGE_EVENTS = 1000;
+/** Number of new events per read if their size is unknown. */
 const PAGE_OF_UNKNOWN = 100;
-/** Milliseconds for which a Task may be measured before other work gets a turn. */
+/** Milliseconds for which the bytes of a Task may be measured before other work gets a turn on the event loop. */
 const LONGEST_STRETCH = 10;
 
-/** Task with the bytes of its log, and its own bytes of the heap. */
+/** Task with the bytes of its log, and the bytes of the heap that it uses (`weight`). */
 export interface WeighedTask {
   readonly task: Task;
   readonly bytes: number;
   readonly weight: number;
 }
 
-/** Reads at most `limit` events of a log after a sequence. */
+/** Function that reads at most `limit` events of a log after a sequence. */
 type ReadTaskEvents = (taskId: string, after: number, limit: number) => Promise<readonly RecordedEvent[]>;
 
 /**
- * Waiting Tasks with long logs, as this replica folded them last, so that a claim folds only new events. Each use
- * verifies that the log still has the event that the Task was folded up to.
+ * Cache of waiting Tasks with long logs, as this replica last folded them, so that a claim folds only new events. Each
+ * use verifies that the log still has the event up to which the Task was folded.
  */
 export class KeptTasks {
   constructor(
@@ -285,7 +292,7 @@ export class KeptTasks {
   ) {}
 
   /**
-   * Returns the Task at `header.lastSequence`; `undefined` if the log has to be folded from the start. New events are
+   * Returns the Task at `header.lastSequence`; `undefined` if its log has to be folded from the start. New events are
    * read and folded page by page.
    */
   async foldForward(header: TaskHeader): Promise<StoredTask | undefined> {
@@ -328,7 +335,7 @@ export class KeptTasks {
   }
 }
 
-/** Returns the number of new events to read at once. */
+/** Returns the number of new events to read per page. */
 function pageEvents({ size, lastSequence }: TaskHeader, { sequence }: LogPlace, bytes: number): number {
   if (!size) return PAGE_OF_UNKNOWN;
   const usual = (size.log - bytes) / Math.max(lastSequence - sequence, 1);

@@ -47,19 +47,19 @@ export interface TaskQuestion {
   body: JsonObject;
 }
 
-/** TaskEvent with its position in the log. */
+/** TaskEvent with its sequence in the log. */
 export interface RecordedEvent {
   taskId: string;
-  /** Position in the Task's log, from 1 without gaps. It is the SSE id and the replay cursor. */
+  /** Number in the Task's log, from 1 without gaps. It is the SSE id and the replay cursor. */
   sequence: number;
   event: TaskEvent;
   /** The event as a ProtoJSON StreamResponse, serialized once. Streams send it. */
   json: string;
-  /** The event encoded as a log row; set if the row was built together with the JSON. */
+  /** Text of the event in a log row; set if it was built together with the JSON. */
   row?: string | undefined;
 }
 
-/** Returns the time until which an event parks its Task. Known only for events that this process made. */
+/** Returns the time until which an event parks its Task, if it does. Only events that this process created have it. */
 export function parkedUntil(event: TaskEvent): Date | undefined {
   if (!('statusUpdate' in event) || isTerminalState(event.statusUpdate.status.state)) return undefined;
   return event.parks;
@@ -78,14 +78,17 @@ export function toStreamResponse(event: TaskEvent): StreamResponse {
   return { artifactUpdate: event.artifactUpdate };
 }
 
-/** Maximum number of files that one write of a Task records as used. */
+/** Maximum number of files named in texts that one write of a Task records as used. */
 const MOST_FILES = 1_000;
-/** Maximum number of files that hold the bytes of Parts. They come first, since only their Parts name them. */
+/**
+ * Maximum number of files with the bytes of Parts that one write of a Task records as used. They come first, since only
+ * their Parts name them.
+ */
 const MOST_KEPT_FILES = 10_000;
 const PATH = '/api/files/';
 /** A UUID of version 7. */
 const ID = '[\\da-f]{8}-[\\da-f]{4}-7[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}';
-/** URL path of a caller's file with its id, at any address of this service. */
+/** Regular expression for the URL path of a caller's file, with the file's id, at any address of this service. */
 const FILE_PATH = new RegExp(`${PATH}(${ID})(?![\\da-f-])`, 'g');
 const FILE_ID = new RegExp(`^${ID}$`);
 
@@ -111,7 +114,10 @@ export function filesNamedIn(events: readonly RecordedEvent[]): string[] | undef
   return found && [...found];
 }
 
-/** Returns the ids of stored files of Parts. Texts are ignored, since any author may write such metadata there. */
+/**
+ * Returns the ids of the stored files of an event's Parts. Texts are ignored, since any author may write such metadata
+ * in a text.
+ */
 function keptFilesIn(json: string, event: TaskEvent): string[] {
   const received = ('statusUpdate' in event && event.received?.parts) || [];
   const parts = json.includes(KEPT_FILE) ? [...received, ...saidIn(event)] : received;
@@ -125,7 +131,7 @@ function saidIn(event: TaskEvent): Part[] {
   return (event.task.history ?? []).flatMap(({ parts }) => parts);
 }
 
-/** Returns the texts of an event to search. Its received Message is not part of its JSON. */
+/** Returns the texts of an event in which to search for file URLs. The JSON does not contain the received Message. */
 function textsOf({ json, event }: RecordedEvent): string[] {
   const received = 'statusUpdate' in event ? event.received : undefined;
   return received ? [json, ...received.parts.flatMap(({ url }) => url ?? [])] : [json];
@@ -133,19 +139,19 @@ function textsOf({ json, event }: RecordedEvent): string[] {
 
 const TWO_TO_16 = 65_536;
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** Upper 32 bits of the last time, and their text. */
+/** Upper 32 bits of the time of the last id, and their text. */
 let [upper, beginning] = [Number.NaN, ''];
 
 /**
- * Returns a lower bound for the ids of Tasks that Parley creates at that time or later. It is greater than the ids of
- * earlier Tasks.
+ * Returns a lower bound for the ids of the Tasks that Parley creates at a time or later. The bound is greater than the
+ * ids of earlier Tasks.
  */
 export function firstTaskIdOf(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** Returns a UUIDv7 (RFC 9562). Ids that are created in sequence are adjacent in an index. */
+/** Returns a new UUIDv7 (RFC 9562). Ids that are created in sequence are adjacent in an index. */
 export function newTaskId(): string {
   const now = Date.now();
   const lower = now % TWO_TO_16;
@@ -163,7 +169,7 @@ export function wakeJob(taskId: string, runAt: Date): Job {
   return { name: WAKE, payload: { taskId }, key: `${WAKE}/${taskId}`, runAt };
 }
 
-/** Returns the Task of a wake job. @throws TypeError for a payload of another shape */
+/** Returns the Task id of a wake job. @throws TypeError for a payload of another shape */
 export function readWakePayload(payload: unknown): { taskId: string } {
   const { taskId } = (payload ?? {}) as Record<string, unknown>;
   if (typeof taskId !== 'string') throw new TypeError('The job names no task');

@@ -19,14 +19,13 @@ export class TaskEventRefused extends Error {
 }
 
 /**
- * State of a Task while its log is read or written: the only place that applies events to a Task. The cost of applying
+ * State of a Task while its log is read or written: the only code that applies events to a Task. The cost of applying
  * an event does not depend on the length of the log.
- *
  * - The first event is the Task itself, in state SUBMITTED, and there is only one such event.
  * - A terminal state is final.
- * - A waiting Task accepts a Message, or a status that ends the wait; no Artifact before that.
+ * - A waiting Task accepts a Message or a status, but no Artifact.
  * - Status Messages and received Messages are added to the history in order.
- * - An Artifact replaces the one with its id; with `append` its Parts are added to it (section 4.2.2).
+ * - An Artifact replaces the Artifact with the same id; with `append` its Parts are added to that one (section 4.2.2).
  */
 export class TaskFold {
   private readonly artifacts = new Map<string, Artifact>();
@@ -41,7 +40,9 @@ export class TaskFold {
     }
   }
 
-  /** @throws TaskEventRefused if the event cannot be the first of a Task */
+  /**
+   * Begins a fold with the first event of a Task. @throws TaskEventRefused if the event cannot be the first of a Task
+   */
   static beginTask(event: TaskEvent): TaskFold {
     if (!('task' in event)) throw new TaskEventRefused('The first event of a task is the task itself');
     if (event.task.status.state !== 'TASK_STATE_SUBMITTED') {
@@ -106,7 +107,7 @@ export class TaskFold {
   }
 }
 
-/** Returns the Task after an event; pure. @throws TaskEventRefused */
+/** Returns the Task after an event. The given Task does not change. @throws TaskEventRefused */
 export function applyTaskEvent(task: Task | undefined, event: TaskEvent): Task {
   if (!task) return TaskFold.beginTask(event).toTask();
   const fold = TaskFold.fromTask(task);
@@ -121,19 +122,22 @@ export interface TaskLimits {
   readonly log: number;
 }
 
-/** Bytes above the limit for the end of a full Task, and for short events before it. */
+/** Bytes above the limit of a log for short events, and maximum bytes of the event that ends a full Task. */
 const END_ROOM = 64 * 1024;
+/** Maximum bytes of a short event. */
 const FEW_WORDS = 16 * 1024;
-/** Share of its limit above which a log is nearly full. */
+/** Share of the limit above which a log is nearly full. */
 const NEARLY_FULL = 3 / 4;
 
-/** Returns the bytes that an event adds to its log: its JSON, plus approximately those of its received Message. */
+/**
+ * Returns the bytes that an event adds to its log: those of its JSON, plus approximately those of its received Message.
+ */
 export function eventBytes(event: TaskEvent, json: string): number {
   const received = 'statusUpdate' in event ? event.received : undefined;
   return received ? jsonBytes(json) + contentLength(received.parts) : jsonBytes(json);
 }
 
-/** Size of one Task's log, and of the Artifacts of this turn. */
+/** Size of one Task's log, and of the Artifacts that the current recording has added to. */
 export class LogSize {
   private artifacts: Map<string, number> | undefined;
 
@@ -154,8 +158,8 @@ export class LogSize {
   }
 
   /**
-   * Checks an event of the given size. @throws TaskLimitExceeded if it is too large in itself, for the log, or for its
-   * Artifact
+   * Checks an event of the given size.
+   * @throws TaskLimitExceeded if the event exceeds the limit of an event, of the log, or of its Artifact
    */
   checkEvent(event: TaskEvent, bytes: number): void {
     const { limits } = this;
@@ -188,7 +192,7 @@ function endsTask(event: TaskEvent): boolean {
   return 'statusUpdate' in event && isTerminalState(event.statusUpdate.status.state);
 }
 
-/** Length below which characters count as bytes. */
+/** Length of a text up to which its characters count as bytes. */
 const SHORT = 4096;
 
 /**
@@ -219,10 +223,10 @@ function jsonBytes(json: string): number {
 
 /** Number of events above which a log is worth a snapshot; a shorter log folds as fast as a snapshot is read. */
 export const LONG_LOG = 64;
-/** Maximum bytes of a log that gets a snapshot, which is in memory once more while it is written. */
+/** Maximum bytes of a log that gets a snapshot: a snapshot is a further copy in memory while it is written. */
 export const MOST_SNAPSHOT_BYTES = 4 * 1024 * 1024;
 
-/** Task as JSON without its Artifacts, and the Artifacts. */
+/** Snapshot of a Task: the Task as JSON without its Artifacts, and the Artifacts as JSON. */
 export interface TaskSnapshot {
   task: string;
   artifacts?: string;
@@ -255,14 +259,17 @@ export function fromSnapshot({ task, artifacts }: Omit<SnapshotRow, 'sequence'>)
   };
 }
 
-/** A run keeps about an eighth of the metadata of its steps' status updates. */
+/** Bits of the right shift (an eighth) for the metadata of status updates that a run keeps in memory. */
 const KEPT_OF_STEPS_SHIFT = 3;
-/** About half of the kept bytes occur in several Tasks but once in memory: a run shares the texts of its nodes. */
+/**
+ * Bits of the right shift (a half) for the kept bytes: a run shares the texts of its nodes, so about half occur in
+ * several Tasks but once in memory.
+ */
 const SHARED_SHIFT = 1;
 
 /**
- * Memory that a recording's events count for: all bytes until they are durable, fewer afterwards, none once the Task is
- * no longer at work here.
+ * Memory that the events of a recording count for: all their bytes until they are durable, fewer afterwards, none once
+ * the Task is no longer at work in this process.
  */
 export class RecordedBytes {
   private notDurable = 0;
@@ -311,7 +318,10 @@ export class RecordedBytes {
   }
 }
 
-/** Returns the bytes that the Task keeps: Messages and Artifacts. Of other status content, only the newest is kept. */
+/**
+ * Returns the bytes of an event that the Task keeps in memory: Messages and Artifacts. Of other status content, only
+ * the newest is kept.
+ */
 function keptBytes(event: TaskEvent, bytes: number): number {
   if (!('statusUpdate' in event)) return bytes;
   const { message } = event.statusUpdate.status;

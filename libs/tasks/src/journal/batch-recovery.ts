@@ -11,17 +11,17 @@ import {
   type WriteOutcome,
 } from './failed-entries.js';
 
-/** Outcome of an entry. An entry that is set aside is settled later than its batch. */
+/** Outcome of an entry of a batch. An entry that is set aside is settled `later` than its batch. */
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 
 const BACKOFF = new Backoff(50, 2_000);
-/** Number of failures after which a batch is divided, if the database takes another write. */
+/** Number of failures after which a batch is divided, if the database takes other writes. */
 const MOST_TRIES_TOGETHER = 2;
-/** Number of further broken sessions after which a single entry is known to be the cause. */
+/** Number of further broken sessions after which a single entry counts as their cause. */
 const MOST_TRIES_ALONE = 3;
 /**
- * Number of statements of a divided batch that may fail in a row in the first round; four times as many in each further
- * round.
+ * Number of statements of a divided batch that may fail in a row in the first round of dividing. Each further round
+ * allows four times as many.
  */
 const MOST_IN_A_ROW = 32;
 
@@ -35,9 +35,10 @@ class EventNotWritable extends Error {
 }
 
 /**
- * Retries a failed batch.
+ * Retries a failed batch until each of its entries is settled or set aside.
  * - While the server takes no writes, it waits.
- * - A batch that fails again while the server takes another write is divided, whatever the error.
+ * - A batch is divided after rejected content, and after a second failure for an unknown reason while the server takes
+ *   other writes.
  * - An entry with rejected content fails, and so does an entry that breaks the session of every statement that writes
  *   it.
  * - An entry that fails on its own for any other reason is set aside and settled later than its batch.
@@ -162,7 +163,7 @@ export class BatchRecovery {
     this.outcomes.set(entry, { later: this.aside.add(entry) });
   }
 
-  /** Waits until the server takes a write, with growing pauses. */
+  /** Waits until the server takes writes; polls with growing pauses. */
   private async waitForServer(): Promise<void> {
     do {
       await delay(BACKOFF.pauseAfter(this.waits++));
@@ -193,7 +194,10 @@ export class BatchRecovery {
   }
 }
 
-/** True if the failure counts against the batch: other writes succeed, or the content was rejected. */
+/**
+ * True if the batch itself is the cause: its content was rejected, or it failed repeatedly while the server takes
+ * writes.
+ */
 function isOfBatch(failure: unknown, failures: number): boolean {
   if (failure instanceof NothingWritable) return false;
   const kind = classifyWriteFailure(failure);

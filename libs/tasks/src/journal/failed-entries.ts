@@ -11,8 +11,8 @@ import {
 } from '../store/task-store.js';
 
 /**
- * Groups the entries of a batch so that a new Task and its new child Tasks stay together. A child written without its
- * new parent could be fenced because the parent waits by then. Keeps the order of the entries.
+ * Groups the entries of a batch so that a new Task and its new child Tasks stay together. A child that is written
+ * without its new parent could be fenced, because the parent may wait by then. Keeps the order of the entries.
  */
 function groupByFamily(entries: readonly JournalEntry[]): JournalEntry[][] {
   const made = new Map(entries.flatMap((entry) => (entry.create ? [[entry.taskId, entry] as const] : [])));
@@ -37,13 +37,13 @@ function parentIn(made: ReadonlyMap<string, JournalEntry>, { create }: JournalEn
 }
 
 /**
- * Settles all given entries with one statement.
+ * Function that writes and settles the given entries with one statement.
  * @throws NothingWritable if the server takes no writes at all; otherwise the error of the statement
  */
 type TryWrite = (entries: readonly JournalEntry[]) => Promise<void>;
 
 /**
- * Error when the server takes no writes at the moment, or too many parts of a batch failed in a row. Unsettled entries
+ * Error if the server takes no writes at the moment, or too many parts of a batch failed in a row. Unsettled entries
  * wait.
  */
 export class NothingWritable extends Error {
@@ -72,7 +72,8 @@ export class DividedWrite {
   ) {}
 
   /**
-   * @param cause the error with which all of them failed together
+   * Writes the entries in parts, since they failed together.
+   * @param cause the error with which they failed
    * @throws NothingWritable if the server takes no writes, or too many statements failed in a row
    */
   async writeDivided(entries: readonly JournalEntry[], cause: unknown): Promise<void> {
@@ -106,7 +107,7 @@ export class DividedWrite {
 export type WriteOutcome = JournalOutcome | { failed: unknown };
 
 const BACKOFF = new Backoff(500, 60_000);
-/** Maximum number of entries that are retried at once. */
+/** Maximum number of set-aside entries that are retried at once. */
 const MOST_AT_ONCE = 256;
 
 interface WaitingEntry {
@@ -121,19 +122,20 @@ interface SetAsideTask {
 }
 
 /**
- * Entries that failed on their own, for a passing reason, while others were written. Each is due again after a pause,
- * from half a second up to a minute. Later events of its Task, and new child Tasks of it, wait behind it.
+ * Entries that were set aside because they failed on their own, for a passing reason, while others were written. Each
+ * is due for a retry after a pause, from half a second up to a minute. Later events of its Task, and new child Tasks of
+ * that Task, wait behind it.
  */
 export class SetAsideEntries {
   private readonly tasks = new Map<string, SetAsideTask>();
   private waiting = 0;
 
-  /** Number of Tasks. */
+  /** Number of Tasks with entries that are set aside. */
   get size(): number {
     return this.tasks.size;
   }
 
-  /** Bytes of the events. */
+  /** Bytes of the events that are set aside. */
   get bytes(): number {
     return this.waiting;
   }
@@ -144,7 +146,7 @@ export class SetAsideEntries {
     return this.tasks.has(taskId) || (parent !== undefined && this.tasks.has(parent));
   }
 
-  /** Sets an entry aside. Resolves with its outcome. */
+  /** Sets an entry aside. Resolves with the entry's outcome once a retry has settled it. */
   add(entry: JournalEntry): Promise<WriteOutcome> {
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
     const task = this.tasks.get(entry.taskId);
@@ -154,7 +156,10 @@ export class SetAsideEntries {
     return promise;
   }
 
-  /** Returns the first entry of each Task that is due, oldest first: at least one, and at most about `limit` bytes. */
+  /**
+   * Returns the first entry of each Task that is due for a retry, oldest first: at least one, and at most about `limit`
+   * bytes.
+   */
   findDue(limit: number): JournalEntry[] {
     const now = performance.now();
     const due: JournalEntry[] = [];
@@ -169,7 +174,7 @@ export class SetAsideEntries {
     return due;
   }
 
-  /** Milliseconds until an entry is due; `undefined` if none is set aside. */
+  /** Milliseconds until the next entry is due; `undefined` if none is set aside. */
   get pause(): number | undefined {
     let first = Infinity;
     for (const { entries, dueAt } of this.tasks.values()) {
@@ -178,7 +183,7 @@ export class SetAsideEntries {
     return first === Infinity ? undefined : Math.max(0, first - performance.now());
   }
 
-  /** Settles the first entry of a Task. The entries behind it are due then. */
+  /** Settles the first entry of a Task. The entries behind it are due now. */
   settleFirst({ taskId }: JournalEntry, outcome: WriteOutcome): void {
     const task = this.tasks.get(taskId);
     const first = task?.entries.shift();
@@ -190,7 +195,7 @@ export class SetAsideEntries {
     first.resolve(outcome);
   }
 
-  /** Schedules the next attempt after another failure. @returns the number of failures so far */
+  /** Schedules the next retry of a Task's first entry, which failed again. @returns the number of failures so far */
   failAgain({ taskId }: JournalEntry): number {
     const task = this.tasks.get(taskId);
     if (!task) return 0;
@@ -215,8 +220,8 @@ function entryBytes({ events }: JournalEntry): number {
 
 /**
  * Rewrites entries after a failed statement. If the answer of an earlier statement was lost, some entries may be
- * committed already, which their logs show. If that statement still runs at a server that has not noticed the broken
- * connection, this one waits for it and is fenced by its result.
+ * committed already, which their logs show. The earlier statement may still run at a server that has not noticed the
+ * broken connection. Then the new statement waits for it, and is fenced by its result.
  */
 export class RepeatedWrite {
   /** @param isUncertain true if the answer to an earlier statement was lost */
@@ -227,7 +232,7 @@ export class RepeatedWrite {
   ) {}
 
   /**
-   * Settles all entries, or those that turn out to be written.
+   * Writes and settles all entries that are not committed yet; settles those that are.
    * @throws NothingWritable if the server takes no writes or logs cannot be read; otherwise the error of the statement
    */
   async writeRepeated(entries: readonly JournalEntry[]): Promise<void> {
@@ -240,7 +245,10 @@ export class RepeatedWrite {
     for (const entry of lost) this.settle(entry, 'fenced');
   }
 
-  /** Settles the entries whose place in the log is taken, by this process or another. @returns the others */
+  /**
+   * Settles the entries whose sequences in the log are taken, by this process or another one.
+   * @returns the entries that are not in the log
+   */
   private async settleCommitted(entries: readonly JournalEntry[]): Promise<JournalEntry[]> {
     const missing: JournalEntry[] = [];
     for (const entry of entries) {
@@ -251,12 +259,12 @@ export class RepeatedWrite {
     return missing;
   }
 
-  /** Reads the outcome of an entry from the log; `undefined` if the log ends before it. */
+  /** Reads the outcome of an entry from the log; `undefined` if the log has none of its sequences. */
   private async lookUp(entry: JournalEntry): Promise<WriteOutcome | undefined> {
     const stored = await this.readCommitted(entry);
     if (stored.length === 0) return undefined;
     if (isCommitted(entry, stored)) return 'written';
-    // Only this process creates a Task with that id: it was created, then another replica adopted and continued it.
+    // Only this process creates a Task with that id. It was created, then another replica adopted and continued it.
     return entry.create ? { failed: new ClaimLost(`Task ${entry.taskId} is written elsewhere`) } : 'fenced';
   }
 
@@ -279,8 +287,8 @@ export class RepeatedWrite {
 }
 
 /**
- * True if the log holds exactly these events. Its length proves nothing: another replica that adopted the Task may have
- * written as many.
+ * True if the log has exactly the events of the entry. The length of the log proves nothing: another replica that
+ * adopted the Task may have written as many events.
  */
 function isCommitted({ events }: JournalEntry, stored: readonly RecordedEvent[]): boolean {
   return stored.length === events.length && stored.every(({ json }, index) => json === events[index]?.json);
@@ -302,7 +310,7 @@ export class SetAsideRetry {
     private readonly limits: { batchBytes: number; mayBegin(): boolean },
   ) {}
 
-  /** Schedules the next attempt. Call it after an entry was set aside. */
+  /** Schedules the next retry. Call it after an entry was set aside. `least`: minimum milliseconds until the retry. */
   scheduleRetry(least = 0): void {
     const { pause } = this.aside;
     if (this.isRetrying || pause === undefined) return;

@@ -1,4 +1,4 @@
-/** Source of events, charged to an account. */
+/** Source of waiting events that are charged to the account of one caller. */
 export interface ChargedSource {
   /** Account of the caller, which has a share of each batch. */
   readonly account: string;
@@ -6,11 +6,11 @@ export interface ChargedSource {
   readonly waitingEvents: readonly { readonly mark: number; readonly bytes: number }[];
 }
 
-/** Boundary of a batch for each account. */
+/** Boundary between a batch and later batches, for each account. */
 export interface FairCut {
   /** Last mark of each account in the batch; 0 if it has none. */
   readonly upTo: ReadonlyMap<string, number>;
-  /** Bytes left for later batches. */
+  /** Bytes of events that are left for later batches. */
   readonly rest: number;
 }
 
@@ -24,10 +24,10 @@ interface FairAccount {
 
 /**
  * Cuts a batch of at most `limit` bytes out of the waiting events, in equal shares of the accounts.
- * - An account that needs less than its share leaves the rest to the others.
+ * - An account that needs less than its share leaves the rest to the other accounts.
  * - The events of an account are taken in order, without a gap.
  * - The oldest event of all is always taken, whatever its size, so no event waits forever. A batch may exceed the limit
- *   by one event.
+ *   by that event.
  */
 export function fairCut(sources: Iterable<ChargedSource>, limit: number): FairCut {
   const accounts = new Map<string, FairAccount>();
@@ -61,7 +61,10 @@ function assignShares(accounts: ReadonlyMap<string, FairAccount>, limit: number)
   });
 }
 
-/** Takes events of all sources in the order of their marks, without sorting. @returns the bytes taken */
+/**
+ * Takes events of all sources in the order of their marks, up to each account's share, without sorting.
+ * @returns the bytes taken
+ */
 function takeInOrder(
   sources: readonly ChargedSource[],
   accounts: ReadonlyMap<string, FairAccount>,

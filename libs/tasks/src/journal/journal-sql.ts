@@ -1,11 +1,14 @@
 import { enqueueForCallersFrom } from '#libs/jobs';
 
-/** Session setting with the name of the writer of a process's commits (see COMMITTED). */
+/** Name of the session setting that contains the writer's name for its commits (see `committedSql`). */
 export const WRITER_SETTING = 'parley.writer';
 
-/** Kinds of content of a batch. Each combination has one statement, which its name lists. */
+/** Shape of a batch: which kinds of content it has. Each shape has one statement, whose name lists the kinds. */
 export interface BatchShape {
-  /** True for one new Task with one log row. Its columns are passed as values, since arrays are expensive to set up. */
+  /**
+   * True for a batch of one new Task with one log row. Its columns are passed as single values, since arrays are
+   * expensive to set up.
+   */
   one: boolean;
   continued: boolean;
   keyed: boolean;
@@ -17,10 +20,12 @@ export interface BatchShape {
   files: boolean;
 }
 
-/** Names of the types of columns in SQL. */
+/** SQL names of the column types. */
 const SQL_TYPES = { text: 'text', integer: 'int', boolean: 'boolean', timestamp: 'timestamptz', json: 'json' };
 
-/** Sections of the statements' parameters, with the types of their columns, both in the order of the parameters. */
+/**
+ * Sections of the parameters of the statements, with the types of their columns, both in the order of the parameters.
+ */
 export const SECTIONS = {
   log: { taskId: 'text', sequence: 'integer', events: 'text', artifact: 'boolean' },
   created: {
@@ -62,7 +67,7 @@ export const SECTIONS = {
     fingerprint: 'text',
     sequence: 'integer',
   },
-  /** Child Tasks of executions of this process, with their parents and the required holder of the parent's claim. */
+  /** New child Tasks, their parents, and the token or replica that must have the parent's claim (`holder`). */
   children: { taskId: 'text', parentTaskId: 'text', holder: 'text' },
   jobs: {
     taskId: 'text',
@@ -85,30 +90,30 @@ export const SECTIONS = {
     since: 'timestamp',
     body: 'json',
   },
-  /** Premise of a single new Task. */
+  /** RevisionPrecondition of a single new Task. */
   premise: { tenant: 'text', name: 'text', version: 'text' },
-  /** Premises of new Tasks, each once, and for each Task the number of its premise, from 1. */
+  /** RevisionPreconditions of new Tasks, each once; then for each Task the number of its precondition, from 1. */
   premises: { tenant: 'text', name: 'text', version: 'text', taskId: 'text', position: 'integer' },
-  /** Files that Tasks name, with the owner of the Task. */
+  /** Files that events of Tasks name, with the owner of the Task. */
   files: { taskId: 'text', fileId: 'text', tenant: 'text', owner: 'text' },
 } as const;
 
 export type ColumnType = keyof typeof SQL_TYPES;
 export type SectionName = keyof typeof SECTIONS;
 
-/** Returns the sections of the parameters of a statement, in their order. */
+/** Returns the sections that a statement for a shape has, in the order of its parameters. */
 export function sectionsOf(shape: BatchShape): SectionName[] {
   const present = { ...shape, log: true, created: true, premise: shape.one && shape.premises };
   const premises = shape.premises && !shape.one;
   return (Object.keys(SECTIONS) as SectionName[]).filter((name) => (name === 'premises' ? premises : present[name]));
 }
 
-/** Hands out the ordinals of a statement's parameters, which are the columns of its sections, then the position. */
+/** Assigns the ordinals of a statement's parameters: the columns of its sections, then the commit position. */
 class StatementParameters {
-  /** Parameter of the position of the commit. */
+  /** Parameter of the commit position. */
   readonly position: string;
   private readonly ordinals = new Map<string, number>();
-  /** Suffix of the types. */
+  /** Suffix of the parameter types: arrays, or nothing for single values. */
   private readonly suffix: '[]' | '';
 
   constructor(shape: BatchShape) {
@@ -138,9 +143,10 @@ class StatementParameters {
 }
 
 /**
- * Returns the text of the statement that writes a whole batch, and thus in one commit. A Task's events are inserted
- * only if its row was written: a new row, or an existing one that has this writer's token and expected sequence and has
- * not ended. The statement returns the ids of the written Tasks; the others are fenced and leave no trace.
+ * Returns the text of the statement that writes a whole batch in one commit.
+ * - A Task's events are inserted only if its row was written: a new row, or an existing row that has this writer's
+ *   token and the expected sequence and has not ended.
+ * - The statement returns the ids of the written Tasks. The other Tasks are fenced, and nothing of them is written.
  */
 export function batchText(shape: BatchShape): string {
   const { one, continued, keyed, children, jobs, snapshots, questions, premises, files } = shape;

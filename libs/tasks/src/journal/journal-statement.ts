@@ -22,7 +22,7 @@ function logColumns(_batch: readonly JournalEntry[], rows: readonly LogRow[]): C
   return columns;
 }
 
-/** Returns a new Task's row, in the order of the columns. */
+/** Returns the values of a new Task's row, in the order of the columns. */
 function createdRow(entry: JournalEntry, create: NonNullable<JournalEntry['create']>): CreatedValue[] {
   const { header, replicaId } = create;
   const settled = isSettled(entry);
@@ -54,7 +54,7 @@ function createdColumns(batch: readonly JournalEntry[]): Columns<'created'> {
   return columns;
 }
 
-/** Returns the columns of the existing Tasks of a batch. */
+/** Returns the columns of the entries that continue existing Tasks. */
 function continuedColumns(batch: readonly JournalEntry[]): Columns<'continued'> {
   const columns = newColumns('continued');
   for (const entry of batch) {
@@ -74,7 +74,7 @@ function continuedColumns(batch: readonly JournalEntry[]): Columns<'continued'> 
   return columns;
 }
 
-/** Returns the bytes that the events add to the log, and those of Artifacts among them. */
+/** Returns the bytes that the events of an entry add to the log, and the bytes of the Artifact events among them. */
 function addedBytes({ events }: JournalEntry): { log: number; artifacts: number } {
   let [log, artifacts] = [0, 0];
   for (const { event, json } of events) {
@@ -103,8 +103,8 @@ function keyedColumns(batch: readonly JournalEntry[]): Columns<'keyed'> {
 }
 
 /**
- * Returns the columns of child Tasks. A child of a new parent depends on the parent's own caller: it is not created
- * unless its parent is.
+ * Returns the columns of new child Tasks. A child of a new parent depends on the parent's own caller: the child is not
+ * created unless the parent is.
  */
 function childColumns(entries: readonly JournalEntry[]): Columns<'children'> {
   const columns = newColumns('children');
@@ -179,7 +179,7 @@ function snapshotColumns(entries: readonly JournalEntry[]): Columns<'snapshots'>
   return columns;
 }
 
-/** Returns the columns of questions. A Task without questions has one row without a key. */
+/** Returns the columns of open questions. A Task without questions has one row without a key. */
 function questionColumns(entries: readonly JournalEntry[]): Columns<'questions'> {
   const columns = newColumns('questions');
   for (const { taskId, asked } of entries) {
@@ -212,7 +212,7 @@ function fileColumns(entries: readonly JournalEntry[]): Columns<'files'> {
   return columns;
 }
 
-/** True if the Task has ended, waits or is parked, and therefore has no writer. */
+/** True if the Task has ended, waits or is parked after the entry, and therefore has no writer. */
 function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || !isActiveState(entry.state);
 }
@@ -230,7 +230,7 @@ function buffersOf(columns: Record<string, BinaryArray>): unknown[] {
 
 type ToColumns = (batch: readonly JournalEntry[], rows: readonly LogRow[]) => Record<string, BinaryArray>;
 
-/** Functions that return the columns of a section. A statement for one new Task has values instead. */
+/** Functions that return the columns of each section. The statement for one new Task has single values instead. */
 const COLUMNS_OF: Record<Exclude<SectionName, 'premise'>, ToColumns> = {
   log: logColumns,
   created: createdColumns,
@@ -266,7 +266,8 @@ export const JOURNAL_SETTINGS = {
   idle_session_timeout: '0',
   // The journal's statements check themselves that a Task has not ended.
   'parley.journal': 'on',
-  // They keep the questions of a Task that resumes, and write its questions when it waits again (KeepOpenQuestions).
+  // The journal's statements keep the questions of a Task that resumes, and write its questions when it waits again
+  // (KeepOpenQuestions).
   'parley.questions': 'kept',
 };
 
@@ -285,9 +286,9 @@ interface BatchStatement {
 const statements = new Map<string, BatchStatement>();
 
 /**
- * Returns the statement for a batch with its columns. Each shape of a batch has one statement, so that it is planned
- * once.
- * @param position of its commit
+ * Returns the statement that writes a batch, with its values. Batches of the same shape have the same statement text,
+ * so that it is planned once.
+ * @param position position of the batch's commit
  */
 export function batchStatement(batch: readonly JournalEntry[], position: string): QueryConfig {
   const rows = batch.flatMap(toLogRows);
@@ -302,7 +303,7 @@ export function batchStatement(batch: readonly JournalEntry[], position: string)
   return { name, text, values };
 }
 
-/** Returns the values of the sections of a batch of one new Task. */
+/** Returns the values of the statement for a batch of one new Task. */
 function valuesOfOne(entry: JournalEntry, { taskId, sequence, events, artifact }: LogRow): unknown[] {
   const create = entry.create!;
   const { premise } = create;
@@ -338,12 +339,12 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
   // The other sections follow the section of continued Tasks, except premises, which the most common batch has alone.
   if (shape.keyed || shape.children || shape.jobs || shape.snapshots || shape.questions || shape.files)
     shape.continued = true;
-  // Half of the batches under light load. With more to do, it gains nothing.
+  // Half of the batches under light load are one new Task. With more to write, single values gain nothing.
   shape.one = logRows === 1 && batch[0]?.create !== undefined && !shape.continued;
   return shape;
 }
 
-/** Returns the statement of a shape. Its text is built once. */
+/** Returns the statement for batches of a shape. Its text is built once. */
 function statementFor(shape: BatchShape): BatchStatement {
   const kinds = (Object.keys(shape) as (keyof BatchShape)[]).filter((kind) => shape[kind]);
   const name = ['journal', ...kinds].join('-');

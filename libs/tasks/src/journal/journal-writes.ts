@@ -7,13 +7,14 @@ import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import { eventsOver } from './log-row.js';
 
-/** Milliseconds from a commit until its differences are folded. */
+/** Milliseconds from a commit until its count differences are folded. */
 const FOLD_AFTER_MS = 2_000;
 const FOLDED_AT_ONCE = 5_000;
 
 /**
- * Folds the differences that journals append to `task_count_rest` into `task_count_folded`. Readers add both, so counts
- * are exact at any time. `foldAll` folds the differences that dead processes have left.
+ * Folds the differences in numbers of Tasks, which journals append to `task_count_rest`, into `task_count_folded`.
+ * Readers add both tables, so counts are exact at any time. `foldAll` folds the differences that dead processes have
+ * left.
  */
 export class CountFolding {
   private readonly pool: Pool;
@@ -24,14 +25,14 @@ export class CountFolding {
   }
 
   /**
-   * Schedules the folding of a writer's differences. After a failure they are folded after the next commit, or by
+   * Schedules `foldWriter` for a writer. After a failure its differences are folded after the next commit, or by
    * `foldAll`.
    */
   scheduleFold(writer: string): void {
     this.timer ??= setTimeout(() => void this.foldNow(writer), FOLD_AFTER_MS).unref();
   }
 
-  /** Folds the differences of a writer; stops when the signal aborts. */
+  /** Folds the count differences of a writer; stops when the signal aborts. */
   async foldWriter(writer: string, signal?: AbortSignal): Promise<void> {
     for (let folded = FOLDED_AT_ONCE; folded === FOLDED_AT_ONCE && !signal?.aborted;) {
       const { rows } = await this.pool.query<{ folded: number }>({
@@ -43,7 +44,7 @@ export class CountFolding {
     }
   }
 
-  /** Folds the differences of all writers; stops when the signal aborts. */
+  /** Folds the count differences of all writers; stops when the signal aborts. */
   async foldAll(signal?: AbortSignal): Promise<void> {
     const { rows } = await this.pool.query<{ writer: string }>(UNFOLDED);
     for (const { writer } of rows) await this.foldWriter(writer, signal);
@@ -83,36 +84,37 @@ const UNFOLDED = `
   SELECT held.writer FROM task_writer AS held LEFT JOIN task_count_mark AS mark USING (writer)
   WHERE EXISTS (SELECT FROM task_count_rest AS rest WHERE rest.writer = held.writer AND rest.id > coalesce(mark.folded, 0))`;
 
-/** Session that batches are being written on, and their number. */
+/** Database session on which batches are written, and the number of batches under way. */
 interface OpenJournalSession {
   client: Promise<PoolClient>;
   writers: number;
   isBroken: boolean;
-  /** Resolves when the newest batch has been answered. */
+  /** Resolves when the newest batch on this session has been answered. */
   answered: Promise<void>;
 }
 
 /**
- * Session on which a process writes its batches, in order, and the positions of their commits.
- * - Concurrent batches queue up at one session, not at its pool. A session that breaks fails all of them, so none
- *   overtakes a lost one on the next session. A failed batch also fails those behind it, even if the session survives:
- *   a Task must not exist before the event of the Task that calls it.
+ * Database session on which a process writes its batches, in order, and the positions of their commits.
+ * - Concurrent batches queue up at one session, not at its pool. A session that breaks fails all of them, so no batch
+ *   overtakes a lost one on the next session.
+ * - A failed batch also fails the batches behind it, even if the session survives: a Task must not exist before the
+ *   event of the Task that calls it.
  * - Commits of a process become visible in the order of their positions. A statement whose answer was lost may still
- *   run at the server. Before the next session writes, it fills the positions in doubt: that waits for running
- *   statements, and a later one violates the primary key of `task_commit` and is rolled back.
+ *   run at the server. Before the next session writes, it fills the positions in doubt. That waits for running
+ *   statements, and a later statement violates the primary key of `task_commit` and is rolled back.
  */
 export class JournalSession {
-  /** Pool of one session; for queries that must run where batches are written. */
+  /** Pool of this one session, for queries that must run where batches are written. */
   readonly pool: Pool;
-  /** Name of this process in the commit log. */
+  /** Name of this writer in the commit log. */
   readonly writer = randomBytes(6).toString('base64url');
   private open: OpenJournalSession | undefined;
   private next = 0n;
   /** Lowest position whose statement failed since the last session began. */
   private lowestInDoubt: bigint | undefined;
   /**
-   * Sessions that have been announced. The pool ends an idle session, so an announced one never belongs to a forgotten
-   * writer.
+   * Sessions that have been announced in `task_writer`. The pool ends an idle session, so the writer of an announced
+   * session is never forgotten.
    */
   private readonly announced = new WeakSet<PoolClient>();
 
@@ -130,9 +132,9 @@ export class JournalSession {
   }
 
   /**
-   * Runs a statement that makes a commit at its own position, if it writes anything.
-   * @param prepare builds the statement while earlier ones run
-   * @throws StatementNotSent if an earlier one failed
+   * Runs a statement that creates a commit at a position of its own, if it writes anything.
+   * @param prepare builds the statement while earlier statements run
+   * @throws StatementNotSent if an earlier statement failed
    */
   commitStatement<T>(prepare: (position: string) => (client: PoolClient) => Promise<T>): Promise<T> {
     return this.useSession(async (client, session) => {
@@ -156,7 +158,7 @@ export class JournalSession {
     });
   }
 
-  /** Commits a write like that of a batch, which changes nothing. Resolves if batches can be written at the moment. */
+  /** Commits a write that changes nothing. Resolves if batches can be written at the moment. */
   async probeWrite(): Promise<void> {
     await this.pool.query(PROBE);
   }
@@ -197,7 +199,7 @@ export class JournalSession {
     this.announced.add(client);
   }
 
-  /** Returns the session to its pool. The next batch gets the same one, unless it broke. */
+  /** Returns the session to its pool. The next batch gets the same session, unless it broke. */
   private releaseSession(session: OpenJournalSession): void {
     this.open = undefined;
     session.client.then(
@@ -209,7 +211,7 @@ export class JournalSession {
 
 const WRITER = `current_setting('${WRITER_SETTING}')`;
 
-// A writer's positions begin at the clock, ahead of any earlier row of its name.
+// A writer's positions begin at the clock's time, ahead of any earlier row with the writer's name.
 const ANNOUNCE = `
   WITH announced AS (
     INSERT INTO task_writer AS held (writer, position) VALUES (${WRITER}, (extract(epoch FROM now()) * 1000)::bigint)
@@ -224,7 +226,7 @@ const ANNOUNCE = `
   )
   SELECT position::text FROM announced`;
 
-// Needs a transaction id, a row and a commit, as a batch does.
+// The probe needs a transaction id, a row and a commit, as a batch does.
 const PROBE = `
   INSERT INTO task_writer AS held (writer, position) VALUES (${WRITER}, 0)
   ON CONFLICT (writer) DO UPDATE SET position = held.position`;
@@ -232,7 +234,7 @@ const PROBE = `
 /** Writes batches on one session, one after the other, as a separate writer in the commit log. */
 export class JournalWrites implements EntryWrites {
   private readonly session: JournalSession;
-  /** Folds the counts that the writes have added. */
+  /** Folds the count differences that the writes have added. */
   private readonly folding: CountFolding;
 
   /** @param purpose name of the session */
@@ -284,7 +286,8 @@ export class JournalWrites implements EntryWrites {
 
 /**
  * Rejects a batch with two entries of one Task, as from a process that has lost a Task and regained it. The statement
- * would write the events of both, and no key of the log would conflict because the events share rows.
+ * would write the events of both entries; no key of the log would conflict, because events share rows.
+ * @throws TypeError
  */
 function refuseDoubles(batch: readonly JournalEntry[]): void {
   if (batch.length === 1) return;

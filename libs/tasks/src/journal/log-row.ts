@@ -21,24 +21,29 @@ const RECEIVED = '\u001f';
 const TASK_ID = '\u0001';
 const CONTEXT_ID = '\u0002';
 
-/** A control character and the text that it replaces. The view `task_event` knows them too. */
+/**
+ * Control character (`mark`) and the text that it replaces in a log row. The view `task_event` knows the phrases too.
+ */
 type Phrase = readonly [mark: string, text: string];
 
-/** Beginning of an event's note. */
+/** Phrase for the beginning of an event's note. */
 export const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
 
-/** Maximum characters of a shared row, so that reading half of it wastes little. A longer event is stored unchanged. */
+/**
+ * Maximum characters of a row that several events share, so that reading half of it wastes little. A longer event is
+ * stored unchanged.
+ */
 const MOST_CHARACTERS = 3_000;
-/** Minimum length of an id that is worth replacing. */
+/** Minimum length of an id that is worth replacing by a mark. */
 const SHORTEST_ID = 8;
 
-/** Ids that are omitted from events. */
+/** Ids of a Task that are omitted from its log rows. */
 interface LogReference {
   taskId: string;
   contextId: string;
 }
 
-/** Returns the beginnings of most events of a Task. Each is tried after those before it. */
+/** Returns phrases for the beginnings of most events of a Task. They must be tried in this order. */
 function beginningsOf({ taskId, contextId }: LogReference): [working: Phrase, status: Phrase, artifact: Phrase] {
   const ids = `"taskId":"${taskId}","contextId":"${contextId}"`;
   return [
@@ -48,11 +53,11 @@ function beginningsOf({ taskId, contextId }: LogReference): [working: Phrase, st
   ];
 }
 
-/** All phrases, for texts whose ids are not restored yet. */
+/** All phrases, for texts in which the ids are still marks. */
 const PHRASES: readonly Phrase[] = [...beginningsOf({ taskId: TASK_ID, contextId: CONTEXT_ID }), NOTE];
 
 /**
- * Replaces the beginning of an event and of its note by their marks. An id of control characters, which could match
+ * Replaces the beginnings of an event and of its note by their marks. An id of control characters, which could match
  * across a mark, never matches a beginning: JSON escapes it.
  */
 function shortenEvent(text: string, beginnings: readonly Phrase[]): string {
@@ -71,15 +76,15 @@ function withoutIds(text: string, { taskId, contextId }: LogReference): string {
   return replaceId(replaceId(text, taskId, TASK_ID), contextId, CONTEXT_ID);
 }
 
-/** Restores everything that was omitted from a text. */
+/** Restores the phrases and ids of a text in which marks replace them. */
 function restoreText(text: string, { taskId, contextId }: LogReference): string {
   let all = text;
   for (const [mark, phrase] of PHRASES) all = all.split(mark).join(phrase);
-  // In reverse order: an id of control characters would be mistaken for the mark that replaced it.
+  // The reverse order of the replacement: otherwise an id of control characters would be mistaken for a mark.
   return all.split(CONTEXT_ID).join(contextId).split(TASK_ID).join(taskId);
 }
 
-/** Replaces an id like `replaceAll`, in a quarter of its time. */
+/** Replaces an id by a mark, like `replaceAll`, in a quarter of its time. */
 function replaceId(text: string, id: string, mark: string): string {
   if (id.length < SHORTEST_ID) return text;
   let [kept, from] = ['', 0];
@@ -90,19 +95,23 @@ function replaceId(text: string, id: string, mark: string): string {
   return from === 0 ? text : kept + text.slice(from);
 }
 
-/** Maximum number of events that share a row. Readers rely on it. */
+/** Maximum number of events that share a log row. Readers rely on it. */
 export const MOST_EVENTS = 32;
 
 /**
- * SQL for the text of a row in either layout. Earlier, each event had a row with its JSON in `payload` and its received
- * Message in `received`. Earlier versions still write such rows, through the view `task_event`.
+ * SQL expression for the text of a log row in either layout. In the earlier layout, each event has a row with its JSON
+ * in `payload` and its received Message in `received`. Earlier versions still write such rows, through the view
+ * `task_event`.
  */
 export const ROW_TEXT = `coalesce(events, payload::text || coalesce(E'\\x1f' || received::text, ''))`;
 
-/** SQL for the text of a whole log. */
+/** SQL expression for the text of a whole log. */
 export const LOG_TEXT = `string_agg(${ROW_TEXT}, E'\\x1e' ORDER BY sequence)`;
 
-/** SQL condition, true if all events of a row are of Artifacts. Rows without the flag are judged by their text. */
+/**
+ * SQL condition that is true if all events of a row are of Artifacts. Rows without the column `artifact` are judged by
+ * their text.
+ */
 export const OF_ARTIFACTS = `coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))`;
 
 export interface LogRow {
@@ -113,7 +122,7 @@ export interface LogRow {
   artifact: boolean;
 }
 
-/** Returns the rows of an entry. Consecutive small events share a row. */
+/** Returns the log rows of a journal entry. Consecutive small events share a row. */
 export function toLogRows(entry: JournalEntry): LogRow[] {
   const rows: LogRow[] = [];
   let [row, shared]: [LogRow | undefined, number] = [undefined, 0];
@@ -133,7 +142,7 @@ export function toLogRows(entry: JournalEntry): LogRow[] {
   return rows;
 }
 
-/** Returns the row text of an event that has none yet. */
+/** Returns the text of an event in a log row, for an event that has none yet. */
 function rowText(reference: LogReference, { event, json }: RecordedEvent): string {
   const received = 'statusUpdate' in event ? event.received : undefined;
   const text = received ? json + RECEIVED + JSON.stringify(received) : json;
@@ -142,7 +151,7 @@ function rowText(reference: LogReference, { event, json }: RecordedEvent): strin
 }
 
 /**
- * Parses the events of a row, or of a whole log, from the database's text.
+ * Parses the events of a log row, or of a whole log, from the database's text.
  * @param last sequence of the last event; may be omitted for a whole log
  */
 export function toEvents(reference: LogReference, text: string, last?: number): RecordedEvent[] {
@@ -151,7 +160,10 @@ export function toEvents(reference: LogReference, text: string, last?: number): 
   return events.map((event, index) => toRecordedEvent(reference.taskId, before + index + 1, event));
 }
 
-/** Splits the text of a row or log into events: each is an event's JSON, followed by its received Message, if any. */
+/**
+ * Splits the text of a log row, or of a whole log, into events. The text of an event is its JSON, followed by its
+ * received Message, if any.
+ */
 export function eventTexts(reference: LogReference, text: string): string[] {
   return restoreText(text, reference).split(EVENT_END);
 }
@@ -165,7 +177,7 @@ export function parseEvent(text: string): TaskEvent {
   return { statusUpdate: response.statusUpdate, received: JSON.parse(text.slice(end + 1)) as Message };
 }
 
-/** Returns an event that is parsed on first access: a stream that forwards it needs only its JSON. */
+/** Returns an event whose text is parsed on first access: a stream that forwards the event needs only its JSON. */
 function toRecordedEvent(taskId: string, sequence: number, text: string): RecordedEvent {
   const end = text.indexOf(RECEIVED);
   let event: TaskEvent | undefined;
@@ -182,7 +194,7 @@ function toRecordedEvent(taskId: string, sequence: number, text: string): Record
 export interface EventText {
   /** The event as a ProtoJSON StreamResponse. */
   json: string;
-  /** The event encoded as a log row (shortenEvent); set if the row was built together with the JSON. */
+  /** Text of the event in a log row (see shortenEvent); set if it was built together with the JSON. */
   row?: string;
 }
 
@@ -196,14 +208,14 @@ const TIME_FOLLOWS = ',"timestamp":"';
 const MEMBER_BEGINNINGS: ReadonlyMap<string, string> = new Map(
   ['timestamp', 'message', 'metadata', 'append', 'lastChunk'].map((name) => [name, memberBeginning(name)]),
 );
-/** Length below which replacing ids in a text is not worth it: a status without a Message. */
+/** Length below which replacing ids in a text is not worth it, as in a status without a Message. */
 const FEW_CHARACTERS = 60;
 
 type Beginnings = ReturnType<typeof beginningsOf>;
 
 /**
  * Serializes the events of one Task with exactly the output of `JSON.stringify`. The beginnings of nearly all events
- * are known, so only the rest is serialized, once for both the JSON and the row.
+ * are known, so only the rest is serialized, once for both the JSON and the log row.
  */
 export class EventTexts {
   private readonly beginnings: Beginnings | undefined;
@@ -243,7 +255,7 @@ export class EventTexts {
     return this.composeText(beginning, JSON.stringify(update.artifact).slice(ARTIFACT_BEGINS.length), beside);
   }
 
-  /** @param beside contains the note of the event, if any */
+  /** Composes the JSON and the log row of an event. @param beside contains the note of the event, if any */
   private composeText([mark, beginning]: Phrase, own: string, beside: string): EventText {
     const json = `${beginning}${own}${beside}}}`;
     if (json.length > MOST_CHARACTERS) return { json };
@@ -269,8 +281,8 @@ function isPlain(id: string): boolean {
 }
 
 /**
- * Returns the members after the expected first ones, as JSON, each after a comma; `undefined` if the object begins with
- * others.
+ * Returns the members of an object after the expected first members, as JSON, each after a comma; `undefined` if the
+ * object begins with other members.
  */
 function membersAfter(object: object, ...first: readonly string[]): string | undefined {
   let [text, place] = ['', 0];
@@ -290,7 +302,7 @@ function memberBeginning(name: string): string {
   return `,${JSON.stringify(name)}:`;
 }
 
-/** Returns the output of `JSON.stringify`, without its call for short values such as a time or `true`. */
+/** Returns the output of `JSON.stringify`; does not call it for short values such as a time or `true`. */
 function jsonOf(value: unknown): string | undefined {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'string' && value.length < FEW_CHARACTERS && !NOT_PLAIN.test(value)) return `"${value}"`;
@@ -314,7 +326,7 @@ export async function eventsOver(
   return first < 0 ? [] : events.slice(first, first + limit);
 }
 
-/** The first row may begin before the wanted events, the last one end after them. */
+/** The first row may begin before the requested events, and the last row may end after them. */
 const EVENTS = `
   SELECT sequence, ${ROW_TEXT} AS text, (SELECT context_id FROM task WHERE task_id = $1) AS context_id
   FROM task_log

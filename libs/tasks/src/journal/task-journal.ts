@@ -8,34 +8,41 @@ import { type BatchOutcome, BatchRecovery } from './batch-recovery.js';
 import { SetAsideEntries, SetAsideRetry, type WriteOutcome } from './failed-entries.js';
 import { fairCut } from './fair-cut.js';
 
-/** Waiting event: its place among the events of all Tasks, in the order in which they were recorded. */
+/**
+ * Event that waits for a batch. `mark` is its number among the events of all Tasks, in the order in which they were
+ * recorded.
+ */
 export interface WaitingEvent {
   mark: number;
   bytes: number;
 }
 
-/** Source of a Task's waiting events. The journal asks for them when a batch begins. */
+/**
+ * Source of the waiting events of one Task, which the journal drains when a batch begins. TaskRecording implements it.
+ */
 export interface JournalSource {
   /** Account of the Task's caller, which has a share of each batch. A Task's children have the same account. */
   readonly account: string;
-  /** Waiting events, in order. */
+  /** Waiting events, oldest first. */
   readonly waitingEvents: readonly WaitingEvent[];
   /**
-   * Returns the waiting events, all or up to a mark, as one entry; `undefined` if there are none. Called once per
-   * batch.
+   * Removes the waiting events and returns them as one entry: all of them, or those up to a mark; `undefined` if there
+   * are none. Called once per batch.
    */
   drainEntry(upTo?: number): JournalEntry | undefined;
-  /** Reports that the entry returned by `drainEntry` is durable, or fenced and lost. */
+  /**
+   * Reports the outcome of an entry that `drainEntry` returned: it is durable, it was fenced and is lost, or it failed.
+   */
   settleEntry(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
 }
 
 /**
- * Share of the limit for a batch of several callers. A new caller waits for the two running batches, and a commit costs
- * little compared to its megabytes.
+ * Share of the byte limit for a batch of several callers. A new caller waits for the two running batches, and a commit
+ * costs little compared to the megabytes of a full batch.
  */
 const OF_SHARED = 1 / 8;
 
-/** Events of all Tasks that wait for a batch. */
+/** Queue of the events of all Tasks that wait for a batch. */
 class JournalQueue {
   private sources = new Set<JournalSource>();
   private lastMark = 0;
@@ -64,7 +71,7 @@ class JournalQueue {
     return false;
   }
 
-  /** Adds an event. @returns its mark */
+  /** Adds a source's newest event. @returns the event's mark */
   add(source: JournalSource, bytes: number): number {
     this.sources.add(source);
     this.waiting += bytes;
@@ -72,9 +79,9 @@ class JournalQueue {
   }
 
   /**
-   * Takes a batch: everything, up to `limit` bytes, or an eighth of `limit` if several callers wait. Beyond that, each
-   * account gets an equal share, oldest events first. A batch never skips an earlier event of an account, since a later
-   * event may depend on it.
+   * Takes a batch: all waiting events, up to `limit` bytes, or an eighth of `limit` if several callers wait. If more
+   * events wait, each account gets an equal share, oldest events first. A batch never skips an earlier event of an
+   * account, since a later event may depend on it.
    */
   takeBatch(limit: number): Map<JournalSource, JournalEntry> {
     const most = this.waiting > limit * OF_SHARED && this.isShared ? limit * OF_SHARED : limit;
@@ -94,20 +101,20 @@ class JournalQueue {
   }
 }
 
-/** Outcomes of a batch. `troubled` is true if it needed more than one attempt. */
+/** Outcomes of the entries of a batch. `troubled` is true if the batch needed more than one attempt. */
 interface WrittenBatch {
   outcomes: BatchOutcome[];
   troubled: boolean;
 }
 
 /**
- * Writes batches and retries without limit; see BatchRecovery for failed ones. An entry that fails on its own while
- * others are written is set aside. Only its own Task, and new child Tasks of that Task, wait for it.
+ * Writes batches and retries them without limit; BatchRecovery handles failed ones. An entry that fails on its own
+ * while others are written is set aside: only its Task, and new child Tasks of that Task, wait for it.
  */
 class JournalWriter {
   /** Number of batches that are being retried. */
   private inTrouble = 0;
-  /** Resolves when the newest batch has first been sent to the store. */
+  /** Resolves when the newest batch has been sent to the store for the first time. */
   private sent = Promise.resolve();
   private readonly aside = new SetAsideEntries();
   private readonly retry: SetAsideRetry;
@@ -137,7 +144,7 @@ class JournalWriter {
     const { promise, resolve: sent } = Promise.withResolvers<void>();
     const inTurn = this.sent;
     this.sent = promise;
-    // Keeps the order: an earlier batch is still being retried, or waits for one that is.
+    // Keeps the order: an earlier batch is still being retried, or waits for a batch that is being retried.
     if (this.inTrouble > 0) await before;
     await inTurn;
     // The next batch continues after the call below, whatever its outcome.
@@ -182,8 +189,8 @@ class JournalWriter {
   }
 
   /**
-   * Rewrites fenced entries. The previous batch was not written when they arrived, and what they continue may exist
-   * now. The next batch waits.
+   * Rewrites the fenced entries of a batch that was sent before the previous batch was written. What these entries
+   * continue may exist now. The next batch waits.
    */
   private async rewriteFenced(
     entries: readonly JournalEntry[],
@@ -209,25 +216,25 @@ class JournalWriter {
 }
 
 /**
- * Number of concurrent batches: the database works on one while results of the previous one are processed. The store
- * writes them one after the other, on one session.
+ * Number of concurrent batches: the database works on one batch while this process handles the outcomes of another. The
+ * store writes them one after the other, on one session.
  */
 const BATCHES_UNDER_WAY = 2;
-/** Milliseconds that a smaller batch waits for the running one. */
+/** Milliseconds that a batch smaller than the running one waits for its end. */
 const PATIENCE_MS = 5;
 
 /**
- * Writes the events of all Tasks in flight: one statement and one commit for all events that arrived during the last
- * commit, up to JOURNAL_BATCH_LIMIT. Under light load a batch is one Task; under heavy load hundreds share the cost of
- * a commit.
+ * Write-ahead journal: writes the events of all Tasks in batches. One statement and one commit write all events that
+ * arrived during the last commit, up to JOURNAL_BATCH_LIMIT. Under light load a batch is one Task; under heavy load
+ * hundreds of Tasks share the cost of a commit.
  * - Events of one caller become durable in the order in which they were enqueued, over all its Tasks, so a crash leaves
  *   a prefix. Callers share a full batch.
  * - If an entry fails on its own, the order holds within each Task, and from a Task to its children (ADR 7).
- * - An event is reported written only after its commit. A lost connection is retried until the database is back. A
- *   commit whose answer was lost is recognized, not repeated.
+ * - An event is reported as written only after its commit. After a lost connection the journal retries until the
+ *   database is back. A commit whose answer was lost is recognized, not repeated.
  * - Bad data of one Task fails only that Task, even if it breaks the connection. An entry that fails on its own for
  *   another reason is set aside and retried (ADR 19).
- * - A journal that stalls while events wait makes the replica not ready.
+ * - A journal that stalls while events wait fails the readiness check of the replica.
  */
 @Injectable()
 export class TaskJournal {
@@ -240,7 +247,10 @@ export class TaskJournal {
   private tasksUnderWay = 0;
   private gathering = false;
   private patience: NodeJS.Timeout | undefined;
-  /** Time at which a batch was last settled, or the first event arrived after the journal was idle. */
+  /**
+   * Time (`performance.now()`) at which a batch was last settled, or the first event arrived after the journal was
+   * idle.
+   */
   private movedAt = 0;
   /** Resolves when the previous batch is settled, with true if it needed more than one attempt. */
   private last: Promise<boolean> = Promise.resolve(false);
@@ -277,13 +287,13 @@ export class TaskJournal {
   }
 
   /**
-   * True if the journal is stalled beyond the limit. New events would only wait behind those that cannot be written.
+   * True if nothing was written for `stallLimitMs`. New events would only wait behind events that cannot be written.
    */
   get isStalled(): boolean {
     return this.standsStillMs >= this.stallLimitMs;
   }
 
-  /** Enqueues an event of the source for the next batch. @returns its place among the events of all Tasks */
+  /** Enqueues an event of the source for the next batch. @returns the event's mark (see WaitingEvent) */
   enqueueEvent(source: JournalSource, bytes: number): number {
     if (this.isIdle) this.movedAt = performance.now();
     const mark = this.queue.add(source, bytes);
@@ -317,8 +327,8 @@ export class TaskJournal {
   }
 
   /**
-   * True if a batch should start now. A second batch only waits at the store, so it should be no smaller than the
-   * first.
+   * True if a batch should start now. A second batch only waits at the store, so it should be no smaller than the first
+   * batch.
    */
   private get isWorthwhile(): boolean {
     return this.underWay === 0 || this.queue.tasks >= this.tasksUnderWay;
@@ -363,7 +373,7 @@ export class TaskJournal {
     if (outcome === 'written') this.emitCommitted();
   }
 
-  /** Emits the commit. A failing listener must not affect the journal. */
+  /** Emits TASKS_COMMITTED. An error of a listener must not affect the journal. */
   private emitCommitted(): void {
     try {
       this.facts?.emit(TASKS_COMMITTED);

@@ -43,22 +43,22 @@ interface RecordingStart {
   create?: NonNullable<JournalEntry['create']>;
   keyed?: NonNullable<JournalEntry['keyed']>;
   fold?: TaskFold;
-  /** Bytes of the log so far. */
+  /** Bytes of the log so far; 0 if unknown. */
   bytes?: number;
-  /** True if the Task is at work: this recording continues until that ends or fails. */
+  /** True if the Task is at work: this process alone writes it until the recording settles or fails. */
   atWork?: boolean;
-  /** True if the Task has waited before and another process resumed it: whether it was parked is unknown. */
+  /** True if the Task has waited before and another process resumed it: then it is unknown whether it was parked. */
   waited?: boolean;
 }
 
-/** Services that a recording writes to and is accounted in. */
+/** Services that a recording uses. */
 interface RecordingServices {
   journal: TaskJournal;
   feed: TaskFeed;
   inFlight: InFlight;
   limits: TaskLimits;
   facts?: TaskFacts;
-  /** Called with the Task and the bytes of its log when these pass three quarters of TASK_LIMIT. */
+  /** Called when the log passes three quarters of TASK_LIMIT, with the Task's header and the bytes of the log. */
   nearlyFull?: (header: TaskHeader, bytes: number) => void;
 }
 
@@ -69,22 +69,22 @@ interface Waiter {
 }
 
 /**
- * Events of one claim in a Task's log, from the claim until the Task ends, waits or is parked. Events get their
- * sequence immediately and become durable with a later batch, in order; readers see them only then.
+ * Records the events of one claim in a Task's log, from the claim until the Task ends, waits or is parked. Events get
+ * their sequence immediately and become durable with a later batch, in order. Readers see them only then.
  */
 export class TaskRecording implements JournalSource {
   readonly taskId: string;
   readonly contextId: string;
   readonly token: string;
   readonly account: string;
-  /** Called once, when nothing more can be recorded here (see `failure`). */
+  /** Called once, when this recording can record nothing more (see `failure`). */
   onFailure: ((failure: Error) => void) | undefined;
   private readonly header: TaskHeader;
   private create: JournalEntry['create'];
   private keyed: JournalEntry['keyed'];
   private fold: TaskFold | undefined;
   private pending: RecordedEvent[] = [];
-  /** Place of each pending event among the events of all Tasks, and its bytes. */
+  /** Mark and bytes of each pending event (see WaitingEvent). */
   private marks: WaitingEvent[] = [];
   private sequence: number;
   private durable: number;
@@ -128,17 +128,17 @@ export class TaskRecording implements JournalSource {
     return this.sequence;
   }
 
-  /** Last recorded event; `undefined` if there is none. */
+  /** Last event of this recording; `undefined` if it has recorded none. */
   get lastEvent(): RecordedEvent | undefined {
     return this.last;
   }
 
-  /** Bytes of the log and its limit, once the log has passed three quarters of it. */
+  /** Bytes of the log and its limit, once the log has passed three quarters of the limit. */
   get nearlyFull(): { bytes: number; limit: number } | undefined {
     return this.size.isNearlyFull ? { bytes: this.size.total, limit: this.services.limits.log } : undefined;
   }
 
-  /** Bytes of the whole log, as far as the size of its earlier part is known. */
+  /** Bytes of the whole log. The part before this recording counts only if its size is known. */
   get logBytes(): number {
     return this.size.total;
   }
@@ -153,7 +153,7 @@ export class TaskRecording implements JournalSource {
     return this.memory.waiting;
   }
 
-  /** Reason why nothing more can be recorded: ClaimLost, or the database's error for an event. */
+  /** Reason why this recording can record nothing more: ClaimLost, or the database's error for an event. */
   get failure(): Error | undefined {
     return this.broken;
   }
@@ -179,7 +179,7 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Checks that the log accepts an event of this size. For executors that have an alternative.
+   * Checks that the log has room for an event of this size. For executors that can yield a smaller event instead.
    * @throws TaskLimitExceeded
    */
   assertRecordable(event: TaskEvent): void {
@@ -188,9 +188,9 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Adds an event to the log. It is durable after `flushEvents`.
-   * @throws TaskEventRefused if the Task's state does not allow it, TaskLimitExceeded if it is too large; the Task is
-   * unchanged then. ClaimLost if the claim is lost
+   * Adds an event to the log. The event is durable after `flushEvents`.
+   * @throws TaskEventRefused if the Task's state does not allow the event; TaskLimitExceeded if it is too large; the
+   * Task is unchanged in both cases. The `failure`, if there is one
    */
   recordEvent(event: TaskEvent): RecordedEvent {
     if (this.broken) throw this.broken;
@@ -212,7 +212,9 @@ export class TaskRecording implements JournalSource {
     return recorded;
   }
 
-  /** Counts an event's size, and reports the event that makes the log nearly full: once per Task over all processes. */
+  /**
+   * Counts an event's size. Reports the event with which the log becomes nearly full: once per Task over all processes.
+   */
   private takeSize(event: TaskEvent, bytes: number): void {
     const wasNearlyFull = this.size.isNearlyFull;
     this.size.countEvent(event, bytes);
@@ -223,14 +225,17 @@ export class TaskRecording implements JournalSource {
     this.marks.push({ mark: this.services.journal.enqueueEvent(this, bytes), bytes });
   }
 
-  /** Takes a snapshot of an ended Task, if worth it. @returns its bytes, which are written with the last event */
+  /**
+   * Creates the snapshot of an ended Task whose log is worth it. @returns its bytes, which are written with the last
+   * event
+   */
   private takeSnapshot(fold: TaskFold): number {
     if (!isTerminalState(fold.state) || !isWorthSnapshot(this.sequence, this.size.total)) return 0;
     this.snapshot = toSnapshot(fold.toTask());
     return snapshotBytes(this.snapshot);
   }
 
-  /** The Task as stored in its log, unless events are pending or this recording no longer writes it. */
+  /** The Task as stored in its log; `undefined` if events are pending or this recording no longer writes the Task. */
   get standing(): StoredTask | undefined {
     if (!this.claims || this.backlog > 0) return undefined;
     const header = { ...this.header, ...this.drained, lastSequence: this.sequence };
@@ -245,7 +250,7 @@ export class TaskRecording implements JournalSource {
 
   /**
    * Resolves when everything recorded before the call is durable, or everything up to `sequence`.
-   * @throws ClaimLost if another replica has the Task
+   * @throws the `failure`, such as ClaimLost if another replica has the Task
    */
   flushEvents(sequence = this.sequence): Promise<void> {
     if (this.durable >= sequence) return Promise.resolve();
@@ -255,7 +260,7 @@ export class TaskRecording implements JournalSource {
 
   /**
    * Resolves when the end of this recording is durable: a terminal or waiting state, or the parking of the Task.
-   * @throws ClaimLost if another replica has the Task
+   * @throws the `failure`, such as ClaimLost if another replica has the Task
    */
   whenSettled(): Promise<void> {
     if (this.settled) return this.flushEvents();
@@ -276,7 +281,7 @@ export class TaskRecording implements JournalSource {
     return this.marks;
   }
 
-  /** Returns the waiting events for the journal, all or up to a mark. */
+  /** Removes the waiting events and returns them for the journal: all of them, or those up to a mark. */
   drainEntry(upTo?: number): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
     if (upTo !== undefined && this.marks.at(-1)!.mark > upTo) return this.drainPart(upTo);
@@ -286,7 +291,7 @@ export class TaskRecording implements JournalSource {
     return this.buildEntry(pending);
   }
 
-  /** Drains the events that fit into the batch, with the Task as of the last of them. */
+  /** Drains the events up to a mark, with the Task's state as of the last of them. */
   private drainPart(upTo: number): JournalEntry | undefined {
     const count = this.marks.findIndex(({ mark }) => mark > upTo);
     if (count === 0) return undefined;
@@ -325,20 +330,20 @@ export class TaskRecording implements JournalSource {
     };
   }
 
-  /** Returns a job that is due now, to replace the useless wake job of a Task that resumed early. */
+  /** Returns a wake job that is due now. It replaces the useless wake job of a Task that resumed before its time. */
   private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
     const { wakeAt: before } = this.header;
     const hasWakeJob = before !== undefined || this.waited;
     const keepsWakeJob = wakeAt !== undefined || isActiveState(state);
     if (!hasWakeJob || keepsWakeJob) return undefined;
-    // A cancel request has made it due.
+    // A cancel request has made the Task due early.
     const isEarly = before === undefined || before.getTime() > Date.now() || state === 'TASK_STATE_CANCELED';
     return isEarly ? wakeJob(this.taskId, new Date()) : undefined;
   }
 
   /**
-   * Returns the questions of a Task that the event settles: none, unless it waits. `undefined` if the Task continues,
-   * cannot have open questions, or is a child, whose parent asks.
+   * Returns the open questions of a Task after an event that ends the turn: none, unless the Task waits. `undefined` if
+   * the Task continues, cannot have open questions, or is a child, whose parent asks.
    */
   private questionsAfter(event: TaskEvent): readonly TaskQuestion[] | undefined {
     if (this.header.parentTaskId !== undefined) return undefined;
@@ -358,7 +363,7 @@ export class TaskRecording implements JournalSource {
     if (done) this.memory.releaseAll();
     else this.memory.settleWritten(entry.events);
     this.services.feed.publishEvents(entry.events);
-    // Another process writes the Task by now: its followers here learn of later events by signals only.
+    // Another process writes the Task by now: followers in this process learn of its events only by signals and polls.
     if (this.broken) this.services.feed.closeTask(this.taskId);
     this.services.facts?.emitFacts(entry, this.header);
     this.resolveWaiters(done ? Number.POSITIVE_INFINITY : this.durable);
@@ -375,7 +380,7 @@ export class TaskRecording implements JournalSource {
     for (const waiter of done) waiter.resolve();
   }
 
-  /** The first reason counts: later writes are fenced only because of it. */
+  /** Fails the recording. The first reason counts: later writes are fenced only because of it. */
   private failRecording(error: Error): void {
     if (this.broken) return;
     this.broken = error;
@@ -397,7 +402,7 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
   return { state, updatedAt: timestamp === undefined ? new Date() : dateOfTimestamp(timestamp) };
 }
 
-/** Returns the jobs of events, with the Task's caller, if there are any. */
+/** Returns the jobs of events with the Task's caller; `undefined` if there are none. */
 function jobsOf(
   events: readonly RecordedEvent[],
   more: Job | undefined,
@@ -422,7 +427,7 @@ export interface ContinuedRecording {
   atWork?: boolean;
 }
 
-/** The only writer of Tasks: every change of a Task goes through a recording that it opened. */
+/** Opens the recordings through which alone Tasks are written. */
 @Injectable()
 export class TaskRecorder {
   private readonly logger = new Logger(TaskRecorder.name);
@@ -444,27 +449,27 @@ export class TaskRecorder {
     this.services = { journal, feed, inFlight, limits, nearlyFull, ...(facts && { facts }) };
   }
 
-  /** True if the journal is stalled beyond JOURNAL_STALL_LIMIT, so that nothing new should be accepted. */
+  /** True if the journal is stalled beyond JOURNAL_STALL_LIMIT, so that no new Message should be accepted. */
   get isStalled(): boolean {
     return this.services.journal.isStalled;
   }
 
-  /** Milliseconds that a new Message may wait for the journal, and those since the journal last wrote. */
+  /** Milliseconds that a new Message may wait for the journal, and milliseconds since the journal last wrote. */
   get acceptance(): { readonly limitMs: number; standsStillMs(): number } {
     const { journal } = this.services;
     return { limitMs: journal.stallLimitMs, standsStillMs: () => journal.standsStillMs };
   }
 
-  /** Creates the recording of a new Task, claimed with the token. The first recorded event must be the Task. */
+  /** Creates the recording of a new Task, which is claimed with the token. The first recorded event must be `task`. */
   createRecording(create: NonNullable<JournalEntry['create']>, token: string): TaskRecording {
     return new TaskRecording(this.services, { header: create.header, token, create });
   }
 
   /**
-   * Creates the recording of a Task that was claimed with this token.
+   * Creates the recording of an existing Task that was claimed with the token.
    * @param idempotency key of the follow-up Message that the first event accepts
    * @param waited true if the Task has waited before and another process resumed it then
-   * @param atWork true if an executor continues it, until the recording settles or fails
+   * @param atWork true if the Task is WORKING, and this process alone writes it until the recording settles or fails
    */
   continueRecording(
     stored: StoredTask,

@@ -2,9 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { WRITER_SETTING } from '../journal/journal-sql.js';
 
 /**
- * Counts Tasks by tenant, owner, agent and state, updated by the database in the statement that creates, updates or
- * deletes them: the sum over the writers is exact, whatever writes. Each journal has its own rows, so that none waits
- * for another's commit; all other writers share those of the writer `''` (see TaskCounts).
+ * Counts Tasks by tenant, owner, agent and state. Triggers update the counts in the statement that creates, updates or
+ * deletes Tasks, so their sum over the writers is always exact. Each journal has rows of its own, so that no journal
+ * waits for another one's commit. All other writers share the rows of the writer `''` (see TaskCounts).
  */
 export class CreateTaskCount1700000000131 implements MigrationInterface {
   readonly name = 'CreateTaskCount1700000000131';
@@ -70,10 +70,10 @@ function counted(moved: string): string {
 const SCOPE = 'tenant, owner, agent, state';
 
 /**
- * Appends counts and folds them later. Each commit of a journal appends its differences to `task_count_rest`, which is
- * never updated; they are folded into `task_count_folded` from time to time (see CountFolding). The sum of both is
- * exact in every snapshot. A view with the table's former name shows it, which replicas of the previous version read as
- * before.
+ * Appends count differences and folds them later. Each commit of a journal appends its differences to
+ * `task_count_rest`, whose rows are never updated. They are folded into `task_count_folded` from time to time (see
+ * CountFolding). The sum of both tables is exact in every snapshot. A view with the former table's name shows that sum,
+ * also to replicas of the previous version.
  */
 export class AppendTaskCounts1700000000310 implements MigrationInterface {
   readonly name = 'AppendTaskCounts1700000000310';
@@ -124,7 +124,9 @@ export class AppendTaskCounts1700000000310 implements MigrationInterface {
   }
 }
 
-/** OFFSET 0 keeps the lookup of each writer separate: by index, whatever the planner's estimates. */
+/**
+ * View of the counts. OFFSET 0 keeps the lookup of each writer separate: by index, whatever the planner's estimates.
+ */
 const VIEW = `
   CREATE VIEW task_count AS
   SELECT ${SCOPE}, writer, tasks FROM task_count_folded
@@ -140,7 +142,7 @@ const VIEW = `
 const MADE = `SELECT ${SCOPE}, 1 AS n FROM made`;
 const GONE = `SELECT ${SCOPE}, -1 AS n FROM gone`;
 
-/** Appends the differences of known writers, which readers add. Differences of other writers are folded immediately. */
+/** Trigger function: appends the count differences of known writers, and folds those of other writers immediately. */
 const COUNT = `
   CREATE OR REPLACE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
@@ -172,7 +174,10 @@ const COUNT_BEFORE = `
     RETURN NULL;
   END $$`;
 
-/** Keeps writers with differences that are read only through their row. The previous version deletes idle writers. */
+/**
+ * Trigger function: keeps the row of a writer with unfolded differences, which are read only through that row. The
+ * previous version deletes idle writers.
+ */
 const KEEP_WRITER = `
   CREATE FUNCTION task_writer_keep() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

@@ -41,7 +41,9 @@ export class ShareLogRows1700000000142 implements MigrationInterface {
   }
 }
 
-/** View of single events. It consists of joins, so that a statement that reads many Tasks finds each by the index. */
+/**
+ * View of single events. It consists of joins, so that a statement that reads many Tasks finds each Task by the index.
+ */
 const EVENTS_OF_SHARED_ROWS = `
   CREATE VIEW task_event AS
   SELECT log.task_id, (log.sequence - cardinality(shared.texts) + event.place)::int AS sequence,
@@ -58,7 +60,7 @@ const EVENTS_OF_SHARED_ROWS = `
   ) AS shared
   CROSS JOIN LATERAL unnest(shared.texts) WITH ORDINALITY AS event (text, place)`;
 
-/** Stores an event of an earlier version as its own row. */
+/** Trigger function: stores an event that an earlier version writes as a row of its own. */
 const TAKE_EVENT = `
   CREATE FUNCTION task_event_take() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -67,7 +69,7 @@ const TAKE_EVENT = `
     RETURN NEW;
   END $$`;
 
-/** Deletes the row of an event with all its events: only whole logs are deleted. */
+/** Trigger function: deletes the log row of an event, with all events of the row, since only whole logs are deleted. */
 const DROP_EVENT = `
   CREATE FUNCTION task_event_drop() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -78,7 +80,7 @@ const DROP_EVENT = `
     RETURN OLD;
   END $$`;
 
-/** Returns the bytes of a log, or of its Artifacts, for a Task without stored sizes. */
+/** SQL function: returns the bytes of a log, or of its Artifact events, for a Task without stored sizes. */
 const LOG_BYTES_OF_SHARED_ROWS = `
   CREATE FUNCTION task_log_bytes(of_task text, of_artifacts boolean DEFAULT false) RETURNS int LANGUAGE sql STABLE AS $$
     SELECT coalesce(sum(CASE
@@ -95,8 +97,8 @@ const LOG_BYTES_OF_SHARED_ROWS = `
   $$`;
 
 /**
- * Teaches the view `task_event`, and the function that measures a log, the marks at the beginning of events (see
- * log-row.ts). Earlier rows have none.
+ * Makes the view `task_event`, and the function that measures a log, restore the marks at the beginning of events (see
+ * log-row.ts). Earlier rows have no marks.
  */
 export class ReadLogPhrases1700000000143 implements MigrationInterface {
   readonly name = 'ReadLogPhrases1700000000143';
@@ -120,7 +122,10 @@ export class ReadLogPhrases1700000000143 implements MigrationInterface {
   }
 }
 
-/** Written out, since a migration never changes. */
+/**
+ * SQL function: restores the phrases in a row. It does not use the constants of log-row.ts, since a migration never
+ * changes.
+ */
 const PHRASES = `
   CREATE FUNCTION task_log_phrases(events text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
     SELECT replace(replace(replace(replace(events,
@@ -130,7 +135,7 @@ const PHRASES = `
       E'\\x06', ',"metadata":{"parley/event":{"type":"')
   $$`;
 
-/** View as before, with restored texts. */
+/** View of single events, with restored phrases. */
 const EVENTS_WITH_PHRASES = `
   CREATE OR REPLACE VIEW task_event AS
   SELECT log.task_id, (log.sequence - cardinality(shared.texts) + event.place)::int AS sequence,
@@ -166,8 +171,8 @@ const LOG_BYTES_WITH_PHRASES = `
   $$`;
 
 /**
- * Adds the row of each event to the view `task_event`, so that a page of a long log is found without reading the rest.
- * Earlier versions write and read the view as before.
+ * Adds a column to the view `task_event`: the sequence of the row that contains the event. With it a page of a long log
+ * is found without reading the rest. Earlier versions write and read the view as before.
  */
 export class FindEventsByRow1700000000520 implements MigrationInterface {
   readonly name = 'FindEventsByRow1700000000520';

@@ -18,9 +18,10 @@ import {
 
 /**
  * Lets journals number their commits themselves, so that they no longer update `task_writer`: its position is where a
- * writer's session began. Replicas of the previous version take it for the newest position. While one is present, as
- * `replica` shows, journals update it as before (see reportedSql in journal-sql.ts). When one joins, the positions are
- * updated before it is admitted: the lock waits for statements that do not see it yet.
+ * writer's session began. Replicas of the previous version expect the newest position there. While such a replica is
+ * present, as the table `replica` shows, journals update the position as before (see reportedSql in journal-sql.ts).
+ * When such a replica joins, the positions are updated before it is admitted; the lock waits for statements that do not
+ * see the replica yet.
  */
 class FenceCommits1700000000312 implements MigrationInterface {
   readonly name = 'FenceCommits1700000000312';
@@ -52,8 +53,8 @@ class FenceCommits1700000000312 implements MigrationInterface {
 }
 
 /**
- * Index for a replica's Tasks with a cancel request, without scanning all that it has executed. Created without
- * blocking writers.
+ * Index for a replica's Tasks with a cancel request, so that not all its Tasks are scanned. Created without blocking
+ * writers.
  */
 class IndexCancelRequests1700000000313 implements MigrationInterface {
   readonly name = 'IndexCancelRequests1700000000313';
@@ -72,8 +73,8 @@ class IndexCancelRequests1700000000313 implements MigrationInterface {
 }
 
 /**
- * Sizes of logs, so that readers know them in advance. Null if unknown: then the log itself is measured. If an earlier
- * version continues a Task, it counts nothing, and that Task's size becomes unknown.
+ * Adds the sizes of logs, so that readers know them in advance. Null if unknown: readers measure the log then. If an
+ * earlier version continues a Task, it counts nothing, and that Task's size becomes unknown.
  */
 class AddTaskSize1700000000130 implements MigrationInterface {
   readonly name = 'AddTaskSize1700000000130';
@@ -120,7 +121,7 @@ class AddArtifactEvents1700000000133 implements MigrationInterface {
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
-/** Tables of Tasks and their logs. Ids are compared as bytes: their order has no meaning. */
+/** Creates the tables of Tasks and their logs. Ids are compared as bytes, independent of any language. */
 export class CreateTask1700000000100 implements MigrationInterface {
   readonly name = 'CreateTask1700000000100';
 
@@ -167,7 +168,7 @@ export class CreateTask1700000000100 implements MigrationInterface {
   }
 }
 
-/** Cancel request of a caller, for the replica that executes the Task. */
+/** Adds the cancel request of a caller, for the replica that executes the Task. */
 export class AddCancelRequest1700000000101 implements MigrationInterface {
   readonly name = 'AddCancelRequest1700000000101';
 
@@ -180,7 +181,7 @@ export class AddCancelRequest1700000000101 implements MigrationInterface {
   }
 }
 
-/** Idempotency keys and the Tasks that they created. */
+/** Creates the table of idempotency keys and the Tasks that they created. */
 export class CreateTaskKey1700000000102 implements MigrationInterface {
   readonly name = 'CreateTaskKey1700000000102';
 
@@ -203,7 +204,7 @@ export class CreateTaskKey1700000000102 implements MigrationInterface {
   }
 }
 
-/** Sequence of the event that accepted the Message of a key, since follow-ups have keys too. */
+/** Adds the sequence of the event that accepted the Message of a key, since follow-up Messages have keys too. */
 export class AddKeySequence1700000000103 implements MigrationInterface {
   readonly name = 'AddKeySequence1700000000103';
 
@@ -259,7 +260,7 @@ export class GuardEndedTasks1700000000110 implements MigrationInterface {
   }
 }
 
-/** Commits in their order (see CommitLog). */
+/** Creates the commit log (see CommitLog). */
 export class CreateTaskCommit1700000000120 implements MigrationInterface {
   readonly name = 'CreateTaskCommit1700000000120';
 
@@ -288,7 +289,10 @@ export class CreateTaskCommit1700000000120 implements MigrationInterface {
   }
 }
 
-/** Snapshots of settled Tasks with long logs, folded up to an event. They are deleted with their Tasks. */
+/**
+ * Creates the table of snapshots: settled Tasks with long logs, folded up to an event. They are deleted with their
+ * Tasks.
+ */
 class CreateTaskSnapshot1700000000132 implements MigrationInterface {
   readonly name = 'CreateTaskSnapshot1700000000132';
 
@@ -309,8 +313,8 @@ class CreateTaskSnapshot1700000000132 implements MigrationInterface {
 }
 
 /**
- * Index for old keys, for which a purge scanned the whole table. Created without blocking writers, hence without a
- * transaction. An interrupted attempt is started over.
+ * Index for old idempotency keys, for which a purge would scan the whole table. Created without blocking writers, hence
+ * without a transaction. An interrupted attempt is started over.
  */
 class IndexTaskKeyAge1700000000940 implements MigrationInterface {
   readonly name = 'IndexTaskKeyAge1700000000940';

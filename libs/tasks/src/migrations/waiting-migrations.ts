@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Time at which a parked Task is due; null if its last event did not park it. An earlier version that resumes a parked
- * Task leaves the time unchanged, so it counts only while the Task is unclaimed and has not ended.
+ * Adds the time at which a parked Task is due; null if its last event did not park it. An earlier version that resumes
+ * a parked Task does not change the time, so it counts only while the Task has no claim and has not ended.
  */
 export class AddTaskWake1700000000140 implements MigrationInterface {
   readonly name = 'AddTaskWake1700000000140';
@@ -36,8 +36,8 @@ export class IndexTaskWake1700000000941 implements MigrationInterface {
 }
 
 /**
- * Makes working Tasks without a claim due. Earlier versions released the claim of an answer that was not stored in
- * time, and stored it afterwards.
+ * Makes working Tasks without a claim due. Earlier versions released the claim of a Task whose event was not stored in
+ * time, and stored the event afterwards.
  */
 export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   readonly name = 'WakeStrandedTasks1700000001360';
@@ -73,8 +73,8 @@ const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 const ENDED_STATES = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Questions of waiting Tasks (see TaskQuestions). The rows of a Task are deleted in the statement that ends its wait,
- * even if an earlier version writes it.
+ * Creates the table of questions of waiting Tasks (see TaskQuestions). The rows of a Task are deleted in the statement
+ * that ends its wait, even if an earlier version writes the Task.
  */
 export class CreateTaskQuestion1700000000141 implements MigrationInterface {
   readonly name = 'CreateTaskQuestion1700000000141';
@@ -116,9 +116,9 @@ export class CreateTaskQuestion1700000000141 implements MigrationInterface {
 }
 
 /**
- * Lets journals of this version keep the questions of a Task that resumes, so that open ones need not be written again.
- * They settle them with the event by which the Task waits again, is parked or ends. The trigger serves all other
- * writers: an earlier version, which may resume or end a Task with kept questions, and manual changes.
+ * Lets journals of this version keep the questions of a Task that resumes, so that open questions need not be written
+ * again. A journal settles them with the event by which the Task waits again, is parked or ends. The trigger serves all
+ * other writers: an earlier version, which may resume or end a Task with kept questions, and manual changes.
  */
 export class KeepOpenQuestions1700000000430 implements MigrationInterface {
   readonly name = 'KeepOpenQuestions1700000000430';

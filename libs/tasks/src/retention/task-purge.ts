@@ -9,17 +9,23 @@ import { FoldMemory } from '../fold/fold-memory.js';
 import { firstTaskIdOf } from '../fold/task-event.js';
 import { TaskCounts } from '../store/task-counts.js';
 
-/** Deletes data that is older than a time and belongs to no Task; stops when the signal aborts. */
+/** Function that deletes data which is older than a time and belongs to no Task; stops when the signal aborts. */
 export type RetentionSweep = (olderThan: Date, signal: AbortSignal) => Promise<void>;
 
-/** Rules of the purge of Tasks. The owners of tables register them at startup. */
+/**
+ * Rules of the purge of Tasks: what is deleted with them, and which stay. The owners of tables register rules at
+ * startup.
+ */
 @Injectable()
 export class TaskRetention {
   private readonly deletions: string[] = [];
   private readonly exceptions: string[] = [];
   private readonly sweeps: RetentionSweep[] = [];
 
-  /** Adds a statement that deletes data of Tasks, in the transaction that deletes them. `$1` is their ids, `text[]`. */
+  /**
+   * Adds a statement that deletes data of Tasks, in the transaction that deletes the Tasks. `$1` is the Task ids,
+   * `text[]`.
+   */
   purgeWith(statement: string): void {
     this.deletions.push(statement);
   }
@@ -50,24 +56,25 @@ export class TaskRetention {
   }
 }
 
-/** Rows examined per transaction. Descendants of deleted Tasks are deleted in it as well. */
+/** Number of Tasks examined per transaction. Descendants of deleted Tasks are deleted in it as well. */
 const BATCH = 500;
 /**
  * Maximum number of Tasks deleted per transaction. Remaining descendants are deleted later, as Tasks without a parent.
  */
 const MOST_AT_ONCE = 10_000;
+/** Maximum milliseconds of the pause after a transaction. */
 const LONGEST_REST_MS = 2_000;
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Deletes Tasks that ended before a time, with everything that belongs to them, one transaction per batch.
+ * Deletes Tasks that ended before a time (retention), with everything that belongs to them, one transaction per batch.
  * - A child Task is deleted after its parent or together with it, never while the run that called it is kept.
  * - A Task that has not ended stays, even without its parent.
  * - A Task that is still needed (`TaskRetention`) stays, with its descendants.
  *
- * Ids begin with the creation time, so the primary key finds Tasks by age, and inserts maintain no extra index. Ids of
- * another form (those of the pre-1.0 dialect) are scanned completely.
+ * Task ids begin with the creation time, so the primary key finds Tasks by age, and inserts maintain no extra index.
+ * Ids of another form (those of the pre-1.0 dialect) are scanned completely.
  */
 @Injectable()
 export class TaskPurge {
@@ -81,9 +88,13 @@ export class TaskPurge {
     this.pool = database.tunedPool('purge', 1, PURGE_SETTINGS);
   }
 
-  /** Deletes until nothing is left or the signal aborts. @returns the number of deleted Tasks */
+  /**
+   * Deletes expired idempotency keys and Tasks until none is left or the signal aborts, then runs the sweeps of
+   * `TaskRetention`.
+   * @returns the number of deleted Tasks
+   */
   async purgeTasks(olderThan: Date, signal: AbortSignal): Promise<number> {
-    // Before the Tasks, so that a key never names a deleted Task.
+    // Keys are deleted before the Tasks, so that a key never names a deleted Task.
     await this.purgeKeys(olderThan, signal);
     const timed = await this.purgeRange('', firstTaskIdOf(olderThan), olderThan, signal);
     const others = await this.purgeRange(AFTER_TIMED_IDS, AFTER_ALL_IDS, olderThan, signal);
@@ -91,7 +102,10 @@ export class TaskPurge {
     return timed + others;
   }
 
-  /** Purges Tasks whose ids do not begin with the time, such as those of conversations. Scans all Tasks. */
+  /**
+   * Purges Tasks whose ids are UUIDs that do not begin with the time, such as those of conversations. An index contains
+   * exactly these Tasks.
+   */
   purgeUntimed(olderThan: Date, signal: AbortSignal): Promise<number> {
     return this.purgeRange('', AFTER_TIMED_IDS, olderThan, signal, UNTIMED_IDS);
   }
@@ -130,7 +144,7 @@ export class TaskPurge {
     this.folds.forgetTasks(taskIds);
   }
 
-  /** Deletes keys from the oldest on, skipping those that stay. */
+  /** Deletes expired idempotency keys, the oldest first, and skips those that stay. */
   private async purgeKeys(olderThan: Date, signal: AbortSignal): Promise<void> {
     for (let after = '-infinity', limit = BATCH; !signal.aborted;) {
       const began = performance.now();
@@ -156,7 +170,7 @@ async function restAfterWork(began: number, signal: AbortSignal): Promise<void> 
 
 interface SeenKeys {
   seen: number;
-  /** Time of the last examined key. */
+  /** Time of the last examined key; null if none was examined. */
   reached: string | null;
 }
 
@@ -178,11 +192,13 @@ const PURGE_SETTINGS = {
   lock_timeout: '5000',
 };
 
-/** Bound after the ids that Parley makes from the time, which begin with a hexadecimal digit. */
+/** Upper bound of the ids that Parley creates from the time, which begin with a hexadecimal digit. */
 const AFTER_TIMED_IDS = 'g';
 const AFTER_ALL_IDS = '\u{10ffff}';
 
-/** The version of a UUID is its fifteenth character; UUIDs of version 7 begin with the time. */
+/**
+ * SQL condition for UUIDs of another version than 7 (the fifteenth character). UUIDs of version 7 begin with the time.
+ */
 const UNTIMED_IDS = `AND substr(task_id, 15, 1) <> '7'`;
 
 const findEnded = (which: string, kept: readonly string[]): string => `
@@ -208,7 +224,7 @@ const findEnded = (which: string, kept: readonly string[]): string => `
 const DELETE_EVENTS = 'DELETE FROM task_log WHERE task_id = ANY($1::text[])';
 const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;
 
-/** A key stays as long as its Task may, so that a repeated request finds the Task. */
+/** Deletes idempotency keys. A key stays as long as its Task may, so that a repeated request finds the Task. */
 const DELETE_KEYS = `
   WITH seen AS MATERIALIZED (
     SELECT ctid AS place, task_id, created_at FROM task_key
@@ -221,10 +237,10 @@ const DELETE_KEYS = `
   SELECT count(*)::int AS seen, max(created_at)::text AS reached FROM seen`;
 
 const PURGE = { name: 'tasks.purge', match: '*/10 * * * *' };
-/** Job that scans all Tasks. */
+/** Cron entry of the job that purges Tasks whose ids do not begin with the time (`purgeUntimed`). */
 const UNTIMED = { name: 'tasks.purge-untimed', match: '41 2 * * *' };
 
-/** Purges Tasks that ended longer ago than `TASK_RETENTION`; without it Tasks are kept forever. */
+/** Job that purges Tasks which ended longer ago than `TASK_RETENTION`; without that setting, Tasks are kept forever. */
 @Injectable()
 export class TaskPurgeJob {
   private readonly logger = new Logger(TaskPurgeJob.name);
@@ -254,7 +270,7 @@ export class TaskPurgeJob {
 
 const FORGET_COMMITS = { name: 'tasks.forget-commits', match: '17 * * * *' };
 
-/** Deletes commits that no reader may resume from any more, and merges the counts of former writers. */
+/** Job that deletes commits from which no reader may resume any more, and merges the counts of former writers. */
 @Injectable()
 export class CommitForgetJob {
   constructor(jobs: Jobs, log: CommitLog, counts: TaskCounts) {

@@ -36,7 +36,7 @@ import {
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
-/** TaskStore on PostgreSQL. The statements themselves, not locks in this process, keep every promise of the port. */
+/** TaskStore on PostgreSQL. Its statements keep every guarantee of TaskStore, without locks in this process. */
 @Injectable()
 export class PostgresTaskStore extends TaskStore {
   private readonly pool: Pool;
@@ -45,14 +45,16 @@ export class PostgresTaskStore extends TaskStore {
   /** Sessions for queries of few rows in a large table, such as the Tasks in flight. */
   private readonly small: Pool;
   private readonly late: OverdueTasks;
-  /** Sessions for claim checks, which must not wait behind other queries: outgoing calls wait for them. */
+  /**
+   * Sessions for claim checks, which must not wait behind other queries, because outgoing calls wait for claim checks.
+   */
   private readonly proofs: Pool;
   private readonly reader: StoredTaskReader;
   private readonly counts: TaskCounts;
   /** Loads children in the journal's session, after the batches that were sent before. */
   private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
-  /** @param folds memory for folds of waiting Tasks */
+  /** @param folds memory limit for folds of waiting Tasks */
   constructor(
     private readonly database: Database,
     folds: FoldMemory = new FoldMemory(),
@@ -124,8 +126,8 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   /**
-   * Reads in the journal's session, after the batches that were sent before. A pooler may route the pool of plain
-   * queries to a standby.
+   * Reads events in the journal's session, after the batches that were sent before. A pooler may route plain queries to
+   * a standby.
    */
   override readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.journal.readRecordedEvents(taskId, afterSequence, limit);
@@ -157,8 +159,8 @@ export class PostgresTaskStore extends TaskStore {
       const header = await this.claimHeader(taskId, replicaId, token, only);
       return header && (await this.reader.loadClaimed(header));
     } catch (error) {
-      // Also if the claim itself failed: perhaps only its answer was lost. If the release fails too, `listClaims` shows
-      // the claim.
+      // The claim is also released if its own statement failed: perhaps only the answer was lost. If the release fails
+      // too, `listClaims` shows the claim.
       await this.releaseClaim({ taskId, token }).catch(() => undefined);
       throw error;
     }
@@ -284,14 +286,19 @@ export class PostgresTaskStore extends TaskStore {
   }
 }
 
-/** Releases only Tasks that wait, are parked or have ended. A released Task that is at work would never be resumed. */
+/**
+ * Releases a claim only if its Task waits, is parked or has ended. A released Task that is at work would never be
+ * resumed.
+ */
 const RELEASE = `
   UPDATE task SET replica_id = NULL, claim_token = NULL
   WHERE task_id = $1 AND claim_token = $2 AND (wake_at IS NOT NULL OR state IN ${WAITING} OR state IN ${ENDED})`;
 
 const LIVENESS = livenessCheckBy('$1');
 
-/** SKIP LOCKED: replicas that adopt at the same time share the work instead of waiting for each other. */
+/**
+ * Adopts Tasks. SKIP LOCKED: replicas that adopt at the same time share the Tasks instead of waiting for each other.
+ */
 const ADOPT = `
   WITH ${LIVENESS.withs},
   gone AS MATERIALIZED (${LIVENESS.selectGone('$3::text[]')}),
@@ -309,8 +316,8 @@ interface RenewalRow {
 }
 
 /**
- * A row that is locked, or was just written, still has the old claim in the statement's snapshot, so it does not count
- * as lost.
+ * Renews claims. A row that is locked, or was just written, still has the old claim in the statement's snapshot, so it
+ * does not count as lost.
  */
 const RENEW = `
   WITH idle AS MATERIALIZED (SELECT task_id, token FROM unnest($2::text[], $3::text[]) AS idle (task_id, token)),
@@ -325,12 +332,12 @@ const RENEW = `
   SELECT idle.task_id, renewed.claim_token AS renewed_token, task.claim_token IS DISTINCT FROM idle.token AS is_lost
   FROM idle LEFT JOIN renewed ON renewed.task_id = idle.task_id LEFT JOIN task ON task.task_id = idle.task_id`;
 
-/** A single lookup per replica, however many claims it has. */
+/** Finds which of the given replicas have claims: a single lookup per replica, however many claims it has. */
 const CLAIMANTS_AMONG = `
   SELECT replica_id FROM unnest($1::text[]) AS claimant (replica_id)
   WHERE EXISTS (SELECT FROM task WHERE task.replica_id = claimant.replica_id)`;
 
-/** Walks the index from each replica to the next. */
+/** Finds all replicas that have claims: walks the index from each replica to the next. */
 const CLAIMANTS = `
   WITH RECURSIVE claimant AS (
     (SELECT replica_id FROM task WHERE replica_id IS NOT NULL ORDER BY replica_id LIMIT 1)

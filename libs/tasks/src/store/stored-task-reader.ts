@@ -35,8 +35,8 @@ class TaskSizes {
   constructor(private readonly pool: Pool) {}
 
   /**
-   * Stores the measured sizes of Tasks that have ended; others may still grow. Skips locked rows and never fails; the
-   * next reader measures again.
+   * Stores the measured sizes of the logs of ended Tasks; the logs of other Tasks may still grow. Skips locked rows and
+   * never fails; the next reader measures again.
    */
   async keepSizes(rows: readonly StoredRow[]): Promise<void> {
     const measured = rows.filter((row) => row.measured && isTerminalState(row.state));
@@ -67,8 +67,8 @@ const KEEP_SIZES = `
   WHERE task.task_id = found.task_id`;
 
 /**
- * Snapshots of Tasks with long logs. Each is the log folded up to `sequence`. Logs never change, so folding continues
- * from an older snapshot, and the next reader creates a missing one.
+ * Stores and reads snapshots of Tasks with long logs. A snapshot is the log folded up to `sequence`. Logs never change,
+ * so folding continues from an older snapshot. The next reader creates a missing one.
  */
 class TaskSnapshots {
   private readonly logger = new Logger(TaskSnapshots.name);
@@ -87,8 +87,9 @@ class TaskSnapshots {
   }
 
   /**
-   * Stores a folded Task, unless it is still working or not worth it. Never fails: the reader already has its result.
-   * @param from last event covered by an existing snapshot
+   * Stores the snapshot of a folded Task, unless the Task is still working or its log is not worth a snapshot. Never
+   * fails: the reader already has its result.
+   * @param from sequence of the last event in an existing snapshot
    */
   async keepSnapshot(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
     const { taskId, lastSequence, state, updatedAt, size } = header;
@@ -108,11 +109,12 @@ class TaskSnapshots {
   }
 }
 
-// A promoted standby may have a different event with that sequence. Times are passed in milliseconds.
+// Condition that the Task is still as it was read: a promoted standby may have a different event with that sequence.
+// Times are passed in milliseconds.
 const AS_READ = `
   task_id = $1 AND last_sequence = $2 AND state = $7 AND date_trunc('milliseconds', updated_at) = $8`;
 
-// Only if the Task still exists as it was read. Measured sizes are stored as well.
+// Stores a snapshot only if the Task still exists as it was read. Also stores the measured sizes.
 const KEEP_SNAPSHOT = `
   WITH kept AS (
     INSERT INTO task_snapshot (task_id, sequence, task, artifacts)
@@ -126,12 +128,14 @@ const KEEP_SNAPSHOT = `
 
 /** Maximum bytes of a log that is read with its Task's row on a page of Tasks. */
 const FEW_BYTES_IN_LIST = 8 * 1024;
-/** Approximate bytes and maximum number of rows in memory while a longer log is folded page by page. */
+/** Approximate bytes of the events in memory while a longer log is folded page by page. */
 const PAGE_BYTES = 1024 * 1024;
+/** Maximum number of rows in memory while a longer log is folded page by page. */
 const PAGE_EVENTS = 1000;
 
-/** Maximum number of Tasks per query, whose short logs make some megabytes, and of concurrent queries. */
+/** Maximum number of Tasks per query; their short logs have some megabytes. */
 const MOST_TOGETHER = 64;
+/** Maximum number of concurrent queries for Tasks by id. */
 export const MOST_AT_ONCE = 3;
 
 interface PageRow {
@@ -140,7 +144,7 @@ interface PageRow {
 }
 
 interface ReadOptions {
-  /** True to fold Artifacts; otherwise none of their bytes leave the database. */
+  /** True to fold Artifacts; otherwise the database sends none of their bytes. */
   artifacts: boolean;
 }
 
@@ -160,8 +164,8 @@ export class StoredTaskReader {
 
   /**
    * @param byId sessions for reads of Tasks by id, whose statements use indexes only
-   * @param reads where lists of callers take turns
-   * @param folds memory for folds of waiting Tasks
+   * @param reads limits the lists of callers, which take turns
+   * @param folds memory limit for folds of waiting Tasks
    */
   constructor(
     private readonly pool: Pool,
@@ -243,17 +247,17 @@ export class StoredTaskReader {
   private async foldAll(rows: readonly StoredRow[], { artifacts = true }: TaskQuery): Promise<StoredTask[]> {
     const tasks: StoredTask[] = [];
     for (const row of rows) {
-      // One after the other: pages of many long logs together would be too large.
+      // Tasks are folded one after the other: pages of many long logs together would be too large.
       const stored = await this.foldRow(row, { artifacts });
-      // Purged in the meantime.
+      // A Task without a fold was purged in the meantime.
       if (stored) tasks.push(stored);
     }
     return tasks;
   }
 
   /**
-   * Returns a claimed Task at `header.lastSequence`. A Task that waits repeatedly is folded from where this replica
-   * last folded it.
+   * Returns a claimed Task at `header.lastSequence`. A Task that this replica has folded before, when it waited, is
+   * folded from there on.
    */
   async loadClaimed(header: TaskHeader): Promise<StoredTask | undefined> {
     const forward = await this.kept.foldForward(header);
@@ -269,7 +273,7 @@ export class StoredTaskReader {
     for (const taskId of taskIds) this.kept.dropTask(taskId);
   }
 
-  /** Folds a Task up to `header.lastSequence`; `undefined` if it was purged meanwhile. */
+  /** Folds the log of a Task up to `header.lastSequence`; `undefined` if the Task was purged meanwhile. */
   async foldTask(
     header: TaskHeader,
     { artifacts }: ReadOptions = { artifacts: true },
@@ -325,7 +329,7 @@ export class StoredTaskReader {
   }
 }
 
-/** True if neither the log nor a snapshot came with the row. */
+/** True if the row contains neither the log nor a snapshot, because the log is large. */
 function isLarge({ folded, events }: StoredRow): boolean {
   return folded === null && events === null;
 }
@@ -340,7 +344,7 @@ function foldNext(fold: TaskFold | undefined, event: TaskEvent, artifacts: boole
   return fold;
 }
 
-/** Returns the number of sequences per page. Without Artifacts, their sequences count too. */
+/** Returns the number of sequences per page of a log. Without Artifacts, the sequences of Artifact events count too. */
 function pageEvents({ size, lastSequence }: TaskHeader, artifacts: boolean): number {
   if (!size) return PAGE_EVENTS;
   const usual = (size.log - (artifacts ? 0 : size.artifacts)) / lastSequence;

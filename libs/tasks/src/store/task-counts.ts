@@ -9,8 +9,9 @@ import type { TaskFilter } from './task-store.js';
 const MERGED_AT_ONCE = 1000;
 
 /**
- * Exact numbers of Tasks that match a filter. Filters by tenant, owner, agent and state read the maintained counts, at
- * the same cost for any number of Tasks. Filters by context, time or id count the matching Tasks.
+ * Exact numbers of Tasks that match a filter.
+ * - Filters by tenant, owner, agent and state read the maintained counts, at the same cost for any number of Tasks.
+ * - Filters by context, time or Task id count the matching Tasks.
  */
 @Injectable()
 export class TaskCounts {
@@ -34,9 +35,9 @@ export class TaskCounts {
   }
 
   /**
-   * Returns the numbers of Tasks of some agents that no replica executes, of all callers: those that ask for input or
-   * authentication, and those that are parked without a question.
-   * @param agent path of the agent, or `workflows/*` for every agent one step below `workflows`
+   * Returns the numbers of waiting Tasks of some agents, over all callers: those that ask for input or authentication,
+   * and those that are parked without a question (`timer`).
+   * @param agent path of the agent, or `workflows/*` for every agent one level below `workflows`
    */
   async countWaiting(agent: string): Promise<Record<'input' | 'auth' | 'timer', number>> {
     const values: unknown[] = [];
@@ -53,7 +54,7 @@ export class TaskCounts {
     return rows[0] ?? { input: 0, auth: 0, timer: 0 };
   }
 
-  /** Folds the counts that journals have appended; stops when the signal aborts. */
+  /** Folds the count differences that journals have appended; stops when the signal aborts. */
   foldCounts(signal: AbortSignal): Promise<void> {
     return this.folding.foldAll(signal);
   }
@@ -69,8 +70,8 @@ export class TaskCounts {
   }
 }
 
-// Never waits for a row that is locked, so there is no deadlock. A writer that is presumed gone and returns creates new
-// rows.
+// The statement never waits for a locked row, so there is no deadlock. A writer that is presumed gone and returns
+// creates new rows.
 const MERGE = `
   WITH picked AS MATERIALIZED (
     SELECT tenant, owner, agent, state, writer FROM task_count_folded
@@ -102,7 +103,7 @@ const FORGET_MARKS = `
 const NAME = 'tasks.fold-counts';
 const EVERY_MINUTE = '* * * * *';
 
-/** Folds the counts that dead processes, and replicas of the previous version, have appended. */
+/** Job that folds the count differences that dead processes, and replicas of the previous version, have appended. */
 @Injectable()
 export class CountFoldingJob {
   constructor(jobs: Jobs, counts: TaskCounts) {

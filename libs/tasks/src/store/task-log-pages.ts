@@ -22,7 +22,9 @@ export interface TaskLogPage {
   next?: number;
 }
 
-/** Reads the log of a Task as it was written, page by page, for people and tools. Executors use TaskStore. */
+/**
+ * Reads the log of a Task as it was written, page by page, for people and tools. (Executors read logs by TaskStore.)
+ */
 @Injectable()
 export class TaskLogPages {
   constructor(
@@ -32,8 +34,8 @@ export class TaskLogPages {
   ) {}
 
   /**
-   * Returns the events after a sequence: at most `limit`, and at most a megabyte or one event; `undefined` if the scope
-   * has no such Task. Waits for the caller's turn among readers of long logs.
+   * Returns a page of the events after a sequence: at most `limit` events, and at most a megabyte or one event;
+   * `undefined` if the scope has no such Task. Waits for the caller's turn among readers of long logs.
    */
   async readPage(scope: TaskScope, taskId: string, after: number, limit: number): Promise<TaskLogPage | undefined> {
     const { tenant, owner } = scope;

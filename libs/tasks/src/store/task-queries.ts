@@ -7,21 +7,24 @@ import type { RevisionPrecondition, TaskFilter, TaskHeader, TaskQuery, TaskScope
 
 /** Maximum bytes of a short log, which is read with its Task's row. */
 const FEW_BYTES = 64 * 1024;
-/** Factor by which rows may exceed the limit without Artifacts, since Artifacts may share rows with other events. */
+/**
+ * Factor by which the rows of a log may exceed the limit when it is read without Artifacts, since Artifacts may share
+ * rows with other events.
+ */
 const MOST_BESIDE = 4;
 
-/** Task to read by its id. */
+/** Task to read by id. */
 export interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
-  /** Condition that must hold for the Task to be found, if set. */
+  /** Precondition of the read; none if undefined. */
   premise: RevisionPrecondition | undefined;
 }
 
 export const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
   task.log_bytes IS NULL AS measured, snapshot.folded, snapshot.artifacts`;
 
-/** Returns SQL joins that measure unknown sizes and read a short log or its snapshot. */
+/** Returns SQL joins that measure unknown sizes of logs, and read a short log or its snapshot. */
 export function withLog(fewBytes: number, artifacts: boolean): string {
   const unlessMuchBeside = `CASE WHEN sum(octet_length(events)) > ${MOST_BESIDE * fewBytes} THEN NULL ELSE ${LOG_TEXT} END`;
   const isSmall = `size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}`;
@@ -47,8 +50,8 @@ export function withLog(fewBytes: number, artifacts: boolean): string {
 }
 
 /**
- * Returns the statement for the rows of wanted Tasks, with `place` from 1 if there are several. A single Task, the
- * usual case under light load, has a statement without arrays, which is cheaper to plan.
+ * Returns the statement that reads the rows of Tasks by id, with `place` (index from 1 in `wanted`) if there are
+ * several. A single Task, the usual case under light load, has a statement without arrays, which is cheaper to plan.
  */
 export function wantedStatement(wanted: readonly WantedTask[]): QueryConfig {
   const [only, another] = wanted;
@@ -105,22 +108,22 @@ const MANY_ON = `${MANY}
     WHERE ${premiseCondition('premise.tenant', 'premise.name', 'premise.version')}))`;
 
 /**
- * Maximum number of agents that are looked up one by one. For more agents, the Tasks of all agents are scanned in
- * order.
+ * Maximum number of agents of a search whose Tasks are looked up agent by agent. For more agents, Tasks of all agents
+ * are scanned in order.
  */
 const MOST_LOOKED_UP = 50;
-/** Sorts after every text with a prefix, compared as bytes. */
+/** Suffix of an upper bound: it sorts after every text that begins with the same prefix, compared as bytes. */
 const LAST = '\u{10ffff}';
 
-/** Result of resolving a search: Tasks of these agents, or Tasks whose id begins with the prefix. */
+/** Result of resolving a search text: the Tasks of these agents, and the Tasks whose id begins with the prefix. */
 interface FoundAgents {
   agents: readonly string[];
   idPrefix: string;
 }
 
 /**
- * Returns a filter, except its search, as conditions on the table `task`. Those on tenant, owner, agent and state also
- * apply to `task_count`.
+ * Returns a filter, except its `search`, as conditions on the table `task`. Conditions on tenant, owner, agent and
+ * state also apply to `task_count`.
  */
 export function conditionsOf(filter: TaskFilter): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = [filter.scope.tenant, filter.scope.owner];
@@ -144,9 +147,9 @@ export function conditionsOf(filter: TaskFilter): { conditions: string[]; values
 }
 
 /**
- * Returns the statement for the rows of a page.
+ * Returns the statement for the rows of a page of Tasks.
  * @param columns columns of `task`, and of the relations in `from`
- * @param found result of resolving the query's search
+ * @param found agents and id prefix that the query's `search` stands for
  */
 export function pageStatement(query: TaskQuery, columns: string, from: string, found?: FoundAgents): QueryConfig {
   const { conditions, values } = conditionsOf(query);
@@ -165,7 +168,7 @@ export function pageStatement(query: TaskQuery, columns: string, from: string, f
   };
 }
 
-/** Returns a query for the newest Tasks of each meaning of a search, each found by an index. */
+/** Returns a query for the newest Tasks that match a search, by agent or by id, each found by an index. */
 function foundPage(
   { agents, idPrefix }: FoundAgents,
   newest: (...more: string[]) => string,
@@ -182,7 +185,7 @@ function foundPage(
   return `(${byAgent}) UNION (${byId})`;
 }
 
-/** Returns the condition for `TaskFilter.agent`; adds its value to `values`. */
+/** Returns the SQL condition for `TaskFilter.agent`, and adds its value to `values`. */
 export function agentCondition(agent: string, values: unknown[]): string {
   const isPattern = agent.endsWith('/*');
   const it = `$${values.push(isPattern ? agent.slice(0, -1) : agent)}`;
@@ -191,8 +194,8 @@ export function agentCondition(agent: string, values: unknown[]): string {
 }
 
 /**
- * Finds the agents that match a search, among those with Tasks of the caller. It reads the counts of Tasks, so its cost
- * depends on the number of agents, not of Tasks.
+ * Finds the agents that match the search of a filter, among those with Tasks of the caller; `undefined` without a
+ * search. Reads the counts of Tasks, so its cost depends on the number of agents, not of Tasks.
  */
 export async function findAgents(reads: SharedReads, filter: TaskFilter): Promise<FoundAgents | undefined> {
   const { scope, agent, search } = filter;
@@ -209,8 +212,9 @@ export async function findAgents(reads: SharedReads, filter: TaskFilter): Promis
 }
 
 /**
- * Returns the headers of Tasks that completed before a Task began (see `TaskStore.completedBefore`). The database
- * stamps each commit, so no clock of a replica takes part. The status time only limits which Tasks are compared.
+ * Returns the headers of the Tasks that completed before a given Task began (see `TaskStore.completedBefore`). The
+ * database stamps each commit, so the clocks of replicas do not matter. The status time only limits which Tasks are
+ * compared.
  */
 export async function completedBefore(pool: Pool, taskId: string, limit: number): Promise<TaskHeader[]> {
   const { rows } = await pool.query<HeaderRow>({
@@ -236,7 +240,7 @@ const COMPLETED_BEFORE = `
   WHERE own.task_id = $1 AND task.task_id <> own.task_id AND ended.recorded_at < begun.recorded_at
   ORDER BY ended.recorded_at DESC, task.task_id DESC`;
 
-/** Maximum number of callers with parked Tasks per lookup, if there are more overdue Tasks than it may return. */
+/** Maximum number of callers with parked Tasks per poll, if there are more overdue Tasks than the poll may return. */
 const CALLERS_AT_ONCE = 64;
 
 interface OverdueCaller {
@@ -246,17 +250,18 @@ interface OverdueCaller {
 
 /**
  * Finds overdue parked Tasks: the oldest, and if there are more, also one Task of each of the next callers, so that no
- * caller's Tasks hide those of others. Callers take turns from one lookup to the next.
+ * caller's Tasks hide those of other callers. Callers take turns from one poll to the next.
  */
 export class OverdueTasks {
-  /** Caller that had the last turn; `undefined` before the first turn, and after a full round. */
+  /** Caller that had the last turn; `undefined` before the first turn, and after each caller had a turn. */
   private last: OverdueCaller | undefined;
 
   constructor(private readonly sessions: Pool) {}
 
   /**
+   * Finds overdue Tasks, as `TaskStore.findOverdue` describes.
    * @param byMs milliseconds for which the Tasks have been due
-   * @param except Tasks to leave out
+   * @param except ids of Tasks to omit
    * @returns at most `limit` ids
    */
   async findOverdue(byMs: number, limit: number, except: readonly string[]): Promise<string[]> {
@@ -291,7 +296,10 @@ const IS_LATE = `${IS_PARKED} AND wake_at <= now() - $1 * interval '1 millisecon
 
 const OLDEST = `SELECT task_id FROM task WHERE ${IS_LATE} ORDER BY wake_at LIMIT $2`;
 
-/** Finds the next callers by index, with one lookup for each, however many parked Tasks they have. */
+/**
+ * Returns a query for one overdue Task of each of the next callers. It finds each caller by one lookup in an index,
+ * however many parked Tasks the caller has.
+ */
 const inTurnStatement = (from: string): string => `
   WITH RECURSIVE caller AS (
     (SELECT tenant, owner FROM task WHERE ${IS_PARKED} AND ${from} ORDER BY tenant, owner LIMIT 1)

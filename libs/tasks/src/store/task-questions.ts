@@ -5,7 +5,7 @@ import type { TaskQuestion } from '../fold/task-event.js';
 import { agentCondition } from './task-queries.js';
 import type { TaskScope } from './task-store.js';
 
-/** Place in the list of questions. */
+/** Position (page cursor) in the list of questions. */
 export interface QuestionPosition {
   since: Date;
   taskId: string;
@@ -14,7 +14,7 @@ export interface QuestionPosition {
 
 export interface QuestionQuery {
   scope: TaskScope;
-  /** Agent of the Tasks, as `TaskFilter.agent`. */
+  /** Path or pattern of the Tasks' agents, as `TaskFilter.agent`. */
   agent?: string;
   /** Id of a single Task. */
   taskId?: string;
@@ -31,11 +31,11 @@ export interface OpenQuestion extends TaskQuestion {
 }
 
 /**
- * Open questions of a caller's Tasks, oldest first, so that new ones appear at the end.
- * - A question exists from the commit in which its Task starts to wait until the one in which it resumes or ends,
- *   whatever writes it.
- * - A page costs its rows, plus a lookup for each question of the caller's working Tasks. Their rows are kept, since
- *   most are asked again when the Task waits again.
+ * Open questions of a caller's Tasks, oldest first, so that new questions appear at the end.
+ * - A question exists from the commit in which its Task starts to wait until the commit in which the Task resumes or
+ *   ends, whatever writes it.
+ * - A page costs its rows, plus a lookup for each question of the caller's working Tasks. The rows of these questions
+ *   are kept, since most are asked again when the Task waits again.
  */
 @Injectable()
 export class TaskQuestions {
@@ -62,7 +62,7 @@ export class TaskQuestions {
   }
 }
 
-// As a scalar: one lookup by key per row, in the order of the page, and never a join with all Tasks.
+// A scalar subquery: one lookup by key per row, in the order of the page, and never a join with all Tasks.
 const OF_A_WAITING_TASK = `(SELECT state FROM task WHERE task.task_id = task_question.task_id)
   IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 

@@ -24,9 +24,9 @@ export interface HeaderRow {
   artifact_bytes?: number | null;
 }
 
-/** Row of a Task with its snapshot, or with its log as built by LOG_TEXT. */
+/** Row of a Task with its snapshot, or with its log as built by LOG_TEXT; with neither for a large log. */
 export interface StoredRow extends HeaderRow {
-  /** True if the sizes were measured in this read, because none are stored. */
+  /** True if this read measured the sizes of the log, because none are stored. */
   measured: boolean;
   folded: string | null;
   artifacts: string | null;
@@ -65,22 +65,22 @@ export class TaskRow {
   @Column('text') context_id!: string;
   @Column('text') tenant!: string;
   @Column('text') owner!: string;
-  /** Path of its agent; `''` is the service. */
+  /** Path of the Task's agent; `''` is the service. */
   @Column('text') agent!: string;
   @Column('text') state!: TaskState;
-  /** Number of events in its log. */
+  /** Number of events in the Task's log. */
   @Column('integer') last_sequence!: number;
   @Column('text', { nullable: true }) parent_task_id!: string | null;
   @Column('text', { nullable: true }) parent_reference!: string | null;
-  /** Replica that executes it. */
+  /** Replica that has the claim of the Task. */
   @Column('text', { nullable: true }) replica_id!: string | null;
   @Column('text', { nullable: true }) claim_token!: string | null;
   @Column('timestamptz', { nullable: true }) cancel_requested_at!: Date | null;
   @Column('timestamptz', { nullable: true }) wake_at!: Date | null;
-  /** Bytes of its log, and those of Artifacts among them; null if they have not been measured. */
+  /** Bytes of the Task's log, and of the Artifact events in it; null if they have not been measured. */
   @Column('integer', { nullable: true }) log_bytes!: number | null;
   @Column('integer', { nullable: true }) artifact_bytes!: number | null;
-  /** True if a webhook receives its events. */
+  /** True if a webhook receives the Task's events. */
   @Column('boolean') pushes!: boolean;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
@@ -94,7 +94,7 @@ export class TaskEventView {
   @Column('text', { nullable: true }) task_id!: string;
   /** Sequence in the Task's log, from 1 without gaps. */
   @Column('integer', { nullable: true }) sequence!: number;
-  /** StreamResponse. Select it as text to get it as written: parsing rounds large numbers. */
+  /** The event as a StreamResponse. Select it as text to get it as written: parsing rounds large numbers. */
   @Column('json', { nullable: true, select: false }) payload!: unknown;
   /** Message that a status update received. */
   @Column('json', { nullable: true, select: false }) received!: unknown;
@@ -109,12 +109,12 @@ export class TaskEventView {
 export const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Statement that stores a request to cancel the Task `$1`, as TaskStore.requestCancel does. Callers that write more in
- * the same statement may add conditions and a RETURNING clause.
+ * SQL statement that stores a request to cancel the Task `$1`, as TaskStore.requestCancel does. Callers that write more
+ * in the same statement may add conditions and a RETURNING clause.
  */
 export const CANCEL_WISH = `
   UPDATE task SET cancel_requested_at = coalesce(cancel_requested_at, now()), wake_at = least(wake_at, now())
   WHERE task_id = $1 AND state NOT IN ${ENDED}`;
 
-/** Query for the Tasks that have not ended, whose executions may call other agents. */
+/** SQL query for the Tasks that have not ended, whose executions may call other agents. */
 export const TASKS_UNDER_WAY = `SELECT FROM task WHERE state NOT IN ${ENDED}`;

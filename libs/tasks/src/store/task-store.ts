@@ -3,13 +3,13 @@ import type { Task, TaskState } from '#libs/protocol';
 import type { RecordedEvent, TaskQuestion } from '../fold/task-event.js';
 import type { TaskSnapshot } from '../fold/task-fold.js';
 
-/** Scope of the Tasks that a caller may see. */
+/** Tenant and owner of Tasks: a caller sees only the Tasks of its scope. */
 export interface TaskScope {
   tenant: string;
   owner: string;
 }
 
-/** Data of a Task that Parley keeps besides what A2A shows. */
+/** Data of a Task that Parley stores in addition to what A2A shows. */
 export interface TaskHeader extends TaskScope {
   taskId: string;
   contextId: string;
@@ -17,7 +17,10 @@ export interface TaskHeader extends TaskScope {
   agent: string;
   state: TaskState;
   lastSequence: number;
-  /** Parent Task, if a workflow run created this one, and the node and attempt of the run. */
+  /**
+   * Parent Task, if an execution of that Task created this one, and the parent's reference for the call
+   * (`node#attempt`).
+   */
   parentTaskId?: string;
   parentReference?: string;
   createdAt: Date;
@@ -27,31 +30,34 @@ export interface TaskHeader extends TaskScope {
   wakeAt?: Date;
   /** Present if a cancel was requested. */
   cancelRequested?: true;
-  /** Bytes of the log, and those of Artifacts among them; absent if not measured yet. */
+  /** Bytes of the log, and of the Artifact events in it; absent if they have not been measured. */
   size?: { log: number; artifacts: number };
 }
 
-/** A Task folded from its log up to `header.lastSequence`. */
+/** Task folded from its log up to `header.lastSequence`, with its header. */
 export interface StoredTask {
   header: TaskHeader;
   task: Task;
-  /** Bytes of its log. */
+  /** Bytes of the Task's log. */
   bytes?: number;
 }
 
-/** A Task's header and, if it is short, its log up to `header.lastSequence`. */
+/** Header of a Task and, if the log is short, its log up to `header.lastSequence`. */
 export interface TaskLog {
   header: TaskHeader;
   events?: readonly RecordedEvent[];
 }
 
-/** Right to write one Task, until another claim replaces it. `token` is new with every claim and fences writes. */
+/**
+ * Right to write one Task (fencing), until another claim replaces it. `token` is new with every claim and fences the
+ * writes of earlier claims.
+ */
 export interface TaskClaim {
   taskId: string;
   token: string;
 }
 
-/** Outcome of an attempt to renew claims. A claim in neither list was locked and is presumably unchanged. */
+/** Outcome of an attempt to renew claims. A claim in neither list was locked, and is presumably unchanged. */
 export interface RenewedClaims {
   /** Claims with their new tokens. */
   renewed: TaskClaim[];
@@ -59,7 +65,10 @@ export interface RenewedClaims {
   lost: string[];
 }
 
-/** A caller's promise that requests under one key are the same request. The fingerprint checks that. */
+/**
+ * Idempotency key of a request: a caller promises that requests under one key are the same. The fingerprint checks
+ * that.
+ */
 export interface Idempotency {
   key: string;
   fingerprint: string;
@@ -69,13 +78,13 @@ export interface Idempotency {
 export interface KeyedRequest {
   taskId: string;
   fingerprint: string;
-  /** Sequence of that event; 1 if the Message created the Task. */
+  /** Sequence of the event that accepted the Message; 1 if the Message created the Task. */
   sequence: number;
 }
 
 /**
- * Precondition of creating or reading a Task, checked by the same statement: the relation contains this row of the
- * newest revision of the Task's agent. `version` changes with every change of the row.
+ * Precondition of creating or reading a Task, checked by the same statement: the relation contains this row, which
+ * describes the newest revision of the Task's agent. `version` changes with every change of the row.
  */
 export interface RevisionPrecondition {
   relation: 'workflow_newest';
@@ -84,14 +93,14 @@ export interface RevisionPrecondition {
   version: string;
 }
 
-/** Part of one Task in a journal batch: consecutive events that continue its log. */
+/** Part of a journal batch for one Task: consecutive events that continue its log. */
 export interface JournalEntry {
   taskId: string;
   contextId: string;
   token: string;
   /**
-   * Row to insert; present if the events begin with `task`. It is fenced if its idempotency key has a Task already, its
-   * premise does not hold, or its parent is not claimed with `parentToken` (if absent: by the replica).
+   * New Task to insert; present if the events begin with `task`. The entry is fenced if its idempotency key has a Task
+   * already, its premise does not hold, or its parent is not claimed with `parentToken` (if absent: by the replica).
    */
   create?: {
     header: TaskHeader;
@@ -100,7 +109,10 @@ export interface JournalEntry {
     idempotency?: Idempotency;
     premise?: RevisionPrecondition;
   };
-  /** Present if the events begin with a follow-up Message under a key; fenced if the key was used before. */
+  /**
+   * Present if the events begin with a follow-up Message under an idempotency key. The entry is fenced if the key was
+   * used before.
+   */
   keyed?: { header: TaskHeader; idempotency: Idempotency };
   /** `lastSequence` before these events. */
   after: number;
@@ -112,17 +124,22 @@ export interface JournalEntry {
   /** State and status time after these events. A terminal or waiting state releases the claim. */
   state: TaskState;
   updatedAt: Date;
-  /** Present if the last event parks the Task, which releases the claim too. */
+  /** Time until which the last event parks the Task, which releases the claim too; absent if it does not park. */
   wakeAt?: Date;
-  /** All questions of the Task from now on (see TaskQuestions); absent if the Task continues or has never asked. */
+  /**
+   * All open questions of the Task from now on (see TaskQuestions); absent if the Task continues or has never asked.
+   */
   asked?: { header: TaskHeader; questions: readonly TaskQuestion[] };
-  /** Files that the events name. Those of the Task's owner are recorded as used by it, in the same commit. */
+  /**
+   * Ids of the files that the events name. The files of the Task's owner are recorded as used by the Task, in the same
+   * commit.
+   */
   named?: { scope: TaskScope; files: readonly string[] };
 }
 
 /**
- * Outcome of an entry. `fenced`: the claim was lost, the log has progressed, or the Task has ended. Nothing of the
- * entry was written.
+ * Outcome of a journal entry. `fenced`: the claim was lost, the log has progressed, or the Task has ended; nothing of
+ * the entry was written.
  */
 export type JournalOutcome = 'written' | 'fenced';
 
@@ -132,38 +149,38 @@ export type ClaimCondition = 'waiting' | 'due';
 /** Filter of Tasks. */
 export interface TaskFilter {
   scope: TaskScope;
-  /** Agent path, or `workflows/*` for every agent one step below `workflows`; absent: every agent. */
+  /** Path of the Tasks' agent, or `workflows/*` for every agent one level below `workflows`; absent: every agent. */
   agent?: string;
-  /** Paths of agents: selects their Tasks. */
+  /** Paths of several agents: selects their Tasks. */
   agents?: readonly string[];
-  /** Parent of the Tasks: selects its children in this service, and the Tasks with the ids in `elsewhere`. */
+  /** Parent Task: selects its children in this service, and the Tasks with the ids in `elsewhere`. */
   calledBy?: { taskId: string; elsewhere: readonly string[] };
   contextId?: string;
   /** Ids of the Tasks. */
   taskIds?: readonly string[];
   state?: TaskState;
   updatedAfter?: Date;
-  /** Text that occurs in the agent's path after its first slash, ignoring case, or with which the Task's id begins. */
+  /** Search text: occurs in the agent's path after its first slash, ignoring case, or the Task's id begins with it. */
   search?: string;
 }
 
 export interface TaskQuery extends TaskFilter {
-  /** True for an execution: the query neither waits behind lists of callers nor is subject to their limits. */
+  /** True for a query of an execution: it does not wait behind lists of callers, and has no limits of a caller. */
   urgent?: boolean;
   /** `false` to return Tasks without Artifacts, and to read none. */
   artifacts?: boolean;
-  /** Exclusive position: the last row of the previous page. */
+  /** Exclusive position (page cursor): the last Task of the previous page. */
   before?: { updatedAt: Date; taskId: string };
   limit: number;
 }
 
-/** Admits large logs before they are read. */
+/** Admits large logs to memory before they are read. */
 export interface LogAdmission {
-  /** Resolves when so many bytes of logs may be read. A rejection prevents the read. */
+  /** Resolves when `bytes` bytes of logs may be read. A rejection prevents the read. */
   admitBytes(bytes: number): Promise<void>;
 }
 
-/** Limits of a page of Tasks. */
+/** Memory limits of a page of Tasks. */
 export interface PageAdmission extends LogAdmission {
   /** Maximum total bytes of the large logs on a page. A page always has at least one Task. */
   readonly bytes: number;
@@ -175,7 +192,7 @@ export interface TaskPage {
   more: boolean;
 }
 
-/** Journal writes, and reads of logs where they are written. */
+/** Writes of the journal, and reads of logs where the journal writes them. */
 export type EntryWrites = Pick<TaskStore, 'writeBatch' | 'readRecordedEvents'>;
 
 /**
@@ -188,21 +205,21 @@ export type EntryWrites = Pick<TaskStore, 'writeBatch' | 'readRecordedEvents'>;
 export abstract class TaskStore {
   /**
    * Writes a batch in one commit. Each Task occurs at most once. Batches are written in the order of the calls. A
-   * fenced entry does not affect the others.
+   * fenced entry does not affect the other entries.
    * @throws the database's error if nothing of the batch was written, or if that is unknown; TypeError if a Task occurs
    * twice
    */
   abstract writeBatch(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
 
   /**
-   * Commits a write that changes nothing, like a batch. Resolves if batches can be written at the moment, rejects with
-   * the database's error.
+   * Commits a write that changes nothing, in the way of a batch. Resolves if batches can be written at the moment;
+   * rejects with the database's error otherwise.
    */
   abstract probeWrite(): Promise<void>;
 
   /**
-   * Returns the Task and its header; `undefined` if it is unknown or out of scope. Without a scope: any Task (internal
-   * callers).
+   * Returns a Task and its header; `undefined` if the Task is unknown or out of scope. Without a scope (internal
+   * callers), finds any Task.
    * @throws PreconditionFailed if a premise is given and does not hold at that moment, or there is no such Task
    */
   abstract loadTask(
@@ -212,18 +229,21 @@ export abstract class TaskStore {
     premise?: RevisionPrecondition,
   ): Promise<StoredTask | undefined>;
 
-  /** Returns the header and, if it is short, the log, both as of one moment. Scope and premise as for `loadTask`. */
+  /**
+   * Returns the header of a Task and, if its log is short, the log, both as of one moment. Scope and premise as for
+   * `loadTask`.
+   */
   abstract readLog(taskId: string, scope?: TaskScope, premise?: RevisionPrecondition): Promise<TaskLog | undefined>;
 
-  /** Returns only the header. */
+  /** Returns the header of a Task alone; `undefined` if the Task is unknown or out of scope. */
   abstract readHeader(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined>;
 
-  /** Returns the headers of several Tasks by id, without unknown ids. */
+  /** Returns the headers of several Tasks by Task id. Unknown ids are omitted. */
   abstract readHeaders(taskIds: readonly string[]): Promise<Map<string, TaskHeader>>;
 
   /**
-   * Returns at most `limit` events after `afterSequence`, in order.
-   * @param reader caller whose reads of many logs run one after another, and take turns with those of others
+   * Returns at most `limit` events of a log after `afterSequence`, in order.
+   * @param reader caller whose reads of long logs run one after another, and take turns with those of other callers
    */
   abstract readEvents(
     taskId: string,
@@ -233,41 +253,44 @@ export abstract class TaskStore {
   ): Promise<RecordedEvent[]>;
 
   /**
-   * Reads events like `readEvents`, but where batches are written: includes every write of `writeBatch`, which other
-   * readers may not see yet, and none that only a replaced server has.
+   * Reads events like `readEvents`, but where batches are written. The result includes every write of `writeBatch`,
+   * which other reads may not see yet, and no event that only a replaced database server has.
    */
   readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.readEvents(taskId, afterSequence, limit);
   }
 
-  /** Writes for entries that failed on their own. A slow or failed one does not delay batches of `writeBatch`. */
+  /**
+   * Separate writer for entries that failed on their own. A slow or failed write there does not delay batches of
+   * `writeBatch`.
+   */
   get retries(): EntryWrites {
     return this;
   }
 
-  /** Lists Tasks, newest status first, then by id. */
+  /** Lists Tasks, newest status first; among equal times, by id in descending order. */
   abstract findTasks(query: TaskQuery): Promise<StoredTask[]>;
 
-  /** Lists Tasks as a page of at most `limit`, within its limits. */
+  /** Lists Tasks as a page of at most `limit` Tasks, and within the memory limits of `admission`. */
   abstract readPage(query: TaskQuery, admission: PageAdmission): Promise<TaskPage>;
 
   /**
-   * Returns the headers of Tasks that completed before a Task began, in its context, with its agent and owner: at most
-   * `limit` of them, the last one to complete first.
-   * - The order is that of commits, by the one clock of the store; clocks of replicas take no part.
-   * - A Task that was still open when this one began is left out, however often the store is asked.
+   * Returns the headers of the Tasks that completed before a given Task began, in the same context, with the same agent
+   * and owner: at most `limit` of them, the last one to complete first.
+   * - The order is that of commits, by the one clock of the store; clocks of replicas do not matter.
+   * - A Task that was still open when the given Task began is omitted, in every call.
    */
   abstract completedBefore(taskId: string, limit: number): Promise<TaskHeader[]>;
 
   /**
-   * Returns the exact number of matching Tasks. By tenant, owner, agent and state, the cost does not depend on that
-   * number.
+   * Returns the exact number of Tasks that match a filter, which must have no `search` and no `calledBy`. For a filter
+   * by tenant, owner, agent and state, the cost does not depend on that number.
    */
   abstract countTasks(filter: TaskFilter): Promise<number>;
 
   /**
-   * Claims a Task that no replica executes and that has not ended; `undefined` otherwise. A failed claim is released;
-   * if that fails too, `listClaims` shows it.
+   * Claims a Task that has no claim and has not ended, and returns it; `undefined` otherwise. A claim whose statement
+   * failed is released; if that fails too, `listClaims` shows it.
    */
   abstract claimTask(
     taskId: string,
@@ -277,41 +300,42 @@ export abstract class TaskStore {
   ): Promise<StoredTask | undefined>;
 
   /**
-   * Returns at most `limit` Tasks that no replica executes and that have been due for `byMs` milliseconds, parked or
-   * with a cancel request, without those of `except`. The oldest come first. If there are more than `limit`, at most
-   * half of the result is one Task of each of the next callers, in turn.
+   * Returns the ids of at most `limit` Tasks that no replica executes and that have been due for `byMs` milliseconds,
+   * parked or with a cancel request, without those of `except`.
+   * - If fewer Tasks are due, all of them, the longest due first.
+   * - Otherwise up to half of the result, which comes first, is one Task of each of the next callers, in turn.
    */
   abstract findOverdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 
   /**
    * Adopts at most `limit` Tasks that the given replicas had claimed, each with a new token: later writes of those
    * replicas are fenced. Concurrent adopters never get the same Task.
-   * - Takes nothing from a replica that is alive at that moment, whatever was read of it before.
-   * - Takes nothing unless the adopting replica has just proved its own life.
+   * - Takes nothing from a replica that is alive at that moment, even if it was found dead before.
+   * - Takes nothing unless the adopting replica has just proved that it is alive itself.
    */
   abstract adoptTasks(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]>;
 
-  /** Returns all claims of a replica. */
+  /** Returns all claims that a replica has. */
   abstract listClaims(replicaId: string): Promise<TaskClaim[]>;
 
-  /** Returns true if the Task still has this claim. */
+  /** Returns true if the Task still has the given claim. */
   abstract isClaimHeld(claim: TaskClaim): Promise<boolean>;
 
   /**
-   * Renews the tokens of claims, so that writes with the old ones are fenced. Skips a Task that another transaction has
-   * locked instead of waiting for it.
+   * Renews the tokens of claims, so that writes with the old tokens are fenced. Skips a Task that another transaction
+   * has locked instead of waiting for it.
    */
   abstract renewClaims(claims: readonly TaskClaim[]): Promise<RenewedClaims>;
 
   /**
-   * Returns the replicas that have claims: those of `among`, or all. All may be slow while a snapshot is held, since
-   * former claims are scanned: ask rarely.
+   * Returns the ids of the replicas that have claims: of those in `among`, or of all. For all, it may be slow while a
+   * database snapshot is held, since former claims are scanned: call it rarely.
    */
   abstract listClaimants(among?: readonly string[]): Promise<string[]>;
 
   /**
-   * Releases an unused claim of a Task that waits, is parked or has ended. A Task that is at work keeps its claim:
-   * without one, no replica would resume it.
+   * Releases an unused claim of a Task that waits, is parked or has ended. A Task that is at work keeps its claim,
+   * because without a claim no replica would resume it.
    */
   abstract releaseClaim(claim: TaskClaim): Promise<void>;
 
@@ -321,37 +345,40 @@ export abstract class TaskStore {
    */
   abstract requestCancel(taskId: string): Promise<void>;
 
-  /** Returns the Tasks with a cancel request that a replica executes. */
+  /** Returns the ids of the Tasks that a replica executes and that have a cancel request. */
   abstract cancelRequests(replicaId: string): Promise<string[]>;
 
-  /** Returns the request that a caller's key stands for at an agent. */
+  /** Returns the request that a caller made to an agent under an idempotency key; `undefined` if there is none. */
   abstract findKeyedRequest(scope: TaskScope, agent: string, key: string): Promise<KeyedRequest | undefined>;
 
-  /** Returns the children of a Task. */
+  /** Returns the headers of the child Tasks of a Task. */
   abstract listChildren(parentTaskId: string): Promise<TaskHeader[]>;
 
   /**
-   * Returns the children of a Task, read where batches are written, as `readRecordedEvents` does. For callers that
-   * create missing children.
+   * Returns the headers of the child Tasks of a Task, read where batches are written, as `readRecordedEvents` does. For
+   * callers that create missing children.
    */
   recordedChildren(parentTaskId: string): Promise<TaskHeader[]> {
     return this.listChildren(parentTaskId);
   }
 
-  /** Returns the last sequences of Tasks by id, without unknown ids. */
+  /** Returns the last sequences of several Tasks by Task id. Unknown ids are omitted. */
   abstract lastSequences(taskIds: readonly string[]): Promise<Map<string, number>>;
 }
 
-/** Scope of all callers while callers have no identity. */
+/** Scope of all callers while authentication is off. */
 export const ANONYMOUS_SCOPE: TaskScope = { tenant: '', owner: '' };
 
 /**
- * Error after the claim to a Task was lost: another replica writes it now, or it has ended. Nothing more can be
- * recorded here.
+ * Error after the claim of a Task was lost: another replica writes the Task now, or the Task has ended. This process
+ * can record nothing more.
  */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
-/** Error of a Task that was not created or read because its premise may no longer hold. Nothing was recorded. */
+/**
+ * Error for a Task that was not created or read because its RevisionPrecondition may no longer hold. Nothing was
+ * recorded.
+ */
 export class PreconditionFailed extends ClaimLost {}

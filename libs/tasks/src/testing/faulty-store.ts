@@ -1,22 +1,22 @@
 import type { JournalEntry, JournalOutcome } from '../store/task-store.js';
 
-/** Refuses a batch with the error that it gives; `undefined` lets the batch be written. */
+/** Function that returns the error with which a batch fails; `undefined` lets the batch be written. */
 export type Fault = (batch: readonly JournalEntry[]) => Error | undefined;
 
-/** Gives an error as the database reports it. */
+/** Returns an error as the database reports it. */
 export function databaseError(code: string): Error {
   return Object.assign(new Error(`the database says ${code}`), { code, severity: 'ERROR' });
 }
 
 /**
- * A store in memory that fences as PostgreSQL does, and whose statements fail as the test wishes. Batches have one session,
- * and so have retries: a statement waits for the end of the one before it.
+ * In-memory test store that fences as PostgreSQL does, and whose statements fail as the test decides. Batches have one
+ * session, and so have retries: a statement waits for the end of the statement before it.
  */
 export class FaultyStore {
-  /** The statements so far, by the Tasks that they were to write. */
+  /** Statements so far, as the ids of the Tasks that each was to write. */
   readonly statements: string[][] = [];
   fault: Fault = () => undefined;
-  /** Resolves when the statement of a batch may go on. */
+  /** Returns a promise that resolves when the statement of a batch may continue. */
   hold: (batch: readonly JournalEntry[]) => Promise<void> | undefined = () => undefined;
   readonly retries = {
     writeBatch: this.session(),
@@ -53,7 +53,7 @@ export class FaultyStore {
     return (this.logs.get(taskId) ?? []).slice(after, after + limit).map((json) => ({ json }));
   }
 
-  /** Resolves when so many statements have come. */
+  /** Resolves when `count` statements have arrived. */
   async reached(count: number): Promise<void> {
     if (this.statements.length >= count) return;
     await new Promise<void>((resolve) => this.listeners.push({ count, resolve }));

@@ -1,14 +1,14 @@
 import type { JournalSource, TaskJournal, WaitingEvent } from '../journal/task-journal.js';
 import type { JournalEntry, JournalOutcome } from '../store/task-store.js';
 
-/** A store whose statements the test lets through one by one. */
+/** Test store whose statements wait until the test answers them one by one. */
 export class HeldStore {
   readonly batches: { entries: readonly JournalEntry[]; answer(outcome: unknown): void }[] = [];
-  /** What the logs hold, as the JSON of their events. */
+  /** Contents of the logs: the JSON of their events, by Task id. */
   logs: Record<string, string[]> = {};
-  /** Whether it takes no writes at all. */
+  /** True if the store takes no writes at all. */
   away = false;
-  /** How many times more the logs cannot be looked at. */
+  /** Number of further reads of logs that fail. */
   unreadable = 0;
   private notify: (() => void) | undefined;
 
@@ -39,7 +39,7 @@ export class HeldStore {
     return Promise.resolve((this.logs[taskId] ?? []).slice(after, after + limit).map((json) => ({ json })));
   }
 
-  /** Of a reader that is behind. */
+  /** Returns no events, for a follower that is behind. */
   async readEvents(): Promise<[]> {
     return [];
   }
@@ -58,7 +58,7 @@ export class HeldStore {
   }
 }
 
-/** A task whose events are mere counts. */
+/** Journal source whose events are only counted. */
 export class JournaledTask implements JournalSource {
   readonly outcomes: unknown[] = [];
   account = '';
@@ -66,7 +66,7 @@ export class JournaledTask implements JournalSource {
   private drained = 0;
   private readonly waiters: (() => void)[] = [];
 
-  /** @param parentTaskId the Task that calls for this one, which is new then */
+  /** @param parentTaskId the calling Task; if given, this Task is created with its first event */
   constructor(
     readonly taskId: string,
     private readonly journal: TaskJournal,
