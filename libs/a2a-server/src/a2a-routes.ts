@@ -42,9 +42,9 @@ import {
 import { tooManyMembersError } from './validation/request-parsers.js';
 
 /**
- * Batches requests that arrive together, and runs them step by step together instead of each up to its commit. The code
- * of a Message, with that of V8 and Node, takes 550 KiB, more than the cache of a core; run one after another, each
- * Message would load all of it again (ADR 40).
+ * Runs requests that arrive together as one batch, step by step, instead of each request up to its commit. The code
+ * that handles a Message, with that of V8 and Node, takes 550 KiB, more than the cache of a core. Run one after
+ * another, each Message would load all of the code again (ADR 40).
  */
 export class RequestBatcher {
   private waiting: (() => void)[] = [];
@@ -53,8 +53,8 @@ export class RequestBatcher {
   constructor(private readonly afterReading: (act: () => void) => unknown = setImmediate) {}
 
   /**
-   * Schedules a function for when all pending input of this process has been read, in order of the calls. It runs in
-   * the async context of the first.
+   * Schedules a function to run once all pending input of this process has been read, in order of the calls. All
+   * functions of a batch run in the async context of the first call.
    */
   schedule(act: () => void): void {
     if (this.waiting.length === 0) this.afterReading(() => this.runBatch());
@@ -84,11 +84,11 @@ const STREAM: RestCall = { operation: OPERATIONS.SendStreamingMessage, read: bod
 
 /**
  * Route for a percent-encoded colon (RFC 3986, section 2.2), as some clients send it: the router compares static paths
- * as sent, and parameters decoded.
+ * as sent, and decodes only parameters.
  */
 const ENCODED_SEND = '/:spelled(^message:(?:send|stream)$)';
 
-/** Routes of operations, below a base URL with or without a tenant; `::` is a colon. */
+/** Routes of A2A operations, below an agent's base URL with or without a tenant; `::` is a colon. */
 const ROUTES: readonly (readonly [RouteMethod, string, RestCall])[] = [
   ['POST', '/message::send', SEND],
   ['POST', '/message::stream', STREAM],
@@ -116,7 +116,7 @@ const ROUTES: readonly (readonly [RouteMethod, string, RestCall])[] = [
   ['GET', '/extendedAgentCard', { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters }],
 ];
 
-/** Call for the extended card of 0.3, below `/v1`. */
+/** REST call for the extended card of A2A 0.3, below `/v1`. */
 const LEGACY_CARD: RestCall = { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters };
 
 const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMessageParameters, anyVersion: true };
@@ -124,13 +124,16 @@ const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMe
 /** Answers a REST call. */
 type RestAnswer = Pick<RestBinding, 'handleCall'>;
 
-/** Handlers for callers of A2A 0.3: paths that begin with `v1`, and Messages in its format at `/send-message`. */
+/**
+ * Handlers for callers of A2A 0.3: `rest` for paths that begin with `v1`, `sendMessage` for Messages in the format of
+ * 0.3 at `/send-message`.
+ */
 interface LegacyAnswers {
   rest: LegacyRest;
   sendMessage: LegacySendMessage;
 }
 
-/** Registers the REST binding below every base URL. */
+/** Registers the routes of the REST binding below the base URL of every kind of agent. */
 function registerRestRoutes(
   scope: FastifyInstance,
   binding: RestBinding,
@@ -223,20 +226,23 @@ export interface A2aRoutesOptions {
   address: PublicAddress;
   /** Maximum number of members of one body; default that of `JSON_MEMBERS_LIMIT`. */
   jsonMembers?: number;
-  /** Schedules the reading of each large body; absent: it is read like the others. */
+  /** Schedules the reading of each large body; absent: a large body is read like a small one. */
   bodyTurn?: BodyTurn;
 }
 
-/** Operation of the routes that a shutdown needs. */
+/** Operations on the registered routes, for the shutdown. */
 export interface A2aRoutes {
   /** Ends every open stream after its current item; readers resume with the last id they saw. */
   endStreams(): void;
 }
 
 /**
- * Registers the A2A surface: JSON-RPC, REST and cards below `/a2a`, and the service's card at the well-known place. It
- * is encapsulated: its body parsing, errors and unknown routes follow the protocol and affect no other route. Call it
- * before the server is ready. The server's own `bodyLimit` applies to bodies.
+ * Registers the A2A surface: JSON-RPC, REST and cards below `/a2a`, and the service's card at the well-known path. Call
+ * this function before the server is ready.
+ *
+ * - The surface is encapsulated: its body parsing, errors and unknown routes follow the protocol and affect no other
+ *   route.
+ * - The server's own `bodyLimit` applies to bodies.
  */
 export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOptions): A2aRoutes {
   const { handler, catalog, address } = options;
@@ -267,7 +273,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   return { endStreams: () => streams.endAll() };
 }
 
-/** Answers a request below `/a2a` whose address cannot be parsed. */
+/** Answers a request below `/a2a` whose URL cannot be parsed. */
 export function answerUnreadableAddress(request: FastifyRequest, reply: FastifyReply): void {
   sendRestError(request, reply, new A2AError('INVALID_REQUEST', { message: 'The address is not valid' }));
 }
@@ -291,11 +297,11 @@ function answerError(rpc: JsonRpcBinding, error: unknown, request: FastifyReques
   return rpc.refuseRequest(a2a.base, readId(request.body), requestedVersion(request), shown, reply);
 }
 
-/** Accepted content types: on every binding the protocol's own or plain JSON. */
+/** Accepted content types of every binding: the protocol's own type, and plain JSON. */
 const JSON_TYPES = ['application/json', 'application/a2a+json'];
 
 /**
- * Makes a scope accept only JSON.
+ * Makes a Fastify scope accept only JSON bodies.
  *
  * - Invalid JSON is PARSE_ERROR; an empty body is `undefined`.
  * - Fastify rejects other content types with 415.
@@ -329,9 +335,9 @@ function readJson(body: Buffer, mostMembers: number): unknown {
 }
 
 /**
- * Converts an error from before or outside a handler to the one that callers see. An oversized body and a content type
- * that is not JSON keep HTTP statuses 413 and 415, with Parley's reasons. ContentTypeNotSupportedError of section 5.4
- * is a 400 and concerns the content of a Message.
+ * Converts an error from before or outside a handler to the error that callers see. An oversized body and a content
+ * type that is not JSON keep HTTP statuses 413 and 415, with Parley's reasons. ContentTypeNotSupportedError of section
+ * 5.4 is a 400 and concerns the content of a Message.
  */
 function transportError(error: unknown): A2AError {
   const { code, statusCode } = error as Partial<FastifyError>;

@@ -23,8 +23,9 @@ const CARDS: FactoryProvider<ServedCards> = {
 };
 
 /**
- * Operations of A2A as a Nest module. Its HTTP routes are Fastify's own: see registerA2aRoutes. Requires the ground's
- * modules, AccessModule and a global AgentCatalog. With a global RevisionClaims, other replicas may ask for revisions.
+ * Operations of A2A as a Nest module. Its HTTP routes are registered by `registerA2aRoutes`. Requires the modules of
+ * the ground layer, AccessModule and a global AgentCatalog. With a global RevisionClaims, other replicas may request a
+ * revision of an agent.
  */
 @Module({
   imports: [ExecutorModule, PushModule],

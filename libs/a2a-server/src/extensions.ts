@@ -11,15 +11,15 @@ import {
 } from '#libs/protocol';
 
 /**
- * URI of the extension for resumable streams: SSE ids are sequences of the Task, and SubscribeToTask resumes after
- * `Last-Event-ID` or `?since=`.
+ * URI of the extension for resumable streams: SSE ids are sequence numbers of the Task's events, and SubscribeToTask
+ * resumes after `Last-Event-ID` or `?since=`.
  */
 export const RESUMABLE_STREAMS = 'urn:parley:extension:resumable-streams:v1';
 
 /** URI of the extension for idempotency keys in Messages, for clients that cannot set headers. */
 export const IDEMPOTENCY = 'urn:parley:extension:idempotency:v1';
 
-/** Name of the key in `message.metadata`. */
+/** Name of the idempotency key in `message.metadata`. */
 export const IDEMPOTENCY_KEY = `${IDEMPOTENCY}/key`;
 
 /** Extension of extended cards that describes the input and the Artifacts of each skill. */
@@ -31,10 +31,7 @@ export const SKILL_SCHEMAS: AgentExtension = {
   required: false,
 };
 
-/**
- * Extensions that every agent's card declares (section 4.6); none is required. Some agents declare their own in
- * addition.
- */
+/** Extensions that every agent's card declares (section 4.6); none is required. Some agents declare more. */
 export const EXTENSIONS: readonly AgentExtension[] = [
   {
     uri: RESUMABLE_STREAMS,
@@ -85,9 +82,9 @@ export function requireExtensions({ capabilities }: Pick<ServedAgent, 'capabilit
 }
 
 /**
- * Returns the idempotency key of a request: that of the `Idempotency-Key` header, or the Message's own if the extension
- * is activated.
- * @throws A2AError INVALID_PARAMS if it is invalid, or the two differ
+ * Returns the idempotency key of a request: that of the `Idempotency-Key` header, or that of the Message's metadata if
+ * the extension is activated.
+ * @throws A2AError INVALID_PARAMS if the key is invalid, or the two keys differ
  */
 export function idempotencyKeyOf(
   request: { message: Pick<Message, 'metadata'> },
@@ -103,9 +100,9 @@ export function idempotencyKeyOf(
 }
 
 /**
- * Returns the id for a Message sent without one: a new id, or under an `Idempotency-Key` one derived from the caller
- * and the key. A repeated request is then the same Message at any replica.
- * @param metadata the Message's, which may contain the key
+ * Returns the id for a Message that was sent without one: a new id, or under an `Idempotency-Key` an id derived from
+ * the caller and the key. A repeated request is then the same Message at any replica.
+ * @param metadata metadata of the Message, which may contain the key
  * @throws A2AError INVALID_PARAMS for an invalid key
  */
 export function messageIdOf(call: CallContext, metadata: JsonValue | undefined): string {

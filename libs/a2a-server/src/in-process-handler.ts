@@ -28,9 +28,11 @@ import type { StreamItem } from './task-stream.js';
 const NEVER = new AbortController().signal;
 
 /**
- * Request handler for callers in this process, which record their conclusions in the same journal. They see events
- * before those are durable (see LiveEvents). They wait while the database is unreachable, which says nothing about the
- * called agent.
+ * Request handler for callers in this process.
+ *
+ * - Callers see events before the events are durable (see LiveEvents), since they record their conclusions in the same
+ *   journal.
+ * - Calls wait while the database is unreachable, which says nothing about the called agent.
  */
 @Injectable()
 export class InProcessHandler implements LocalRequestHandler {
@@ -52,7 +54,7 @@ export class InProcessHandler implements LocalRequestHandler {
     const accepted = await this.acceptMessage(request, call, signal);
     if ('reply' in accepted) return yield { message: accepted.reply };
     const { taskId, begunAs, live } = accepted.execution;
-    // Without live events the caller follows the log, so it gets nothing that is not in it yet.
+    // Without live events the caller follows the log, so it must get only events that the log has.
     if (!live) await waitUntilAccepted(accepted.execution);
     yield { task: begunAs.task };
     let { sequence } = begunAs;
@@ -76,7 +78,7 @@ export class InProcessHandler implements LocalRequestHandler {
   ): AsyncGenerator<Pick<StreamItem, 'response'>, void, undefined> {
     const standing = this.findStanding(agent, request.id, call);
     if (standing) return yield* this.followStanding(standing, options.signal);
-    // Only until the stream begins: later waits are its own.
+    // Retried only until the stream begins: after that, the stream itself waits for the database.
     const openFirst = async () => {
       const items = this.handler.subscribeToTask(agent, request, call, options);
       return { items, first: await withPublicError(items.next()) };
@@ -89,7 +91,10 @@ export class InProcessHandler implements LocalRequestHandler {
     }
   }
 
-  /** Returns the Task if this process executes it: an adopted run finds its child Tasks this way, without a query. */
+  /**
+   * Returns a Task that this process executes, from memory; `undefined` for any other Task. An adopted run finds its
+   * child Tasks this way, without a query.
+   */
   private findStanding(agent: ServedAgent, taskId: string, { scope }: CallContext): StoredTask | undefined {
     const standing = this.executions.findExecution(taskId)?.standing;
     if (!standing || agent.gone || !isAddressableAt(agent, standing.header)) return undefined;
@@ -129,7 +134,7 @@ export class InProcessHandler implements LocalRequestHandler {
   }
 }
 
-/** Rethrows an unknown agent as HTTP reports it, and any other error unchanged. */
+/** Rethrows the UnknownAgent of a promise as the A2AError that HTTP callers get; other errors are unchanged. */
 async function withPublicError<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -139,15 +144,15 @@ async function withPublicError<T>(asked: Promise<T>): Promise<T> {
 }
 
 /**
- * Converts an error that callers may see, as HTTP reports it; any other error is an internal fault and returned
- * unchanged.
+ * Converts an error that callers may see to the A2AError that HTTP callers get. Any other error is an internal fault
+ * and returned unchanged.
  */
 function toCallerError(error: unknown): unknown {
   const isPublic = error instanceof A2AError || error instanceof UnknownAgent || isDatabaseAway(error);
   return isPublic ? publicError(error) : error;
 }
 
-/** Waits until the Message is durable. @throws A2AError if it was not stored */
+/** Waits until the Message of an execution is durable. @throws A2AError if the Message was not stored */
 async function waitUntilAccepted(execution: Execution): Promise<void> {
   try {
     await execution.accepted;

@@ -27,12 +27,12 @@ import { publicError } from './public-error.js';
 import type { RequestHandler } from './request-handler.js';
 import { isLegacyMethod, LegacyJsonRpc } from './v0-3/legacy-json-rpc.js';
 
-/** HTTP statuses that JSON-RPC errors keep, because clients and balancers act on them. */
+/** HTTP statuses that JSON-RPC errors keep, because clients and load balancers act on these statuses. */
 const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 421, 429, 503]);
 
 /**
- * JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP 200, except for HTTP_STATUSES, which have the same
- * body. Checks come in this order: JSON, envelope, version, method, agent, parameters.
+ * JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP status 200, except for HTTP_STATUSES, which have
+ * the same body. Checks come in this order: JSON, envelope, version, method, agent, parameters.
  */
 export class JsonRpcBinding {
   private readonly pre10: Pre10Dialect;
@@ -65,7 +65,7 @@ export class JsonRpcBinding {
     }
   }
 
-  /** Answers with an error, also for a request whose body could not be read. */
+  /** Answers with a JSON-RPC error, also to a request whose body could not be read. */
   refuseRequest(base: AgentBase, id: RpcId, version: string, error: unknown, reply: FastifyReply): void {
     const shown = publicError(error);
     const text = base === 'alias' && version === '' ? pre10Text(shown) : shown.message;
@@ -97,8 +97,9 @@ export class JsonRpcBinding {
 }
 
 /**
- * Returns the operation of a method. Operations of 1.0 need its version; methods of neither version are unknown.
- * @throws A2AError
+ * Returns the operation of a JSON-RPC method. Operations of 1.0 need protocol version 1.0; methods of neither 1.0 nor
+ * 0.3 are unknown.
+ * @throws A2AError VERSION_NOT_SUPPORTED or METHOD_NOT_FOUND
  */
 function operationOf(method: string, version: string): A2aOperation {
   const known = Object.hasOwn(OPERATIONS, method);

@@ -27,10 +27,10 @@ import { tenantAgent } from './http/call-context.js';
 /** Result of accepting a Message: a direct answer, or the execution of a Task. */
 export type AcceptedMessage = { reply: Message } | { execution: Execution };
 
-/** Finds a Task for a caller. @throws A2AError TASK_NOT_FOUND */
+/** Function that finds a Task for a caller. @throws A2AError TASK_NOT_FOUND */
 type FindTask = (agent: ServedAgent, taskId: string, call: CallContext) => Promise<TaskHeader>;
 
-/** Operations on push notification configs (A2A 1.0, sections 3.1.7 to 3.1.10), and configs in Messages. */
+/** Operations on push notification configs (A2A 1.0, sections 3.1.7 to 3.1.10), and Messages with a config. */
 export class PushNotifications {
   constructor(
     private readonly find: FindTask,
@@ -66,8 +66,8 @@ export class PushNotifications {
   }
 
   /**
-   * Lists the configs of a Task. Since they are few, pages are cut from all of them, and a token is the id of the last
-   * one.
+   * Lists the configs of a Task. Since they are few, a page is cut from all configs, and a page token encodes the id of
+   * the last config of the page before.
    */
   async listConfigs(
     agent: ServedAgent,
@@ -87,7 +87,7 @@ export class PushNotifications {
     return { configs: page, nextPageToken: more ? Buffer.from(page.at(-1)?.id ?? '').toString('base64url') : '' };
   }
 
-  /** Deletes a config. Deleting one that does not exist has the same result (section 3.1.10). */
+  /** Deletes a config. Deleting a config that does not exist has the same result (section 3.1.10). */
   async deleteConfig(
     agent: ServedAgent,
     { taskId, id }: { taskId: string; id: string },
@@ -100,8 +100,9 @@ export class PushNotifications {
   }
 
   /**
-   * Accepts a Message with the config that it contains (section 3.2.2). Notifications begin with the event of the
-   * Message. An invalid config is rejected before anything is written.
+   * Accepts a Message together with the config that it contains (section 3.2.2). Notifications begin with the event of
+   * the Message. An invalid config is rejected before anything is written.
+   * @param take accepts the Message
    */
   async withConfig(
     agent: ServedAgent,
@@ -134,8 +135,8 @@ export class PushNotifications {
   }
 
   /**
-   * Registers the config of an accepted Message. A repeated Message registers only if the process that accepted it
-   * first died before it had registered.
+   * Registers the config of an accepted Message. A repeated Message registers its config only if the process that first
+   * accepted the Message died before it had registered the config.
    */
   private async registerFor(
     { taskId, accepted, repeated }: Extract<AcceptedMessage, { execution: unknown }>['execution'],
@@ -154,14 +155,14 @@ export class PushNotifications {
   }
 }
 
-/** Returns the version of notifications, that of the request with the config. */
+/** Returns the protocol version of notifications, which is that of the request with the config. */
 function wireVersionOf({ protocolVersion }: CallContext): string {
   return protocolVersion ?? '1.0';
 }
 
 /**
- * Returns the default id of a config. In 0.3 it is that of the Task, as in the official SDK's server, so the config can
- * be read without an id.
+ * Returns the default id of a config. In 0.3 it is the id of the Task, as in the official SDK's server, so the config
+ * can be read without an id; `undefined` in 1.0.
  */
 function legacyId({ protocolVersion }: CallContext, taskId: string): string | undefined {
   return protocolVersion === '0.3' ? taskId : undefined;
@@ -181,10 +182,11 @@ export class MessageAcceptance {
   ) {}
 
   /**
-   * Accepts a Message.
+   * Accepts a Message, which begins or continues a Task.
    * @throws A2AError if the Message is rejected; nothing was written then
    * @throws UnknownAgent
-   * @throws PreconditionFailed if the agent has a premise and the result would be anything but a new Task
+   * @throws PreconditionFailed if the agent has a premise (a cached revision) and the result would be anything but a
+   * new Task
    */
   async acceptMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
     if (agent.gone && request.message.taskId === undefined) throw agent.gone;
@@ -232,8 +234,8 @@ export class MessageAcceptance {
   }
 
   /**
-   * Checks a Message against the agent's current state. A Message already accepted under its key is not checked again:
-   * the agent may have changed since.
+   * Checks a Message against the agent's current state. A Message that was already accepted under its idempotency key
+   * is not rejected by the checks: the agent may have changed since.
    * @returns the answer, if it is already known
    */
   private async checkMessage(
@@ -257,7 +259,7 @@ export class MessageAcceptance {
     }
   }
 
-  /** Returns the agent for a Message: the service routes it to the workflow that it names. */
+  /** Returns the agent for a Message: a Message to the service goes to the workflow that it names. */
   private async resolveTarget(
     agent: ServedAgent,
     request: SendMessageRequest,
@@ -281,7 +283,7 @@ export class MessageAcceptance {
       throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
     }
     const key = idempotencyKeyOf(request, call);
-    // Under a key this may be the very Message that ended the Task.
+    // Under a key this Message may be a repetition of the Message that ended the Task.
     if (key === undefined && isTerminalState(header.state)) {
       throw new A2AError('UNSUPPORTED_OPERATION', {
         message: `The task has ended (${header.state}) and takes no further messages`,
@@ -296,14 +298,14 @@ export class MessageAcceptance {
   }
 }
 
-/** True if a Task is addressable at an agent's base URL: that of its own agent, or the service's. */
+/** True if a Task is addressable at an agent's base URL: that of the Task's own agent, or that of the service. */
 export function isAddressableAt(agent: ServedAgent, header: TaskHeader): boolean {
   return agent.path === '' || agent.path === header.agent;
 }
 
 /**
- * Returns the agent that a Task belongs to, in the revision that accepted it, which the log records. A deleted agent is
- * represented by a placeholder.
+ * Returns the agent that a Task belongs to, in the revision that accepted the Task, which the log records. A deleted
+ * agent is represented by a placeholder.
  */
 export async function ownerOf(
   catalog: AgentCatalog,
@@ -317,7 +319,7 @@ export async function ownerOf(
   return agentOrGone(resolveOwner, header.agent, revision);
 }
 
-/** Returns the error for a missing Task; a missing agent takes precedence. */
+/** Returns the error for a missing Task; the error for a missing agent takes precedence. */
 export function notFoundAt({ gone }: ServedAgent, taskId: string): Error {
   return gone ?? taskNotFound(taskId);
 }
@@ -339,8 +341,8 @@ function skillOf({ message, tenant }: SendMessageRequest): [skill: string | unde
 }
 
 /**
- * Replaces an empty Message at the alias of a node by the order to execute the node. Messages to other bases, with data
- * or files, or to agents that read no text, stay unchanged.
+ * Replaces an empty Message at the alias of a node by the order to execute the node. Messages to other base URLs, with
+ * data or files, or to agents that read no text, stay unchanged.
  * @param addressed agent path that the Message was sent to
  */
 function withNodeOrder(addressed: string, agent: ServedAgent, request: SendMessageRequest): SendMessageRequest {

@@ -38,12 +38,13 @@ export interface StreamOperation {
   kind: 'stream';
   /** Runs a function with the agent that the call addresses: its newest revision, or the cached one. */
   at: AtAgent;
-  /** True if the operation accepts a returning reader's cursor. */
+  /** True if the operation accepts the cursor of a returning reader. */
   resumable: boolean;
   /**
    * Opens the stream. Checks synchronously whether the agent streams (section 3.3.4), and the parameters; other
-   * refusals are thrown by the first `next()`.
-   * @throws PreconditionFailed if the agent has a premise and does not stream: its newest revision may
+   * rejections are thrown by the first `next()`.
+   * @throws PreconditionFailed if the agent has a premise (a cached revision) and does not stream, since its newest
+   * revision may stream
    */
   openStream(
     handler: RequestHandler,
@@ -120,7 +121,7 @@ async function withNewestAgent(...[handler, call, act]: Parameters<AtAgent>): Pr
 
 type RunOperation<T> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>;
 
-/** Runs an operation with the agent that the request means. */
+/** Returns a function that runs an operation with the agent that the request's `tenant` means. */
 function forTenantAgent<T extends { tenant?: string }>(run: RunOperation<T>): RunOperation<T> {
   return async (handler, agent, request, call) => {
     const meant = await handler.agentOfTenant(agent, request, call);
@@ -168,7 +169,9 @@ function streamOperation<T>(
   };
 }
 
-/** Parses the parameters. If the agent may have been deleted, that error takes precedence over a violation. */
+/**
+ * Parses an operation's parameters. If the agent may have been deleted, that error takes precedence over a violation.
+ */
 function parseRequest<T>(parse: RequestParser<T>, { premise, gone }: ServedAgent, params: unknown): T {
   try {
     return parse(params);

@@ -7,11 +7,11 @@ import { A2AError, TaskChangedHands, UnavailableFault } from '#libs/protocol';
 const logger = new Logger('A2aServer');
 
 /**
- * Converts an error to the one that callers may see.
+ * Converts an error to the error that callers may see.
  *
  * - An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with its own reason.
- * - An unreachable database is 503 and may be retried. So is a Message that was not stored before another replica took
- *   over its Task.
+ * - An unreachable database is 503 and may be retried. The same holds for a Message that was not stored before another
+ *   replica took over its Task.
  * - Any other error that is no A2AError is "Internal error"; its cause is only logged.
  */
 export function publicError(error: unknown): A2AError {
@@ -22,7 +22,10 @@ export function publicError(error: unknown): A2AError {
   return logFault(new A2AError('INTERNAL', { cause: error }));
 }
 
-/** Creates the error for a fault with a reason of its own. A list that ended early is no fault, so it is not logged. */
+/**
+ * Creates the 503 error for an UnavailableFault. Only a Task taken over by another replica is logged; a list that ended
+ * early is no fault.
+ */
 function unavailable(cause: UnavailableFault): A2AError {
   if (cause instanceof TaskChangedHands)
     logger.warn({ err: cause }, 'Another replica took over a task before its Message was confirmed as stored');
@@ -52,7 +55,7 @@ function logFault(error: A2AError): A2AError {
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** Room for the answer of one call of the protocol; its errors are A2AErrors. */
+/** Room for the answer of one A2A call (see ResponseAdmission); its errors are A2AErrors. */
 export class AnswerAdmission extends ResponseAdmission {
   protected override createRefusal(message: string): Error {
     return overloadedError(message);
@@ -60,7 +63,8 @@ export class AnswerAdmission extends ResponseAdmission {
 }
 
 /**
- * Rethrows an error of a room. @throws A2AError with status 503 if there was no room in time; any other error unchanged
+ * Rethrows an error of a ByteRoom. @throws A2AError with status 503 if there was no room in time; any other error
+ * unchanged
  */
 export function refuseRoom(error: unknown): never {
   throw error instanceof ResponseBudgetExceeded ? overloadedError(error.message) : error;

@@ -66,7 +66,9 @@ export interface ListPosition {
 
 const TOKEN = /^(\d{1,16})\.([^\p{Cc}]{1,256})$/su;
 
-/** Decodes a token. @throws A2AError INVALID_PARAMS for a token that `pageTokenAfter` did not create */
+/**
+ * Decodes a page token of ListTasks. @throws A2AError INVALID_PARAMS for a token that `pageTokenAfter` did not create
+ */
 export function decodePageToken(token: string): ListPosition {
   const match = /^[\w-]+$/.test(token) ? TOKEN.exec(Buffer.from(token, 'base64url').toString()) : null;
   const updatedAt = new Date(Number(match?.[1]));
@@ -85,8 +87,8 @@ type AddressedCall = Pick<CallContext, 'agent' | 'scope' | 'revision' | 'revisio
  * Operations of A2A 1.0 (section 3.1), independent of any binding.
  *
  * - Requests are valid: a binding has parsed them.
- * - Operations throw A2AError, or UnknownAgent if a Task's own agent is gone. Any other error is an internal fault that
- *   no caller may see.
+ * - Operations throw A2AError, or UnknownAgent if a Task's own agent has been deleted. Any other error is an internal
+ *   fault that no caller may see.
  */
 @Injectable()
 export class RequestHandler {
@@ -111,8 +113,9 @@ export class RequestHandler {
   }
 
   /**
-   * Returns the agent that a call addresses: its newest revision, or for a run the one that the run was started with.
-   * @throws A2AError if there is none, or the call claims a revision that it may not request
+   * Returns the agent that a call addresses: its newest revision, or for a run the revision that the run was started
+   * with.
+   * @throws A2AError if the agent does not exist, or the call claims a revision that it may not request
    */
   async resolveAgent(call: AddressedCall): Promise<ServedAgent> {
     const { agent, scope } = call;
@@ -126,7 +129,7 @@ export class RequestHandler {
 
   /**
    * Returns the agent that a call addresses, for operations on existing Tasks. A deleted agent is represented by a
-   * placeholder that has only those Tasks.
+   * placeholder that has only its existing Tasks.
    * @throws A2AError if the call claims a revision that it may not request
    */
   async agentOfTasks(call: AddressedCall): Promise<ServedAgent> {
@@ -137,8 +140,8 @@ export class RequestHandler {
   }
 
   /**
-   * Runs a function with the cached agent, without a query, and again with its newest revision if that differs. Used
-   * for Messages and for reads of Tasks.
+   * Runs a function with the cached agent, without a query. If its newest revision differs (PreconditionFailed), runs
+   * the function again with that revision. Used for Messages and for reads of Tasks.
    */
   async withCachedAgent(call: CallContext, act: (agent: ServedAgent) => Promise<void>): Promise<void> {
     const recent = isPlain(call) ? this.catalog.inTenant(call.scope.tenant).findCachedAgent?.(call.agent) : undefined;
@@ -159,13 +162,14 @@ export class RequestHandler {
     return tenantAgent(this.catalog, agent, request, call);
   }
 
-  /** Accepts a Message, before it is durable. @throws the errors of the Message's acceptance */
+  /** Accepts a Message; resolves before the Message is durable. @throws the errors of MessageAcceptance */
   acceptMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
     return this.intake.acceptMessage(agent, request, call);
   }
 
   /**
-   * Sends a Message. Resolves when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2).
+   * Sends a Message and returns the Task or a direct Message. Resolves when the Task has ended or waits, or with
+   * `returnImmediately` as soon as the Message is durable (section 3.2.2).
    */
   async sendMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<SendMessageResponse> {
     const admission = new AnswerAdmission(this.room, call);
@@ -180,8 +184,8 @@ export class RequestHandler {
   }
 
   /**
-   * Sends a Message and yields the accepted Task, then every event until it ends or waits; or one direct Message. A
-   * rejection is thrown when the stream is opened, or by the first `next()`. Ending the stream early does not affect
+   * Sends a Message and yields the accepted Task, then every event until the Task ends or waits; or one direct Message.
+   * A rejection is thrown when the stream is opened, or by the first `next()`. Ending the stream early does not affect
    * the Task.
    */
   sendStreamingMessage(
@@ -255,7 +259,7 @@ export class RequestHandler {
     );
   }
 
-  /** Follows a Task. TaskSubscription explains cursors; rejections are thrown as by sendStreamingMessage. */
+  /** Follows a Task. TaskSubscription explains cursors; rejections are thrown as by `sendStreamingMessage`. */
   subscribeToTask(
     agent: ServedAgent,
     request: SubscribeToTaskRequest,
@@ -297,8 +301,8 @@ export class RequestHandler {
   }
 
   /**
-   * Waits for the next terminal or waiting state of a Task, even in another process.
-   * @throws ClientLeft: a Task is not followed for a caller that has gone
+   * Waits for the next terminal or waiting state of a Task, even if another process executes the Task.
+   * @throws ClientLeft if the caller has left: a Task is not followed for such a caller
    */
   private async waitUntilSettled(execution: Execution, call: CallContext, admission: LogAdmission): Promise<Task> {
     await execution.accepted;
@@ -319,15 +323,16 @@ export class RequestHandler {
 }
 
 /**
- * True if accepting a Message needs nothing from the agent before its Task is created: no revision, key or extension.
+ * True if accepting a Message needs nothing from the agent before its Task is created: the call has no revision,
+ * idempotency key or extension.
  */
 function isPlain({ revision, revisionClaim, idempotencyKey, extensions }: CallContext): boolean {
   return (revision ?? revisionClaim ?? idempotencyKey) === undefined && extensions.length === 0;
 }
 
 /**
- * Converts an error that callers may see, as HTTP reports it; any other error is an internal fault and returned
- * unchanged.
+ * Converts an error that callers may see to the A2AError that HTTP callers get. Any other error is an internal fault
+ * and returned unchanged.
  */
 function toPublicError(error: unknown): unknown {
   return error instanceof A2AError || error instanceof UnknownAgent ? publicError(error) : error;
@@ -341,9 +346,7 @@ function withHistoryLength(task: Task, historyLength: number | undefined): Task 
   return historyLength === 0 ? rest : { ...rest, history: history.slice(-historyLength) };
 }
 
-/**
- * Returns a Task as ListTasks shows it: `artifacts` is absent unless requested, then always present (section 3.1.4).
- */
+/** Returns a Task as ListTasks shows it: with `artifacts` always or never, as requested (section 3.1.4). */
 function asListed(task: Task, options: { historyLength?: number; includeArtifacts?: boolean }): Task {
   const { artifacts, ...rest } = withHistoryLength(task, options.historyLength);
   return options.includeArtifacts ? { ...rest, artifacts: artifacts ?? [] } : rest;

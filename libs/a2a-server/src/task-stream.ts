@@ -15,7 +15,7 @@ import {
 
 /** Item of a stream, for all bindings and in-process callers. */
 export interface StreamItem {
-  /** Sequence of the Task's log that a reader has seen with this item; absent for a direct Message. */
+  /** Sequence of the newest event that a reader has seen with this item; absent for a direct Message. */
   readonly sequence?: number;
   /** Item as a serialized ProtoJSON StreamResponse. */
   readonly json: string;
@@ -54,22 +54,22 @@ class EventItem implements StreamItem {
   }
 }
 
-/** Beginning of a stream. */
+/** Beginning of a stream: its first items, and the part of the Task's log that follows. */
 export interface Beginning {
-  /** Items already known. */
+  /** First items, which are already known. */
   opening: StreamItem[];
-  /** Room that the opening holds, freed once it has been taken. */
+  /** Memory that the first items hold, freed once they have been taken. */
   room?: Disposable;
-  /** Rest of the Task's log to follow; absent if there is none. */
+  /** Part of the Task's log to follow; absent if there is none. */
   log?: { taskId: string; after: number; until: 'terminal' | 'waiting'; reader?: TaskScope };
 }
 
-/** Open stream. Its reader is woken when there may be more, so no promise has to be pending while it waits. */
+/** Open stream of items. It wakes its reader when there may be more, so no promise is pending while it waits. */
 export interface OpenItems {
   /** Reader to wake when there may be more items, or the end. */
   reader: { wake(): void } | undefined;
   /**
-   * Resolves with the next items, `[]` if none are available yet, `undefined` at the end. Must not be called
+   * Resolves with the next items, `[]` if none are available yet, `undefined` at the end. Not to be called
    * concurrently.
    */
   readItems(): Promise<readonly StreamItem[] | undefined>;
@@ -80,15 +80,15 @@ export interface OpenItems {
 type ItemResult = IteratorResult<StreamItem, void>;
 
 /**
- * Items of one stream about a Task: the known ones, then every event as it is committed. Iterate it to take items one
- * by one, or open it once if many streams wait; do not do both.
+ * Items of one stream about a Task: the first known items, then every event as it is committed. Iterate the stream to
+ * take items one by one, or open it once if many streams wait; do not do both.
  */
 export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   private iterator: AsyncGenerator<StreamItem, void, undefined> | undefined;
 
   /**
-   * @param begin returns the beginning; its rejection is thrown by `open` or the first `next()`
-   * @param signal ends the iteration; an open stream is closed instead
+   * @param begin returns the beginning; its rejection is thrown by `openItems` or the first `next()`
+   * @param signal ends the iteration; an opened stream is ended by `close` instead
    */
   constructor(
     private readonly feed: TaskFeed,
@@ -144,7 +144,7 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   }
 }
 
-/** State of a stream while it waits. */
+/** State of an opened stream while it waits for events. */
 class FollowedItems implements OpenItems {
   constructor(
     private opening: readonly StreamItem[] | undefined,
@@ -175,7 +175,7 @@ class FollowedItems implements OpenItems {
   }
 }
 
-/** Adapts an iterable to an open stream; it has no reader to wake, so reads stay pending. */
+/** Adapts an iterable to OpenItems. It wakes no reader, so `readItems` stays pending until the next item. */
 export function openIterated(items: AsyncIterable<StreamItem>): OpenItems {
   const iterator = items[Symbol.asyncIterator]();
   const readItems: OpenItems['readItems'] = async () => {
@@ -186,9 +186,9 @@ export function openIterated(items: AsyncIterable<StreamItem>): OpenItems {
 }
 
 export interface SubscriptionOptions {
-  /** Last sequence that the caller has seen (`Last-Event-ID` or `?since=`). */
+  /** Sequence of the last event that the caller has seen (`Last-Event-ID` or `?since=`). */
   since?: number;
-  /** Name of the field that contained it; default `since`. */
+  /** Name of the field that contained `since`; default `since`. */
   sinceField?: string;
   /** Signal that ends the stream; the Task continues. */
   signal?: AbortSignal;
@@ -210,7 +210,10 @@ export class TaskSubscription {
     private readonly feed: TaskFeed,
   ) {}
 
-  /** @param find returns the Task's log; its rejection is thrown when the stream is opened */
+  /**
+   * Follows one Task from a cursor.
+   * @param find returns the Task's log; its rejection is thrown when the stream is opened
+   */
   followTask(
     find: () => Promise<TaskLog>,
     options: SubscriptionOptions,
@@ -220,7 +223,7 @@ export class TaskSubscription {
     return new TaskItems(this.feed, beginFollowing, options.signal);
   }
 
-  /** Returns the beginning of the stream. */
+  /** Returns the beginning of the stream, as the rules of this class say. */
   private async streamBeginning(
     log: TaskLog,
     options: SubscriptionOptions,
@@ -254,7 +257,10 @@ export class TaskSubscription {
     return taskItem(task, sequence);
   }
 
-  /** @param admission admission for reading the log, which may be long */
+  /**
+   * Returns the Task as of a sequence, folded from its log.
+   * @param admission admission for reading the log, which may be long
+   */
   private async foldedTask(header: TaskHeader, sequence: number, admission: LogAdmission): Promise<Task | undefined> {
     const { taskId, tenant, owner, lastSequence, size } = header;
     const reader = { tenant, owner };

@@ -13,7 +13,7 @@ import type { AuthMode } from '#libs/service';
 import { EXTENSIONS, SKILL_SCHEMAS } from '../extensions.js';
 import { agentUrl, pathTenant } from '../http/call-context.js';
 
-/** Authentication of callers in a card (section 4.5): any one of the requirements is enough. */
+/** Authentication that a card requires of callers (section 4.5). Any one of the requirements is enough. */
 export type CardSecurity = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
 
 /**
@@ -31,16 +31,16 @@ export function cardSecurity(mode: AuthMode): CardSecurity | undefined {
   };
 }
 
-/** Members that readers of 0.3 expect (its section 5.5): schemes with a `type`, and `security`. */
+/** Security members that readers of A2A 0.3 expect (section 5.5 of 0.3): schemes with a `type`, and `security`. */
 interface LegacyCardSecurity {
   securitySchemes?: JsonObject;
   security?: JsonObject[];
 }
 
 /**
- * Returns the authentication of a card of 1.0 in the form of 0.3, too. Both share one map of schemes, so each scheme
- * has the members of 0.3 beside its one member of 1.0. The values are identical: some readers of 1.0 use the 0.3
- * members instead, and a signature then covers them.
+ * Returns the security members of a card of 1.0, extended by the form of 0.3. Both versions share one map of schemes,
+ * so each scheme has the members of 0.3 beside its one member of 1.0. The values are identical: some readers of 1.0 use
+ * the 0.3 members instead, and a signature then covers them.
  */
 function legacySecurity({ securitySchemes, securityRequirements }: AgentCard): LegacyCardSecurity {
   if (!securitySchemes) return {};
@@ -57,7 +57,10 @@ function withLegacyWords(scheme: JsonValue | undefined): JsonValue {
   return { type: 'apiKey', in: location ?? '', ...named, ...scheme };
 }
 
-/** Returns a requirement in the form of 0.3. As in OpenAPI, only schemes that issue scopes list some; these do not. */
+/**
+ * Returns a requirement in the form of 0.3. As in OpenAPI, only schemes that issue scopes list scopes; the schemes of
+ * Parley do not.
+ */
 function legacyRequirement({ schemes }: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(schemes ?? {}).map((name) => [name, []]));
 }
@@ -68,7 +71,7 @@ function schemeRequirement(scheme: string): { schemes: { [name: string]: { list:
 
 /**
  * Complete card of A2A 1.0 that also has the members of 0.3, for readers that do not request 1.0. Both versions require
- * readers to ignore unknown members. The pre-1.0 dialect reads `url`, too.
+ * readers to ignore unknown members. Clients of the pre-1.0 dialect also read `url`.
  */
 export interface LegacyAgentCard extends AgentCard, LegacyCardSecurity {
   protocolVersion: '0.3.0';
@@ -89,8 +92,8 @@ export interface CardOptions extends Pick<AgentCapabilities, 'pushNotifications'
 const HTTP_BINDINGS = ['JSONRPC', 'HTTP+JSON'];
 
 /**
- * Returns the interfaces in order of preference (section 8.3.2): 1.0 before 0.3. All agents share one gRPC endpoint;
- * the `tenant`, which clients send with every request, names the agent.
+ * Returns the interfaces of a card in order of preference (section 8.3.2): 1.0 before 0.3. All agents share one gRPC
+ * endpoint; its `tenant`, which clients send with every request, names the agent.
  */
 function cardInterfaces(url: string, path: string, grpcUrl: string | undefined): AgentInterface[] {
   const grpc: AgentInterface = { url: grpcUrl ?? '', protocolBinding: 'GRPC', protocolVersion: '1.0' };
@@ -130,7 +133,7 @@ export function agentCard(
   };
 }
 
-/** Returns a card with the members of 0.3 added. A signature of 1.0 does not cover those. */
+/** Returns a card with the members of 0.3 added. A signature of 1.0 does not cover the added members. */
 export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
   const [{ url } = { url: '' }] = card.supportedInterfaces;
   return {
@@ -144,7 +147,10 @@ export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
   };
 }
 
-/** Returns the skills of an agent. Required lists are never empty (section 5.7), and each skill names its modes. */
+/**
+ * Returns the skills of an agent for its card. Required lists are never empty (section 5.7), and each skill names its
+ * input and output modes.
+ */
 function cardSkills(agent: ServedAgent): AgentSkill[] {
   const { name, description } = agent;
   const declared = agent.skills.length > 0 ? agent.skills : [{ id: 'default', name, description, tags: [] }];

@@ -19,21 +19,21 @@ import { sendCard, type ServedCards } from './served-cards.js';
 
 export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 
-/** Path where clients older than A2A 0.3, and some of 0.3, look for a card. */
+/** Well-known path where clients older than A2A 0.3, and some clients of 0.3, look for a card. */
 const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
 
 /** Path where clients of the pre-1.0 dialect look for a card. */
 const PRE_1_0_CARD = '/agent-card';
 
-/** Headers that determine the caller's tenant, on which cards depend. */
+/** Headers that identify the caller. Cards may depend on the caller's tenant. */
 const CREDENTIALS = ['Authorization', 'X-API-Key'];
 
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
 
 /**
- * Routes of the cards. Cards are public documents that need no protocol version: callers without a supported version
- * also get the members of 0.3. Cards of a tenant are only for its callers.
+ * Routes of agent cards. Cards are public documents that need no protocol version: callers that request no supported
+ * version also get the members of 0.3. Cards of a tenant's agents are only for callers of that tenant.
  */
 export class CardRoutes {
   constructor(
@@ -42,7 +42,7 @@ export class CardRoutes {
     private readonly cards: ServedCards,
   ) {}
 
-  /** Registers the cards below `/a2a` and the directory. */
+  /** Registers the routes of the cards below `/a2a`, and of the directory of agents. */
   registerCards(scope: FastifyInstance): void {
     for (const base of AGENT_BASES) {
       for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
@@ -56,14 +56,17 @@ export class CardRoutes {
     scope.get('/agents', (request, reply) => this.serveDirectory(request, reply));
   }
 
-  /** Registers the service's card at the place where clients look first (section 8.2). */
+  /** Registers the service's card at the well-known paths, where clients look first (section 8.2). */
   registerWellKnown(scope: FastifyInstance): void {
     for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
       scope.get(place, (request, reply) => this.serveCard('service', request, reply));
     }
   }
 
-  /** @param notFound text for an unknown agent in place of the error's own */
+  /**
+   * Sends the card of an agent.
+   * @param notFound error text for an unknown agent, in place of the default text
+   */
   private async serveCard(
     base: AgentBase,
     request: FastifyRequest,
@@ -86,8 +89,8 @@ export class CardRoutes {
   }
 
   /**
-   * Answers with the directory, `{agents: [{path, name, description, url, cardUrl}], nextPageToken}`, in a stable
-   * order.
+   * Answers with the directory of agents, `{agents: [{path, name, description, url, cardUrl}], nextPageToken}`, in a
+   * stable order.
    */
   private async serveDirectory(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {

@@ -15,15 +15,15 @@ import {
 import type { PublicAddress } from '../http/call-context.js';
 import { agentCard, type CardOptions, type CardSecurity, extendedCard, withLegacyMembers } from './agent-card.js';
 
-/** Knows the base URLs of this service, however a request was addressed. */
+/** Recognizes the base URLs of this service, however a request was addressed. */
 export interface AddressAuthority {
   isOwnAddress(baseUrl: string): boolean;
 }
 
 /**
- * Signs agent cards (section 8.4): a JWS over the canonical form, with the key of `/.well-known/jwks.json`, which the
- * protected header names as `jku`. A card with an unconfirmed base URL is not signed: that URL comes from the Host
- * header, so a caller could choose it.
+ * Signs agent cards (section 8.4): a JWS over the canonical form of the card, with the key of `/.well-known/jwks.json`,
+ * which the protected header names as `jku`. A card with an unconfirmed base URL is not signed: that URL comes from the
+ * Host header, so a caller could choose it.
  */
 export class CardSigner {
   private readonly kept = new LRUCache<string, Promise<AgentCardSignature>>({ max: 1_000 });
@@ -34,8 +34,8 @@ export class CardSigner {
   ) {}
 
   /**
-   * Returns the signature of a card; equal content gets the same one while it is cached (a thousand cards). Returns
-   * `undefined` for an unconfirmed base URL.
+   * Returns the signature of a card; `undefined` for an unconfirmed base URL. Cards with equal content get the same
+   * signature while it is cached (a thousand signatures).
    * @param digest digest of the card's content
    */
   async signCard(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
@@ -69,23 +69,24 @@ export interface ServedCardsOptions {
   maxAgeMs?: number;
 }
 
-/** Serialized card. */
+/** Serialized agent card, with the values of its caching headers. */
 interface WrittenCard {
   json: string;
   /**
-   * Tag of the content without signatures: those of two replicas differ but are equivalent (RFC 9110, section 8.8.1).
+   * Entity tag of the content without signatures. Signatures of two replicas differ, but the cards are equivalent (RFC
+   * 9110, section 8.8.1).
    */
   etag: string;
-  /** Time of the last change; absent if unknown. */
+  /** Time of the card's last change; absent if unknown. */
   changedAt?: Date;
 }
 
-/** Reader of a card, and how the agent was addressed. */
+/** Version that the reader of a card expects, and the URL by which it addressed the agent. */
 export interface CardReader {
   baseUrl: string;
   /** Path that the reader used; for the alias of a node, the alias. */
   path: string;
-  /** True if the members of 0.3 are added. */
+  /** True if the card gets the members of 0.3. */
   legacy: boolean;
 }
 
@@ -95,7 +96,7 @@ export class ServedCards {
 
   constructor(private readonly options: ServedCardsOptions) {}
 
-  /** True if callers are authenticated, so that cards may depend on them. */
+  /** True if callers are authenticated. Cards may then depend on the caller. */
   get personal(): boolean {
     return this.options.security !== undefined;
   }
@@ -113,7 +114,7 @@ export class ServedCards {
   }
 
   /**
-   * Returns the extended card of an agent (sections 3.1.11 and 13.3), in the version of the caller.
+   * Returns the extended card of an agent (sections 3.1.11 and 13.3), in the protocol version of the caller.
    * @throws A2AError UNSUPPORTED_OPERATION if no authentication is required
    */
   async extendedCard(
@@ -141,8 +142,8 @@ export class ServedCards {
   }
 
   /**
-   * Returns the time of an agent's last change, at least the start of the process: parts of a card depend on its
-   * configuration.
+   * Returns the time of an agent's last change, at least the start of the process: parts of a card depend on the
+   * configuration of the process.
    */
   private changeOf({ changedAt }: ServedAgent): Date {
     return changedAt !== undefined && changedAt > this.since ? changedAt : this.since;
@@ -175,10 +176,10 @@ export interface CardCaching {
   varyBy: readonly string[];
 }
 
-/** Header that every card depends on: readers of 1.0 get no members of 0.3. */
+/** Request header that every card depends on: readers of 1.0 get no members of 0.3. */
 const VERSION = 'A2A-Version';
 
-/** Sends a card, or 304 to a caller that has it already (section 8.6.1). */
+/** Sends a card, or 304 to a caller that already has the card (section 8.6.1). */
 export function sendCard(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -195,8 +196,8 @@ export function sendCard(
 }
 
 /**
- * Returns the second after a change, so that no two contents have the same date; `undefined` while it is in the future,
- * since such a date must not be sent (RFC 9110, section 8.8.2.1).
+ * Returns the `Last-Modified` time: the second after a change, so that no two contents have the same time. Returns
+ * `undefined` while that second is in the future, since such a time must not be sent (RFC 9110, section 8.8.2.1).
  */
 function lastModified(changedAt: Date | undefined): Date | undefined {
   if (changedAt === undefined) return undefined;
@@ -204,13 +205,13 @@ function lastModified(changedAt: Date | undefined): Date | undefined {
   return modified.getTime() <= Date.now() ? modified : undefined;
 }
 
-/** Adds names to the `Vary` header, keeping those of others, such as CORS. */
+/** Adds names to the `Vary` header, keeping the names that others, such as CORS, have set. */
 function addVary(reply: FastifyReply, names: readonly string[]): void {
   const said = reply.getHeader('vary');
   reply.header('vary', [...(said === undefined ? [] : [said].flat()), ...names].join(', '));
 }
 
-/** True if the caller has this very card. The date counts only if the caller sent no tag (RFC 9110, section 13.2.2). */
+/** True if the caller already has this card. The date counts only without an entity tag (RFC 9110, section 13.2.2). */
 function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | undefined): boolean {
   const tags = headers['if-none-match'];
   if (tags !== undefined)
@@ -219,7 +220,7 @@ function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | und
   return since !== undefined && modified !== undefined && modified.getTime() <= Date.parse(since);
 }
 
-/** Returns the opaque part of a tag, for weak comparison (RFC 9110, section 13.1.2). */
+/** Returns the opaque part of an entity tag, for weak comparison (RFC 9110, section 13.1.2). */
 function opaqueTag(tag: string): string {
   return tag.replace(/^W\//, '');
 }

@@ -13,14 +13,15 @@ import {
 import { A2AError } from '#libs/protocol';
 import { addCount, type AppConfig, type InFlight } from '#libs/service';
 
-/** Path of the health service, whose callers need no credentials. */
+/** Path of the gRPC health service, whose callers need no credentials. */
 const PUBLIC = '/grpc.health.v1.Health/';
 const MOST_OF_ADDRESS = 100;
 const RETRY_AFTER_SECONDS = '5';
 
 /**
- * Open calls without credentials, which are those of the health service. An address has at most a hundred of each
- * method, so watches cannot fill the memory of the process, and a flood of them leaves room for a check.
+ * Counts the open calls without credentials, which are those of the health service. An address may have at most a
+ * hundred open calls of each method: `Watch` calls cannot fill the memory of the process, and leave room for `Check`
+ * calls.
  */
 class PublicCalls {
   private readonly open = new Map<string, number>();
@@ -28,7 +29,7 @@ class PublicCalls {
   constructor(private readonly most = MOST_OF_ADDRESS) {}
 
   /**
-   * Enters a call. @returns the function to call once when it has ended
+   * Counts a call as open. @returns the function to call once, when the call has ended
    * @throws A2AError RATE_LIMITED
    */
   enterCall(address: string, method: string): () => void {
@@ -38,13 +39,13 @@ class PublicCalls {
     return () => void addCount(this.open, key, -1);
   }
 
-  /** True if an address may not begin another call of a method at present. */
+  /** True if an address has as many open calls of a method as allowed. */
   isFull(address: string, method: string): boolean {
     return (this.open.get(publicCallKey(address, method)) ?? 0) >= this.most;
   }
 }
 
-/** True if a method needs no credentials. */
+/** True if a gRPC method needs no credentials. */
 export function isPublicMethod(path: string): boolean {
   return path.startsWith(PUBLIC);
 }
@@ -53,7 +54,7 @@ function publicCallKey(address: string, method: string): string {
   return `${address} ${method}`;
 }
 
-/** Creates the error for a call beyond the limit. */
+/** Creates the error for a call without credentials beyond the limit of its address. */
 export function tooManyPublicCalls(most = MOST_OF_ADDRESS): A2AError {
   return new A2AError('RATE_LIMITED', {
     message: `At most ${most} calls of this method may be open from one address`,
@@ -62,7 +63,10 @@ export function tooManyPublicCalls(most = MOST_OF_ADDRESS): A2AError {
   });
 }
 
-/** Access checks of the gRPC binding: credentials and limits as over HTTP, from metadata of the same names. */
+/**
+ * Access checks of the gRPC binding: the same credentials and limits as over HTTP, from metadata with the names of the
+ * HTTP headers.
+ */
 export class GrpcAccess {
   private readonly publicCalls = new PublicCalls();
 
@@ -75,8 +79,8 @@ export class GrpcAccess {
   ) {}
 
   /**
-   * Authenticates the caller. @throws A2AError if the caller is unknown or may not call agents, the only purpose of
-   * gRPC
+   * Authenticates the caller. @throws A2AError if the caller is unknown, or may not call agents, which is all that gRPC
+   * offers
    */
   async authenticateCaller(headers: IncomingHttpHeaders): Promise<Caller> {
     const caller = await this.authentication.identifyCaller(presentedCredentials(headers));
@@ -84,39 +88,48 @@ export class GrpcAccess {
     return caller;
   }
 
-  /** Enters a call into CallerLimits. @returns the function that leaves @throws A2AError RATE_LIMITED */
+  /** Counts a call against CallerLimits. @returns the function that ends the counting @throws A2AError RATE_LIMITED */
   enterCall(caller: Caller, address: string): () => void {
     return this.limits.enterRequest(limitName(caller, address));
   }
 
-  /** Enters a call without credentials into PublicCalls. @throws A2AError RATE_LIMITED */
+  /**
+   * Counts a call without credentials against the limit of its address. @returns the function to call once, when the
+   * call has ended
+   * @throws A2AError RATE_LIMITED
+   */
   enterPublic(address: string, method: string): () => void {
     return this.publicCalls.enterCall(address, method);
   }
 
-  /** True if an address has as many calls of a method as allowed. */
+  /** True if an address has as many open calls of a method without credentials as allowed. */
   isPublicFull(address: string, method: string): boolean {
     return this.publicCalls.isFull(address, method);
   }
 
-  /** Limit for receiving a message, in milliseconds. */
+  /** Time limit for receiving a message, in milliseconds (REQUEST_TIMEOUT). */
   get messageTimeoutMs(): number {
     return this.config.requestTimeoutMs;
   }
 
-  /** Starts counting an arriving message. @throws A2AError if too much is in flight */
+  /** Starts counting the bytes of an arriving message. @throws A2AError if too many bytes are in flight */
   admitMessage(caller: Caller): ArrivingBody {
     const body = ArrivingBody.admitBody(this.inFlight, caller, this.config.bodyLimit);
     if (typeof body === 'string') throw inFlightError(body);
     return body;
   }
 
-  /** Enters a stream into CallerLimits. @returns the function that leaves @throws A2AError RATE_LIMITED */
+  /**
+   * Counts a stream against CallerLimits. @returns the function that ends the counting @throws A2AError RATE_LIMITED
+   */
   enterStream(caller: Caller, peer: string): () => void {
     return this.limits.enterStream(limitName(caller, addressOf(peer)));
   }
 
-  /** Ends a stream when its caller's credentials end. @returns the function to call when the stream has ended */
+  /**
+   * Ends a stream when its caller's credentials expire or are revoked. @returns the function to call when the stream
+   * has ended
+   */
   watchCredentials(caller: Caller, end: () => void): () => void {
     return this.openCalls.watchStream(caller, () => {
       end();
@@ -125,7 +138,7 @@ export class GrpcAccess {
   }
 }
 
-/** Returns the address of a peer, without its port. */
+/** Returns the address of a gRPC peer (`address:port`), without its port. */
 export function addressOf(peer: string): string {
   return peer.replace(/:\d+$/, '');
 }

@@ -13,19 +13,19 @@ import type { GrpcConnection, GrpcConnections } from './grpc-connections.js';
 import { grpcError } from './grpc-status.js';
 import { CallerVisit, type GrpcVisit, PublicVisit } from './grpc-visit.js';
 
-/** Maximum number of bytes passed to HTTP/2 at once: it reports a write only when all of it has left. */
+/** Maximum number of bytes that are passed to HTTP/2 at once: HTTP/2 reports a write only when all of it has left. */
 const PIECE = 64 * 1024;
 
 type WriteCallback = (error?: Error | null) => void;
 type AnswerStream = Pick<ServerHttp2Stream, 'on' | 'once' | 'off' | 'write' | 'close' | 'closed' | 'destroyed'>;
 
 /**
- * Answer of one call, written in pieces so that the reader's rate is known. grpc-js writes a message in one piece and
- * reports only when all of it has gone, which never happens for a reader that opens no window.
+ * Answer of one gRPC call, written in pieces so that the reader's rate is known. grpc-js writes a message in one piece
+ * and reports only when all of it has left, which never happens for a reader that opens no flow-control window.
  *
- * - It is watched from its creation until its stream closes.
+ * - ReaderPace watches the answer from its creation until its stream closes.
  * - A reader below the minimum rate gets its stream reset with ENHANCE_YOUR_CALM, which gRPC clients report as
- *   RESOURCE_EXHAUSTED. A connection that does not accept even that is cut separately (GrpcConnections).
+ *   RESOURCE_EXHAUSTED. A connection that does not accept even the reset is cut by GrpcConnections.
  */
 class GrpcAnswer implements PacedReader {
   private waiting = 0;
@@ -39,7 +39,7 @@ class GrpcAnswer implements PacedReader {
     private readonly writeOnce: (chunk: Buffer, written: WriteCallback) => boolean,
   ) {}
 
-  /** Watches the answer of a call; call it before anything is written. */
+  /** Creates and watches the answer of a call. Call this method before anything is written. */
   static watchCall(call: ServerInterceptingCallInterface, pace: ReaderPace): GrpcAnswer {
     const stream = streamOf(call);
     const answer = new GrpcAnswer(stream, stream.write.bind(stream));
@@ -48,7 +48,10 @@ class GrpcAnswer implements PacedReader {
     return answer;
   }
 
-  /** Calls back once, when the stream has closed and holds nothing. @returns false if it has already closed */
+  /**
+   * Registers a callback that is called once, when the stream has closed. @returns false if the stream has already
+   * closed
+   */
   whenClosed(done: () => void): boolean {
     const { stream } = this;
     if (stream.closed || stream.destroyed) return false;
@@ -56,22 +59,22 @@ class GrpcAnswer implements PacedReader {
     return true;
   }
 
-  /** Notes that the status has been sent: the reader must take the rest. */
+  /** Notes that the status has been sent. From then on the reader must take the rest at the minimum rate. */
   markEnded(): void {
     this.ended = true;
   }
 
   /**
-   * Asks a caller that has its answer to stop sending (RFC 9113, section 8.1): otherwise further data would be accepted
-   * and the stream stay open as long as the caller likes.
+   * Asks a caller that has its answer to stop sending (RFC 9113, section 8.1): otherwise further data would be
+   * accepted, and the stream would stay open as long as the caller likes.
    */
   stopReading(): void {
     this.stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
   /**
-   * True while the reader lags. A reader that has taken everything since the last measurement keeps up, however little
-   * that was.
+   * True while the reader lags behind. A reader that has taken everything since the last measurement keeps up, however
+   * little that was.
    */
   hasPending(): boolean {
     const { keptUp } = this;
@@ -107,7 +110,7 @@ class GrpcAnswer implements PacedReader {
   }
 }
 
-/** Returns the HTTP/2 stream of a call, an internal of grpc-js. */
+/** Returns the HTTP/2 stream of a call, which is an internal member of grpc-js. */
 function streamOf(call: ServerInterceptingCallInterface): AnswerStream {
   const { stream } = call as { stream?: AnswerStream };
   if (!stream) throw new Error('This version of grpc-js keeps the stream of a call elsewhere');
@@ -118,10 +121,10 @@ const ACCEPT_ENCODING = 'grpc-accept-encoding';
 const IDENTITY = 'identity';
 
 /**
- * Rejects calls whose caller is unknown, may not call agents or is over a limit.
+ * Returns the interceptor that rejects calls whose caller is unknown, may not call agents or is over a limit.
  *
  * - The check runs when the metadata has arrived; the message of a rejected call is not read.
- * - A call counts against limits until it is answered or gone.
+ * - A call counts against limits until it is answered or canceled.
  * - Compressed messages are rejected, like compressed bodies over HTTP: they can expand to any size.
  */
 export function grpcAuthGuard(access: GrpcAccess, pace: ReaderPace, connections: GrpcConnections): ServerInterceptor {
@@ -194,15 +197,15 @@ function compressedFailure(): GrpcFailure {
 }
 
 /**
- * True if the messages of a call may be compressed. A compressed message without an announced encoding is not
- * decompressed. grpc-js removes the announcement from the metadata.
+ * True if the messages of a call may be compressed. grpc-js does not decompress a message without an announced
+ * encoding, and removes the announcement from the metadata.
  */
 function isCompressed(call: ServerInterceptingCallInterface): boolean {
   const { incomingEncoding } = call as { incomingEncoding?: string };
   return incomingEncoding !== IDENTITY;
 }
 
-/** Counts the bytes of a message as they arrive, and limits the time until it is complete. */
+/** Counts the bytes of a message as they arrive, and limits the time until the message is complete. */
 function countMessage(call: ServerInterceptingCallInterface, visit: GrpcVisit, refuse: (error: unknown) => void): void {
   const stream = streamOf(call);
   visit.expectMessage(() =>

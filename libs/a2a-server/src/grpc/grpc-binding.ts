@@ -50,9 +50,9 @@ const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of thi
 /**
  * gRPC binding (section 10), with the operations, checks and errors of the other bindings.
  *
- * - Calls have passed the auth guard (grpcAuthGuard).
+ * - All calls have passed the auth guard (grpcAuthGuard).
  * - Checks come in this order: version, message, agent, parameters.
- * - Canceling a call, or its deadline, ends the reading, never the work.
+ * - Canceling a call, or its deadline, ends the reading of the answer, never the work of the agent.
  */
 export class GrpcBinding {
   private readonly open = new Set<AbortController>();
@@ -71,7 +71,7 @@ export class GrpcBinding {
     return methods;
   }
 
-  /** Ends every stream with UNAVAILABLE; readers resubscribe at another replica. */
+  /** Ends every stream with status UNAVAILABLE; readers resubscribe at another replica. */
   endAll(): void {
     for (const abort of this.open) abort.abort(ENDED_FOR_ALL);
   }
@@ -129,7 +129,7 @@ export class GrpcBinding {
   }
 }
 
-/** Sends the items of a stream. @returns the status for an early end, if any */
+/** Sends the items of a stream. @returns the status with which the stream ends early, if any */
 async function forwardItems(
   items: AsyncIterable<StreamItem>,
   grpc: StreamCall,
@@ -149,8 +149,8 @@ async function forwardItems(
 }
 
 /**
- * Sends one item and waits until it, or its reader, has gone: a slow reader costs the memory of one item. GrpcAnswer
- * cuts a reader that is too slow.
+ * Sends one item and waits until the item has left or the stream is aborted: a slow reader costs the memory of one
+ * item. GrpcAnswer cuts a reader that is too slow.
  */
 function sendItem(response: StreamResponse, grpc: StreamCall, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -18,7 +18,7 @@ export type EarlyRefusal = (
 ) => boolean;
 
 export interface ConnectionLimits {
-  /** Milliseconds for which a connection without credentials may be open without a call of the health service. */
+  /** Milliseconds for which a connection without credentials may be open while it has no call of the health service. */
   anonymousMs: number;
   /** Maximum number of connections without credentials from one address. */
   mostOfAddress: number;
@@ -27,11 +27,12 @@ export interface ConnectionLimits {
 const DEFAULT_LIMITS: ConnectionLimits = { anonymousMs: 30_000, mostOfAddress: 1_000 };
 const LOOKS_PER_PERIOD = 6;
 
-/** Maximum number of concurrent calls on one connection; clients queue further ones. */
+/** Maximum number of concurrent calls on one connection after its first authenticated call; clients queue others. */
 const MOST_STREAMS = 1_000;
 /**
- * Maximum number of concurrent calls before one with credentials. One read of the socket may start all of them. The
- * number slightly exceeds the watches that an address may have, so a health check has room beside them.
+ * Maximum number of concurrent calls on one connection before its first authenticated call. One read of the socket may
+ * start all of them. The number slightly exceeds the `Watch` calls that an address may have, so a health check has room
+ * beside them.
  */
 export const MOST_ANONYMOUS_STREAMS = 128;
 /** Number of rejected calls after which a connection without credentials is cut. */
@@ -43,9 +44,9 @@ const MOST_REFUSALS = 100;
  * - A connection that does not read is cut (ReaderPace). HTTP/2 alone would wait for it, even at shutdown.
  * - A connection with no authenticated call, and no call of the health service for half a minute, is cut: it is idle,
  *   sends incomplete headers, or calls unknown methods.
- * - A connection without credentials has at most 128 calls at a time, and is cut after a hundred rejections.
- * - An address has at most a thousand connections without credentials; beyond that the one idle longest is cut for the
- *   newest.
+ * - A connection without credentials has at most 128 calls at a time, and is cut after a hundred rejected calls.
+ * - An address has at most a thousand idle connections without credentials; beyond that the oldest idle one is cut for
+ *   the newest connection.
  */
 export class GrpcConnections {
   private readonly byPeer = new Map<string, GrpcConnection>();
@@ -59,7 +60,9 @@ export class GrpcConnections {
     this.timer = setInterval(() => this.cutIdle(), limits.anonymousMs / LOOKS_PER_PERIOD).unref();
   }
 
-  /** Watches a listening server. @param refuse called for each call before grpc-js */
+  /**
+   * Watches the connections of a listening server. @param refuse called for each call, before grpc-js handles the call
+   */
   watchServer(server: Server, refuse: EarlyRefusal): void {
     for (const http2 of listenersOf(server)) {
       this.guardStreams(http2, refuse);
@@ -74,7 +77,7 @@ export class GrpcConnections {
     }
   }
 
-  /** Passes each call to a refusal first, then to the previous listeners. */
+  /** Passes each call to `refuse` first, and then to the listeners of grpc-js. */
   private guardStreams(http2: NetServer, refuse: EarlyRefusal): void {
     const listeners = http2.listeners('stream') as StreamListener[];
     http2.removeAllListeners('stream');
@@ -85,7 +88,7 @@ export class GrpcConnections {
     });
   }
 
-  /** Returns the connection of a peer, which is an address and a port; an unattached one if the peer has left. */
+  /** Returns the connection of a peer (`address:port`); a new one without a socket if the peer has left. */
   connectionOf(peer: string): GrpcConnection {
     return this.byPeer.get(peer) ?? new GrpcConnection(addressOf(peer));
   }
@@ -117,7 +120,10 @@ export class GrpcConnections {
     if (all.length >= this.limits.mostOfAddress) all[0]?.cutConnection();
   }
 
-  /** Cuts idle connections. It counts looks, not time: after a standstill of the process no connection is blamed. */
+  /**
+   * Cuts connections that were idle at more than LOOKS_PER_PERIOD checks in a row. It counts checks, not time: after a
+   * standstill of the process no connection is cut for it.
+   */
   private cutIdle(): void {
     for (const connection of this.byPeer.values()) {
       if (connection.idleLooks() > LOOKS_PER_PERIOD) connection.cutConnection();
@@ -125,7 +131,7 @@ export class GrpcConnections {
   }
 }
 
-/** Connection, without credentials until its first authenticated call. */
+/** Connection of the gRPC port. It counts as one without credentials until its first authenticated call. */
 export class GrpcConnection {
   private isKnown = false;
   private publicCalls = 0;
@@ -173,7 +179,7 @@ export class GrpcConnection {
     };
   }
 
-  /** Looks at the connection. @returns the number of consecutive looks that found it idle */
+  /** Checks whether the connection is idle. @returns the number of consecutive checks that found it idle */
   idleLooks(): number {
     this.looks = this.isIdle ? this.looks + 1 : 0;
     return this.looks;
@@ -186,7 +192,7 @@ export class GrpcConnection {
 
 type StreamListener = (this: NetServer, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number) => void;
 
-/** Returns the HTTP/2 servers of a server, an internal of grpc-js. */
+/** Returns the HTTP/2 servers of a gRPC server, which are an internal member of grpc-js. */
 function listenersOf(server: Server): Iterable<NetServer> {
   const { http2Servers } = server as unknown as { http2Servers?: Map<NetServer, unknown> };
   if (!http2Servers) throw new Error('This version of grpc-js keeps its servers elsewhere');

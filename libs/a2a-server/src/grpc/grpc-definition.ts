@@ -15,7 +15,10 @@ import {
 import type { OPERATIONS } from '../operations.js';
 import { tooManyMembersError } from '../validation/request-parsers.js';
 
-/** Fields of a message that may contain JSON, by number, and whether each counts as a member of that JSON. */
+/**
+ * Fields of a protobuf message that may contain JSON, by field number. `counts` is true if each value of the field is a
+ * member of that JSON.
+ */
 interface JsonPlaces {
   readonly [field: number]: { readonly places: () => JsonPlaces; readonly counts?: true };
 }
@@ -28,20 +31,21 @@ const STRUCT: JsonPlaces = { 1: { places: () => ENTRY, counts: true } };
 const PART: JsonPlaces = { 4: { places: () => VALUE }, 5: { places: () => STRUCT } };
 const MESSAGE: JsonPlaces = { 5: { places: () => PART }, 6: { places: () => STRUCT } };
 
-/** JSON in requests of `a2a.proto`. */
+/** Fields with JSON in SendMessageRequest of `a2a.proto`. */
 export const JSON_IN_SEND: JsonPlaces = { 2: { places: () => MESSAGE }, 4: { places: () => STRUCT } };
+/** Fields with JSON in CancelTaskRequest of `a2a.proto`. */
 export const JSON_IN_CANCEL: JsonPlaces = { 3: { places: () => STRUCT } };
 
 /**
- * Maximum depth of the search; each level of JSON takes three of the wire format. Deeper messages are rejected after
- * decoding.
+ * Maximum depth of the search in protobuf messages; each level of JSON takes three levels of messages. Deeper messages
+ * are rejected after decoding.
  */
 const DEEPEST = 400;
 const BYTES_PER_MEMBER = 2;
 
 /**
  * True if the JSON in an encoded request has more members than `limit`. Checked before decoding, which takes a hundred
- * times as long. The result is unspecified for other bytes.
+ * times as long. The result is unspecified for bytes that are not a request.
  */
 export function encodesMoreMembers(bytes: Uint8Array, places: JsonPlaces, limit: number): boolean {
   if (bytes.length < limit * BYTES_PER_MEMBER) return false;
@@ -73,12 +77,11 @@ class WireMemberCount {
   }
 }
 
-/**
- * Received request. Its bytes are decoded inside the handler, where an invalid one is rejected as in other bindings.
- */
+/** Received request. The handler decodes its bytes, and rejects an invalid request as other bindings do. */
 export interface GrpcRequest {
   /**
-   * Returns the parameters as ProtoJSON. @throws A2AError PARSE_ERROR; INVALID_REQUEST if their JSON has more members
+   * Decodes the request to its parameters as ProtoJSON. @throws A2AError PARSE_ERROR; INVALID_REQUEST if their JSON has
+   * more than `mostMembers` members
    */
   readParams(mostMembers: number): JsonObject;
 }
@@ -93,7 +96,7 @@ interface GrpcMethod {
   responseDeserialize: (bytes: Buffer) => unknown;
 }
 
-/** Methods of `a2a.proto` as compiled by the official SDK, with ProtoJSON as their values here. */
+/** Methods of `a2a.proto` as compiled by the official SDK, but with ProtoJSON as requests and responses. */
 export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, GrpcMethod>> = {
   SendMessage: defineMethod(
     A2AService.sendMessage,
@@ -145,7 +148,7 @@ export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, GrpcMethod>>
   ),
 };
 
-/** Service definition for a server. */
+/** Service definition of A2A for a gRPC server. */
 export const GRPC_SERVICE = GRPC_METHODS as unknown as ServiceDefinition;
 
 interface SdkMethod<Request, Response> {

@@ -16,8 +16,8 @@ import { GRPC_SERVICE } from './grpc-definition.js';
 import { grpcError } from './grpc-status.js';
 
 /**
- * Rejects excess calls of the health service from one address with an answer built once. The objects of grpc-js and the
- * auth guard cost ten times as much, and such a flood needs no credentials.
+ * Returns the function that rejects excess calls of the health service from one address, with an answer built once. The
+ * objects of grpc-js and the auth guard cost ten times as much, and such a flood needs no credentials.
  */
 function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): EarlyRefusal {
   const answer = refusalHeaders();
@@ -33,7 +33,7 @@ function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): EarlyRefus
   };
 }
 
-/** Returns the headers that form the whole answer ("Trailers-Only"). */
+/** Returns the headers that form the whole answer to a rejected call ("Trailers-Only"). */
 function refusalHeaders(): OutgoingHttpHeaders {
   const { code, details, metadata } = grpcError(tooManyPublicCalls());
   return {
@@ -59,7 +59,7 @@ export interface GrpcListenerOptions {
   messageLimit: number;
   /** Maximum number of members of the JSON in one request. */
   jsonMembers: number;
-  /** Limits in tests; absent: the defaults. */
+  /** Limits of connections in tests; absent: the defaults. */
   connections?: ConnectionLimits;
 }
 
@@ -72,7 +72,7 @@ const LONGEST_IDLE_MS = 5 * 60_000;
 /** Name of the service in `a2a.proto`, for health checks. */
 const SERVICE_NAME = 'lf.a2a.v1.A2AService';
 
-/** gRPC server for A2A and the standard health service, without TLS, which a proxy adds. */
+/** gRPC server for A2A and the standard health service. It has no TLS; a proxy adds TLS. */
 export class GrpcListener {
   private readonly binding: GrpcBinding;
   private readonly health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
@@ -100,7 +100,7 @@ export class GrpcListener {
     this.health.addToServer(this.server);
   }
 
-  /** Listens. @returns the port; rejects if it is taken */
+  /** Starts to listen. @returns the port; rejects if the port is taken */
   listen(host: string, port: number): Promise<number> {
     const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     return new Promise((resolve, reject) => {
@@ -122,7 +122,7 @@ export class GrpcListener {
     this.binding.endAll();
   }
 
-  /** Resolves when the calls in progress are answered; remaining ones are cut when the signal aborts. */
+  /** Stops the server. Resolves when the calls in progress are answered, or cut because the signal aborts. */
   async close(signal: AbortSignal): Promise<void> {
     const cutCalls = (): void => {
       this.server.forceShutdown();

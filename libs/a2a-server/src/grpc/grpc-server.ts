@@ -7,7 +7,7 @@ import { GrpcAccess } from './grpc-access.js';
 
 /**
  * gRPC server as part of the service: listens on `GRPC_PORT`, takes part in readiness, and drains at shutdown. Without
- * the variable its code is not even loaded.
+ * `GRPC_PORT` the code of the server is not even loaded.
  */
 @Injectable()
 export class GrpcServer {

@@ -15,15 +15,15 @@ const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
 };
 
 /**
- * Maximum number of characters of a text in trailers: clients accept 8 KiB of headers, and quotes from a request may be
- * long.
+ * Maximum number of characters of a text in gRPC trailers: clients accept 8 KiB of headers, and texts quoted from a
+ * request may be long.
  */
 const LONGEST_TEXT = 300;
 const MOST_VIOLATIONS_BYTES = 2_500;
 
 /**
- * Converts an error to the one that callers see: the status of section 5.4, and a `google.rpc.Status` with the details
- * of the other bindings (section 10.6).
+ * Converts an error to the gRPC error that callers see: the status of section 5.4, and a `google.rpc.Status` with the
+ * details of the other bindings (section 10.6).
  */
 export function grpcError(error: unknown): Partial<ServiceError> {
   const shown = publicError(error);

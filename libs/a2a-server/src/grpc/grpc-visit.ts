@@ -9,7 +9,7 @@ import { activatedExtensions, readTrace } from '../http/call-context.js';
 import type { GrpcAccess } from './grpc-access.js';
 import type { GrpcConnection } from './grpc-connections.js';
 
-/** Converts metadata to the headers that HTTP would have, with names in lower case. */
+/** Converts gRPC metadata to the headers that HTTP would have, with names in lower case. */
 function headersOf(metadata: Metadata): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {};
   for (const name of Object.keys(metadata.getMap())) {
@@ -18,7 +18,7 @@ function headersOf(metadata: Metadata): IncomingHttpHeaders {
   return headers;
 }
 
-/** Creates the context of a call. Service parameters are metadata of the same names (section 10.2). */
+/** Creates the context of a gRPC call. Service parameters are metadata of the same names (section 10.2). */
 export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: TaskScope, baseUrl: string): CallContext {
   const key = headers['idempotency-key'];
   return {
@@ -39,22 +39,25 @@ export function answerMetadata(call: CallContext, agent: ServedAgent): Metadata 
   return metadata;
 }
 
-/** Admitted caller, and its headers. */
+/** Caller that the auth guard has admitted, and the headers of the call. */
 export interface CallAdmission {
   caller: Caller;
   headers: IncomingHttpHeaders;
-  /** Calls back once, when the stream of the call has closed. @returns false if it has already closed */
+  /**
+   * Registers a callback that is called once, when the stream of the call has closed. @returns false if the stream has
+   * already closed
+   */
   whenClosed: (done: () => void) => boolean;
 }
 
-/** Key of the admission on the metadata, which is passed to the handler. */
+/** Key of the CallAdmission on the metadata of a call, which is passed to the handler. */
 const ADMISSION = Symbol('admission');
 
 interface AdmittedMetadata extends Metadata {
   [ADMISSION]?: CallAdmission;
 }
 
-/** Maximum number of bytes of a health request, which only names a service. */
+/** Maximum number of bytes of a message to the health service, which only names a service. */
 const MOST_PUBLIC_BYTES = 4 * 1024;
 
 /** Returns the caller that the auth guard admitted. */
@@ -64,7 +67,7 @@ export function admissionOf(metadata: Metadata): CallAdmission {
   return admission;
 }
 
-/** Call from its metadata to its end. */
+/** Admission of one gRPC call, from its metadata to its end: counts the bytes of its message and limits their time. */
 export abstract class GrpcVisit {
   private leave: (() => void) | undefined;
   private late: NodeJS.Timeout | undefined;
@@ -75,14 +78,17 @@ export abstract class GrpcVisit {
     protected readonly connection: GrpcConnection,
   ) {}
 
-  /** Admits the call by its metadata. @throws A2AError if it is rejected; asynchronously */
+  /** Admits the call by its metadata. Rejects with an A2AError if the call is not admitted. */
   async beginVisit(metadata: Metadata): Promise<void> {
     const leave = await this.admitCall(metadata);
     if (this.over) leave?.();
     else this.leave = leave;
   }
 
-  /** Limits the time until the message is complete. @param late called if it has not arrived within REQUEST_TIMEOUT */
+  /**
+   * Limits the time until the message is complete. @param late called if the message is not complete within
+   * REQUEST_TIMEOUT
+   */
   expectMessage(late: () => void): void {
     if (this.over) return;
     this.late = setTimeout(() => {
@@ -107,11 +113,13 @@ export abstract class GrpcVisit {
     this.leave = undefined;
   }
 
-  /** Admits the call. @returns the function to call once when the call is over; `undefined` if it is over already */
+  /**
+   * Admits the call. @returns the function to call once, when the call is over; `undefined` if the call is already over
+   */
   protected abstract admitCall(metadata: Metadata): Promise<(() => void) | undefined>;
 }
 
-/** Call of an authenticated caller, within its limits. */
+/** Admission of a call by an authenticated caller, within the caller's limits. */
 export class CallerVisit extends GrpcVisit {
   private message: ArrivingBody | undefined;
 
@@ -156,7 +164,7 @@ export class CallerVisit extends GrpcVisit {
   }
 }
 
-/** Call of the health service without credentials: limited in number per address, and in the size of its message. */
+/** Admission of a health call without credentials: limited in number per address, and in the size of its message. */
 export class PublicVisit extends GrpcVisit {
   private bytes = 0;
 

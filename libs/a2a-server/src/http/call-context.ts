@@ -14,10 +14,10 @@ import { A2AError, isJsonObject, textStart } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
 import { activeExtensions } from '../extensions.js';
 
-/** Kind of base URL under `/a2a` (contract: A2A). */
+/** Kind of base URL under `/a2a`: the service, conversations, a workflow, a node, or the alias of a node. */
 export type AgentBase = 'service' | 'conversations' | 'workflow' | 'node' | 'alias';
 
-/** Route of each kind below `/a2a`, in the syntax of find-my-way. */
+/** Route of each kind of base URL below `/a2a`, in the syntax of find-my-way. */
 export const BASE_ROUTES: Readonly<Record<AgentBase, string>> = {
   service: '',
   conversations: '/conversations',
@@ -35,12 +35,12 @@ export interface BaseParams {
 }
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-/** Pattern of node names: a node of a nested workflow has the name of its outer node as a prefix. */
+/** Pattern of node names. A node of a nested workflow has the name of its outer node as a prefix. */
 const NODE_NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\.){0,12}[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * Returns the agent path that a request addresses.
- * @throws UnknownAgent for an invalid segment, so that it cannot be mistaken for a deeper path
+ * Returns the path of the agent that a request addresses.
+ * @throws UnknownAgent for an invalid segment, so that the segment cannot be mistaken for a deeper path
  */
 export function agentPath(base: AgentBase, params: BaseParams): string {
   switch (base) {
@@ -76,8 +76,8 @@ const VERSION = /^(\d+)\.(\d+)(?:\.\d+)?$/;
 const LEGACY_VERSION = /^(0\.3(\.\d+)?)?$/;
 
 /**
- * Returns the requested version: the `A2A-Version` header, else the query parameter of that name, else `''` (section
- * 3.6.1).
+ * Returns the requested protocol version: the `A2A-Version` header, else the query parameter of that name, else `''`
+ * (section 3.6.1).
  */
 export function requestedVersion(request: FastifyRequest): string {
   const header = request.headers['a2a-version'];
@@ -85,20 +85,20 @@ export function requestedVersion(request: FastifyRequest): string {
   return named.trim();
 }
 
-/** True for a version of A2A 1.0. Only major and minor count. */
+/** True for protocol version 1.0. Only the major and minor numbers count. */
 export function isCurrentVersion(version: string): boolean {
   if (version === '1.0') return true;
   const match = VERSION.exec(version);
   return match !== null && match[1] === '1' && match[2] === '0';
 }
 
-/** True for a version of A2A 0.3, which is also the default (section 3.6.2). */
+/** True for protocol version 0.3, and for `''`, which means 0.3 (section 3.6.2). */
 export function isLegacyVersion(version: string): boolean {
   return LEGACY_VERSION.test(version);
 }
 
 /**
- * Requires A2A 1.0 for an operation of that version.
+ * Rejects a protocol version other than 1.0, for an operation of A2A 1.0.
  * @throws A2AError VERSION_NOT_SUPPORTED
  */
 export function requireSupportedVersion(version: string): void {
@@ -119,16 +119,19 @@ function queryVersion(query: unknown): string {
   return '';
 }
 
-/** Address where callers reach this service: PUBLIC_URL, or that of the request, without a trailing slash. */
+/** Base URL where callers reach this service: PUBLIC_URL, or that of the request, without a trailing slash. */
 export type PublicAddress = Pick<ServiceAddress, 'publicBaseUrl'> &
   Partial<Pick<ServiceAddress, 'publicGrpcTarget' | 'variesBy'>>;
 
-/** Configuration of a route, in `request.routeOptions.config`. */
+/** Configuration of an A2A route, in `request.routeOptions.config`. */
 export interface A2aRouteConfig {
   a2a?: { base: AgentBase; binding: 'json-rpc' | 'rest' };
 }
 
-/** Reads from a request who calls which agent. @throws UnknownAgent */
+/**
+ * Reads the context of a call from a request: the caller, the addressed agent, and the protocol's headers. @throws
+ * UnknownAgent
+ */
 export function callContext(
   base: AgentBase,
   request: FastifyRequest,
@@ -151,18 +154,18 @@ function readIdempotency(header: string | string[] | undefined): Pick<CallContex
   return header === undefined ? undefined : { idempotencyKey: readIdempotencyKey(header) };
 }
 
-/** Reads the trace context; `undefined` for callers that do not trace. */
+/** Reads the trace context of a request; `undefined` for callers that do not trace. */
 export function readTrace(headers: IncomingHttpHeaders): Pick<CallContext, 'trace'> | undefined {
   const trace = inboundTrace(headers);
   return trace === undefined ? undefined : { trace };
 }
 
-/** Reads the revision claim. A repeated header makes an invalid claim. */
+/** Reads the header with the revision claim. A repeated header makes an invalid claim. */
 function revisionClaim(header: string | string[] | undefined): Pick<CallContext, 'revisionClaim'> | undefined {
   return header === undefined ? undefined : { revisionClaim: String(header) };
 }
 
-/** Sets the header with the requested extensions that are active at the agent (section 4.6). */
+/** Sets the `A2A-Extensions` header to the requested extensions that are active at the agent (section 4.6). */
 export function setActivatedExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   if (call.extensions.length === 0) return;
   const active = activeExtensions(call.extensions, agent);
@@ -179,16 +182,16 @@ export function activatedExtensions(header: string | string[] | undefined): read
 }
 
 /**
- * Returns the `tenant` in a card beside the shared gRPC address, which clients send with every request (section 8.3.2):
- * the agent's path, with a trailing slash if it has no other.
+ * Returns the `tenant` of an agent in the gRPC interface of its card, which clients send with every request (section
+ * 8.3.2): the agent's path, with a trailing slash if the path has no slash.
  */
 export function pathTenant(path: string): string {
   return path === '' || path.includes('/') ? path : `${path}/`;
 }
 
 /**
- * Returns the agent path that a `tenant` with a slash addresses. A tenant without a slash names a workflow of the
- * service.
+ * Returns the path of the agent that a `tenant` with a slash addresses. A tenant without a slash names a workflow of
+ * the service.
  * @returns the agent's path; `''` is the service
  * @throws UnknownAgent
  */
@@ -207,8 +210,7 @@ export function tenantPath(tenant: string): string {
 }
 
 /**
- * Redirects a call at the service's base whose `tenant` is the path of an agent to that agent; other calls stay
- * unchanged.
+ * Redirects a call at the service's base URL to the agent whose path its `tenant` is; other calls stay unchanged.
  * @throws UnknownAgent
  */
 export function atTenant(call: CallContext, params: unknown): CallContext {
@@ -220,7 +222,7 @@ export function atTenant(call: CallContext, params: unknown): CallContext {
 }
 
 /**
- * Returns the agent whose Tasks a request means: at the service's base the workflow that its `tenant` names; otherwise
+ * Returns the agent whose Tasks a request means: at the service's base URL the workflow that `tenant` names, otherwise
  * the agent that was addressed.
  * @throws A2AError INVALID_PARAMS if `tenant` names no workflow
  */

@@ -7,29 +7,29 @@ import { ShortLivedSet } from '#libs/service';
 import { publicError } from '../public-error.js';
 import { type OpenItems, openIterated, type StreamItem, type SubscriptionOptions, TaskItems } from '../task-stream.js';
 
-/** Format of the items and errors of a stream in one binding. */
+/** Format of the items and errors of a stream in one protocol binding. */
 export interface StreamFraming {
   frameItem(item: Pick<StreamItem, 'json' | 'response'>): string;
   /** Formats an error after the first item; `event` is its SSE type. */
   frameError(error: A2AError): { event?: string; data: string };
-  /** True if the stream ends with an item, whatever would follow. */
+  /** True if the stream ends after an item, even if more items would follow. */
   isLast?(item: StreamItem): boolean;
 }
 
 type StreamItems = readonly StreamItem[] | undefined;
 type OpenStreams = ShortLivedSet<EventStream>;
 
-/** Open streams, which a shutdown ends. */
+/** Open event streams of all HTTP bindings, which a shutdown ends. */
 export class EventStreams {
   private readonly open: OpenStreams = new ShortLivedSet();
 
   /**
-   * Answers with a stream and resolves once it has begun. The stream continues by itself, so hours later it retains
-   * nothing of its request.
+   * Answers with an event stream and resolves once the stream has begun. The stream continues by itself, so hours later
+   * it retains nothing of its request.
    *
    * - A failure before the first item, or a limit of the caller, is thrown while a plain answer is still possible;
    *   later errors are sent in the stream.
-   * - A reader that leaves ends the reading, never the work.
+   * - A reader that leaves ends the reading of items, never the work of the agent.
    */
   async sendStream(reply: FastifyReply, read: () => AsyncIterable<StreamItem>, framing: StreamFraming): Promise<void> {
     admitStream(reply);
@@ -48,8 +48,8 @@ export class EventStreams {
 }
 
 /**
- * Flattens a string. Node builds an id from some fifteen strings, all of which would stay in memory while the stream is
- * open.
+ * Copies a string into one piece. Node builds a request id from some fifteen strings, all of which would stay in memory
+ * while the stream is open.
  */
 function inOnePiece(id: string): string {
   return Buffer.from(id).toString();
@@ -65,7 +65,7 @@ async function firstOf(items: OpenItems): Promise<StreamItems> {
 }
 
 /**
- * Single stream, the only state kept while it waits. It runs from being woken until there is nothing more to send, and
+ * Single open stream, the only state in memory while it waits. It runs from `wake` until no item is left to send, and
  * pauses while its reader is slow.
  */
 class EventStream {
@@ -90,7 +90,7 @@ class EventStream {
     void this.runUntilIdle(this.stream, first);
   }
 
-  /** Notes that there may be something to send. */
+  /** Notes that there may be items to send, and starts sending. */
   wake(): void {
     this.isWoken = true;
     if (this.isRunning || this.isOver || !this.stream) return;
@@ -98,7 +98,7 @@ class EventStream {
     void this.runUntilIdle(this.stream, NONE);
   }
 
-  /** Ends the stream after what is being sent, also if the reader has left. Idempotent. */
+  /** Ends the stream after the item that is being sent, also if the reader has left. Idempotent. */
   endReading(): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -107,7 +107,7 @@ class EventStream {
     this.stream?.endStream();
   }
 
-  /** Sends items until there are none. Never rejects. */
+  /** Sends items until none are available. Never rejects. */
   private async runUntilIdle(stream: SseStream, begun: StreamItems): Promise<void> {
     try {
       for (let items = begun; items; items = await this.readNextItems()) {
@@ -135,8 +135,8 @@ class EventStream {
 const NONE: readonly StreamItem[] = [];
 
 /**
- * Reads the last sequence that a returning reader has seen: the `Last-Event-ID` header, which event sources send
- * automatically, else `?since=`; empty without either.
+ * Reads the cursor of an A2A stream: the last sequence that a returning reader has seen. It is in the `Last-Event-ID`
+ * header, which event sources send automatically, else in `?since=`; the result is empty without either.
  * @throws A2AError INVALID_PARAMS for an invalid sequence
  */
 export function resumeCursor(request: FastifyRequest): SubscriptionOptions {

@@ -11,14 +11,15 @@ export interface RpcRequest {
   params: unknown;
 }
 
-/** Reads the id to answer with, even if the rest of the body is invalid. */
+/** Reads the id of a JSON-RPC request, even if the rest of the body is invalid. */
 export function readId(body: unknown): RpcId {
   const id = isJsonObject(body) ? body.id : undefined;
   return isId(id) ? id : null;
 }
 
 /**
- * Reads the envelope. Batches and notifications are rejected: every operation of A2A has an answer.
+ * Reads the JSON-RPC envelope of a request. Batches and notifications are rejected: every operation of A2A has an
+ * answer.
  * @throws A2AError INVALID_REQUEST with one violation per invalid field; PARSE_ERROR for an empty body
  */
 export function readRequest(body: unknown): RpcRequest {
@@ -43,17 +44,17 @@ function invalidEnvelope({ jsonrpc, id, method }: Record<string, unknown>): A2AE
   return new A2AError('INVALID_REQUEST', { violations });
 }
 
-/** Builds a response around a result that is already JSON. */
+/** Builds the JSON of a response around a result that is already JSON. */
 export function resultResponse(id: RpcId, resultJson: string): string {
   return `${resultPrefix(id)}${resultJson}}`;
 }
 
-/** Builds an error response in the shape of section 9.5; `message` replaces the error's own text. */
+/** Builds the JSON of an error response in the shape of section 9.5; `message` replaces the error's own text. */
 export function errorResponse(id: RpcId, error: A2AError, message = error.message): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message, data: error.toDetails() } });
 }
 
-/** Framing of streams: every item is a response to the one request (section 9.4.2). */
+/** Framing of streams over JSON-RPC: every item is a response to the one request (section 9.4.2). */
 export class RpcFraming implements StreamFraming {
   private readonly prefix: string;
 

@@ -21,7 +21,7 @@ import { type EventStreams, resumeCursor, type StreamFraming } from './event-str
 const A2A_JSON = 'application/a2a+json';
 const PLAIN_JSON = 'application/json';
 
-/** Sends JSON as `application/a2a+json`, or as `application/json` to a caller that accepts only that (section 11.1). */
+/** Sends JSON as `application/a2a+json`, or as `application/json` if the caller accepts only that (section 11.1). */
 function sendRest(request: FastifyRequest, reply: FastifyReply, json: string): void {
   const { accept } = request.headers;
   const plain = accept !== undefined && accept.includes(PLAIN_JSON) && !accept.includes(A2A_JSON);
@@ -40,15 +40,13 @@ export function restErrorBody(error: A2AError): string {
   return JSON.stringify({ error: { code: status, status: grpc, message, details: error.toDetails() } });
 }
 
-/**
- * Framing of streams: items unchanged; an error after the first item is an SSE event of type `error` (section 11.7).
- */
+/** Framing of streams over REST: items unchanged; a later error is an SSE event of type `error` (section 11.7). */
 const REST_FRAMING: StreamFraming = {
   frameItem: ({ json }) => json,
   frameError: (error) => ({ event: 'error', data: restErrorBody(error) }),
 };
 
-/** Reads an operation's parameters from the parts of a request. */
+/** Function that reads an operation's parameters from the parts of a request. */
 type ReadParameters = (request: FastifyRequest, call: CallContext) => JsonObject;
 
 interface RouteParams {
@@ -57,34 +55,40 @@ interface RouteParams {
   configId?: string;
 }
 
-/** Reads the body; the path's tenant takes precedence. An absent body is an empty object. */
+/** Reads the parameters from the body. The tenant in the path takes precedence. An absent body is an empty object. */
 export function bodyParameters(request: FastifyRequest): JsonObject {
   const body = request.body ?? {};
   if (!isJsonObject(body)) throw invalidParams({ field: 'body', description: 'must be a JSON object' });
   return { ...body, ...pathTenant(request) };
 }
 
-/** Query parameter for the tenant of requests without a body, if the path has none (section 11.5). */
+/** Query parameter for the tenant of requests without a body, used if the path has no tenant (section 11.5). */
 const TENANT = { tenant: 'string' } as const;
 
-/** Reads the query of ListTasks (section 11.5). */
+/** Reads the parameters of ListTasks from the query (section 11.5). */
 export function listTasksParameters(request: FastifyRequest): JsonObject {
   return { ...queryFields(request, LIST_TASKS_FIELDS), ...pathTenant(request) };
 }
 
-/** Returns the reader of the path's id and the query of GetTask. */
+/**
+ * Returns the function that reads the parameters of GetTask from the query.
+ * @param id Task id in the path
+ */
 export function getTaskParameters(id: string): ReadParameters {
   return (request) => ({ ...queryFields(request, { ...TENANT, historyLength: 'number' }), ...pathTenant(request), id });
 }
 
-/** Returns the reader of the path's id and the body. */
+/**
+ * Returns the function that reads the parameters of an operation on one Task from the body.
+ * @param id Task id in the path
+ */
 export function taskActionParameters(id: string): ReadParameters {
   return (request) => ({ ...bodyParameters(request), id });
 }
 
 /**
- * Reads the ids of the path, which take precedence, the optional body, and the query: the page of a list, and the id
- * that 0.3 gives a new config.
+ * Reads the parameters of a push notification config: the ids in the path, which take precedence, the optional body,
+ * and the query. The query has the page of a list, and the id that 0.3 gives a new config.
  */
 export function pushConfigParameters(request: FastifyRequest): JsonObject {
   const { id, configId } = request.params as RouteParams;
@@ -103,12 +107,15 @@ export function tenantParameters(request: FastifyRequest): JsonObject {
 }
 
 /**
- * Names that are normalized first, so that defaults and members beside the Message do not conflict with schema names
- * inside it.
+ * Names that are converted to JSON names first, so that ids beside the Message do not conflict with schema names inside
+ * the Message.
  */
 const SHORT_NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });
 
-/** Reads `POST /send-message` `{message, contextId?, taskId?}`: `message` is a text or a bare Message. */
+/**
+ * Reads the parameters of `POST /send-message` from `{message, contextId?, taskId?}`: `message` is a text, or a Message
+ * that may lack its id and role.
+ */
 export function sendMessageParameters(request: FastifyRequest, call: CallContext): JsonObject {
   const body = bodyParameters(request);
   toJsonNames(body, SHORT_NAMES);
@@ -137,7 +144,7 @@ const LIST_TASKS_FIELDS: Readonly<Record<string, FieldType>> = {
   includeArtifacts: 'boolean',
 };
 
-/** Reads known query parameters by type; a value of another type is left for the schema to reject. */
+/** Reads known query parameters by type. A value that does not fit its type is left for the schema to reject. */
 function queryFields(request: FastifyRequest, fields: Readonly<Record<string, FieldType>>): JsonObject {
   const query = request.query as Record<string, string | string[] | undefined>;
   const values: JsonObject = {};
@@ -160,7 +167,7 @@ function pathTenant(request: FastifyRequest): { tenant?: string } {
   return tenant === undefined ? {} : { tenant };
 }
 
-/** REST call: an operation, a reader of its parameters, and whether a version is required. */
+/** Operation of a REST route, with the function that reads its parameters. */
 export interface RestCall {
   operation: A2aOperation;
   read: ReadParameters;

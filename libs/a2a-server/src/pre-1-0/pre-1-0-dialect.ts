@@ -13,7 +13,7 @@ import type { AgentBase } from '../http/call-context.js';
 import type { RequestHandler } from '../request-handler.js';
 import { parseSendMessage } from '../validation/request-parsers.js';
 
-/** Converts a direct answer to a completed Task, which is not stored. */
+/** Converts a direct Message of an agent to a completed Task, which is not stored. */
 export function completedByReply(request: Message, reply: Message, taskId: string): Task {
   return {
     id: taskId,
@@ -25,7 +25,7 @@ export function completedByReply(request: Message, reply: Message, taskId: strin
 }
 
 /**
- * True if a call speaks the pre-1.0 dialect: `a2a.sendMessage` at any agent, and `SendMessage` without a protocol version
+ * True if a call uses the pre-1.0 dialect: `a2a.sendMessage` at any agent, and `SendMessage` without a protocol version
  * at the alias of a node.
  */
 export function isPre10Call(base: AgentBase, method: string, version: string): boolean {
@@ -49,8 +49,8 @@ export class Pre10Dialect {
   constructor(private readonly handler: RequestHandler) {}
 
   /**
-   * Answers with the Task as JSON in the old shape. At the alias of a node new Tasks get ids of the dialect; Tasks of a
-   * workflow keep ids of runs.
+   * Sends a Message and returns the Task as JSON in the shape of the dialect. At the alias of a node new Tasks get ids
+   * of the dialect; Tasks of a workflow keep ids of runs.
    * @throws UnknownAgent before the parameters are checked
    */
   async sendMessage(base: AgentBase, params: unknown, call: CallContext): Promise<string> {
@@ -63,7 +63,7 @@ export class Pre10Dialect {
   }
 }
 
-/** Creates an id of the dialect: `task-` and 16 hexadecimal digits. */
+/** Creates a Task id of the dialect: `task-` and 16 hexadecimal digits. */
 function pre10TaskId(): string {
   return `task-${randomBytes(8).toString('hex')}`;
 }

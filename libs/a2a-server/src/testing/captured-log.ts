@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-/** Takes Nest's log from now on, so that a test can look at its lines and its output stays quiet. */
+/** Captures Nest's log from now on, so that a test can read its lines and the output of the test stays quiet. */
 export function capturedLog(): unknown[][] {
   const lines: unknown[][] = [];
   const take = (...line: unknown[]): number => lines.push(line);

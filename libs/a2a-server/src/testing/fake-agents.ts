@@ -2,7 +2,7 @@ import { A2AError, agentMessage, artifactUpdate, invalidParams, type Message, st
 import { AgentCatalog, AgentExecutor, type RequestContext, type ServedAgent, UnknownAgent } from '#libs/executor';
 import type { TaskEvent } from '#libs/tasks';
 
-/** An agent for tests; it does what `execute` says. */
+/** Executor of an agent for tests, which does the given work. */
 export class FakeExecutor extends AgentExecutor {
   constructor(
     private readonly work: (context: RequestContext) => AsyncIterable<TaskEvent>,
@@ -17,14 +17,14 @@ export class FakeExecutor extends AgentExecutor {
   }
 }
 
-/** WORKING, an Artifact with the Message's Parts, COMPLETED. */
+/** Yields WORKING, an Artifact with the Message's Parts, and COMPLETED. */
 export async function* echo(context: RequestContext): AsyncGenerator<TaskEvent> {
   yield statusUpdate(context, 'TASK_STATE_WORKING');
   yield artifactUpdate(context, { artifactId: 'result', parts: context.userMessage.parts });
   yield statusUpdate(context, 'TASK_STATE_COMPLETED');
 }
 
-/** Asks once, then echoes. */
+/** Asks for input at the first Message, then behaves as `echo`. */
 export async function* askOnce(context: RequestContext): AsyncGenerator<TaskEvent> {
   if (context.task === null) yield statusUpdate(context, 'TASK_STATE_INPUT_REQUIRED', 'Which colour?');
   else yield* echo(context);
@@ -35,7 +35,7 @@ export async function* fail(context: RequestContext): AsyncGenerator<TaskEvent> 
   throw new Error('a secret detail');
 }
 
-/** Works until the Task is canceled. */
+/** Stays WORKING until the Task is canceled. */
 export async function* hang(context: RequestContext): AsyncGenerator<TaskEvent> {
   yield statusUpdate(context, 'TASK_STATE_WORKING');
   await new Promise<void>(() => undefined);
@@ -52,7 +52,7 @@ export function servedAgent(path: string, executor: AgentExecutor, fields: Parti
   return { path, name, description: `The agent ${name}`, version: '1', skills: [], ...modes, executor, ...fields };
 }
 
-/** A fixed set of agents; `nodes/x` is an alias of any node `x`. */
+/** Catalog with a fixed set of agents; `nodes/x` is an alias of any node `x`. */
 export class FakeCatalog extends AgentCatalog {
   constructor(private readonly agents: readonly ServedAgent[]) {
     super();

@@ -13,11 +13,11 @@ import { type MemoryTaskStore, taskHeader } from './memory-task-store.js';
 
 /** Executes agents against a MemoryTaskStore; stands in for ExecutionRegistry. */
 export class FakeExecutions {
-  /** When set, `settled` of every execution rejects with it while the work goes on. */
+  /** Error with which `settled` of every execution rejects, if set, while the work continues. */
   interruptWith: Error | undefined;
   readonly files = { keepFiles: async (request: SendMessageRequest): Promise<SendMessageRequest> => request };
 
-  /** Tasks that are said to be executed here. */
+  /** Tasks that `findExecution` reports as executed by this process. */
   readonly underWay = new Map<string, StoredTask>();
 
   constructor(

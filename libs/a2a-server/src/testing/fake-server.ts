@@ -8,7 +8,7 @@ export interface FakeServer extends FakeService {
   routes: A2aRoutes;
 }
 
-/** The routes over a fake service, for `inject` or a random port; its public URL is `http://parley.test`. */
+/** Creates a server with the A2A routes over a fake service; its public URL is `http://parley.test`. */
 export function fakeServer(service: FakeService = fakeService()): FakeServer {
   const app = fastify({ bodyLimit: 64 * 1024, forceCloseConnections: true });
   const address = { publicBaseUrl: () => 'http://parley.test' };
@@ -16,7 +16,7 @@ export function fakeServer(service: FakeService = fakeService()): FakeServer {
   return { ...service, app, routes };
 }
 
-/** Calls a route over a socket and waits for the end of its answer; `inject` has no streams. */
+/** Calls a route over a socket and waits for the end of its answer, since `inject` has no streams. */
 export async function fetchAll(
   { app }: FakeServer,
   url: string,
@@ -30,7 +30,7 @@ export async function fetchAll(
   return { type: response.headers.get('content-type') ?? '', text: await response.text() };
 }
 
-/** The frames of a finished SSE answer. */
+/** Parses the frames of a finished SSE answer. */
 export function sseFrames(payload: string): { id?: string; event?: string; data: unknown }[] {
   return payload
     .split('\n\n')

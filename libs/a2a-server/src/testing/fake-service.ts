@@ -14,11 +14,11 @@ export interface FakeService {
   store: MemoryTaskStore;
   executions: FakeExecutions;
   catalog: FakeCatalog;
-  /** Records an event of a Task that no executor works on, and tells those who follow it. */
+  /** Records an event of a Task that no executor works on, and publishes the event to the Task's followers. */
   record(taskId: string, event: TaskEvent, header?: TaskHeader): void;
 }
 
-/** A whole service over fakes, with one agent per behaviour: echo, ask, fail, hang, greet. */
+/** Creates a service over fakes, with one agent per behavior: echo, ask, hang, greet, and three nodes. */
 export function fakeService(more: readonly ServedAgent[] = []): FakeService {
   const store = new MemoryTaskStore();
   const feed = new TaskFeed(store);
@@ -46,7 +46,7 @@ export function callTo(agent: string): CallContext {
   return { scope: ANONYMOUS_SCOPE, agent, extensions: [], baseUrl: 'http://parley.test' };
 }
 
-/** A valid request with one text Part. */
+/** Creates a valid request with one text Part. */
 export function textRequest(text: string, fields: Partial<SendMessageRequest['message']> = {}): SendMessageRequest {
   return { message: { messageId: `m-${text}`, role: 'ROLE_USER', parts: [{ text }], ...fields } };
 }

@@ -16,18 +16,18 @@ import {
   toStreamResponse,
 } from '#libs/tasks';
 
-/** Tasks in memory, for tests of what reads them. Only `append` writes. */
+/** Store of Tasks in memory, for tests of code that reads Tasks. Only `append` writes. */
 export class MemoryTaskStore extends TaskStore {
   private readonly rows = new Map<string, StoredTask>();
   private readonly logs = new Map<string, RecordedEvent[]>();
-  /** Whether what Tasks are read on is so. */
+  /** Returns true if the revision precondition of a read holds. */
   isNewest: (premise: RevisionPrecondition) => boolean = () => true;
 
   get size(): number {
     return this.rows.size;
   }
 
-  /** Records an event; a Task's first one needs its header. */
+  /** Records an event of a Task; the first event of a Task needs a header. */
   append(taskId: string, event: TaskEvent, header?: TaskHeader): RecordedEvent {
     const row = this.rows.get(taskId);
     const log = this.logs.get(taskId) ?? [];
@@ -42,7 +42,7 @@ export class MemoryTaskStore extends TaskStore {
     return recorded;
   }
 
-  /** A Task that is known to be there. */
+  /** Returns a stored Task. @throws Error if the Task is missing */
   held(taskId: string): StoredTask {
     const row = this.rows.get(taskId);
     if (!row) throw new Error(`Task ${taskId} is missing`);
@@ -179,7 +179,7 @@ export class MemoryTaskStore extends TaskStore {
   }
 }
 
-/** A header for a Task that a test writes itself. */
+/** Creates the header of a Task that a test writes itself. */
 export function taskHeader(fields: Partial<TaskHeader> & { taskId: string }): TaskHeader {
   const state: TaskState = 'TASK_STATE_SUBMITTED';
   const times = { createdAt: new Date(0), updatedAt: new Date(0) };

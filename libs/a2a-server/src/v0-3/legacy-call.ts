@@ -6,10 +6,12 @@ import { activatedExtensions, type AgentBase, callContext, type PublicAddress } 
 import type { StreamFraming } from '../http/event-stream.js';
 import { publicError } from '../public-error.js';
 
-/** Extensions header of A2A 0.3. */
+/** Name of the extensions header of A2A 0.3. */
 const EXTENSIONS_HEADER = 'x-a2a-extensions';
 
-/** Reads the context of a call as callContext does; extensions may be in the header of 0.3. @throws UnknownAgent */
+/**
+ * Reads the context of a call as `callContext` does. Extensions may also be in the header of 0.3. @throws UnknownAgent
+ */
 export function legacyCall(
   base: AgentBase,
   request: FastifyRequest,
@@ -21,15 +23,16 @@ export function legacyCall(
   return { ...call, protocolVersion: '0.3', ...(header !== undefined && { extensions: activatedExtensions(header) }) };
 }
 
-/** Sets the header with the requested extensions that are active at the agent. */
+/** Sets the extensions header of 0.3 to the requested extensions that are active at the agent. */
 export function setLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   const active = activeExtensions(call.extensions, agent);
   if (active.length > 0) reply.header(EXTENSIONS_HEADER, active.join(', '));
 }
 
 /**
- * Converts an error to the one that callers of 0.3 see. A missing extended card has its own error in 0.3, whatever the
- * reason.
+ * Converts an error to the error that callers of 0.3 see. A missing extended card has its own error in 0.3, whatever
+ * the reason.
+ * @param extendedCard true if the call requested the extended card
  */
 export function legacyError(error: unknown, extendedCard: boolean): A2AError {
   const shown = publicError(error);
@@ -38,8 +41,8 @@ export function legacyError(error: unknown, extendedCard: boolean): A2AError {
 }
 
 /**
- * Framing of a stream in a format of 0.3. Streams of 0.3 end with the status that ends the turn, even resubscriptions,
- * which 1.0 continues until the Task ends.
+ * Converts a framing of 1.0 to a framing in a format of 0.3. Streams of 0.3 end with the status that ends the turn,
+ * also after `tasks/resubscribe`, whereas 1.0 continues a subscription until the Task ends.
  */
 export function legacyFraming(framing: StreamFraming, write: (response: StreamResponse) => JsonObject): StreamFraming {
   return {
@@ -49,9 +52,12 @@ export function legacyFraming(framing: StreamFraming, write: (response: StreamRe
   };
 }
 
-/** Names of 0.3 for invalid fields of the request of 1.0 that its own was converted to. */
+/**
+ * Names of 0.3 for the fields and texts in errors of 1.0. A request of 0.3 is converted to 1.0 and then checked, so its
+ * errors name fields of 1.0.
+ */
 export interface LegacyWords {
-  /** Replacements in a field's path, applied in this order. */
+  /** Replacements in the path of a field, applied in this order. */
   fields: readonly (readonly [of10: RegExp, of03: string])[];
   descriptions?: Readonly<Record<string, string>>;
 }
@@ -60,7 +66,7 @@ const PART = String.raw`^(message\.parts\[\d+\])`;
 const EXACTLY_ONE = 'must have exactly one of text, raw, url, data';
 const SCHEME = [/\bauthentication\.scheme$/, 'authentication.schemes[0]'] as const;
 
-/** Names for `message/send` and `message/stream`. */
+/** Names of 0.3 for `message/send` and `message/stream`. */
 export const SEND_WORDS: LegacyWords = {
   fields: [
     [new RegExp(String.raw`${PART}\.raw$`), '$1.file.bytes'],
@@ -78,12 +84,12 @@ export const SEND_WORDS: LegacyWords = {
   },
 };
 
-/** Names for `tasks/pushNotificationConfig/set`, also over HTTP+JSON. */
+/** Names of 0.3 for `tasks/pushNotificationConfig/set`, also over HTTP+JSON. */
 export const PUSH_CONFIG_WORDS: LegacyWords = {
   fields: [[/^(id|url|token|authentication)\b/, 'pushNotificationConfig.$1'], SCHEME],
 };
 
-/** Names for `tasks/pushNotificationConfig/get`, `list` and `delete`. */
+/** Names of 0.3 for `tasks/pushNotificationConfig/get`, `list` and `delete`. */
 export const PUSH_PARAMS_WORDS: LegacyWords = {
   fields: [
     [/^id$/, 'pushNotificationConfigId'],
@@ -91,7 +97,7 @@ export const PUSH_PARAMS_WORDS: LegacyWords = {
   ],
 };
 
-/** Names for `message:send` and `message:stream` of HTTP+JSON, whose roles are those of 1.0. */
+/** Names of 0.3 for `message:send` and `message:stream` of HTTP+JSON, whose roles are those of 1.0. */
 export const REST_SEND_WORDS: LegacyWords = {
   fields: [
     [new RegExp(String.raw`${PART}\.raw$`), '$1.file.fileWithBytes'],
@@ -109,7 +115,7 @@ export const REST_SEND_WORDS: LegacyWords = {
   },
 };
 
-/** Returns an error with its fields named as in the caller's version. */
+/** Returns an error with its fields named as in 0.3. */
 export function inLegacyWords(error: A2AError, words: LegacyWords | undefined): A2AError {
   const { reason, message, violations, metadata, detailReason, status, cause } = error;
   if (!words || violations.length === 0) return error;

@@ -34,7 +34,7 @@ import {
   setLegacyExtensions,
 } from './legacy-call.js';
 
-/** Method of 0.3: its operation of 1.0, its readers and writers, and its names for members of 1.0. */
+/** Method of A2A 0.3: its operation of 1.0, parameter reader, result writer, and names for fields of 1.0. */
 type LegacyMethod = { read: ReadV03; words?: LegacyWords } & (
   | { operation: UnaryOperation; write: (result: never) => JsonValue }
   | { operation: StreamOperation }
@@ -48,7 +48,7 @@ const writeConfigs = (result: { configs?: TaskPushNotificationConfig[] }): JsonO
 const writeNothing = (): null => null;
 const writeCard = (result: AgentCard): JsonValue => result as unknown as JsonObject;
 
-/** Methods of A2A 0.3 (its section 7). */
+/** Methods of A2A 0.3 by name (section 7 of 0.3). */
 const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>([
   [
     'message/send',
@@ -105,10 +105,7 @@ export function isLegacyMethod(method: string): boolean {
   return METHODS.has(method);
 }
 
-/**
- * Adapter from JSON-RPC of A2A 0.3 to the operations of 1.0. Errors keep their codes, with the details of 1.0 as
- * `data`.
- */
+/** Adapter from JSON-RPC of A2A 0.3 to the operations of 1.0. Errors have the codes and details of 1.0. */
 export class LegacyJsonRpc {
   constructor(
     private readonly handler: RequestHandler,
@@ -129,7 +126,7 @@ export class LegacyJsonRpc {
       await this.answerMethod(base, id, method, rpc.params as JsonValue, request, reply);
     } catch (error) {
       const shown = inLegacyWords(legacyError(error, isExtendedCard(method.operation)), method.words);
-      // Balancers and retries act on these statuses.
+      // Load balancers and retries act on these statuses.
       if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
       setRetryAfter(shown, reply);
       reply.header('content-type', 'application/json').send(errorResponse(id, shown));

@@ -51,7 +51,7 @@ import {
   setLegacyExtensions,
 } from './legacy-call.js';
 
-/** Readers, writers and names of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
+/** Parameter reader, result writer and names of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
 interface LegacyShapes {
   read: ReadV03;
   words?: LegacyWords;
@@ -71,7 +71,8 @@ const writeRestConfigs = (result: { configs?: TaskPushNotificationConfig[]; next
 });
 const writeRestNothing = (): JsonObject => ({});
 /**
- * Writes a card. ProtoJSON of 0.3 has requirements in the shape that 1.0 kept; `security` is their name in JSON of 0.3.
+ * Writes a card for HTTP+JSON of 0.3. ProtoJSON of 0.3 has security requirements in the shape that 1.0 kept; in JSON of
+ * 0.3 they are named `security`.
  */
 const writeRestCard = ({ securityRequirements: security, ...rest }: AgentCard): JsonValue =>
   ({ ...rest, ...(security && { securityRequirements: security, security }) }) as unknown as JsonObject;
@@ -93,7 +94,7 @@ const SHAPES: ReadonlyMap<A2aOperation, LegacyShapes> = new Map<A2aOperation, Le
   [OPERATIONS.GetExtendedAgentCard, { read: readV03TaskParams, write: writeRestCard }],
 ]);
 
-/** True for a path of 0.3: it begins with `v1` below an agent's base, which 1.0 would read as a tenant. */
+/** True for a request of 0.3: its path begins with `v1` below an agent's base URL, which 1.0 reads as a tenant. */
 export function isLegacyRest(request: FastifyRequest): boolean {
   const { tenant } = request.params as { tenant?: string };
   return tenant === 'v1' && isLegacyVersion(requestedVersion(request));
@@ -102,7 +103,7 @@ export function isLegacyRest(request: FastifyRequest): boolean {
 const BASES = Object.values(BASE_ROUTES).map((route) => route.replaceAll(/:\w+/g, '[^/]+'));
 const BELOW_V1 = new RegExp(`^/a2a(?:${BASES.join('|')})/v1(?:[/?]|$)`);
 
-/** True for a path of 0.3 without a route. */
+/** True for a request of 0.3 over HTTP+JSON, even if its path has no route. */
 export function isUnknownLegacyRest(request: FastifyRequest): boolean {
   return BELOW_V1.test(request.url) && isLegacyVersion(requestedVersion(request));
 }
@@ -148,7 +149,7 @@ export class LegacyRest {
   }
 }
 
-/** Sends an error of 0.3, which has the code of JSON-RPC. */
+/** Sends an error in the format of HTTP+JSON of 0.3, which has the code of JSON-RPC. */
 export function sendLegacyRestError(reply: FastifyReply, error: A2AError): void {
   setRetryAfter(error, reply);
   reply.code(error.status).header('content-type', 'application/json').send(errorBody(error));
@@ -178,8 +179,8 @@ export function hasLegacyMessage(body: unknown): body is JsonObject & { message:
 
 /**
  * Handler of `POST /send-message` in the format of A2A 0.3: `{message: {role: "user", parts: [{kind: "text", text}]},
- * contextId?, taskId?}`, also with `type` for `kind`, or without both. It answers with the Task in the format of 0.3,
- * with its id also as `taskId`, once the Task ends or waits.
+ * contextId?, taskId?}`. Parts may have `type` instead of `kind`, or neither. The answer is the Task in the format of
+ * 0.3, with its id also as `taskId`, once the Task ends or waits.
  */
 export class LegacySendMessage {
   constructor(
@@ -210,8 +211,8 @@ export class LegacySendMessage {
 }
 
 /**
- * Converts a body to the parameters of 1.0. @throws A2AError INVALID_PARAMS if it mixes two versions, or an id has two
- * values
+ * Converts a body of `POST /send-message` to the parameters of 1.0. @throws A2AError INVALID_PARAMS if the body mixes
+ * 0.3 and 1.0, or an id has two values
  */
 function paramsOf(body: JsonObject, newId: (metadata: JsonValue | undefined) => string): JsonValue {
   toJsonNames(body, NAMES);
@@ -239,7 +240,7 @@ function requireOneVersion({ role, parts }: JsonObject): void {
   });
 }
 
-/** Returns the member that names the kind of the first Part that has one. */
+/** Returns the name of the member, `kind` or `type`, that names the kind of the first Part that has one. */
 function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
   if (!Array.isArray(parts)) return undefined;
   for (const part of parts) {
@@ -250,7 +251,7 @@ function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
   return undefined;
 }
 
-/** Returns an id from the Message or beside it. Null counts as absent: that is how clients reset their ids. */
+/** Returns an id from inside the Message or beside it. Null counts as absent: clients reset their ids by null. */
 function oneId(name: string, inside: JsonValue = null, beside: JsonValue = null): JsonObject {
   if (inside !== null && beside !== null && inside !== beside)
     throw invalidParams({ field: name, description: `differs from message.${name}` });
@@ -265,7 +266,7 @@ function withKind(part: JsonValue): JsonValue {
   return kind === undefined ? part : { ...rest, kind };
 }
 
-/** Converts a direct answer to a Task, which such clients expect; it is not stored. */
+/** Converts a direct Message of an agent to a Task, which clients of 0.3 expect; the Task is not stored. */
 function repliedTask(said: Message, reply: Message): Task {
   const task = completedByReply(said, reply, randomUUID());
   return { ...task, status: { ...task.status, message: reply }, history: [said, reply] };

@@ -21,15 +21,18 @@ import {
 } from '#libs/protocol';
 import { fieldViolations, REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
 
-/** Maximum nesting of JSON, that of protobuf's own parsers. */
+/** Maximum nesting of JSON, equal to the limit of protobuf's own parsers. */
 export const MAX_JSON_DEPTH = 100;
 
-/** Maximum number of entries in one list of a Message; beyond it a request is rejected unread. */
+/**
+ * Maximum number of entries in one list of a Message or its configuration; a longer list is rejected before its entries
+ * are checked.
+ */
 const MAX_LIST_LENGTH = 1000;
 
 /**
- * Finds why a parsed JSON value must not be stored. Reasons are nesting beyond MAX_JSON_DEPTH (serializing it would
- * overflow the stack) and numbers beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`).
+ * Finds the reason why a parsed JSON value must not be stored: nesting beyond MAX_JSON_DEPTH (serializing the value
+ * would overflow the stack), or a number beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`).
  */
 function unfitJson(value: unknown): FieldViolation | undefined {
   const found = findUnfit(value, MAX_JSON_DEPTH);
@@ -72,12 +75,12 @@ export function tooManyMembersError(limit: number): A2AError {
   return new A2AError('INVALID_REQUEST', { message: `The body ${description}`, violations });
 }
 
-/** Pattern of integers; the largest in requests is an int32: ten digits. */
+/** Pattern of integers. The largest integer in requests is an int32, with ten digits. */
 const INTEGER = /^-?\d{1,10}$/;
 
 /**
- * Converts values that a schema rejected but ProtoJSON accepts: an integer written as a string, and an enum written as
- * its number (`numbers` in the schema). Requests with the usual spelling pay nothing.
+ * Converts values that a schema rejected but ProtoJSON accepts, in place: an integer written as a string, and an enum
+ * written as its number (`numbers` in the schema). Requests with the usual spelling pay nothing.
  * @returns true if any value was converted, so validation is worth repeating
  */
 function respellValues(params: JsonObject, errors: readonly ErrorObject[]): boolean {
@@ -102,11 +105,11 @@ function respelledValue({ keyword, parentSchema, data }: ErrorObject): string | 
 }
 
 /**
- * Converts the parameters of an operation to its request, in place.
+ * Function that converts the parameters of an operation to its request, in place.
  *
  * - Members named as in `a2a.proto` (`task_id`) get their JSON names.
  * - Unknown members are dropped.
- * - An optional member that is `null` or an empty id becomes `undefined`.
+ * - An optional member that is `null` or an empty text becomes `undefined`.
  *
  * @throws A2AError INVALID_PARAMS with one violation per invalid field
  */
@@ -122,7 +125,7 @@ ajv.addKeyword({
   errors: false,
 });
 
-/** Names of an enum by their numbers in `a2a.proto`; no rule, but data for spelling conversion. */
+/** Names of an enum by their numbers in `a2a.proto`. The keyword is no rule, but data for `respellValues`. */
 ajv.addKeyword({ keyword: 'numbers', schemaType: 'array' });
 
 export const parseSendMessage = createParser<SendMessageRequest>(REQUEST_SCHEMAS.sendMessage, {
@@ -158,8 +161,8 @@ interface ParserSteps {
 type Fields = Record<string, unknown>;
 
 /**
- * Creates a parser. Its schema is compiled for the first request, since compiling all of them would slow down the
- * start.
+ * Creates the parser of an operation. Its schema is compiled at the first request, since compiling all schemas would
+ * slow down the start.
  */
 function createParser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
   let validate: ValidateFunction | undefined;
@@ -241,7 +244,7 @@ function dropEmpty(fields: Fields): void {
   }
 }
 
-/** Sets members of a Part that are null to `undefined`, except `data`; an empty text is a value. */
+/** Sets members of a Part that are null to `undefined`, except `data`, which may be null. An empty text is kept. */
 function dropNull(part: Fields): void {
   for (const name in part) {
     if (part[name] === null && name !== 'data') part[name] = undefined;
@@ -254,8 +257,8 @@ interface Schema {
 }
 
 /**
- * Returns the names in `a2a.proto` of a request schema's members. An object without properties is free-form and has
- * none.
+ * Returns the names in `a2a.proto` of the members of a request schema. An object without properties is free-form and
+ * has no such names.
  */
 function schemaNames({ properties = {} }: Schema): ProtoNames {
   const below = Object.entries(properties).flatMap(([name, member]): [string, ProtoNames][] => {

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { type FieldViolation, isPlainText, LONGEST_ID, readTimestamp, TASK_STATES } from '#libs/protocol';
 
-/** Makes a field optional. It may also be `null`, which ProtoJSON reads as absent. */
+/** Makes a field optional. An optional field may also be `null`, which ProtoJSON reads as absent. */
 const optionalField = <T extends object>(schema: T): T & { nullable: true } => ({ ...schema, nullable: true });
 
 /** Builds the schema of a message. Unknown fields are dropped, never rejected (A2A 1.0, section 5.7). */
@@ -21,7 +21,7 @@ const STATES = ['TASK_STATE_UNSPECIFIED', ...TASK_STATES];
 const TEXT = { type: 'string' };
 const NON_EMPTY_TEXT = { type: 'string', minLength: 1 };
 const ID = { type: 'string', minLength: 1, maxLength: LONGEST_ID, format: 'identifier' };
-/** Optional id; the empty string means absent, as in every proto3 string. */
+/** Optional id. The empty string means absent, as in every proto3 string. */
 const OPTIONAL_ID = optionalField({ type: 'string', maxLength: LONGEST_ID, format: 'identifier' });
 const STRUCT = optionalField({ type: 'object' });
 const TEXTS = optionalField({ type: 'array', items: NON_EMPTY_TEXT });
@@ -112,7 +112,7 @@ export const REQUEST_SCHEMAS = {
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** String formats of the request schemas, described by `FORMAT_TEXTS`. */
+/** String formats of the request schemas. `FORMAT_TEXTS` has their error texts. */
 export const REQUEST_FORMATS: Record<string, (value: string) => boolean> = {
   identifier: isPlainText,
   base64: isBase64,
@@ -145,7 +145,7 @@ export function fieldViolations(errors: readonly ErrorObject[]): FieldViolation[
   return [...byField.values()];
 }
 
-/** Returns the path of an error, such as `message.parts[0]`; for a missing property its own path. */
+/** Returns the path of the field at fault, such as `message.parts[0]`; for a missing property its own path. */
 function fieldOf(error: ErrorObject): string {
   const pointer =
     error.keyword === 'required' ? `${error.instancePath}/${error.params.missingProperty}` : error.instancePath;
@@ -180,7 +180,10 @@ function descriptionOf(error: ErrorObject): string {
   }
 }
 
-/** Returns the name of the required type. For a boolean it includes the two spellings, since a query has only texts. */
+/**
+ * Returns the name of the type that a schema requires. For a boolean the name includes the two spellings, since a query
+ * has only texts.
+ */
 function typeName(schema: unknown): string {
   const types = (Array.isArray(schema) ? schema : [schema]) as string[];
   const name = types.find((it) => it !== 'null') ?? 'null';
