@@ -1,21 +1,21 @@
 import { briefText, PublicFault } from '#libs/protocol';
 
-/** Kind of a failed call to an agent. Retry decisions depend on it, never on a text. */
+/** Kind of a failed call to an agent. Retries are decided by this kind, never by the text of a message. */
 export type AgentCallFailure =
   | 'connect' // no connection
-  | 'timeout' // one of the four limits expired
+  | 'timeout' // a time limit of CallTimeouts expired
   | 'server-error' // HTTP 5xx
   | 'client-error' // HTTP 4xx
   | 'unauthorized' // HTTP 401 or 403: the agent rejects the credentials, or forbids the call
-  | 'credential' // local: unknown, unusable, or missing although required; nothing was sent
+  | 'credential' // local: a stored credential is unknown, unusable, or required and not given; nothing was sent
   | 'rpc-error' // a JSON-RPC error, or the REST binding's google.rpc.Status
   | 'not-found' // TaskNotFound
-  | 'invalid-response' // not A2A
+  | 'invalid-response' // the answer is not A2A
   | 'refused' // the address may not be called
   | 'untrusted-card' // the card is not signed as required; nothing was sent
   | 'changed-card' // the card has changed and the change is not accepted; nothing was sent
   | 'overloaded' // local: too many large answers are being read
-  | 'aborted'; // by the caller's signal
+  | 'aborted'; // the caller's signal ended the call
 
 const TOO_MANY_REQUESTS = 429;
 
@@ -31,10 +31,10 @@ interface AgentCallErrorOptions {
   ofCredential?: boolean;
 }
 
-/** A failed call to an agent. `message` may be shown to callers: it quotes the remote agent, never internals. */
+/** Error of a failed call to an agent. `message` may be shown to callers: it quotes the agent, but no internals. */
 export class AgentCallError extends PublicFault {
   override readonly name = 'AgentCallError';
-  /** Details of the error, neither shown nor logged. */
+  /** Details that the agent wrote beside its error message, neither shown nor logged. */
   readonly #data: unknown;
 
   constructor(
@@ -50,23 +50,23 @@ export class AgentCallError extends PublicFault {
     this.#data = options.data;
     this.ofCredential = kind === 'credential' || options.ofCredential === true;
   }
-  /** JSON-RPC code or HTTP status, if there was one. */
+  /** JSON-RPC code of the agent's error, else its HTTP status; `undefined` without an answer. */
   readonly code: number | undefined;
-  /** True if nothing can have reached the agent, for example because the connection was refused. */
+  /** True if no attempt of the call can have reached the agent: every connection was refused. */
   readonly unsent: boolean;
-  /** HTTP status, if the agent answered with an error. */
+  /** HTTP status of the agent's error answer; `undefined` for 401 and 403 (see `code`), and after `withDoubt`. */
   readonly status: number | undefined;
   /** Milliseconds that the agent asks to wait before the next call. */
   readonly retryAfter: number | undefined;
-  /** True if a stored credential, named in the message, is the reason. */
+  /** True if a stored credential, which the message names, caused the failure. */
   readonly ofCredential: boolean;
 
-  /** True if the agent is rate limiting: a temporary failure that says nothing about the call itself. */
+  /** True for HTTP 429 (rate limit): a temporary failure that says nothing about the call itself. */
   get rateLimited(): boolean {
     return this.status === TOO_MANY_REQUESTS;
   }
 
-  /** True for a failure that a call repeats by itself: 5xx and time-outs. Unsent requests are repeated separately. */
+  /** True for a failure that `retryCall` retries: HTTP 5xx or a time-out. `unsent` failures are retried separately. */
   get repeatable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';
   }
@@ -76,7 +76,7 @@ export class AgentCallError extends PublicFault {
     return pattern.test(this.message) || pattern.test(JSON.stringify(this.#data) ?? '');
   }
 
-  /** Returns the failure for a call that may have reached the agent in an earlier attempt. */
+  /** Returns a copy with `unsent` false, since an earlier attempt of the call may have reached the agent. */
   withDoubt(): AgentCallError {
     const { cause, code, ofCredential } = this;
     return new AgentCallError(this.kind, this.message, { cause, code, ofCredential });
@@ -86,9 +86,9 @@ export class AgentCallError extends PublicFault {
 const DEEPEST_CAUSE = 8;
 
 /**
- * Returns the text that a model may read of a failure whose message names a stored credential; `undefined` for any
- * other failure.
- * @param subject what was called, as the subject of a sentence
+ * Returns a text for a model that hides the name of the stored credential in a failure's message; `undefined` if the
+ * failure is not about a credential.
+ * @param subject agent or tool that was called, as the subject of a sentence
  */
 export function withoutCredentialName(error: unknown, subject: string): string | undefined {
   const failure = credentialFailure(error);

@@ -21,31 +21,36 @@ import { keepSecurity } from './request-signers.js';
 
 const WELL_KNOWN = '/.well-known/agent-card.json';
 
-/** Pattern for the end of a card's URL: the well-known place, that of A2A 0.2, and that of the pre-1.0 dialect. */
+/**
+ * Pattern for the end of an agent card's URL: the well-known path of A2A 0.3 and 1.0, that of A2A 0.2 (`agent.json`),
+ * or the path of the pre-1.0 dialect (`/agent-card`).
+ */
 export const CARD_PATH = /\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
-/** Returns the URL of an agent's own card. */
+/**
+ * Returns the URL of an agent's own card: a URL that ends as a card's URL itself, else the well-known path below it.
+ */
 export function ownCardUrl(url: string): string {
   return CARD_PATH.test(url) ? url : `${withoutTrailing(url, '/')}${WELL_KNOWN}`;
 }
 
-/** Returns the URL of the card of an agent's host, which may be the agent's too. */
+/** Returns the well-known URL of the card of an agent's host. The host's card may also describe the agent. */
 export function hostCardUrl(url: string): string {
   return `${new URL(url).origin}${WELL_KNOWN}`;
 }
 
-/** Returns the URLs where an agent of A2A 0.2 may have its card: its own, and that of its host. */
+/** Returns the URLs where an agent of A2A 0.2 may have its card (`agent.json`): below its URL, and below its host. */
 function legacyCardUrls(url: string): string[] {
   const places = [withoutTrailing(url, '/'), new URL(url).origin];
   return [...new Set(places)].map((place) => `${place}/.well-known/agent.json`);
 }
 
-/** Returns the URL where an agent of the pre-1.0 dialect has its card. */
+/** Returns the URL where an agent of the pre-1.0 dialect has its card: `/agent-card` below the agent's URL. */
 export function pre10CardUrl(url: string): string {
   return `${withoutTrailing(url, '/')}/agent-card`;
 }
 
-/** True for a URL where only an agent of the pre-1.0 dialect needs to have its card. */
+/** True for a URL that ends in `/agent-card`, where only agents of the pre-1.0 dialect have their card. */
 function isPre10CardUrl(url: string): boolean {
   return new URL(url).pathname.endsWith('/agent-card');
 }
@@ -57,9 +62,9 @@ export function isOfService(url: string, bases: readonly string[]): boolean {
   );
 }
 
-/** Card as received. Equal text from the same URL is the same object. */
+/** Agent card as received. The same text from the same URL gives the same object while the card is cached. */
 export interface ReceivedCard {
-  /** URL that it was read from. */
+  /** URL that the card was read from. */
   readonly url: string;
   /** Received JSON text. */
   readonly text: string;
@@ -67,12 +72,13 @@ export interface ReceivedCard {
   readonly card: SdkAgentCard;
 }
 
-/** Decides by its card whether an agent may be called. */
+/** Decides by an agent's card whether the agent may be called. */
 export abstract class CardGuard {
   /**
-   * Admits a remote agent; called for every client. Returns `undefined` synchronously if the card was admitted before.
+   * Admits a remote agent by its card; called whenever a client or a card is resolved. Returns `undefined`
+   * synchronously if the card was admitted before.
    * @param agentUrl URL as the caller named it
-   * @param received `undefined` if the agent has no card
+   * @param received card of the agent; `undefined` if the agent has no card
    * @throws AgentCallError `untrusted-card` or `changed-card`; `connect` if the decision is not possible at the moment
    */
   abstract admitCard(
@@ -81,7 +87,7 @@ export abstract class CardGuard {
     options: AgentCallOptions,
   ): Promise<void> | undefined;
 
-  /** Returns the pinned card of an agent; `undefined` if there is none that may be used. */
+  /** Returns the pinned card of an agent; `undefined` if no usable card is pinned. */
   abstract findPinnedCard(agentUrl: string, options: Pick<AgentCallOptions, 'scope'>): Promise<JsonObject | undefined>;
 }
 
@@ -89,7 +95,7 @@ const BYTES_OF_A_CHARACTER = 2;
 const BYTES_OF_A_VALUE = 16;
 const BYTES_OF_AN_OBJECT = 64;
 
-/** Estimates the bytes that a value takes in memory: short texts of JSON may have many members. */
+/** Estimates the bytes of memory that a parsed JSON value takes: a short JSON text may have many members. */
 export function heldBytes(value: unknown): number {
   if (typeof value === 'string') return BYTES_OF_A_VALUE + value.length * BYTES_OF_A_CHARACTER;
   if (typeof value !== 'object' || value === null) return BYTES_OF_A_VALUE;
@@ -99,23 +105,22 @@ export function heldBytes(value: unknown): number {
   return bytes;
 }
 
-/** Reader that also accepts cards of 0.2 and 0.3 and converts them to 1.0. */
+/** Reader that also accepts cards of A2A 0.2 and 0.3, and converts them to cards of 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
 
 const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
-/** Maximum number of bytes of a decoded card. */
+/** Maximum number of bytes of a card's text, after decompression. */
 const MAX_CARD_BYTES = 2 * 1024 * 1024;
-/**
- * Maximum number of characters of a cached card, and of its bytes in memory. A larger card is read again for each call.
- */
+/** Maximum number of characters of a cached card's text. A larger card is read again for each call. */
 const MAX_KEPT_LENGTH = 64 * 1024;
+/** Maximum number of bytes of memory of one cached card. A larger card is read again for each call. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 /** Maximum number of characters of an interface's tenant, which is sent with each request. */
 const LONGEST_TENANT = 2_048;
-/** Maximum number of bytes of all cached cards. */
+/** Maximum number of bytes of memory of all cached cards together. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Cached card, its text, and until when it is used without a request. */
+/** Cached card, its text, and the time until which the card is used without a request to the agent. */
 interface KeptCard {
   text: string;
   card: SdkAgentCard | undefined;
@@ -127,14 +132,17 @@ interface KeptCard {
 /** Options for reading a card that differ from call to call. */
 export interface CardReading {
   credentials?: Readonly<Record<string, string>> | undefined;
-  /** Account for the bytes read. */
+  /** Account of the bytes of the card in the memory for answers (ReceivedAnswers). */
   place?: AnswerPlace | undefined;
 }
 
 /**
- * Finds the card of an agent. Tries its URL if that names a card; else the place below the URL, the origin, the place
- * of A2A 0.2, and that of the pre-1.0 dialect. Equal texts give the same object, so derived values can be cached by
- * card.
+ * Finds and caches the cards of agents.
+ *
+ * - A URL that ends as a card's URL is read directly. Otherwise these URLs are tried in this order: the well-known path
+ *   below the URL, that below the host, the paths of A2A 0.2, and the path of the pre-1.0 dialect.
+ * - While a card is cached, the same text gives the same card object, so values derived from a card can be cached by
+ *   the object.
  */
 export class AgentCardReader {
   readonly #request: AgentRequest;
@@ -153,7 +161,7 @@ export class AgentCardReader {
     this.#freshUntil = http.freshUntil ?? (() => 0);
   }
 
-  /** Returns the cached card of an agent while it is fresh by HTTP caching rules. */
+  /** Returns the cached card of an agent, without a request, while the card is fresh by HTTP caching rules. */
   findFreshCard(url: string): SdkAgentCard | undefined {
     const kept = this.#kept.get(ownCardUrl(url));
     return kept !== undefined && Date.now() < kept.freshUntil ? kept.card : undefined;
@@ -169,14 +177,14 @@ export class AgentCardReader {
     return this.#sizes.get(card);
   }
 
-  /** True for a card found at the place of the pre-1.0 dialect that names no version of A2A. */
+  /** True for a card that was read from the URL of the pre-1.0 dialect and names no version of A2A. */
   isPre10(card: SdkAgentCard): boolean {
     return this.#pre10.has(card);
   }
 
   /**
    * Finds the card of an agent.
-   * @returns the card in the SDK's form; `undefined` if the agent has none and its URL is its endpoint
+   * @returns the card in the SDK's form; `undefined` if the agent has no card, and its URL is then called directly
    * @throws AgentCallError
    */
   async findCard(url: string, limits: CallDeadlines, reading: CardReading = {}): Promise<SdkAgentCard | undefined> {
@@ -194,7 +202,7 @@ export class AgentCardReader {
     return legacy ?? this.#readCardAt(pre10CardUrl(url), limits, reading);
   }
 
-  /** Finds the card of an agent of A2A 0.2. A card of 1.0 at that place is ignored. */
+  /** Finds the card of an agent of A2A 0.2. A card of 1.0 at the URLs of 0.2 is ignored. */
   async #findLegacy(url: string, limits: CallDeadlines, reading: CardReading): Promise<SdkAgentCard | undefined> {
     for (const place of legacyCardUrls(url)) {
       const card = await this.#readCardAt(place, limits, reading);
@@ -254,9 +262,7 @@ export function readAgentCard(text: string): SdkAgentCard | undefined {
   }
 }
 
-/**
- * True for a card of the pre-1.0 dialect: it is at that dialect's place and has no member that names a version of A2A.
- */
+/** True for a card of the pre-1.0 dialect: its URL ends in `/agent-card`, and no member names a version of A2A. */
 export function isPre10Card(url: string, card: JsonObject): boolean {
   return isPre10CardUrl(url) && VERSION_MEMBERS.every((member) => card[member] === undefined);
 }
@@ -272,7 +278,7 @@ function parseHttpUrl(url: string): URL {
   return new URL(url);
 }
 
-/** True if the error means that there is no card: 4xx or 501. The agent may still answer at its URL. */
+/** True if the error means that a URL has no card: HTTP 4xx except 429, or 501. The agent may still answer there. */
 function isAbsence({ kind, code, rateLimited }: AgentCallError): boolean {
   if (rateLimited) return false;
   return (
@@ -290,7 +296,10 @@ function readCard(body: string): SdkAgentCard | undefined {
   return keepSecurity(requireCallableCard(READER.normalizeAgentCard(readableLegacyCard(json))), json);
 }
 
-/** Returns a card if its URLs may be shown, stored and called: they have no passwords and a limited length. */
+/**
+ * Returns the card after a check that its URLs may be shown, stored and called. @throws AgentCallError
+ * `invalid-response` if a URL has a password or is too long, or a tenant is too long
+ */
 function requireCallableCard(card: SdkAgentCard): SdkAgentCard {
   const problem = card.supportedInterfaces.map(({ url }) => urlProblem(url)).find((it) => it !== undefined);
   if (problem !== undefined)
@@ -300,7 +309,7 @@ function requireCallableCard(card: SdkAgentCard): SdkAgentCard {
   throw new AgentCallError('invalid-response', text);
 }
 
-/** True if a URL lies below the endpoint of its host's card: it then names another agent of the same host. */
+/** True if a URL lies below an endpoint in the card of its host. The URL then names another agent than that card. */
 export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
   return card.supportedInterfaces.some((it) => {
     const endpoint = withoutTrailing(it.url, '/');

@@ -20,19 +20,20 @@ import {
 import type { TraceContext } from '#libs/service';
 import type { AgentCallError } from './agent-call-error.js';
 
-/** Maximum number of characters of each kept text, and of elements of each list. */
+/** Maximum number of characters of each text that clients keep of a card. */
 const LONGEST = 2_048;
+/** Maximum number of elements of each list that clients keep of a card. */
 const MOST = 100;
 
-/** Part of an agent's card that calls need. Clients keep only this, however long the card is. */
+/** Members of an agent's card that calls need. Clients keep only these members, however long the card is. */
 export interface CalledCard extends Pick<AgentCard, 'name'> {
   capabilities: { extensions?: Pick<AgentExtension, 'uri'>[] };
-  /** Default input media types; absent if the card has more than are kept. */
+  /** Default input media types; absent if the card lists more than 100. */
   defaultInputModes?: string[];
 }
 
 /**
- * Returns the part of a card that calls need, within limits. The card itself is not referenced.
+ * Returns the members of a card that calls need, within limits. The result does not reference the card.
  *
  * - A name beyond the limit is empty.
  * - Extensions beyond the limits count as not declared.
@@ -47,7 +48,7 @@ export function calledCard({ name, capabilities, defaultInputModes }: SdkAgentCa
   };
 }
 
-/** Returns the part of a card that the SDK's client needs. The card itself is not referenced. */
+/** Returns the members of a card that the SDK's client needs. The result does not reference the card. */
 export function sdkCalledCard({ capabilities }: SdkAgentCard, chosen: SdkAgentCard['supportedInterfaces'][number]) {
   const { streaming, pushNotifications, extendedAgentCard } = capabilities ?? {};
   return {
@@ -70,16 +71,17 @@ function isKept(text: unknown): text is string {
   return typeof text === 'string' && text.length <= LONGEST;
 }
 
-/** Limits of an outbound call, in milliseconds; each of the first four has its own error. */
+/** Time limits of a call to an agent, in milliseconds. */
 export interface CallTimeouts {
+  /** Time until a connection is made. Calls do not read this member: the outbound client always allows five seconds. */
   connect: number;
-  /** Time until the first response event or, for a plain call, the response. */
+  /** Time of one attempt until the first event of a stream or, for a plain call, until the response. */
   firstEvent: number;
-  /** Time between two events of a stream. */
+  /** Time between two received pieces of a stream. Heartbeats count as pieces. */
   idle: number;
-  /** Time for the whole call. */
+  /** Time for the whole call, over all its attempts. */
   total: number;
-  /** Time for which a refused connection is retried; nothing was sent then. */
+  /** Time for which refused connections are retried. A refused connection has sent nothing. */
   refused: number;
 }
 
@@ -89,15 +91,19 @@ export type CalledProtocol = 'founding';
 export interface AgentCallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
-  /** True if the caller limits the whole call: an active Task is then polled until that limit. */
+  /**
+   * True if the caller itself limits the time of the whole call, such as by `signal`. After an error in a stream, an
+   * active Task is then polled until that limit.
+   */
   isLimited?: boolean;
-  /** Number of times a Message is sent again after 5xx and time-outs; default 3. */
+  /** Maximum number of retries of a Message after HTTP 5xx and time-outs; default 3. */
   resends?: number;
   /**
-   * Caller, for in-process calls: recorded on the child Task, which is created only while the claim belongs to `token`.
+   * Calling Task, for in-process calls. It is recorded on the child Task, which is created only while the caller still
+   * has the claim `token`.
    */
   parent?: { taskId: string; reference: string; token?: string };
-  /** Tenant and owner of the caller, for agents of this service. */
+  /** Tenant and owner for whom the call is made. Agents of this service require it. */
   scope?: { tenant: string; owner: string };
   /** Revision of an agent of this service that shall answer; default: the newest. */
   revision?: string;
@@ -110,28 +116,34 @@ export interface AgentCallOptions {
    * AgentCallError keeps its kind.
    */
   fence?: () => Promise<void>;
-  /** Called with the failure while connections are refused, and with `undefined` when the call is retried. */
+  /** Called with the failure when a connection is refused, and with `undefined` right before the call is retried. */
   onUnsent?: (failure: AgentCallError | undefined) => void;
-  /** Called when reading of the answer pauses or resumes for lack of room, which does not count as the agent's time. */
+  /**
+   * Called with true when reading of the answer pauses for lack of memory, and with false when reading resumes. The
+   * pause does not count against the limits.
+   */
   onPause?: (isPaused: boolean) => void;
   /** Trace context of the call. */
   trace?: TraceContext;
-  /** Name of a stored credential. */
+  /** Name of the stored credential that authenticates the call. */
   credential?: string;
-  /** Protocol that the agent is known to speak; absent: that of its card, or the one detected. */
+  /** Protocol that the agent is known to speak; absent: the protocol of its card, or the detected one. */
   protocol?: CalledProtocol;
-  /** True if the source of the URL is not trusted with the credential: it is used only for hosts that it names. */
+  /**
+   * True if the source of the agent's URL is not trusted with the credential. The credential is then sent only to hosts
+   * that the credential itself names.
+   */
   onlyToHosts?: boolean;
 }
 
-/** Outcome of CancelTask at an agent. */
+/** Outcome of CancelTask: `refused` for an error of the agent, `unreachable` without an answer or for 5xx and 429. */
 export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
 
-/** Client of one A2A agent, created by AgentDirectory, which has resolved the card. */
+/** Client of one A2A agent. AgentDirectory creates it after resolving the agent's card. */
 export abstract class AgentClient {
   /** URL of the agent, as in events and errors. */
   abstract readonly agentUrl: string;
-  /** Part of the agent's card that calls need; `AgentDirectory` returns the whole card. */
+  /** Members of the agent's card that calls need. `AgentDirectory.resolveCard` returns the whole card. */
   abstract readonly card: CalledCard | undefined;
 
   /** Returns the media types that the agent accepts; `undefined` if unknown. Never throws. */
@@ -146,15 +158,20 @@ export abstract class AgentClient {
   }
 
   /**
-   * Sends a Message and yields the agent's answers as they arrive: as a stream if the card declares streaming, else the
-   * Task as soon as there is one, and after each change. Ends after a terminal or waiting state of this turn, or a
-   * direct Message. The Task as the previous turn left it may come first.
+   * Sends a Message and yields the agent's answers as they arrive.
+   *
+   * - If the card declares streaming, these are the events of a stream; else the Task, once it exists and after each
+   *   change.
+   * - The Task as the previous turn left it may come first.
+   * - Ends after a direct Message, or a terminal or waiting state of this turn.
+   *
    * @throws AgentCallError
    */
   abstract sendMessage(request: SendMessageRequest, options?: AgentCallOptions): AsyncIterable<StreamResponse>;
 
   /**
-   * Follows an existing Task: by SubscribeToTask, or by GetTask if it has ended or the agent does not stream.
+   * Yields an existing Task and its events until it ends or waits: by SubscribeToTask, or by polling GetTask if the
+   * Task has ended or the agent does not stream.
    * @throws AgentCallError; `kind` is `not-found` if the agent does not know the Task
    */
   abstract followTask(taskId: string, options?: AgentCallOptions): AsyncIterable<StreamResponse>;
@@ -169,8 +186,8 @@ export abstract class AgentClient {
 /** Resolves agents' cards and creates clients for them. */
 export abstract class AgentDirectory {
   /**
-   * Resolves the AgentCard and returns a client. The card is resolved for each client, through an HTTP cache: with
-   * `max-age=0` it is requested each time.
+   * Resolves an agent's card and returns a client for the agent. The card is read through an HTTP cache: a card with
+   * `max-age=0` is requested for each client.
    * @param url an agent's base or card URL; a URL of this service is served in-process if so configured
    * @throws AgentCallError
    */
@@ -190,7 +207,7 @@ export abstract class AgentDirectory {
   }
 }
 
-/** Current answer of a called agent. Accepts the events of any agent, in any order. */
+/** Current answer of a called agent, built from its responses. Accepts the events of any agent, in any order. */
 export class CalledTask {
   taskId: string | undefined;
   contextId: string | undefined;
@@ -208,12 +225,15 @@ export class CalledTask {
     return this.status?.state;
   }
 
-  /** True if there is a Task that has neither ended nor waits. */
+  /** True if the agent has a Task that has neither ended nor waits. */
   get active(): boolean {
     return this.taskId !== undefined && (this.state === undefined || isActiveState(this.state));
   }
 
-  /** Applies a response and returns the step that it reports, if any. */
+  /**
+   * Applies a response to the current answer. @returns the step of the agent's work that a status update reports, if
+   * any
+   */
   applyResponse(response: StreamResponse): RunEventNote | undefined {
     if ('message' in response) this.reply = response.message;
     else if ('task' in response) this.takeTask(response.task);

@@ -14,30 +14,33 @@ import { networkFailure, statusFailure } from './call-failure.js';
 import { applyProof, type RequestAuth } from './request-signers.js';
 import { type SseEvent, sseEvents } from './sse-events.js';
 
-/** `fetch` with its own limits; 0 turns one off. */
+/** `fetch` with time limits in milliseconds; 0 turns a limit off. */
 export type AgentFetch = (
   input: string | URL | Request,
   init?: RequestInit & { firstByteMs?: number; idleMs?: number },
 ) => Promise<Response>;
 
-/** Part of the outbound client that agents need; OutboundHttp implements it. */
+/** Functions of the outbound client that calls to agents need; OutboundHttp implements them. */
 export interface AgentHttp {
   readonly fetch: AgentFetch;
   /** GET through an HTTP cache that honors `max-age` and `ETag`. */
   readonly cachedFetch: AgentFetch;
-  /** Calls without Fetch API objects, which cost more than the call. Absent: `fetch` is used. */
+  /** Makes calls without Fetch API objects, which cost more than the call itself. Absent: `fetch` is used. */
   readonly request?: OutboundRequester;
   readonly cachedRequest?: OutboundRequester;
-  /** Returns until when (`Date.now()`) the cache alone answers a GET; 0, or absent, if each call needs a request. */
+  /**
+   * Returns the time (`Date.now()` milliseconds) until which the cache alone answers a GET; 0, or an absent function,
+   * if each call needs a request.
+   */
   readonly freshUntil?: (url: URL, headers: Record<string, string>) => number;
 }
 
-/** Implements `request` with a `fetch`. */
+/** Returns a `request` function that calls the given `fetch`. */
 export function fetchRequester(send: AgentFetch): OutboundRequester {
   return async ({ url, ...init }) => new FetchedAnswer(await send(url.href, init));
 }
 
-/** Adapts a Response to an answer of `request`. */
+/** Adapts a Response of `fetch` to the OutboundAnswer that `request` returns. */
 export class FetchedAnswer implements OutboundAnswer {
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 
@@ -100,7 +103,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** Milliseconds in which the body of an error must arrive after its head. */
 const LONGEST_MS = 5_000;
 
-/** Reads the body of an agent's error as `responseErrorBody` does; that of a 5xx is discarded. */
+/** Reads the body of an agent's error as `responseErrorBody` does; discards the body of a 5xx and returns `''`. */
 export async function errorBody(answer: OutboundAnswer, mostMembers: number): Promise<string> {
   if (answer.status < 500) return readErrorText(answer, mostMembers);
   answer.discardBody();
@@ -129,21 +132,21 @@ async function readErrorText(answer: OutboundAnswer, mostMembers: number): Promi
 /** Maximum number of bytes of a plain answer, and of one event of a stream. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Maximum declared length of an answer that is read without an account, in bytes. */
+/** Maximum `content-length`, in bytes, of an answer that is read without counting its bytes. */
 const SHORT_ANSWER = 64 * 1024;
 
-/** Successful answer of an agent, whose body is read once. Every failure is an AgentCallError. */
+/** Successful answer of an agent. Its body is read once. Every failure is an AgentCallError. */
 export interface AgentAnswer {
   readonly contentType: string;
   readText(): Promise<string>;
   readPieces(): AsyncIterable<Uint8Array>;
-  /** Maximum number of members of its JSON, or that of one event; the text is already checked. */
+  /** Maximum number of members of the JSON of the answer, which `readText` checks, or of an event. */
   readonly mostMembers: number;
-  /** Account for its bytes. */
+  /** Account of the answer's bytes in the memory for answers (ReceivedAnswers). */
   readonly place?: AnswerPlace | undefined;
 }
 
-/** Call to an agent. Its limits are those of its CallAttempt, whose signal it carries. */
+/** HTTP request to an agent. Its CallAttempt, whose `signal` the request carries, enforces the time limits. */
 export interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Called for every piece of the answer's body. */
   alive?: () => void;
@@ -154,7 +157,7 @@ export interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
   fence?: AgentCallOptions['fence'];
 }
 
-/** Watchers of the pieces of an answer as they are read. */
+/** Callback, account and signal that accompany the pieces of an answer as they are read. */
 interface PieceWatch {
   alive: (() => void) | undefined;
   place: AnswerPlace | undefined;
@@ -164,8 +167,8 @@ interface PieceWatch {
 export type AgentRequest = (call: AgentHttpCall) => Promise<AgentAnswer>;
 
 /**
- * Returns a function that calls agents and resolves only for successful answers. Anything else is an AgentCallError:
- * 5xx, 4xx with the agent's error, and network failures before the head or in the middle of a body.
+ * Returns a function that calls agents and resolves only for successful answers (2xx). Any other outcome is an
+ * AgentCallError: 5xx, 4xx with the agent's error, and network failures before the head or in the middle of a body.
  */
 export function agentRequest(
   send: OutboundRequester,
@@ -216,7 +219,7 @@ async function readAnswerText(answer: OutboundAnswer, watch: PieceWatch, maxByte
   return Buffer.concat(pieces, bytes).toString();
 }
 
-/** Yields pieces, reports each as a sign of life, even a heartbeat, and waits for room for it. */
+/** Yields the pieces of a body. Reports each piece, even a heartbeat, to `alive`, and waits for room for it. */
 async function* watchPieces(
   pieces: AsyncIterable<Uint8Array>,
   { alive, place, signal }: PieceWatch,

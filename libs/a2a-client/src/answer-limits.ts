@@ -10,12 +10,12 @@ import {
 import { type AnswerPlace, Backoff, type ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
-/** Characters counted for an Artifact beside its id, as much as its memory: a million empty Artifacts are too many. */
+/** Number of characters that an Artifact counts beside its id, for its memory: many empty Artifacts are too large. */
 const NAME_LENGTH = 256;
 
 /**
- * Total size of a remote agent's answer in one call. Each event is limited by itself; an endless series would still be
- * too large.
+ * Counts the characters of a remote agent's answer in one call against the limits of an Artifact and a Task. The limit
+ * of each event would not stop an endless series of events.
  */
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
@@ -30,12 +30,15 @@ export class AnswerSize {
     private readonly place?: AnswerPlace,
   ) {}
 
-  /** True if an event exceeded the limits. */
+  /** True if the newest counted Artifact exceeded a limit by its content. The limit of Artifact ids is not included. */
   get isExceeded(): boolean {
     return this.exceeded;
   }
 
-  /** Counts the size that an event adds. @throws AgentCallError `invalid-response` beyond the limits */
+  /**
+   * Counts the Artifacts of an event. A Task replaces what was counted before. @throws AgentCallError
+   * `invalid-response` beyond the limits
+   */
   countResponse(response: StreamResponse): void {
     if ('artifactUpdate' in response)
       this.countArtifact(response.artifactUpdate.artifact, response.artifactUpdate.append);
@@ -69,16 +72,18 @@ function tooLarge(what: string, limit: number, variable: string): AgentCallError
 }
 
 const BACKOFF = new Backoff(100, 3_000);
-/** Number of growing pauses; they take twelve seconds together, as long as another replica needs to take over a Task. */
+/** Number of growing pauses. They take twelve seconds in all, as long as another replica needs to take over a Task. */
 const SHORT_PAUSES = 8;
 const LATER_PAUSE_MS = 5_000;
-/** Duration in milliseconds from which a stream did not end early. */
+/** Minimum duration of a stream, in milliseconds, after which the pauses are short again. */
 const LASTING_MS = 10_000;
 
 /**
- * Pace for reopening the stream of one Task, whatever it reported before it ended: at most ten times in 20 seconds.
- * Pauses grow from 100 ms to three seconds within twelve seconds, then last five seconds; after a stream of ten seconds
- * they are short again.
+ * Pauses between reopenings of one Task's stream, whatever the stream reported before it ended.
+ *
+ * - The stream is reopened at most ten times in 20 seconds.
+ * - The first eight pauses grow from 100 ms to three seconds; later pauses take five seconds.
+ * - After a stream of at least ten seconds the pauses are short again.
  */
 export class StreamPace {
   private ended = 0;
@@ -92,7 +97,7 @@ export class StreamPace {
     this.begun = this.now();
   }
 
-  /** Notes that the stream has ended. @returns milliseconds to wait before the next one */
+  /** Notes that the stream has ended. @returns milliseconds to wait before the next opening */
   nextPause(): number {
     if (this.now() - this.begun >= LASTING_MS) this.ended = 0;
     this.ended += 1;
@@ -101,8 +106,8 @@ export class StreamPace {
 }
 
 /**
- * Tells the result of a turn from its starting point. The answer to a follow-up begins with the stored Task (section
- * 3.1.2), which still waits as the previous turn left it; such a Task is no answer, however often it is reported.
+ * Distinguishes the result of a turn from the Task as the previous turn left it. The answer to a follow-up begins with
+ * the stored Task (section 3.1.2), which may still wait. That Task is no answer, however often it is reported.
  */
 export class TurnBoundary {
   private start: string | undefined;
@@ -118,12 +123,12 @@ export class TurnBoundary {
     this.start = before && JSON.stringify(before);
   }
 
-  /** True if only the starting point was reported so far. */
+  /** True if only the Task as the previous turn left it was reported so far. */
   get isAll(): boolean {
     return !this.begun && this.start !== undefined;
   }
 
-  /** Takes an event and returns true if the turn is over: with a direct Message, or a Task that has ended or waits. */
+  /** Notes an event. @returns true if the turn is over: with a direct Message, or a Task that has ended or waits */
   isOver(event: StreamResponse): boolean {
     if (this.isStart(event)) return false;
     this.begun = true;

@@ -4,7 +4,7 @@ import type { AgentCallOptions, CallTimeouts } from './agent-client.js';
 import { networkFailure, toAgentCallError } from './call-failure.js';
 import type { TransportOptions } from './transports/agent-transport.js';
 
-/** Longest delay of a timer of this runtime, in milliseconds. */
+/** Longest delay of a Node.js timer, in milliseconds. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** A timer that can be stopped and resumed with its remaining time. It starts running when created. */
@@ -42,7 +42,7 @@ export class StoppableTimer {
     this.left = Infinity;
   }
 
-  /** Restores the timer's full delay. */
+  /** Restores the timer's full delay. A stopped timer stays stopped. */
   refresh(): void {
     if (this.timer !== undefined && this.left === this.milliseconds) {
       this.since = performance.now();
@@ -61,7 +61,7 @@ export class StoppableTimer {
   };
 }
 
-/** Default limits, in milliseconds. A blocking answer may take as long as an LLM does. */
+/** Default time limits of a call. A blocking answer may take as long as an LLM does. */
 export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
   connect: 5_000,
   firstEvent: 120_000,
@@ -71,8 +71,8 @@ export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
 };
 
 /**
- * Limits of one call over all its attempts. They stop while the call waits for room for its answer. Dispose it when the
- * call has ended.
+ * Time limits of one call over all its attempts. The limits stop while the call waits for memory for its answer
+ * (ReceivedAnswers). Dispose this object when the call has ended.
  */
 export class CallDeadlines implements AnswerListener {
   readonly #timer: StoppableTimer;
@@ -98,7 +98,7 @@ export class CallDeadlines implements AnswerListener {
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
   }
 
-  /** True if the call was ended before it finished. */
+  /** True if the call was ended early: the total limit expired, the caller aborted it, or its answer was evicted. */
   get over(): boolean {
     return this.#reason !== undefined;
   }
@@ -115,7 +115,7 @@ export class CallDeadlines implements AnswerListener {
     return this.#abort.signal;
   }
 
-  /** Begins an attempt with its own limits for the first event and for silence. A call has one attempt at a time. */
+  /** Begins an attempt, with separate limits for the first event and for silence. A call has one attempt at a time. */
   beginAttempt(): CallAttempt {
     this.#attempt = new CallAttempt(this.timeouts);
     if (this.#isPaused) this.#attempt.pauseLimits();
@@ -138,7 +138,7 @@ export class CallDeadlines implements AnswerListener {
     this.#onPause?.(false);
   }
 
-  /** Ends the call: its answer has lost its room. */
+  /** Ends the call: its answer was evicted from the memory for answers. */
   onEvicted(error: Error): void {
     this.#endCall(networkFailure(error));
   }
@@ -163,7 +163,7 @@ export class CallDeadlines implements AnswerListener {
 /** Reason for closing an attempt's connection after success. */
 const DONE = new AgentCallError('aborted', 'the exchange is over');
 
-/** HTTP exchange of a call. Its end closes the connection. */
+/** Attempt of a call: a single HTTP exchange. The end of the attempt closes the connection. */
 export class CallAttempt {
   readonly #abort = new AbortController();
   #silence: StoppableTimer | undefined;
@@ -179,13 +179,13 @@ export class CallAttempt {
     return this.#abort.signal;
   }
 
-  /** Returns the options for a transport: the caller's, tied to this attempt. */
+  /** Returns the caller's options with the `signal` and `alive` of this attempt, for a transport. */
   attemptOptions(options: AgentCallOptions & Pick<TransportOptions, 'place'>): TransportOptions {
     return { ...options, signal: this.signal, alive: this.alive };
   }
 
   /**
-   * Waits for the answer or the next event within the limits, even if the other side ignores the signal. Time between
+   * Waits for the answer or the next event within the limits, even if the transport ignores the signal. Time between
    * two calls of this method does not count: a slow reader is not a silent agent.
    * @throws AgentCallError
    */
@@ -204,7 +204,7 @@ export class CallAttempt {
     }
   }
 
-  /** Notes a sign of life: an open stream with heartbeats is not idle. */
+  /** Restarts the limit for silence when a piece arrives, even a heartbeat; not the limit for the first event. */
   readonly alive = (): void => {
     if (this.#begun) this.#silence?.refresh();
   };
@@ -220,7 +220,7 @@ export class CallAttempt {
     this.#silence?.start();
   }
 
-  /** Ends the attempt and closes its connection; pending waits reject with the reason. */
+  /** Ends the attempt and closes its connection. A pending `awaitArrival` rejects with the reason. */
   endAttempt(reason = DONE): void {
     if (this.#reason) return;
     this.#reason = reason;
@@ -245,7 +245,7 @@ export class CallAttempt {
   };
 }
 
-/** Formats a limit in the unit of a node's configuration. */
+/** Formats a limit in seconds, the unit of a node's configuration. */
 function formatSeconds(milliseconds: number): string {
   return `${milliseconds / 1_000} s`;
 }

@@ -36,7 +36,8 @@ function codeOfReason(reason: unknown): number | undefined {
 }
 
 /**
- * Converts a network error of a request or its body. The message has only the system's error code, no internal address.
+ * Converts a network error of a request or its body to an AgentCallError. The message has a public text or the system's
+ * error code, never an internal address.
  */
 export function networkFailure(error: unknown): AgentCallError {
   if (error instanceof AgentCallError) return error;
@@ -51,7 +52,7 @@ export function networkFailure(error: unknown): AgentCallError {
   return new AgentCallError('connect', `no connection (${code ?? 'network error'})`, { cause: error, unsent });
 }
 
-/** Failures of a call by the kind of the fault that caused them. */
+/** Kinds of AgentCallError by the kind of the fault that caused the error. */
 const NETWORK_FAILURES: Partial<Record<FaultKind, AgentCallFailure>> = {
   refused: 'refused',
   timeout: 'timeout',
@@ -78,7 +79,10 @@ function codeOf(error: Error): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Converts an error of the SDK by its members: its error classes differ between bundles. */
+/**
+ * Converts an error of the SDK; `undefined` for any other error. Errors are recognized by their members, since the
+ * error classes differ between the SDK's bundles.
+ */
 function sdkFailure(error: unknown): AgentCallError | undefined {
   for (const cause of causesOf(error)) {
     if (cause instanceof AgentCallError) return cause;
@@ -196,7 +200,7 @@ const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
   [422, A2A_ERRORS.INVALID_PARAMS.code],
 ]);
 
-/** Reads an error that a body describes only by a message. */
+/** Reads an error that a body describes only by a message; `undefined` without a message. */
 function wordsOf(body: JsonObject | undefined, status: number): AgentCallError | undefined {
   if (body === undefined) return undefined;
   const { message } = isJsonObject(body.error) ? body.error : body;
@@ -236,7 +240,7 @@ export class CallOutcomes {
     }
   }
 
-  /** Counts a stream of events. A reader that stops before its end counts as `ok`. */
+  /** Yields a stream's events and counts its outcome. A stream that its reader stops early counts as `ok`. */
   async *countedStream<T>(events: AsyncIterable<T>): AsyncIterable<T> {
     let outcome = 'ok';
     try {

@@ -13,8 +13,8 @@ const REFUSAL_BACKOFF = new Backoff(100, 1_000);
 type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
 
 /**
- * Runs an idempotent exchange with a single answer. It is retried by the retry rule, and when the agent is rate
- * limiting.
+ * Runs an idempotent exchange with a single answer. It is retried by the rule of `retryCall`, also after a 429 (rate
+ * limit).
  * @param refused time in milliseconds for which refused connections are retried
  */
 export function exchangeOnce<T>(
@@ -33,7 +33,10 @@ export function exchangeOnce<T>(
   return retryCall(runAttempt, limits, { refused, rateLimited: true });
 }
 
-/** Runs an exchange with a stream of answers. It is retried by the retry rule until its first event has arrived. */
+/**
+ * Runs an exchange and yields its stream of answers. Until the first answer has arrived, the exchange is retried by the
+ * rule of `retryCall`, but not after a 429 (rate limit).
+ */
 export async function* exchangeStream(
   limits: CallDeadlines,
   open: Open,
@@ -69,12 +72,13 @@ interface RetryRule {
 }
 
 /**
- * Runs attempts by the retry rule.
+ * Runs attempts of a call by this retry rule.
  *
- * - 5xx and time-outs are retried at most three times unless set otherwise, after 100, 200 and 400 ms.
- * - A 429 is retried, if the rule says so, after the pause that the agent asks for.
+ * - HTTP 5xx and time-outs are retried at most `retries` times, by default three, after 100, 200 and 400 ms.
+ * - A 429 is retried, if `rateLimited` is true, after the pause that the agent asks for; it counts as one of the
+ *   retries.
  * - Refused connections are retried for the `refused` time.
- * - Nothing else is retried, and nothing after the call is over.
+ * - Other failures are not retried, and no failure after the call is over.
  *
  * @throws AgentCallError of the last attempt, or the reason why the call is over; `unsent` if no attempt reached the
  * agent
@@ -109,7 +113,10 @@ async function retryCall<T>(
   }
 }
 
-/** Waits after a refused connection. @throws the given failure as soon as the call is over: it has more information */
+/**
+ * Waits after a refused connection. @throws the given failure as soon as the call is over: it says more than the reason
+ * for the end of the call
+ */
 async function refusalPause(refusals: number, limits: CallDeadlines, failure: AgentCallError): Promise<void> {
   if (failure.unsent) limits.onUnsent?.(failure);
   await waitWithinCall(REFUSAL_BACKOFF.pauseAfter(refusals), limits).catch(() => {
@@ -123,7 +130,7 @@ export function pauseAfter(failure: AgentCallError): number {
   return failure.rateLimited ? Math.min(failure.retryAfter ?? 0, LONGEST_TIMER) : 0;
 }
 
-/** Waits. @throws AgentCallError as soon as the call is over */
+/** Waits for a time. @throws AgentCallError as soon as the call is over */
 export async function waitWithinCall(milliseconds: number, limits: CallDeadlines): Promise<void> {
   try {
     await delay(milliseconds, undefined, { signal: limits.signal });

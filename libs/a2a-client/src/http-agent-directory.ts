@@ -27,16 +27,16 @@ import type { AgentTransport, CredentialsOf, TransportOptions } from './transpor
 import { type AddressedAgent, AgentTransports } from './transports/agent-transports.js';
 import type { OutgoingFiles } from './transports/file-opening-transport.js';
 
-/** Agent of this process. */
+/** An agent of this process. */
 interface LocalAgent {
-  /** Path below the service's A2A root. */
+  /** Path of the agent below `/a2a`. */
   path: string;
   handler: LocalRequestHandler;
 }
 
 /**
- * Client of an agent of this process. Without a socket there is nothing to retry and no silence to limit, so a call
- * without limits reads the agent's events directly.
+ * Client of an agent of this process. Without a socket the client has nothing to retry and no silence to limit, so a
+ * call without `timeouts` reads the agent's events directly.
  */
 class LocalAgentClient extends TransportAgentClient {
   constructor(
@@ -47,7 +47,7 @@ class LocalAgentClient extends TransportAgentClient {
     super(url, undefined, new LocalTransport(agent), counted);
   }
 
-  /** Returns the agent's current input modes: a workflow's or model's may change between calls. */
+  /** Returns the agent's current input modes: those of a workflow or a model may change between calls. */
   override async inputModes(options: AgentCallOptions = {}): Promise<readonly string[] | undefined> {
     const { path, handler } = this.agent;
     const agent = await handler.resolveAgent(callTo(path, options), options.signal).catch(() => undefined);
@@ -111,8 +111,7 @@ class LocalTransport implements AgentTransport {
 const NO_EXTENSIONS: readonly string[] = [];
 
 /**
- * Builds the context of a call. Without a scope the call would belong to all callers without a tenant, so it is an
- * error.
+ * Builds the context of a call. @throws Error without a scope: the call would belong to all callers without a tenant
  */
 function callTo(agent: string, { scope, parent, revision, trace }: AgentCallOptions): CallContext {
   if (scope === undefined) throw new Error('A call of an agent of this service does not say for whom it is made');
@@ -128,7 +127,7 @@ function endsTurn(event: StreamResponse): boolean {
 const logger = new Logger('HttpAgentDirectory');
 /** Maximum number of bytes of all cached clients with their cards. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
-/** Bytes of a client beside its card. */
+/** Estimated bytes of memory of a cached client beside its card. */
 const CLIENT_BYTES = 4 * 1024;
 
 export interface HttpAgentDirectoryOptions {
@@ -147,11 +146,11 @@ export interface HttpAgentDirectoryOptions {
   content?: ContentLimits;
   /** Shared memory for the answers of remote agents; absent: calls do not wait for each other. */
   room?: ReceivedAnswers;
-  /** Addresses of this service, whose agents are not remote; absent: agents that get `credentials` are not. */
+  /** Addresses of this service, whose agents are not remote; absent: agents with `credentials` are not remote. */
   own?: OwnAddresses;
   /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
   dialectMaxAge?: number;
-  /** Called once per URL of an agent without a card; absent: that is logged. */
+  /** Called once for each URL of an agent without a card; absent: the URL is logged. */
   onCardless?: (url: string) => void;
 }
 
@@ -162,11 +161,11 @@ export type OwnAddresses = Pick<ServiceAddress, 'ownPath' | 'ownUrls'>;
 export interface LocalAgents {
   /** Address of the agents, unknown until the process listens. */
   address: Pick<ServiceAddress, 'internalUrl'>;
-  /** Returns the request handler. Called at the first call, because served agents may call agents themselves. */
+  /** Returns the request handler. Called at the first local call, because served agents may call agents themselves. */
   handler: () => LocalRequestHandler;
 }
 
-/** Finds agents by URL: those of this process without a socket, others over HTTP by their cards. */
+/** Resolves clients for agents by URL: for agents of this process without a socket, for others over HTTP. */
 export class HttpAgentDirectory extends AgentDirectory {
   readonly #cards: AgentCardReader;
   readonly #transports: AgentTransports;
@@ -190,7 +189,7 @@ export class HttpAgentDirectory extends AgentDirectory {
       ((url) => logger.log({ url: redactedUrl(url) }, 'An agent has no card; it is called at its URL'));
   }
 
-  /** Number of cached clients, and their bytes in memory. */
+  /** Number of cached clients, and the bytes of memory that they take. */
   get kept(): { clients: number; bytes: number } {
     return { clients: this.#clients.size, bytes: this.#clients.calculatedSize };
   }
@@ -223,7 +222,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     return path === undefined ? undefined : { path, handler: (this.#handler ??= local.handler()) };
   }
 
-  /** Returns the card of an agent after its admission. */
+  /** Returns the card of an agent after the guard has admitted the agent. */
   async #findAdmittedCard(url: string, options: AgentCallOptions): Promise<SdkAgentCard | undefined> {
     const fresh = this.#cards.findFreshCard(url);
     if (fresh !== undefined) {
@@ -283,8 +282,8 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   /**
-   * Returns the shared room for an agent's answers. Agents of this service over HTTP use none: their own calls may need
-   * the room that this call would hold.
+   * Returns the shared memory for a remote agent's answers. Agents of this service over HTTP get `undefined`: their own
+   * calls may need the memory that this call would hold.
    */
   #roomOf({ url, credentials }: AddressedAgent): ReceivedAnswers | undefined {
     const { own, room } = this.options;

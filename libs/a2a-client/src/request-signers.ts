@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 
-/** Way to authenticate a caller, as far as it matters to clients (A2A 1.0, section 4.5.2; 0.3, section 5.5.2). */
+/** Authentication scheme of a card, with the members that clients need (A2A 1.0, section 4.5.2; 0.3, section 5.5.2). */
 export type SecurityScheme =
   | { type: 'apiKey'; in: 'header' | 'query' | 'cookie'; name: string }
   /** `scheme` is in lower case: `bearer`, `basic`. */
@@ -11,7 +11,7 @@ export type SecurityScheme =
   | { type: 'mutualTLS' }
   | { type: 'unknown' };
 
-/** Maximum number of schemes, of requirements, and of schemes in a requirement that clients keep of a card. */
+/** Maximum number of schemes, of requirements, and of schemes in one requirement, that clients keep of a card. */
 const MOST = 100;
 const LONGEST_NAME = 256;
 /** Name of a scheme that never exists, so its requirement cannot be met. */
@@ -27,14 +27,15 @@ export interface RequiredSecurity {
 const KEPT = new WeakMap<object, RequiredSecurity>();
 
 /**
- * Remembers the security members of a card's text: the SDK's form loses them if a card of 1.0 states them in the form
- * of 0.3.
+ * Remembers the authentication that a card's JSON requires, for `securityOf`, and returns the card. The SDK's form of
+ * the card loses the authentication if a card of 1.0 states it in the form of 0.3.
  */
 export function keepSecurity<T extends object>(card: T, json: JsonObject): T {
   KEPT.set(card, cardSecurity(json));
   return card;
 }
 
+/** Returns the authentication that `keepSecurity` has remembered for a card. */
 export function securityOf(card: object): RequiredSecurity | undefined {
   return KEPT.get(card);
 }
@@ -98,7 +99,7 @@ function readScheme10(scheme: JsonObject): SecurityScheme {
   }
 }
 
-/** Reads a `oneof`. The JavaScript SDK's server (1.3) writes its internal form of it instead of ProtoJSON. */
+/** Reads a protobuf `oneof`. The JavaScript SDK's server (1.3) writes its internal form instead of ProtoJSON. */
 function readOneof(object: JsonObject, oneof: string): [name: string, value: JsonObject] {
   const own = object[oneof];
   const [name, value] =
@@ -136,27 +137,27 @@ function listIn(object: JsonObject, name: string): JsonValue[] | undefined {
   return Array.isArray(value) && value.length > 0 ? value : undefined;
 }
 
-/** Proof of the caller that a request carries. It is sent to one origin and never along a redirect. */
+/** Headers and query parameters that prove the caller's identity, for one origin and never along a redirect. */
 export interface RequestAuth {
-  /** Origin that it may be sent to, and no other. */
+  /** Origin that the proof may be sent to, and no other origin. */
   readonly origin: string;
   /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Query parameters to add to the URL. */
   readonly query: Readonly<Record<string, string>>;
-  /** All forms of its secrets, which are removed from an agent's errors. */
+  /** Secrets of the proof in all their encodings, which are removed from an agent's error texts. */
   readonly secrets: readonly string[];
 }
 
-/** Call to sign. */
+/** Description of a call for which a proof is created. */
 export interface SigningRequest {
   /** Name of the credential. */
   credential: string;
   /** Tenant that owns the credential. */
   tenant: string;
   /**
-   * Agent URL named by whoever controls where the credential goes; `undefined` if only the credential itself limits
-   * that.
+   * Agent URL, if its source is trusted to decide where the credential goes; `undefined` if only the hosts of the
+   * credential decide that.
    */
   agentUrl: string | undefined;
   /** Target of the call: the URL in the agent's card, or `agentUrl`. */
@@ -176,22 +177,22 @@ export const UNUSABLE_CREDENTIAL = 'is not a credential that this agent can use'
 /** Creates the proofs of calls with a named credential. */
 export abstract class RequestSigners {
   /**
-   * Creates a proof.
-   * @throws AgentCallError `credential` if none fits; then nothing may be sent. If a token could not be obtained for
-   * the moment, the kind says so, such as `timeout`
+   * Creates the proof of a call.
+   * @throws AgentCallError `credential` if no proof fits the call; then nothing may be sent. If a token could not be
+   * obtained at the moment, the kind names the reason, such as `timeout`
    */
   abstract createProof(wanted: SigningRequest): Promise<RequestAuth>;
 
   /**
-   * Creates a new proof after an agent answered 401; `undefined` if there can be no other.
-   * @throws the same errors as for the first proof
+   * Creates a new proof after an agent answered 401 to `refused`; `undefined` if no other proof is possible.
+   * @throws the same errors as `createProof`
    */
   abstract renewProof(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined>;
 
   /**
-   * True if a credential has its own hosts and one of the origins is among them. Reads the current credential and sends
-   * nothing; false also for an unknown name or a credential that no key opens. Opens no secret of a credential that
-   * does not match, so the duration does not reveal whether it exists.
+   * True if a credential lists hosts and one of the origins is among them. Reads the current credential and sends
+   * nothing; false also for an unknown name or a credential that cannot be decrypted. Decrypts no secret of a
+   * credential that does not match, so the duration does not reveal whether the credential exists.
    * @param wanted without a signal an unreachable database is not waited for
    */
   abstract reachesOrigins(
@@ -199,11 +200,11 @@ export abstract class RequestSigners {
     origins: readonly string[],
   ): Promise<boolean>;
 
-  /** Notes that a call finally failed with 401 or 403. */
+  /** Reports that a call with this proof failed for good with 401 or 403. */
   abstract reportRefusal(auth: RequestAuth, refusal: AgentCallError): void;
 }
 
-/** Call with its proof. */
+/** URL, headers and redirect mode of a call with its proof. */
 interface SignedCall {
   url: URL;
   headers: Record<string, string>;

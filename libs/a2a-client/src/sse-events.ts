@@ -9,9 +9,10 @@ export interface SseEvent {
 }
 
 /**
- * Reads server-sent events (WHATWG HTML, section 9.2.6) from the pieces of a body, however they are split. Comments,
- * ids and events without data are skipped. An event at the end of the body counts even without a blank line.
- * @param pending called after each piece with the number of characters of the unfinished event
+ * Reads server-sent events (WHATWG HTML, section 9.2.6) from the pieces of a body, however the events are split over
+ * pieces. Comments, ids and events without data are skipped. An event at the end of the body counts even without a
+ * blank line.
+ * @param pending called after each piece with the number of characters of the incomplete event
  * @throws AgentCallError `invalid-response` for an event longer than `maxLength` characters
  */
 export async function* sseEvents(
@@ -29,7 +30,7 @@ export async function* sseEvents(
 }
 
 class SseReader {
-  /** Unfinished line; the members below hold the unfinished event. */
+  /** Incomplete line. The members below hold the incomplete event. */
   #line = '';
   #type = '';
   #data: string[] = [];
@@ -40,7 +41,7 @@ class SseReader {
 
   constructor(private readonly maxLength: number) {}
 
-  /** Number of characters of the unfinished event. */
+  /** Number of characters of the incomplete event. */
   get pending(): number {
     return this.#length + this.#line.length;
   }

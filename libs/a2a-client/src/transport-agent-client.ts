@@ -15,7 +15,7 @@ import type { CallOutcomes } from './call-failure.js';
 import { exchangeOnce, exchangeStream, pauseAfter, waitWithinCall } from './exchange.js';
 import type { AgentTransport } from './transports/agent-transport.js';
 
-/** Scope of calls by the service itself. */
+/** Scope under which answers to calls without a scope are counted. */
 export const NOBODY = { tenant: '', owner: '' };
 const CANCEL_TOTAL_MS = 5_000;
 /**
@@ -27,15 +27,15 @@ const BACKOFF = new Backoff(100, 3_000);
 /** Pauses between polls of an agent that does not stream. */
 const POLLS = new Backoff(100, 1_000);
 /**
- * Maximum number of looks at an unchanged Task. With the pauses they take about three seconds, for an agent to start on
- * an accepted follow-up.
+ * Maximum number of polls of a Task that stays as the previous turn left it. With the pauses they take about three
+ * seconds, in which the agent may start on a follow-up.
  */
 const MAX_UNCHANGED = 5;
 
 const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
 const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
 
-/** Options of a call, with the account for the bytes of its answer. */
+/** Options of a call, with the account of its answer's bytes. */
 type AccountedOptions = AgentCallOptions & { place?: AnswerPlace };
 
 /** Call in progress. */
@@ -46,8 +46,8 @@ interface OpenAgentCall {
 }
 
 /**
- * Client that adds to a transport what every call needs: limits, the retry rule, and resuming an interrupted stream.
- * After an interruption the Task comes again as a snapshot that replaces all earlier events.
+ * Client that adds to a transport what every call needs: time limits, retries, and resuming an interrupted stream.
+ * After an interruption the stream yields the Task as a snapshot that replaces all earlier events.
  */
 export class TransportAgentClient extends AgentClient {
   constructor(
@@ -92,9 +92,7 @@ export class TransportAgentClient extends AgentClient {
     }
   }
 
-  /**
-   * True if a Task is canceled. Some agents cancel a Task when its caller disconnects, and then reject a cancellation.
-   */
+  /** True if a Task is canceled. Some agents cancel it when the caller disconnects, and then reject a cancellation. */
   async #isCanceled(taskId: string, options: AgentCallOptions, limits: CallDeadlines): Promise<boolean> {
     const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
     return task?.status.state === 'TASK_STATE_CANCELED';
@@ -122,8 +120,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Returns the Task of a follow-up that is posted and then subscribed to. Some agents that stream reject, after doing
-   * the work, a stream that does not begin with its Task.
+   * Returns the Task that a follow-up continues, if the Message is to be posted and the Task then subscribed to;
+   * `undefined` if the Message is streamed. Some agents that stream reject, after doing the work, a stream that does
+   * not begin with its Task.
    */
   async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {
     if (message.taskId === undefined || !this.transport.streaming || !this.transport.postMessage) return undefined;
@@ -176,8 +175,8 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Checks a Task whose stream reported only its waiting state: that was the answer, unless the Task has continued
-   * meanwhile.
+   * Polls a Task whose stream reported only its waiting state. If the Task has not changed, that state was the answer;
+   * else this yields the Task and follows it.
    */
   async *#checkStillWaiting(taskId: string, call: OpenAgentCall, turn: TurnBoundary): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
@@ -191,9 +190,12 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Polls a Task after an error in the middle of its answer: the Task may continue or have ended. Polls while it
-   * changes and for a limited time after, since at some agents such a Task never ends; if the caller limits the whole
-   * call, also while the Task is active.
+   * Polls and yields a Task after an error in the middle of its answer, since the Task may continue or have ended.
+   *
+   * - Polls while the Task changes, and for a limited time after its last change: at some agents such a Task never
+   *   ends.
+   * - If `isLimited` is true, also polls while the Task is active.
+   *
    * @throws the error if the Task does not reach an end
    */
   async *#observeAfterError(
@@ -246,7 +248,7 @@ export class TransportAgentClient extends AgentClient {
       } catch (error) {
         if (isUnsupported(error)) break;
         if (lost >= MAX_LOST_CONNECTIONS || !isPassing(error, limits, FOLLOWED)) throw error;
-        // A time-out has already taken its full limit, so it counts twice.
+        // A time-out has already taken its full limit, so it counts as two lost connections.
         if (error.kind === 'timeout') lost += 1;
         asked = pauseAfter(error);
       }
@@ -305,7 +307,7 @@ function isOfTheAnswer(error: unknown): error is AgentCallError {
   return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'invalid-response');
 }
 
-/** True if a Task may be polled again after a failure: nothing was learned about it. */
+/** True for a temporary failure, after which a Task is polled again: a lost connection or a rate limit. */
 function isPassing(
   error: unknown,
   limits: CallDeadlines,
@@ -317,8 +319,8 @@ function isPassing(
 }
 
 /**
- * True if a stream is not supported: some agents have none for a Task that has ended or waits (section 3.1.6), others
- * have none at all.
+ * True if the agent rejected a subscription: some agents have no stream for a Task that has ended or waits (section
+ * 3.1.6), other agents have no streams at all.
  */
 function isUnsupported(error: unknown): boolean {
   if (!(error instanceof AgentCallError) || error.rateLimited) return false;

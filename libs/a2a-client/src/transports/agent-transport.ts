@@ -3,13 +3,13 @@ import { type AnswerPlace, type TraceContext, type TraceHeaders, traceHeaders } 
 import type { AgentCallOptions, CallTimeouts } from '../agent-client.js';
 import type { RequestAuth } from '../request-signers.js';
 
-/** Options of a call, and what ties its transport to the attempt. */
+/** Options of a call, with the members that tie the transport to a CallAttempt. */
 export interface TransportOptions extends AgentCallOptions {
   /** Signal that ends the attempt: the transport stops and closes its connection. */
   signal: AbortSignal;
-  /** Called for every sign of life, even a heartbeat. */
+  /** Called for every received piece, even a heartbeat. */
   alive: () => void;
-  /** Account for the bytes of the call's answer. */
+  /** Account of the answer's bytes in the memory for answers (ReceivedAnswers). */
   place?: AnswerPlace;
   /** Proof that the call carries if it names a credential. */
   auth?: RequestAuth;
@@ -36,8 +36,8 @@ export interface AgentTransport {
 export type CallCredentials = (options: AgentCallOptions) => Readonly<Record<string, string>> | undefined;
 
 /**
- * Returns the credentials for an agent by the URL that its caller named, whatever its card says; `undefined` for an
- * agent that gets none.
+ * Returns the function that provides the credentials of calls to an agent. Only the URL that the caller named decides,
+ * not the card; `undefined` for an agent that gets no credentials.
  */
 export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 
@@ -45,8 +45,8 @@ export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
 
 /**
- * Completes a request as every transport sends it.
- * @param returnImmediately requests an answer as soon as there is a Task instead of at the end of the turn
+ * Adds the defaults of every transport to a request's configuration; members that the request already has stay.
+ * @param returnImmediately requests an answer as soon as the Task exists instead of at the end of the turn
  */
 export function completedRequest(request: SendMessageRequest, returnImmediately: boolean): SendMessageRequest {
   const configuration = {
@@ -58,8 +58,8 @@ export function completedRequest(request: SendMessageRequest, returnImmediately:
 }
 
 /**
- * True if an agent that does not stream shall answer as soon as there is a Task: only a Task with a known id can be
- * canceled, or followed after a crash. The id of a follow-up's Task is already known.
+ * True if a request asks for `returnImmediately`: a new Message to an agent that does not stream. Only a Task with a
+ * known id can be canceled, or followed after a crash. The id of a follow-up's Task is already known.
  */
 export function isAnsweredAtOnce(request: SendMessageRequest, streaming: boolean): boolean {
   return !streaming && request.message.taskId === undefined;
@@ -70,7 +70,7 @@ export function callTraceHeaders({ trace }: { trace?: TraceContext }): TraceHead
   return trace && traceHeaders(trace);
 }
 
-/** Returns the idempotency header, under which a repeated Message counts as the same. */
+/** Returns the `Idempotency-Key` header, under which a repeated Message counts as the same Message. */
 export function keyHeader({ idempotencyKey }: { idempotencyKey?: string }): Record<string, string> | undefined {
   return idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey };
 }

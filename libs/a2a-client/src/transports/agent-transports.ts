@@ -166,8 +166,8 @@ export interface AgentTransportsOptions {
 const DIALECT_MAX_AGE_MS = 60_000;
 
 /**
- * Creates transports for agents: for JSON-RPC or HTTP+JSON, whichever the card names first (section 8.3.2); version 1
- * before 0.3.
+ * Creates transports for agents: JSON-RPC or HTTP+JSON, whichever the card names first (section 8.3.2). Interfaces of
+ * 1.x are preferred to those of 0.3.
  */
 export class AgentTransports {
   readonly #request: AgentRequest;
@@ -186,8 +186,8 @@ export class AgentTransports {
   }
 
   /**
-   * Creates the transport that a card offers. @throws AgentCallError `invalid-response` if Parley supports none of its
-   * interfaces
+   * Creates the transport for the preferred interface of a card. @throws AgentCallError `invalid-response` if Parley
+   * supports none of the card's interfaces
    */
   async ofCard(card: SdkAgentCard, agent: AddressedAgent): Promise<AgentTransport> {
     const streaming = card.capabilities?.streaming === true;
@@ -199,7 +199,7 @@ export class AgentTransports {
   }
 
   /**
-   * Creates the transport for an agent of the pre-1.0 dialect, by its card or its caller.
+   * Creates the transport for an agent that speaks the pre-1.0 dialect, according to its card or its caller.
    * @throws AgentCallError `invalid-response` if the card has no callable URL
    */
   ofPre10Card(card: SdkAgentCard, agent: AddressedAgent): AgentTransport {
@@ -248,7 +248,7 @@ export class AgentTransports {
     return { url, tenant, credentials, nextId: this.#idsOf(url) };
   }
 
-  /** Returns the request ids of an endpoint, which increase over all its calls: 1, 2, 3, …. */
+  /** Returns a function that gives the next request id of an endpoint: 1, 2, 3, …, over all calls to the endpoint. */
   #idsOf(url: string): () => number {
     let last = 0;
     const ids = this.#ids.get(url) ?? (() => (last += 1));
@@ -258,7 +258,8 @@ export class AgentTransports {
 }
 
 /**
- * Returns the first supported interface of a card; for 0.3, JSON-RPC first. @throws AgentCallError `invalid-response`
+ * Returns the preferred interface of a card that Parley supports: 1.0, else the first of 1.x, else JSON-RPC of 0.3,
+ * else the first of 0.3. @throws AgentCallError `invalid-response`
  */
 function chosenInterface(card: SdkAgentCard): SdkAgentInterface {
   const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
@@ -281,7 +282,7 @@ function isLegacy({ protocolVersion }: SdkAgentInterface): boolean {
   return /^0\.[23](\.|$)/.test(protocolVersion);
 }
 
-/** Returns the card that the SDK's client needs, as 0.3, the oldest version it knows. */
+/** Returns the card that the SDK's client needs, with version 0.3, the oldest version that the SDK knows. */
 function asOf03(card: SdkAgentCard, { url, tenant, protocolBinding }: SdkAgentInterface): SdkAgentCard {
   return sdkCalledCard(card, { url, tenant, protocolBinding, protocolVersion: '0.3' });
 }

@@ -21,14 +21,14 @@ import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import type { JsonRpcDialect, JsonRpcTransport } from './json-rpc-transport.js';
 
 /**
- * Dialect of an agent whose card names none: A2A 1.0, the pre-1.0 dialect, or its bare form, without members that it
- * does not define.
+ * Dialect for calls to an agent whose card names no version: A2A 1.0, the pre-1.0 dialect, or the bare pre-1.0 dialect,
+ * whose requests omit members that the pre-1.0 dialect does not define.
  */
 export type SpokenDialect = '1.0' | 'pre-1.0' | 'bare pre-1.0';
 
 const MOST_AGENTS = 1_000;
 
-/** Remembers the detected dialects of agents, each for a time after its last answer, at most a thousand. */
+/** Remembers the detected dialect of each endpoint for a time after its last answer; at most a thousand endpoints. */
 export class SpokenDialects {
   readonly #known: LRUCache<string, SpokenDialect> | undefined;
 
@@ -51,8 +51,8 @@ export class SpokenDialects {
 }
 
 /**
- * Dialect for an agent whose card names no version: A2A 1.0 that older agents understand. It asks to block by the older
- * member, and converts answers of the pre-1.0 dialect to 1.0.
+ * Creates the dialect for an agent whose card names no version: A2A 1.0 that older agents understand. Its requests ask
+ * the agent to block by the older member `blocking`; answers of the pre-1.0 dialect are converted to 1.0.
  * @param onPre10Task called when the agent has answered with a Task of the pre-1.0 dialect
  */
 function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
@@ -70,7 +70,7 @@ function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
 }
 
 /**
- * Pre-1.0 dialect: `a2a.sendMessage`, which answers with a Task.
+ * Creates the pre-1.0 dialect: `a2a.sendMessage`, which answers with a Task.
  * @param isBare omits ids and metadata, which the dialect does not define
  */
 function pre10Dialect(isBare: boolean): JsonRpcDialect {
@@ -82,8 +82,8 @@ function pre10Dialect(isBare: boolean): JsonRpcDialect {
 }
 
 /**
- * Reads the answer to a Message. @throws AgentCallError `invalid-response` for a Task still active: the dialect cannot
- * follow it
+ * Reads the answer to a Message. @throws AgentCallError `invalid-response` for a Task that is still active: the pre-1.0
+ * dialect cannot follow a Task
  */
 function readSendResult(result: JsonObject): JsonObject {
   const answer = readPre10SendResult(result);
@@ -109,7 +109,7 @@ function withoutFiles(request: SendMessageRequest): SendMessageRequest {
 
 /** An agent that may speak A2A 1.0 or the pre-1.0 dialect. */
 export interface UndeclaredAgent {
-  /** URL that its calls go to. */
+  /** URL that the calls of this agent go to. */
   endpoint: string;
   /** Dialect to start with if none is remembered. */
   first: SpokenDialect;
@@ -129,9 +129,9 @@ interface Sending {
  * Transport over JSON-RPC to an agent whose card does not declare A2A 1.0.
  * - A Message that was rejected for its method or shape, so that nothing ran, is sent again in another dialect with the
  *   same messageId. After a Task, a lost connection or a time-out the dialect never changes.
- * - A retry starts with the dialect of the previous attempt. After a time-out it keeps that dialect, whatever the agent
- *   answers.
- * - The dialect that an agent answered in is remembered, and forgotten when the agent rejects its method.
+ * - A retry starts with the dialect of the previous attempt. After a time-out the retry keeps that dialect, whatever
+ *   the agent answers.
+ * - The dialect that an agent answered in is remembered, and forgotten when the agent rejects the dialect's method.
  * - The pre-1.0 dialect only sends Messages: GetTask and CancelTask fail without a request.
  */
 export class DialectTransport implements AgentTransport {
@@ -243,7 +243,7 @@ function isUnknownMethod({ code }: AgentCallError): boolean {
   return code === A2A_ERRORS.METHOD_NOT_FOUND.code;
 }
 
-/** Returns the newest rejection that is not about an unknown method, else the first one. */
+/** Returns the newest rejection that is not about an unknown method, else the first rejection. */
 function mostInformativeRefusal(refusals: ReadonlyMap<SpokenDialect, AgentCallError>): unknown {
   const all = [...refusals.values()];
   return all.findLast((it) => !isUnknownMethod(it)) ?? all[0];

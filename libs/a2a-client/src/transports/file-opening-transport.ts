@@ -1,29 +1,29 @@
 import type { Part, SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 
-/** Tenant and owner of a call. */
+/** Tenant and owner for whom a call is made. Only their own files are opened. */
 export interface FileReader {
   readonly tenant: string;
   readonly owner: string;
 }
 
-/** Opens files of this service to remote agents, which have no key for them. */
+/** Opens files of this service to remote agents by signed URLs, since remote agents have no key. */
 export abstract class OutgoingFiles {
   /**
-   * Replaces the URLs of the reader's own files with signed addresses. Other Parts stay unchanged: callers cannot open
-   * files of others. Waits for an unreachable database.
-   * @param forMs milliseconds for which the addresses are valid
+   * Replaces the URLs of the reader's own files with signed URLs, which need no key. Other Parts stay unchanged:
+   * callers cannot open files of others. Waits while the database is unreachable.
+   * @param forMs milliseconds for which the signed URLs are valid
    */
   abstract openFiles(parts: readonly Part[], reader: FileReader, forMs: number, signal: AbortSignal): Promise<Part[]>;
 }
 
 const QUARTER_HOUR_MS = 15 * 60_000;
-/** Validity of addresses for a call without a limit. */
+/** Maximum and default time limit of a call, in milliseconds, for the validity of signed URLs. */
 const LONGEST_MS = 24 * 60 * 60_000;
 
 /**
- * Transport that sends Messages with signed addresses of the files that they name. Only the wire has those: the
- * caller's log keeps the permanent URLs.
+ * Transport that replaces the URLs of files in Messages with signed URLs. Only the sent request has the signed URLs;
+ * the caller's log keeps the permanent URLs.
  */
 export class FileOpeningTransport implements AgentTransport {
   constructor(

@@ -22,7 +22,7 @@ import {
   type TransportOptions,
 } from './agent-transport.js';
 
-/** Dialect that converts requests from A2A 1.0 and results to it. */
+/** Dialect of JSON-RPC that converts requests from A2A 1.0 and results to A2A 1.0. */
 export interface JsonRpcDialect {
   /** Method in place of SendMessage; absent: SendMessage of A2A 1.0. */
   readonly sendMethod?: string;
@@ -126,8 +126,8 @@ const ASKING = { ...UNVERSIONED, 'a2a-version': '1.0' };
 const STREAMING = { ...ASKING, accept: 'text/event-stream' };
 
 /**
- * Reads the result of a response. @throws AgentCallError if it is an error, InvalidProtocolValue if it does not answer
- * this request
+ * Reads the result of a JSON-RPC response. @throws AgentCallError if the response is an error, InvalidProtocolValue if
+ * it does not answer this request
  */
 function readRpcResult(body: string, id: number): JsonValue | undefined {
   const response = jsonObjectOf(body);

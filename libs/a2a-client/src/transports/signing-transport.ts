@@ -4,12 +4,12 @@ import { toAgentCallError } from '../call-failure.js';
 import type { RequestAuth, RequestSigners, SigningRequest } from '../request-signers.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 
-/** Agent that calls go to, as far as its proofs depend on it. */
+/** Members of an agent on which the proofs of its calls depend. */
 export type SignedAgent = Pick<SigningRequest, 'agentUrl' | 'endpoint' | 'security'>;
 
 /**
  * Transport that adds a proof to calls that name a credential; other calls pass unchanged. A call rejected with 401,
- * which did nothing, is repeated once if there is another proof. Secrets are removed from errors.
+ * which did nothing, is repeated once if another proof is possible. Secrets are removed from errors.
  */
 export class SigningTransport implements AgentTransport {
   constructor(
@@ -101,7 +101,7 @@ export class SigningTransport implements AgentTransport {
     return { ...this.agent, agentUrl, credential, tenant: scope?.tenant ?? '', signal };
   }
 
-  /** Returns the proof for repeating the call. @throws the failure if it is final */
+  /** Returns a new proof for repeating the call. @throws the failure if it is final */
   async #renewOrFail(
     wanted: SigningRequest,
     auth: RequestAuth,

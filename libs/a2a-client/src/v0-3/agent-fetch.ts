@@ -8,12 +8,12 @@ import { sseEvents } from '../sse-events.js';
 import { callTraceHeaders, type TransportOptions } from '../transports/agent-transport.js';
 import { readableAnswer, readableFrame } from './legacy-frames.js';
 
-/** Maximum declared length of an answer that is passed on unwatched, in bytes. */
+/** Maximum `content-length`, in bytes, of an answer that is passed on without calling `alive` or counting its bytes. */
 const UNWATCHED_BYTES = 64 * 1024;
-/** Disabled limits of the outbound client: those of the CallAttempt apply. */
+/** Disabled time limits of the outbound client: the limits of the CallAttempt apply. */
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
-/** Watchers of the pieces of an answer as they are read. */
+/** Callback, account and signal that accompany the pieces of an answer as they are read. */
 type ResponseWatch = Partial<Pick<TransportOptions, 'alive' | 'place' | 'signal'>>;
 
 /** Options of calls, by signal: the SDK passes only the signal to `fetch`. */
@@ -22,14 +22,14 @@ const CALLS = new WeakMap<
   Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'place' | 'signal' | 'trace'>
 >();
 
-/** Binds options to every call with this signal: its proof, and `alive` for every piece of its answer. */
+/** Binds the options of a call to its signal, where `agentFetch` finds them: the SDK passes only the signal on. */
 export function bindCall({ signal, alive, auth, fence, place, trace }: TransportOptions): void {
   CALLS.set(signal, { signal, alive, auth, fence, ...(place && { place }), ...(trace && { trace }) });
 }
 
 /**
- * Returns a `fetch` for the SDK that resolves only for successful responses. Anything else is an AgentCallError: 5xx,
- * 4xx with the agent's error, and network failures before the headers or in the middle of a body.
+ * Returns a `fetch` for the SDK that resolves only for successful responses (2xx). Any other outcome is an
+ * AgentCallError: 5xx, 4xx with the agent's error, and network failures before the headers or in the middle of a body.
  */
 export function agentFetch(
   send: AgentFetch,

@@ -78,8 +78,8 @@ const APPEND_KEY = 'parley/append';
  * Prepares an item of a stream of A2A 0.3 for the SDK; `undefined` for an item of an unknown kind, which is skipped as
  * in a stream of 1.0.
  *
- * - The SDK (1.3) drops `append` over REST: it is kept in the metadata, from where `withAppend` restores it.
- * - Before 0.3 an item needed no kind.
+ * - The SDK (1.3) drops `append` over REST: `append` is kept in the metadata, from where `withAppend` restores it.
+ * - A missing `kind`, optional before 0.3, is inferred over JSON-RPC.
  * - Other problems of an item are left for the SDK to report.
  */
 export function readableFrame(sent: string): string | undefined {
@@ -125,7 +125,7 @@ function isTextOfNumber(id: JsonValue | undefined): boolean {
   return typeof id === 'string' && /^\d{1,15}$/.test(id);
 }
 
-/** Restores the `append` that `readableFrame` kept in the metadata. */
+/** Restores the `append` of an Artifact update that `readableFrame` kept in the metadata. */
 export function withAppend(response: StreamResponse): StreamResponse {
   if (!('artifactUpdate' in response) || response.artifactUpdate.metadata?.[APPEND_KEY] !== true) return response;
   const { metadata, ...update } = response.artifactUpdate;
