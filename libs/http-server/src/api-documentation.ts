@@ -15,7 +15,7 @@ export const PROBLEM_RESPONSE = {
   content: { 'application/problem+json': { schema: { $ref: getSchemaPath('Problem') } } },
 };
 
-/** Documents that a body with unknown members is rejected; `unknown` of its class has the message. */
+/** Documents that a body with unknown members is rejected; the body's class has the error text in `unknown`. */
 export function ApiClosed(): ClassDecorator {
   // Nest adds every member to the schema, but its type allows only name and description.
   const more: object = { additionalProperties: false };
@@ -55,7 +55,7 @@ export function ApiEvents(last: string, data?: object): MethodDecorator {
   return ApiOkResponse({ description, content: { 'text/event-stream': { schema: { type: 'string' }, example } } });
 }
 
-/** Documents the cursor from which a stream resumes. */
+/** Documents the cursor from which a reader resumes a stream: `Last-Event-ID` or `since`. */
 export function ApiCursor(): MethodDecorator {
   return applyDecorators(
     ApiQuery({

@@ -10,7 +10,7 @@ import { ResponseBudget } from './answers/response-budget.js';
 import { ServiceAddress } from './service-address.js';
 import { JwksController, SigningKeyRow, SigningKeys } from './signing/signing-keys.js';
 
-/** Maximum time for a client to send its headers. */
+/** Maximum time in milliseconds for a client to send its headers. */
 const MAX_HEADERS_MS = 20_000;
 
 /** Returns Fastify's options for slow requests; those of Node's own server are under `http`. */
@@ -22,7 +22,7 @@ export function requestTimes(requestTimeoutMs: number) {
   };
 }
 
-/** Returns CORS options: what pages of these origins may send and read. */
+/** Returns CORS options: methods and headers that pages of these origins may send, and headers that they may read. */
 export function corsOptions(origins: readonly string[]) {
   return {
     origin: [...origins],
@@ -68,7 +68,8 @@ const SWEEP_MS = 200;
 
 /**
  * Applies the minimum reader rate (ReaderPace) to every HTTP connection, and closes the connections at shutdown. Idle
- * ones are closed every 200 ms, so that keep-alive does not delay the exit; active ones after the grace time.
+ * connections are closed every 200 ms, so that keep-alive does not delay the exit; active connections are closed after
+ * the grace time.
  */
 @Injectable()
 class HttpConnections implements OnModuleInit {

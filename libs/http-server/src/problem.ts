@@ -7,7 +7,7 @@ import { isDatabaseAway } from '#libs/postgres';
 import { A2AError, type FaultKind, PublicFault, TaskChangedHands, UnavailableFault } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
 
-/** Single problem of a request. */
+/** Single fault of a request, such as an invalid field. */
 export class ProblemEntry {
   @ApiProperty({ description: "Path of the invalid field; `''` for the whole body.", example: 'nodes[0].id' })
   path!: string;
@@ -61,7 +61,7 @@ export class Problem {
 /** Maximum number of entries of a problem. */
 export const MOST_ENTRIES = 100;
 
-/** An error of `/api` that its caller may see. Message and the first hundred entries are sent unchanged. */
+/** Error of `/api` that its caller may see. The message and the first hundred entries are sent unchanged. */
 export class ProblemError extends PublicFault {
   override readonly name = 'ProblemError';
   readonly errors: readonly ProblemEntry[];
@@ -93,7 +93,7 @@ export function malformedRequest(...errors: ProblemEntry[]): ProblemError {
   );
 }
 
-/** Creates a Problem without a type of its own (`about:blank`, RFC 9457 section 4.2.1). */
+/** Creates a Problem without a specific type (`about:blank`, RFC 9457 section 4.2.1). */
 export function createProblem(
   status: number,
   detail: string,
@@ -131,8 +131,8 @@ function reasonOf(status: number): string {
 const BEGUN = new WeakMap<Pick<IncomingMessage, 'headers'>, string>();
 
 /**
- * Returns the trace of a request with a `traceparent`: the caller's, or if that is invalid a new one, the same for each
- * call. Without a `traceparent` there is no trace, so equal requests get equal answers.
+ * Returns the trace id of a request with a `traceparent`: the caller's, or for an invalid `traceparent` a new id, which
+ * stays the same for the request. Without a `traceparent` the result is empty, so equal requests get equal answers.
  */
 export function requestTrace(request: Pick<IncomingMessage, 'headers'>): { trace_id?: string } {
   if (request.headers['traceparent'] === undefined) return {};
@@ -144,8 +144,8 @@ export function requestTrace(request: Pick<IncomingMessage, 'headers'>): { trace
 /**
  * Answers every error of `/api` as `application/problem+json`, including unknown routes and unreadable bodies.
  *
- * - Errors not written for callers become `Internal error` and are logged with their cause and the request id in the
- *   answer.
+ * - Errors that are not written for callers become `Internal error`. They are logged with their cause and with the
+ *   request id that the answer has.
  * - An unreachable database is 503.
  * - Outside `/api`, HTTP errors of Nest, such as those of health checks, keep their own bodies.
  */
@@ -220,7 +220,10 @@ function problemOfA2A(error: A2AError, unprocessable: ReadonlySet<string>): Prob
   return createProblem(status, error.message, errors, reason);
 }
 
-/** Returns the HTTP status of an A2A error. Ended Tasks and `unprocessable` reasons differ from A2A's own. */
+/**
+ * Returns the HTTP status of an A2A error under `/api`: 409 for a Task that cannot be canceled, 422 for `unprocessable`
+ * reasons, else the status of A2A.
+ */
 function statusOfA2A({ reason, detailReason, status }: A2AError, unprocessable: ReadonlySet<string>): number {
   if (reason === 'TASK_NOT_CANCELABLE') return 409;
   return unprocessable.has(detailReason ?? '') ? 422 : status;

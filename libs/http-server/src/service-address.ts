@@ -5,7 +5,7 @@ import { OutboundHttp } from '#libs/http-client';
 import { textBefore, withoutTrailing } from '#libs/protocol';
 import { AppConfig, isLoopbackHost } from '#libs/service';
 
-/** Parts of a request that determine its address; an `http.IncomingMessage` (Fastify: `request.raw`) has them. */
+/** Parts of a request that determine its base URL; an `http.IncomingMessage` (Fastify: `request.raw`) has them. */
 export interface IncomingRequest {
   headers: IncomingHttpHeaders;
   socket: { remoteAddress?: string; encrypted?: boolean };
@@ -65,12 +65,15 @@ export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxi
   return url;
 }
 
-/** Last URL that was parsed: nearly all callers use the same one. */
+/** Last URL that was parsed. Nearly all callers use the same URL, which need not be parsed again. */
 let lastParsed: string | undefined;
-/** Last Host header without TLS or a proxy, and its URL: the header alone determines it. */
+/** Last Host header of a request without TLS or a proxy, and its base URL, which the header alone determines. */
 let lastPlain: { host?: string; url?: string } = {};
 
-/** Returns the host that the outermost trusted proxy reports; `undefined` if there is none. It may be no valid host. */
+/**
+ * Returns the host that the outermost trusted proxy reports in `X-Forwarded-Host`; `undefined` if there is none. The
+ * host may be invalid.
+ */
 export function forwardedHost(request: IncomingRequest, proxies: TrustedProxies): string | undefined {
   if (request.headers['x-forwarded-host'] === undefined) return undefined;
   return trustedEntries(request.headers, 'host', trustedHops(request, proxies))[0];
@@ -105,7 +108,13 @@ function splitEntries(value: string | string[] | undefined): string[] {
     .filter((it) => it !== '');
 }
 
-/** Addresses of this service, as seen by itself and by others. */
+/**
+ * Addresses of this service.
+ *
+ * - `internalUrl`: where the service calls itself.
+ * - `publicBaseUrl`: where callers reach the service.
+ * - `ownUrls`, `ownPath` and `isOwnAddress`: recognize URLs of the service.
+ */
 @Injectable()
 export class ServiceAddress {
   private readonly proxies: TrustedProxies;
@@ -178,14 +187,12 @@ export class ServiceAddress {
     return base !== '' && (this.ownUrls.includes(base) || this.isOwnAddress(base)) ? path : undefined;
   }
 
-  /** Returns the host by which a trusted proxy was called; `undefined` if there is none. */
+  /** Returns the host by which callers reached the outermost trusted proxy; `undefined` without such a proxy. */
   forwardedHost(request: IncomingRequest): string | undefined {
     return forwardedHost(request, this.proxies);
   }
 
-  /**
-   * Returns the base URL to report to a caller: `PUBLIC_URL`, else the one of the request, without a trailing slash.
-   */
+  /** Returns the base URL to report to a caller: `PUBLIC_URL`, else that of the request; without a trailing slash. */
   publicBaseUrl(request?: IncomingRequest): string {
     return this.config.publicUrl ?? (request && requestedBaseUrl(request, this.proxies)) ?? this.internalUrl;
   }

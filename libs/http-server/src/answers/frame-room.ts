@@ -3,14 +3,14 @@ import type { IncomingMessage, Server } from 'node:http';
 import { AppConfig, InFlight, type InFlightOwner, Metrics, WorkTurns } from '#libs/service';
 import { ByteRoom, LONGEST_WAIT_MS, RESPONSE_WAIT_MS } from './response-budget.js';
 
-/** Number of characters from which a frame needs room. */
+/** Number of characters from which a frame of an event stream needs room in FrameRoom. */
 export const LARGE_FRAME = 64 * 1024;
 /** Bytes of memory per character: the frame as it is built, and as the socket holds it. */
 const BYTES_PER_CHARACTER = 2;
 
 /**
- * Enters the room with a frame of a number of characters. @returns the function that frees the room; call it once the
- * reader has taken the frame
+ * Waits until FrameRoom has room for a frame of a number of characters. @returns the function that frees the room; call
+ * it once the reader has taken the frame
  */
 export type EnterFrame = (characters: number) => Promise<() => void>;
 
@@ -22,7 +22,7 @@ const ROOMS = new WeakMap<object, (request: IncomingMessage) => EnterFrame>();
  *
  * - A frame holds room from when it is built until its reader has taken it, so hundreds of streams of one large event
  *   take turns.
- * - ByteRoom shares the room among callers.
+ * - ByteRoom shares the room among callers; ResponseBudget is the separate room of whole answers.
  * - A frame with room is built and sent in its caller's turn on the event loop (WorkTurns).
  */
 @Injectable()
@@ -40,14 +40,14 @@ export class FrameRoom {
     metrics.gauge('parley_frames_waiting', 'Large frames of streams that wait', [], () => this.room.waiting);
   }
 
-  /** Number of bytes held. */
+  /** Number of bytes of room that frames hold. */
   get taken(): number {
     return this.room.taken;
   }
 
   /**
-   * Resolves when there is room for a frame, in its caller's turn. @returns the function that frees the room; call it
-   * once the reader has taken the frame
+   * Resolves when there is room for a frame and it is its caller's turn on the event loop. @returns the function that
+   * frees the room; call it once the reader has taken the frame
    * @throws ResponseBudgetExceeded after 45 seconds
    */
   async enterFrame(characters: number, whose: InFlightOwner): Promise<() => void> {
@@ -56,13 +56,16 @@ export class FrameRoom {
     return leave;
   }
 
-  /** Makes the streams of a server's responses enter this room. */
+  /**
+   * Makes the event streams of a server's responses enter this room.
+   * @param whose returns the caller of a request
+   */
   serveStreams(server: Server, whose: (request: IncomingMessage) => InFlightOwner): void {
     ROOMS.set(server, (request) => (characters) => this.enterFrame(characters, whose(request)));
   }
 }
 
-/** Returns the function by which the frames of a response enter their room; `undefined` if its server has none. */
+/** Returns the function by which frames of a response enter their FrameRoom; `undefined` if the server has none. */
 export function frameRoomOf(request: IncomingMessage | undefined): EnterFrame | undefined {
   // Node stores the server of each socket on it.
   const { server } = (request?.socket ?? {}) as { server?: object };

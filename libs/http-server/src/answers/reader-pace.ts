@@ -2,13 +2,13 @@ import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/comm
 import type { Socket } from 'node:net';
 import { Metrics, type ShortLivedItem, ShortLivedSet } from '#libs/service';
 
-/** A connection or stream whose reader must keep a minimum rate. */
+/** Connection or stream whose reader must keep a minimum rate. */
 export interface PacedReader {
   /** True while bytes wait for the reader. */
   hasPending(): boolean;
   /** Number of bytes that have left for the reader so far. Never decreases. */
   bytesTaken(): number;
-  /** Ends the connection or the stream, and frees what it holds. */
+  /** Ends the connection or the stream, and frees the memory that it holds. */
   cutReader(): void;
 }
 
@@ -19,7 +19,7 @@ export interface PaceLimits {
   windowMs: number;
 }
 
-/** Injection token for limits in tests; the defaults are 16 kB/s over 30 seconds. */
+/** Injection token for other limits in tests; the defaults are 16 kB/s over 30 seconds. */
 export const PACE_LIMITS = Symbol('PACE_LIMITS');
 const DEFAULT_LIMITS: PaceLimits = { bytesPerSecond: 16_000, windowMs: 30_000 };
 const LOOKS_PER_WINDOW = 6;
@@ -30,7 +30,7 @@ const LOOKS_PER_WINDOW = 6;
  *
  * - A reader that takes nothing is cut between one window and one window plus a sixth after its answer began to wait.
  * - A reader without waiting bytes is never cut, however long it is silent.
- * - Windows are counted in turns of the event loop: after a standstill of the process no reader is blamed.
+ * - A window is six measurements of a timer, not a time: after a standstill of the process no reader is cut for it.
  *
  * Bytes count as taken when they leave the process. The kernel accepts up to a few megabytes at once, so on a fast
  * network with large buffers a reader below 50 kB/s may count as one that takes nothing.
@@ -83,7 +83,7 @@ interface WatchedReader {
   marks: number[];
 }
 
-/** Node's internal state of a socket, by which Node itself tells a slow reader from a stalled one (net.js). */
+/** Node's internal state of a socket, by which Node itself distinguishes a slow reader from a stalled one (net.js). */
 interface SocketInternals {
   _bytesDispatched?: number;
   _handle?: { writeQueueSize?: number } | null;
@@ -109,7 +109,7 @@ export class PacedSocket implements PacedReader {
       : dispatched - queued;
   }
 
-  /** Resets the connection, which also frees what waits in the kernel. */
+  /** Resets the connection, which also frees the bytes that wait in the kernel. */
   cutReader(): void {
     this.socket.resetAndDestroy();
   }

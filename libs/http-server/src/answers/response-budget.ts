@@ -3,11 +3,12 @@ import { PublicFault } from '#libs/protocol';
 import { addCount, AppConfig, InFlight, type InFlightOwner, Metrics } from '#libs/service';
 import { ProblemError } from '../problem.js';
 
-/** Shares of the room that one named caller, and all callers of one tenant, may have. */
+/** Share of a ByteRoom that one named caller may hold. */
 const CALLER_SHARE = 1 / 2;
+/** Share of a ByteRoom that all callers of one tenant may hold together. */
 const TENANT_SHARE = 3 / 4;
 
-/** The room for answers stayed full for too long. The same request may succeed later. */
+/** Error of an answer or a frame that found no room in time. The same request may succeed later. */
 export class ResponseBudgetExceeded extends PublicFault {
   override readonly name = 'ResponseBudgetExceeded';
 
@@ -31,7 +32,7 @@ interface RoomAccount {
   tenant: string;
 }
 
-/** Size of a room, and the callback for items that found no room. */
+/** Options of a ByteRoom: its size in bytes, the maximum wait, and a callback. */
 export interface ByteRoomOptions {
   bytes: number;
   /** Maximum wait for room, in milliseconds. */
@@ -41,11 +42,12 @@ export interface ByteRoomOptions {
 }
 
 /**
- * Room for bytes that are held until readers have taken them. Items without room wait.
+ * Memory for items, such as answers, that are held until their readers have taken them. Items without room wait.
+ * ResponseBudget (whole answers) and FrameRoom (frames of streams) have one room each.
  *
  * - All items together have at most `bytes`; a larger item enters alone.
- * - A named caller has at most half of the room, or a single larger item; all callers of a tenant have at most three
- *   quarters.
+ * - A named caller has at most half of the room, or a single larger item.
+ * - All callers of a tenant have at most three quarters of the room, or a single larger item.
  * - Waiting callers take turns, each in the order of its own requests. A large item is not overtaken forever.
  */
 export class ByteRoom {
@@ -56,7 +58,7 @@ export class ByteRoom {
 
   constructor(private readonly options: ByteRoomOptions) {}
 
-  /** Number of bytes that have room. */
+  /** Number of bytes that items hold. */
   get taken(): number {
     return this.held;
   }
@@ -67,7 +69,8 @@ export class ByteRoom {
   }
 
   /**
-   * Resolves when there is room. @returns the function that frees the room; call it once
+   * Resolves when there is room for an item of a number of bytes. @returns the function that frees the room; call it
+   * once
    * @throws ResponseBudgetExceeded after `waitMs`
    */
   async enterRoom(bytes: number, whose: InFlightOwner): Promise<() => void> {
@@ -119,8 +122,8 @@ export class ByteRoom {
   }
 
   /**
-   * Returns the next caller whose first item may enter. Callers at their share are skipped; one whose item needs more
-   * free room is not, so it is not overtaken.
+   * Returns the next caller whose first item may enter. Callers at their share are skipped. A caller whose item needs
+   * more free room is not skipped, so that its item is not overtaken.
    */
   private nextAccount(): RoomAccount | undefined {
     const { bytes: size } = this.options;
@@ -149,16 +152,16 @@ export class ByteRoom {
 }
 
 /**
- * Maximum wait in milliseconds. It exceeds the time that a stalled reader keeps its room (ReaderPace), so waiting calls
- * get that room.
+ * Maximum wait for room, in milliseconds. The wait exceeds the time for which a stalled reader keeps its room
+ * (ReaderPace), so waiting calls get that room.
  */
 export const LONGEST_WAIT_MS = 45_000;
 /** Injection token for another maximum wait in tests, in milliseconds. */
 export const RESPONSE_WAIT_MS = Symbol('RESPONSE_WAIT_MS');
 
 /**
- * Room for the bytes of large answers that this process reads, builds and sends at once (ANSWER_LIMIT). An answer
- * without room waits, so many readers of large Tasks take turns. ByteRoom shares the room among callers.
+ * Memory for large answers that this process reads, builds and sends at the same time (ANSWER_LIMIT). An answer without
+ * room waits, so many readers of large Tasks take turns. ByteRoom shares the room among callers.
  */
 @Injectable()
 export class ResponseBudget {
@@ -172,7 +175,8 @@ export class ResponseBudget {
   }
 
   /**
-   * Resolves when there is room. @returns the function that frees the room; call it once the answer is gone
+   * Resolves when there is room for an answer. @returns the function that frees the room; call it once the answer is
+   * sent or given up
    * @throws ResponseBudgetExceeded after 45 seconds
    */
   enterAnswer(bytes: number, whose: InFlightOwner): Promise<() => void> {
@@ -180,27 +184,27 @@ export class ResponseBudget {
   }
 }
 
-/** Maximum number of bytes of large logs in a page of Tasks, whatever page size was requested. */
+/** Maximum number of bytes of large Task logs behind one page of Tasks, whatever page size was requested. */
 const MOST_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Call whose answer is built from logs. */
+/** Call whose answer is built from the logs of Tasks. */
 interface AnsweredCall {
   scope: InFlightOwner;
   /**
-   * Calls back once, when the answer or its caller has gone; returns false if the caller has already left. Absent for
-   * calls inside this process, which are not limited.
+   * Registers a callback that is called once, when the answer is sent or the caller has left; returns false if the
+   * caller has already left. Absent for calls inside this process, which are not limited.
    */
   whenAnswered?: (done: () => void) => boolean;
 }
 
 /**
- * Room of one call in `ResponseBudget`, taken before large logs are read.
+ * Room of one call in ResponseBudget, taken before large logs of Tasks are read.
  *
- * - It is freed when the answer or its caller has gone, or on disposal.
+ * - The room is freed when the answer is sent, the caller has left, or this object is disposed.
  * - Room that the call already has suffices for another read of as many bytes.
  */
 export class ResponseAdmission implements Disposable {
-  /** Maximum number of bytes of large logs in a page of Tasks; a page has at least one Task. */
+  /** Maximum number of bytes of large Task logs behind one page of Tasks; a page has at least one Task. */
   readonly bytes: number = MOST_PAGE_BYTES;
   private admitted = 0;
   private readonly leaves = new Set<() => void>();
@@ -210,7 +214,10 @@ export class ResponseAdmission implements Disposable {
     private readonly call: AnsweredCall,
   ) {}
 
-  /** Takes room for bytes. @throws an error with status 503 if there is no room in time, or the caller has left */
+  /**
+   * Takes room for bytes; waits until there is room. @throws an error with status 503 if there is no room in time, or
+   * the caller has left
+   */
   async admitBytes(bytes: number): Promise<void> {
     const { scope, whenAnswered } = this.call;
     if (!this.budget || !whenAnswered || bytes <= this.admitted) return;

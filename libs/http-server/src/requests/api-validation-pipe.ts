@@ -11,21 +11,21 @@ import { isJsonObject, textStart } from '#libs/protocol';
 import { malformedRequest, MOST_ENTRIES, type ProblemEntry } from '../problem.js';
 import { isAnyObject, refuseUnfitJson } from './request-bodies.js';
 
-/** Context that lets `brokenRules` report the invalid entries of a list. */
+/** Context of a rule with which `brokenRules` reports the invalid entries of a list. */
 interface EachContext {
   test: (entry: unknown) => boolean;
 }
 
 /**
- * Requires each entry of a list to pass a test. Unlike class-validator's `each`, it reports the invalid entries, such
- * as `hosts[2]`. Values that are not lists pass; another rule must reject them.
+ * Requires each entry of a list to pass a test. Unlike class-validator's `each`, this rule reports the invalid entries,
+ * such as `hosts[2]`. Values that are not lists pass; another rule must reject them.
  */
 export function EachEntry(test: (entry: unknown) => boolean, detail: string): PropertyDecorator {
   const validate = (value: unknown): boolean => !Array.isArray(value) || value.every(test);
   return ValidateBy({ name: 'eachEntry', validator: { validate } }, { message: detail, context: { test } });
 }
 
-/** Skips the other rules of a member that is absent. Unlike `IsOptional`, null is not absent. */
+/** Skips the other rules of a member that is absent. Unlike `IsOptional`, this rule does not treat null as absent. */
 export function IfGiven(): PropertyDecorator {
   return ValidateIf((_body, value) => value !== undefined);
 }
@@ -34,7 +34,7 @@ export function IfGiven(): PropertyDecorator {
 interface ClassRule {
   readonly name: string;
   readonly member: string;
-  /** Check of the rule. Absent: the member is an instance with its own rules, or a list of such. */
+  /** Check of the rule. Absent: the member is an instance with its own rules, or a list of such instances. */
   readonly check?: ValidatorConstraintInterface;
   readonly constraints: unknown[];
   readonly message: string | ((args: ValidationArguments) => string) | undefined;
@@ -101,7 +101,8 @@ class RuleSearch {
   }
 
   /**
-   * Adds the entries of a value. For a value that is not a list, only that is reported. Equal entries are added once.
+   * Adds the entries at fault of a value. If a value should be a list and is not, only that fault is added. Equal
+   * entries are added once.
    */
   private addEntries(path: string, value: unknown, broken: Map<string, { detail: string; rule: ClassRule }>): void {
     const isArray = broken.get('isArray');
@@ -197,12 +198,12 @@ function shownConstraint(it: unknown): string {
   return Array.isArray(it) ? it.join(', ') : String(it);
 }
 
-/** Class of request bodies, with class-validator's rules and these static members. */
+/** Class of request bodies, with rules of class-validator and these static members. */
 export interface BodyType<T extends object> {
   new (): T;
   /**
-   * Creates an instance of the sent value, if copying the members with rules is not enough. Each class declares the
-   * members it knows; their values may be any JSON.
+   * Creates an instance from the sent value, if copying the members with rules is not enough. Each class declares the
+   * members that it knows; their values may be any JSON.
    */
   // oxlint-disable-next-line typescript/no-explicit-any
   from?(sent: any): T;
@@ -219,7 +220,7 @@ export interface BodyType<T extends object> {
 
 /**
  * Reads a request's body as an instance of its class. Free-form members (`config`, `inputs`) keep the sent values: they
- * are not walked, copied or converted as class-transformer would.
+ * are not walked, copied or converted, as class-transformer would do.
  * @throws ProblemError 400 with one entry for each member at fault
  */
 export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
@@ -233,7 +234,7 @@ export function readBody<T extends object>(type: BodyType<T>, body: unknown): T 
   return instance;
 }
 
-/** Creates an instance of a class with the sent members that have a rule. */
+/** Creates an instance of a class with those sent members for which the class has a rule. */
 export function withMembers<T extends object>(type: new () => T, sent: object): T {
   const instance = new type() as Record<string, unknown>;
   for (const name of ruledNames(type)) {
@@ -250,8 +251,8 @@ function ruledMembers(type: new () => object, sent: Record<string, unknown>): Re
 }
 
 /**
- * Returns the sent members without a rule, of an instance and of nested instances whose class has a text for them. At
- * most twenty are listed for each instance.
+ * Returns an entry for each sent member without a rule, of an instance and its nested instances. Only classes with the
+ * static member `unknown` report, at most twenty members for each instance.
  * @param path path of the instance
  */
 export function unknownMembers(instance: unknown, sent: unknown, path = ''): ProblemEntry[] {
@@ -271,10 +272,10 @@ export function unknownMembers(instance: unknown, sent: unknown, path = ''): Pro
   ];
 }
 
-/** Maximum number of unknown members listed for an instance. */
+/** Maximum number of unknown members that are listed for an instance. */
 const MOST_NAMED = 20;
 
-/** Cache of the names with rules: rules never change, and a definition has thousands of edges. */
+/** Cache of the names of members with rules, by class: rules never change, and a definition has thousands of edges. */
 const ruledNamesOf = new WeakMap<object, ReadonlySet<string>>();
 
 // oxlint-disable-next-line typescript/no-unsafe-function-type
@@ -307,8 +308,8 @@ export function readQuery<T extends object>(type: QueryType<T>, query: unknown):
 
 /**
  * Validates everything sent to `/api`: `@Body()` and `@Query()` parameters are instances of their declared classes,
- * checked by class-validator. Unlike Nest's pipe it reports this API's problems, leaves free-form JSON unchanged, and
- * is synchronous.
+ * checked by the rules of class-validator. Unlike Nest's ValidationPipe, this pipe reports errors as Problems, leaves
+ * free-form JSON unchanged, and is synchronous.
  */
 @Injectable()
 export class ApiValidationPipe extends ValidationPipe {

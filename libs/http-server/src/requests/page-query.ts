@@ -18,7 +18,7 @@ import { ProblemError } from '../problem.js';
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
-/** Query parameter: a text that passes a test, given once, without NUL; optional unless `required`. */
+/** Declares a query parameter: a text that passes a test, given once, without NUL; optional unless `required`. */
 export function QueryText(
   test: (text: string) => boolean,
   detail: string,
@@ -32,7 +32,7 @@ export function QueryText(
   );
 }
 
-/** Optional query parameter with one of several values. */
+/** Declares an optional query parameter with one of several values. */
 export function QueryWord(words: readonly string[], documentation: ApiPropertyOptions = {}): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ enum: [...words], ...documentation } as ApiPropertyOptions),
@@ -41,7 +41,7 @@ export function QueryWord(words: readonly string[], documentation: ApiPropertyOp
   );
 }
 
-/** Optional query parameter with a time; the property is a Date. */
+/** Declares an optional query parameter with a time; the property is a Date. */
 export function QueryTime(documentation: ApiPropertyOptions = {}): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: String, format: 'date-time', ...documentation } as ApiPropertyOptions),
@@ -51,7 +51,7 @@ export function QueryTime(documentation: ApiPropertyOptions = {}): PropertyDecor
   );
 }
 
-/** Query parameter `true` or `false`; without it the property keeps its default. */
+/** Declares a query parameter `true` or `false`; without the parameter the property keeps its default. */
 export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: Boolean, default: false, ...documentation } as ApiPropertyOptions),
@@ -61,7 +61,7 @@ export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecor
 }
 
 /**
- * Query parameter for the page size, 50 by default.
+ * Declares the query parameter for the page size: 1 to 100, 50 by default.
  * @param empty value of an empty text; absent: an empty text is rejected
  */
 export function QueryPageSize(empty?: number): PropertyDecorator {
@@ -75,7 +75,7 @@ export function QueryPageSize(empty?: number): PropertyDecorator {
   );
 }
 
-/** Query parameter for the page size, `most` by default: then one page holds everything. */
+/** Declares the query parameter for the page size, `most` by default, so that one page holds the whole list. */
 export function QueryWholePageSize(most: number): PropertyDecorator {
   const rule = givenOnce(`must be a number from 1 to ${most}`);
   return applyDecorators(
@@ -88,8 +88,8 @@ export function QueryWholePageSize(most: number): PropertyDecorator {
 }
 
 /**
- * Optional query parameter for the token of a page; an empty one requests the first page.
- * @param isToken true for a token of the list
+ * Declares an optional query parameter for the token of a page; an empty token requests the first page.
+ * @param isToken true for a valid token of the list
  */
 export function QueryPageToken(
   isToken: (text: string) => boolean,
@@ -101,8 +101,8 @@ export function QueryPageToken(
 }
 
 /**
- * Query parameter: a whole number of at most nine digits, for a property with a default.
- * @param most absent without an upper limit
+ * Declares a query parameter: a whole number of at most nine digits, for a property with a default.
+ * @param most upper limit; absent: only the nine digits limit the number
  */
 export function QueryNumber(
   least: number,
@@ -153,7 +153,7 @@ function hasNul(value: unknown): boolean {
   return typeof value === 'string' && value.includes('\0');
 }
 
-/** Position in a list sorted by newest first. */
+/** Position of a Task in a list sorted by newest first. */
 export interface PagePosition {
   updatedAt: Date;
   taskId: string;
@@ -162,7 +162,7 @@ export interface PagePosition {
 const EXAMPLE: PagePosition = { updatedAt: new Date(Date.UTC(2026, 0, 31)), taskId: '019a1f0e-5b7a-7c31' };
 const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
 
-/** Query of a page. */
+/** Query parameters of a page of a list sorted by newest first. The page token encodes a PagePosition. */
 export class PageQuery {
   @QueryPageSize()
   pageSize = 50;
@@ -176,7 +176,7 @@ export class PageQuery {
   }
 }
 
-/** Returns the token of the page after a row. */
+/** Returns the page token for the page after a row. */
 export function pageTokenAfter({ updatedAt, taskId }: PagePosition): string {
   return Buffer.from(`${updatedAt.getTime()}.${taskId}`).toString('base64url');
 }
@@ -188,23 +188,23 @@ function positionOf(token: string): PagePosition | undefined {
 }
 
 /**
- * Page of a list sorted by name: `limit` entries after a name. `limit` includes one extra entry, which shows that there
- * are more.
+ * Page of a list sorted by name: the `limit` entries after the name `after`. `limit` includes one extra entry, which
+ * shows that another page follows.
  */
 export interface NamedPage {
   limit: number;
   after: string;
 }
 
-/** Returns the page that a query requests. */
+/** Returns the page of a list sorted by name that a query requests; its token is the name to continue after. */
 export function namedPage({ pageSize, pageToken = '' }: { pageSize: number; pageToken?: string }): NamedPage {
   return { limit: pageSize + 1, after: pageToken };
 }
 
 /**
- * Returns the page of the rows read, and the token of the next page; '' if there is none.
- * @param rows rows of the page, and one more if there are more
- * @param tokenAfter token of the page after a row; by default the name of the row
+ * Cuts the rows that were read to one page. Returns the page, and the token of the next page; `''` for the last page.
+ * @param rows rows of the page, and one more row if another page follows
+ * @param tokenAfter returns the token of the page after a row; by default the name of the row
  */
 export function cutPage<T extends { name: string }>(rows: readonly T[], pageSize: number): CutPage<T>;
 export function cutPage<T>(rows: readonly T[], pageSize: number, tokenAfter: (last: T) => string): CutPage<T>;
@@ -223,16 +223,16 @@ function nameOf(row: unknown): string {
   return (row as { name: string }).name;
 }
 
-/** Number of a tenant's entries in a list, and its limit. */
+/** Number of entries that a tenant has in a list, and the limit. */
 export interface TenantCount {
-  /** Number of entries. */
+  /** Current number of entries. */
   count: number;
   most: number;
   /** Plural noun, as in `a tenant has at most 1000 models`. */
   what: string;
 }
 
-/** Rejects another entry at the limit. @throws ProblemError 422 */
+/** Rejects a new entry if the tenant has reached the limit. @throws ProblemError 422 */
 export function refuseMoreThan({ count, most, what }: TenantCount): void {
   if (count < most) return;
   const detail = `a tenant has at most ${most} ${what}, and this one has ${count}: delete one first`;

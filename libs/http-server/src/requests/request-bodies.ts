@@ -6,7 +6,7 @@ import { forClient } from '#libs/postgres';
 import { endOfJsonString, type JsonValue, textStart, unfitMember } from '#libs/protocol';
 import { malformedRequest, type ProblemError } from '../problem.js';
 
-/** Maximum depth of the search. */
+/** Maximum depth of the search for a rejected member name. */
 const MAX_NAME_DEPTH = 100;
 const LONGEST_PATH = 200;
 const REFUSED = 'must not be the name of a member: JavaScript treats it as the prototype of an object';
@@ -62,7 +62,7 @@ const CHARACTERS_PER_MEMBER = 2;
 
 type BodyCallback = (error: Error | null, body?: unknown) => void;
 
-/** Schedules the reading of a body: at once, or for a costly one in its caller's turn; or refuses it. */
+/** Schedules the reading of a body, at once or for a costly body in its caller's turn; or refuses it. */
 export type BodyTurn = (
   request: FastifyRequest,
   bytes: number,
@@ -71,8 +71,8 @@ export type BodyTurn = (
 ) => void;
 
 /**
- * Creates a parser of JSON bodies. Beyond Fastify's own it rejects bodies with too many members before parsing, and
- * bodies that are not UTF-8, and it names rejected member names.
+ * Creates a parser of JSON bodies. Unlike Fastify's own parser, it rejects bodies with too many members before parsing
+ * and bodies that are not UTF-8, and its errors name the path of a rejected member name.
  * @param inTurn schedules the reading of each body; absent: at once
  * @throws ProblemError 400, through its callback
  */
@@ -94,18 +94,20 @@ export function jsonBodyParser(
   return (request, body, done) => inTurn(request, body.length, () => parseBody(request, body, done), done);
 }
 
-/** Names of members that Fastify rejects, and the start of an escape that may spell one of their letters. */
+/** Names of members that Fastify rejects, and the start of an escape sequence that may spell one of their letters. */
 const SUSPICIOUS = ['__proto__', 'constructor', 'u00'];
 
 /**
- * True if a text may have a member name that Fastify rejects. A pre-check: Fastify's own search takes longer than
- * parsing.
+ * True if a text may have a member name that Fastify rejects. This check comes first because Fastify's own search takes
+ * longer than parsing.
  */
 function namesPrototype(text: string): boolean {
   return SUSPICIOUS.some((it) => text.includes(it));
 }
 
-/** Parses a text. If that fails, lets Fastify report the problem or accept a text that is not quite JSON. */
+/**
+ * Parses a JSON text. If that fails, `refuse` lets Fastify report the problem or accept text that is not quite JSON.
+ */
 function parseOr(refuse: () => void, text: string, done: BodyCallback): void {
   let read: unknown;
   try {
@@ -170,7 +172,7 @@ export function tooManyMembers(limit: number): string {
   return `has more than ${limit} members and elements (JSON_MEMBERS_LIMIT)`;
 }
 
-/** Bytes that a streamed body counts as while in progress: the part in memory at a time. */
+/** Number of bytes that a streamed body counts in InFlight while its request is in progress: its part in memory. */
 export const STREAMED_BODY_BYTES = 256 * 1024;
 
 /**
@@ -188,12 +190,12 @@ interface StreamedRouteConfig {
 }
 
 /**
- * Handler decorator: `@Body()` is the body as a stream, of any media type and length. The handler enforces limits, and
- * reads the stream to its end or passes it to `drainBody`.
+ * Decorates a handler whose `@Body()` is the body as a stream, of any media type and length. The handler enforces
+ * limits, and reads the stream to its end or passes it to `drainBody`.
  */
 export const StreamedBody = (): MethodDecorator => RouteConfig({ streamsBody: true } satisfies StreamedRouteConfig);
 
-/** True if the route of a request reads the body as a stream, which is exempt from the limits of whole bodies. */
+/** True if the route of a request reads the body as a stream, which is exempt from limits of whole bodies. */
 export function streamsBody({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boolean {
   return (routeOptions.config as StreamedRouteConfig | undefined)?.streamsBody === true;
 }
@@ -201,7 +203,7 @@ export function streamsBody({ routeOptions }: Pick<FastifyRequest, 'routeOptions
 /** Passes bodies to the handlers decorated with `StreamedBody`. Call it before routes are registered. */
 export function acceptStreamedBodies(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
-    // Before the parsers: one for JSON or forms must not read the body.
+    // Before the parsers run: a parser for JSON or forms must not read the body.
     if (streamsBody(request)) request.headers = { 'content-type': STREAMED };
     done();
   });
@@ -212,8 +214,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance): void {
 }
 
 /**
- * Reads and drops the rest of a body, so that a client still sending sees the answer. Resolves at the body's end; after
- * 64 MiB or ten seconds it closes the connection instead.
+ * Reads and drops the rest of a body, so that a client that is still sending sees the answer. Resolves at the body's
+ * end; after 64 MiB or ten seconds the connection is closed instead.
  */
 export function drainBody(body: Readable): Promise<void> {
   return new Promise((resolve) => {
@@ -233,10 +235,7 @@ export function drainBody(body: Readable): Promise<void> {
 
 const READS_API = /^\/api(\/|\?|$)/;
 
-/**
- * Ends reads of `/api` when their client leaves. Applies only to GET: operations started by other methods continue
- * without their client.
- */
+/** Aborts a GET of `/api` when its client leaves. Operations of other methods continue without their client. */
 export function endReadsOfGoneClients(fastify: FastifyInstance): void {
   fastify.addHook('preHandler', ({ method, url }, { raw }, done) => {
     if (method !== 'GET' || !READS_API.test(url)) return done();

@@ -18,15 +18,15 @@ export class SigningKeyRow {
   @PrimaryColumn('text') kid!: string;
   @Column('text') purpose!: string;
   @Column('json') public_key!: JWK;
-  /** Unsealed private key of older versions. */
+  /** Unencrypted private key, as older versions of Parley stored it. */
   @Column('json', { nullable: true }) private_key!: JWK | null;
   @Column('text', { nullable: true }) sealed_private_key!: string | null;
-  /** True for the key that signs; at most one for each purpose. */
+  /** True for the key that creates signatures; at most one for each purpose. */
   @Column('boolean') signs!: boolean;
   @Column('timestamptz') created_at!: Date;
 }
 
-/** Purpose of the key; push notifications were the first use. */
+/** Purpose of the key pair. It is named after push notifications, its first use, but now signs everything. */
 const PURPOSE = 'push';
 const ALGORITHM = 'ES256';
 
@@ -34,8 +34,8 @@ const ALGORITHM = 'ES256';
 export const JWKS_PATH = '/.well-known/jwks.json';
 
 /**
- * Purpose of a signature, as the `typ` of its protected header (RFC 8725, section 3.11). One key pair signs everything,
- * so verifiers must check the type: a signature of one kind must not pass as another.
+ * Kinds of signatures, as the `typ` of the protected header (RFC 8725, section 3.11). One key pair signs everything, so
+ * verifiers must check the type: a signature of one kind must not pass as another kind.
  */
 export const SIGNATURE_TYPES = {
   /** A2A 1.0, section 8.4.2. */
@@ -43,16 +43,16 @@ export const SIGNATURE_TYPES = {
   notification: 'parley-notification+jws',
 } as const;
 
-/** Key that signs. */
+/** Private key that creates signatures, and its id. */
 export interface SigningKey {
   kid: string;
   key: CryptoKey | Uint8Array;
 }
 
 /**
- * Key pair (ES256) of all replicas on one database.
+ * Key pair (ES256) that all replicas on one database share for signatures of cards and push notifications.
  *
- * - The first replica that needs it creates and stores it, with its private half sealed.
+ * - The first replica that needs the key pair creates and stores it, with the private key sealed (encrypted).
  * - A key that can no longer be unsealed is replaced; existing signatures can still be verified.
  */
 @Injectable()
@@ -73,7 +73,7 @@ export class SigningKeys {
     return this.current;
   }
 
-  /** Reseals the key pair if it is unsealed, or sealed with an older key. */
+  /** Encrypts ("seals") the private key again if it is unencrypted, or sealed with an older encryption key. */
   async sealAnew(): Promise<void> {
     const row = await this.findKeptKey();
     if (row) await this.openKey(row);
@@ -94,8 +94,8 @@ export class SigningKeys {
   }
 
   /**
-   * Opens a stored key, and reseals it if it is unsealed or sealed with an older key. Returns `undefined` if it cannot
-   * be opened: it signs no more.
+   * Decrypts a stored private key, and seals it again if it is unencrypted or sealed with an older encryption key.
+   * Returns `undefined` if the key cannot be decrypted: it then creates no more signatures.
    */
   private async openKey({ kid, private_key, sealed_private_key: sealed }: SigningKeyRow): Promise<KeyPair | undefined> {
     try {
@@ -113,7 +113,7 @@ export class SigningKeys {
     }
   }
 
-  /** Creates and stores a key pair. If several replicas do so at once, the first wins. */
+  /** Creates and stores a key pair. If several replicas do so at once, the first stored key pair is used by all. */
   private async createKey(): Promise<KeyPair> {
     const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
     const shown = await exportJWK(publicKey);
@@ -166,7 +166,7 @@ export class JwksController {
   }
 }
 
-/** The keys that this service signs with, shared by all replicas; at most one for a purpose signs. */
+/** Creates the table of signing keys, which all replicas share; at most one key for each purpose signs. */
 export class CreateSigningKey1700000000720 implements MigrationInterface {
   readonly name = 'CreateSigningKey1700000000720';
 
@@ -188,7 +188,10 @@ export class CreateSigningKey1700000000720 implements MigrationInterface {
   }
 }
 
-/** Room for a sealed private key. One that lies in the open from before is read, and sealed when it is first used. */
+/**
+ * Adds the column of the sealed (encrypted) private key. An older, unencrypted key can still be read, and is sealed at
+ * its first use.
+ */
 export class SealSigningKey1700000000811 implements MigrationInterface {
   readonly name = 'SealSigningKey1700000000811';
 
@@ -204,5 +207,5 @@ export class SealSigningKey1700000000811 implements MigrationInterface {
   }
 }
 
-/** The tables of SigningKeys. */
+/** Migrations of the table of SigningKeys, in order. */
 export const SIGNING_MIGRATIONS = [CreateSigningKey1700000000720, SealSigningKey1700000000811];

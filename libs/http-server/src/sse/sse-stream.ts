@@ -13,7 +13,7 @@ const SLOTS = 15;
 /** Calls its owner back after each interval of silence, until it is stopped. */
 export class HeartbeatTimer {
   private readonly wheel: TimerWheel;
-  /** Turn of its last activity. */
+  /** Turn of the wheel at the owner's last activity. */
   renewed: number;
   slot: HeartbeatTimer[];
   index: number;
@@ -53,8 +53,8 @@ export class HeartbeatTimer {
 }
 
 /**
- * Timer wheel for all timers with the same interval, which one round of `SLOTS` turns takes. Each turn checks the
- * timers of its slot: it calls those silent for a whole round and moves the others.
+ * Timer wheel for all HeartbeatTimers with the same interval. One round of `SLOTS` turns takes one interval. Each turn
+ * checks the timers of one slot: it calls the owners that were silent for a whole round, and moves the other timers.
  */
 class TimerWheel {
   private static readonly wheels = new Map<number, TimerWheel>();
@@ -101,8 +101,8 @@ class TimerWheel {
 }
 
 /**
- * A text that is built when it is sent, and freed then. V8 retains the last value of a suspended loop: a stream waiting
- * for its next event would keep the previous text.
+ * Text that is built only when it is sent, and then freed. V8 retains the last value of a suspended loop: a stream
+ * waiting for its next event would otherwise keep the previous text in memory.
  */
 export class PassingText {
   private make: (() => string) | undefined;
@@ -127,7 +127,7 @@ export class PassingText {
   }
 }
 
-/** Returns a text, building it if necessary. */
+/** Returns a text; a PassingText is built. */
 export function resolveText(text: string | PassingText): string {
   return typeof text === 'string' ? text : text.takeText();
 }
@@ -158,12 +158,12 @@ function oneLine(text: string): string {
 export interface SseStreamOptions {
   /** Silence in milliseconds after which a comment is sent, default 15,000. */
   heartbeatMs?: number;
-  /** Time in milliseconds after which a reader that takes nothing is cut, default 30,000. */
+  /** Time in milliseconds after which a reader that takes no bytes is cut, default 30,000. */
   drainTimeoutMs?: number;
   headers?: OutgoingHttpHeaders;
   /** HTTP status, default 200. */
   status?: number;
-  /** Called once when the reader has gone, was cut, or the stream has ended. */
+  /** Object that is notified once, when the reader has left or was cut, or the stream has ended. */
   owner?: { endReading(): void };
 }
 
@@ -174,9 +174,9 @@ const HEADERS: OutgoingHttpHeaders = {
   'x-accel-buffering': 'no',
 };
 const HEARTBEAT = ': keep-alive\n\n';
-/** Maximum number of frames waiting for a slow reader whose sender does not wait itself. */
+/** Maximum number of frames that wait for a slow reader if their sender does not await `sendFrame`. */
 const MAX_WAITING = 1_000;
-/** Divisor of `drainTimeoutMs` for the initial time in which the kernel may still take bytes. */
+/** Divisor of `drainTimeoutMs` for the first moment of a watch, in which the kernel may still take bytes. */
 const FIRST_MOMENTS = 30;
 /** Number of characters from which text is written without waiting for more in the same turn of the event loop. */
 const WRITTEN_AT_ONCE = 64 * 1024;
@@ -184,11 +184,11 @@ const WRITTEN_AT_ONCE = 64 * 1024;
 const CLOSED = new Error('The stream is closed');
 
 /**
- * Server-sent events over a response with no other writer (Fastify: `reply.hijack()`, `reply.raw`).
+ * Stream of server-sent events over a response with no other writer (Fastify: `reply.hijack()`, `reply.raw`).
  *
- * - Everything sent in one turn of the event loop, headers included, goes out in one piece.
- * - It buffers no more than the socket: `sendFrame` resolves once the reader may be sent more.
- * - A reader that takes nothing for `drainTimeoutMs` is cut; ReaderPace sets the minimum rate of others.
+ * - All frames sent in one turn of the event loop go out in one piece, together with the headers.
+ * - The stream buffers no more than the socket: `sendFrame` resolves once the reader may be sent more.
+ * - A reader that takes nothing for `drainTimeoutMs` is cut; ReaderPace sets the minimum rate of other readers.
  * - A large frame is built when there is room for it (FrameRoom). Without room in time the stream ends, and its reader
  *   reconnects.
  * - Losing the reader is no error: sending on a closed stream does nothing.
@@ -222,7 +222,7 @@ export class SseStream {
     if (raw.destroyed) this.markClosed();
   }
 
-  /** True if the reader has gone, was cut, or the stream has ended. */
+  /** True if the reader has left or was cut, or the stream has ended. */
   get isClosed(): boolean {
     return this.gone;
   }
@@ -235,8 +235,8 @@ export class SseStream {
   }
 
   /**
-   * Sends a frame. Frames keep their order even if a caller does not wait; at more than a thousand waiting frames the
-   * reader is disconnected.
+   * Sends a frame; resolves once the reader may be sent more. Frames keep their order even if a caller does not wait;
+   * with more than a thousand waiting frames the reader is disconnected.
    */
   async sendFrame(frame: SseFrame): Promise<void> {
     if (this.draining) await this.waitForTurn();
@@ -295,7 +295,7 @@ export class SseStream {
     this.waiting -= 1;
   }
 
-  /** Flushes after the promises settled now have run: their callbacks may send more. */
+  /** Flushes the text after the callbacks of settled promises have run, since they may send more. */
   private flushSoon(): void {
     if (this.flushing) return;
     this.flushing = true;
@@ -324,8 +324,8 @@ export class SseStream {
   }
 
   /**
-   * Writes text, with the headers first. Node retains the headers of an open response, as the tree of small strings
-   * they were built from unless they are flushed separately. Corking still sends them together with the text.
+   * Writes text; the first time the headers are flushed before it. Node retains the headers of an open response as a
+   * tree of small strings unless they are flushed separately. Corking still sends headers and text together.
    */
   private writeWithHeaders(text: string): boolean {
     const { raw } = this;
@@ -338,7 +338,7 @@ export class SseStream {
     return taken;
   }
 
-  /** Waits until the reader has taken everything. Also resolves when the reader is lost. */
+  /** Waits until the reader has taken all written bytes. Also resolves when the reader has left. */
   private async waitForDrain(): Promise<void> {
     const unwatch = this.watchReader();
     await once(this.raw, 'drain', { signal: this.closed }).catch(() => undefined);
@@ -346,8 +346,9 @@ export class SseStream {
   }
 
   /**
-   * Cuts a reader that takes nothing for `drainTimeoutMs`. That comes before ReaderPace, whose reset would discard
-   * received data that was not read. Bytes taken by the kernel in the first moment do not count as progress.
+   * Watches a reader, and cuts it if it takes nothing for `drainTimeoutMs`. The cut comes before that of ReaderPace,
+   * whose reset would discard received data that was not read. Bytes taken by the kernel in the first moment do not
+   * count as progress.
    * @returns the function that ends the watch
    */
   private watchReader(): () => void {
@@ -377,14 +378,15 @@ export class SseStream {
 }
 
 /**
- * End of a stream. `done`: everything was sent; `left`: the reader has gone; `shutdown`: this process is shutting down.
+ * Reason for the end of a stream. `done`: everything was sent; `left`: the reader has left; `shutdown`: this process is
+ * shutting down.
  */
 export type StreamEnd = 'done' | 'left' | 'shutdown';
 
 /**
- * Takes over the reply and sends frames as they come; resolves when the stream has ended. Ending a stream does not
- * affect what it reports on.
- * @param frames gets the signal that its reader has gone or this process is shutting down
+ * Takes over the reply and sends frames as server-sent events; resolves when the stream has ended. Ending a stream does
+ * not affect the work that it reports on.
+ * @param frames yields the frames; its signal aborts when the reader has left or this process is shutting down
  */
 export async function sendEvents(
   reply: FastifyReply,
@@ -402,23 +404,26 @@ export async function sendEvents(
   }
 }
 
-/** Position from which a reader resumes a stream. */
+/**
+ * Position from which a reader resumes an event stream of `/api`. A2A streams have `resumeCursor` of libs/a2a-server,
+ * and lists have page tokens.
+ */
 export interface StreamCursor {
   /** Number of the last event that the reader has seen; 0: none. */
   after: number;
-  /** Name of the field it was sent in: `Last-Event-ID` or `since`. */
+  /** Name of the field that contained the position: `Last-Event-ID` or `since`. */
   field: string;
 }
 
-/** Handler parameter with the cursor of its reader (`readCursor`). */
+/** Decorates a handler parameter that receives the cursor of the request (`readCursor`). */
 export const Cursor = createParamDecorator((_: unknown, context: ExecutionContext): StreamCursor => {
   const { headers, query } = context.switchToHttp().getRequest<FastifyRequest>();
   return readCursor(headers, query as Record<string, unknown>);
 });
 
 /**
- * Reads the cursor. `Last-Event-ID`, sent by a reconnecting reader, takes precedence over `?since=`, which stays in the
- * URL; 0 without either.
+ * Reads the cursor of a request. `Last-Event-ID`, sent by a reconnecting reader, takes precedence over `?since=`, which
+ * stays in the URL. Without either the cursor is 0, the beginning of the stream.
  * @throws ProblemError 400
  */
 export function readCursor(headers: Record<string, unknown>, query: Record<string, unknown>): StreamCursor {
