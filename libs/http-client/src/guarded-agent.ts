@@ -8,14 +8,18 @@ import { OutboundConnectError, OutboundRefusedError, OutboundTimeoutError } from
 export interface AddressPolicy {
   /** Host names, IP addresses or CIDR ranges (`OUTBOUND_ALLOW`). */
   allow: readonly string[];
-  /** True if this machine may be called: set if all callers are on this machine, too. */
+  /** True if loopback addresses may be called, because all callers are on this machine, too. */
   loopback: boolean;
 }
 
 /**
- * Decides by IP address, never by name alone, where outbound calls may go. Every address that is not public unicast is
- * refused unless the operator allowed it. These are private, loopback, link-local (with the clouds' metadata services),
- * carrier-grade NAT, multicast, unspecified and documentation addresses, and the IPv6 forms that embed one of them.
+ * Decides where outbound calls may connect, against server-side request forgery (SSRF).
+ *
+ * - A host name in `OUTBOUND_ALLOW`, and an origin permitted by `allowOrigin`, is permitted whatever its IP address.
+ * - Every other host is checked by its IP address. Public unicast addresses and the ranges of `OUTBOUND_ALLOW` are
+ *   permitted.
+ * - All other addresses are refused: private, loopback, link-local (with the clouds' metadata services), carrier-grade
+ *   NAT, multicast, unspecified and documentation addresses, and the IPv6 forms that embed such an address.
  */
 export class AddressGuard {
   private readonly hosts = new Set<string>();
@@ -31,13 +35,13 @@ export class AddressGuard {
     }
   }
 
-  /** Permits calls to one host and port that the operator configured, whatever its address. */
+  /** Permits calls to the host and port of a URL that the operator configured, whatever the host's address. */
   allowOrigin(url: string): void {
     const { hostname, port, protocol } = new URL(url);
     this.origins.add(originKey(bareHost(hostname), Number(port || defaultPort(protocol))));
   }
 
-  /** True if a connection for `host:port` may go to `address`, one of the addresses that the host resolves to. */
+  /** True if a connection for `host:port` may go to `address`, one of the IP addresses that the host resolves to. */
   permitsAddress(host: string, port: number, address: string): boolean {
     const name = bareHost(host);
     if (this.hosts.has(name) || this.origins.has(originKey(name, port))) return true;
@@ -60,7 +64,7 @@ export function bareHost(host: string): string {
     .toLowerCase();
 }
 
-/** Returns the default port of a protocol. */
+/** Returns the default port of a URL's protocol (`https:` or `http:`). */
 export function defaultPort(protocol: string): string {
   return protocol === 'https:' ? '443' : '80';
 }
@@ -82,7 +86,7 @@ const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
  */
 const CARRIERS = ['::ffff:0:0/96', '::/96', '64:ff9b::/96'].map((it) => ipaddr.IPv6.parseCIDR(it));
 
-/** Returns the address that receives packets sent to an address. */
+/** Returns the address that receives packets sent to an address: for some IPv6 addresses the embedded IPv4 address. */
 function packetDestination(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6)) return address;
   const range = address.range();
@@ -93,12 +97,12 @@ function packetDestination(address: Address): Address {
 }
 
 /**
- * Time in milliseconds after which an idle connection is closed. A Message sent on a connection that the agent closes
- * at that moment fails permanently: it is unknown whether it arrived. Some servers close connections silently after two
- * idle seconds, so connections are reused for one second at most, and only until `CLOSING_MS` before the time that the
- * server announces.
+ * Maximum time in milliseconds after which an idle connection is closed, although the server may allow more. A Message
+ * sent on a connection that the agent closes at that moment fails permanently: it is unknown whether the Message
+ * arrived. Some servers close connections silently after two idle seconds.
  */
 const IDLE_MS = 1_000;
+/** Milliseconds before the announced end of a server's keep-alive, from which a connection is not reused. */
 const CLOSING_MS = 3_000;
 
 export interface GuardedAgentOptions {
@@ -109,8 +113,8 @@ export interface GuardedAgentOptions {
 }
 
 /**
- * Creates an undici Agent that connects only where the guard permits. The guard checks the very addresses used for the
- * connection, so DNS rebinding has no effect.
+ * Creates an undici Agent that connects only where the guard permits. The guard checks the very IP addresses that the
+ * connection uses, so DNS rebinding has no effect.
  */
 export function guardedAgent(guard: AddressGuard, options: GuardedAgentOptions): Agent {
   return new Agent({
@@ -167,14 +171,14 @@ function connectFailure(error: Error): Error {
 
 const BEAT_MS = 250;
 /**
- * Gap in milliseconds that counts as a standstill: longer than a busy process needs between two beats, and as long as
- * an idle connection is kept.
+ * Time between two beats, in milliseconds, that counts as a standstill: longer than a busy process needs for a beat,
+ * and as long as an idle connection is kept.
  */
 const STANDSTILL_MS = 1_000;
 
 /**
- * Detects standstills of this process: frozen, or busy for long. The timers that close idle connections stand still
- * then, too, and do not catch up.
+ * Detects standstills of this process: times in which the process was frozen, or its event loop was blocked for long.
+ * The timers that close idle connections also stand still then, and do not catch up.
  */
 export class StandstillWatch {
   private beatAt = performance.now();
@@ -182,7 +186,7 @@ export class StandstillWatch {
   private isOver = false;
   private readonly timer = setInterval(() => this.countStandstills(), BEAT_MS).unref();
 
-  /** Returns the number of standstills so far, even if no timer has run since the last. */
+  /** Returns the number of standstills so far, including one that has just ended before any timer has run. */
   countStandstills(): number {
     const now = performance.now();
     if (!this.isOver && now - this.beatAt > STANDSTILL_MS) this.standstills += 1;
@@ -199,8 +203,8 @@ export class StandstillWatch {
 
 /**
  * Returns a dispatcher that does not reuse connections from before a standstill: their peers may have closed them, and
- * a Message sent on one fails permanently. Active calls on old connections continue.
- * @param open agents to destroy at the end
+ * a Message sent on such a connection fails permanently. Active calls on old connections continue.
+ * @param open set of all agents in use, which their owner destroys at the end
  */
 export function renewedConnections(watch: StandstillWatch, open: Set<Agent>, make: () => Agent): Dispatcher {
   const first = make();

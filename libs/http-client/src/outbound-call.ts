@@ -15,8 +15,8 @@ export interface OutboundCall extends OutboundTimes {
 }
 
 /**
- * Limits of one call, in milliseconds; 0 is no limit. The first two are checked by a coarse clock and may expire up to
- * a second late.
+ * Time limits of one call, in milliseconds; 0 is no limit. Each followed redirect starts all limits again.
+ * `firstByteMs` and `idleMs` are checked by a coarse clock and may expire up to a second late.
  */
 export interface OutboundTimes {
   /** Time until the answer's head has arrived, default 300,000. */
@@ -28,11 +28,11 @@ export interface OutboundTimes {
 }
 
 /**
- * Answer to an OutboundCall whose head has arrived.
+ * Answer to an OutboundCall, once its head has arrived.
  *
- * - Its body is read once, as text or in pieces, or discarded.
+ * - The body is read once, as text or in pieces, or discarded.
  * - gzip, deflate and brotli are decoded.
- * - A failure in the body has the error types of the outbound client.
+ * - A failure in the middle of the body has the error types of the outbound client.
  */
 export interface OutboundAnswer {
   readonly status: number;
@@ -43,7 +43,7 @@ export interface OutboundAnswer {
    * @throws OutboundTooLongError beyond `maxBytes`, counted after decoding
    */
   readText(maxBytes: number): Promise<string>;
-  /** Yields the body piece by piece as it arrives. Stopping before its end closes the connection. */
+  /** Yields the body piece by piece as it arrives. A reader that stops before the end closes the connection. */
   readPieces(): AsyncIterable<Uint8Array>;
   /** Discards the body unread. */
   discardBody(): void;
@@ -51,10 +51,10 @@ export interface OutboundAnswer {
 
 const MAX_ENTRIES = 1_000;
 const MAX_BYTES = 32 * 1024 ** 2;
-/** Maximum number of bytes of one answer; a longer one is an error in the caching client. */
+/** Maximum number of bytes of one answer's body in the caching client, where a longer body is an error. */
 export const MAX_CACHED_BODY = 2 * 1024 ** 2;
 
-/** HTTP cache in memory, for GET (RFC 9111). */
+/** HTTP cache in memory for answers to GET (RFC 9111): at most 1,000 answers and 32 MiB. */
 export class CachedAnswers {
   private readonly store = new cacheStores.MemoryCacheStore({
     maxCount: MAX_ENTRIES,
@@ -66,8 +66,9 @@ export class CachedAnswers {
   readonly layer: Dispatcher.DispatcherComposeInterceptor = interceptors.cache({ store: this.store, methods: ['GET'] });
 
   /**
-   * Returns until when (`Date.now()` milliseconds) the cached answer to a GET is fresh; values derived from it need no
-   * new request until then. Returns 0 if no successful answer is cached, or it must be revalidated at each use.
+   * Returns the time (`Date.now()` milliseconds) until which the cached answer to a GET is fresh; values derived from
+   * the answer need no new request until then. Returns 0 if no successful answer is cached, or the answer must be
+   * revalidated at each use.
    */
   freshUntil(url: URL, headers: Record<string, string>): number {
     const found = this.store.get({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers });
@@ -77,14 +78,14 @@ export class CachedAnswers {
   }
 }
 
-/** Options of a `fetch` of the outbound client. */
+/** Options of `OutboundFetch`: those of `fetch`, and time limits. */
 export interface OutboundInit extends RequestInit, OutboundTimes {}
 
-/** Deadlines of one call, and the errors for missing them. */
+/** Time limits of one request, and the conversion of errors when a limit expires. */
 export class OutboundDeadlines {
   readonly firstByteMs: number | undefined;
   readonly idleMs: number | undefined;
-  /** Signal that aborts the call: the caller's, or that of the total time. */
+  /** Signal that aborts the request: the caller's signal, or that of the total time. */
   readonly signal: AbortSignal | undefined;
   private readonly total: AbortSignal | undefined;
 
@@ -98,7 +99,7 @@ export class OutboundDeadlines {
     this.signal = caller && this.total ? AbortSignal.any([caller, this.total]) : (caller ?? this.total);
   }
 
-  /** Converts an error of undici to the one that callers see. */
+  /** Converts an error of undici to the error that callers see. */
   translateError(error: unknown): unknown {
     if (this.caller?.aborted) return this.caller.reason;
     if (this.total?.aborted) return new OutboundTimeoutError('total', { cause: error });

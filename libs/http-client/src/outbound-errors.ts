@@ -1,6 +1,8 @@
 import { NO_USERINFO, ParleyFault } from '#libs/protocol';
 
-/** A failed outbound call. A failed connection has no `publicMessage`: only its system code may be shown. */
+/**
+ * Error of a failed outbound call. Connection failures have no `publicMessage`: only their system code may be shown.
+ */
 export abstract class OutboundFault extends ParleyFault {
   abstract override readonly kind: 'refused' | 'connect' | 'timeout' | 'interrupted' | 'too-long';
 }
@@ -8,7 +10,7 @@ export abstract class OutboundFault extends ParleyFault {
 /** Reason for a refused call: the target address, a redirect, the scheme, or a password in the URL. */
 export type OutboundRefusal = 'address' | 'redirect' | 'scheme' | 'userinfo';
 
-/** An outbound call that Parley itself refused: nothing left this machine. Retrying never helps. */
+/** Error of an outbound call that Parley itself refused: nothing left this machine. Retrying never helps. */
 export class OutboundRefusedError extends OutboundFault {
   override readonly name = 'OutboundRefusedError';
 
@@ -28,9 +30,7 @@ export class OutboundRefusedError extends OutboundFault {
   }
 }
 
-/**
- * A connection could not be made (refused, unknown host, TLS failure): the request was not sent and may be sent again.
- */
+/** Error of a connection that could not be made (refused, unknown host, TLS). The request was not sent; retry it. */
 export class OutboundConnectError extends OutboundFault {
   override readonly name = 'OutboundConnectError';
 
@@ -41,7 +41,7 @@ export class OutboundConnectError extends OutboundFault {
 
 export type OutboundTimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total';
 
-/** A time limit expired. In phase `connect` the request was not sent; in any other the peer may have acted on it. */
+/** Error of an expired time limit. The peer may have acted on the request, except in phase `connect`. */
 export class OutboundTimeoutError extends OutboundFault {
   override readonly name = 'OutboundTimeoutError';
 
@@ -61,7 +61,10 @@ export class OutboundTimeoutError extends OutboundFault {
   }
 }
 
-/** The connection broke after the request was sent, or the answer was not HTTP: the peer may have acted on it. */
+/**
+ * Error of a connection that broke after the request was sent, or of an answer that was not HTTP. The peer may have
+ * acted on the request.
+ */
 export class OutboundInterruptedError extends OutboundFault {
   override readonly name = 'OutboundInterruptedError';
 
@@ -70,7 +73,7 @@ export class OutboundInterruptedError extends OutboundFault {
   }
 }
 
-/** The answer's body exceeds its reader's limit. */
+/** Error of an answer whose body exceeds its reader's limit. */
 export class OutboundTooLongError extends OutboundFault {
   override readonly name = 'OutboundTooLongError';
 
@@ -91,8 +94,8 @@ export class OutboundTooLongError extends OutboundFault {
 const ENDLESS = 3.2e14;
 
 /**
- * Returns the pause that a `Retry-After` requests (RFC 9110, section 10.2.3), in milliseconds; `undefined` if it is
- * invalid.
+ * Returns the pause in milliseconds that a `Retry-After` header requests (RFC 9110, section 10.2.3); `undefined` if the
+ * header is absent or invalid.
  */
 export function requestedPause(retryAfter: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;

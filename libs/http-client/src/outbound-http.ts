@@ -23,7 +23,7 @@ import {
 import { type OutboundRefusal, OutboundRefusedError } from './outbound-errors.js';
 import { ReceivedAnswer, toResponse } from './received-answer.js';
 
-/** Call in the form of undici's `request`. Header names are in lower case. */
+/** HTTP call in the form of undici's `request`. Header names are in lower case. */
 interface OutboundRequest {
   url: URL;
   method: Dispatcher.HttpMethod;
@@ -33,7 +33,7 @@ interface OutboundRequest {
   redirect: Request['redirect'];
 }
 
-/** Converts the arguments of a `fetch`; common ones (a URL, a plain object, a string body) take a fast path. */
+/** Converts the arguments of a `fetch` to a call; a URL, a plain object and a string body take a fast path. */
 export async function toOutboundRequest(input: string | URL | Request, init: RequestInit): Promise<OutboundRequest> {
   if (input instanceof Request || !isSimpleBody(init.body))
     return fromRequest(new Request(input, withDuplex(init)), init);
@@ -66,8 +66,8 @@ function isSimpleBody(
 }
 
 /**
- * True for a generator, which is passed through: each request for its next chunk tells it that the previous one has
- * left.
+ * True for a generator, which is passed on unchanged: each request for a generator's next chunk tells it that the
+ * previous chunk has left.
  */
 function isGenerator(body: NonNullable<RequestInit['body']>): body is AsyncGenerator<Uint8Array> {
   return typeof body === 'object' && Symbol.asyncIterator in body && !(body instanceof ReadableStream);
@@ -119,7 +119,7 @@ interface OutboundExchange {
   redirected: boolean;
 }
 
-/** Client for HTTP calls. All its functions apply the same rules. */
+/** Client for HTTP calls. OutboundHttp documents the functions, which all apply the same rules. */
 export interface OutboundClient {
   readonly fetch: OutboundFetch;
   readonly cachedFetch: OutboundFetch;
@@ -128,7 +128,7 @@ export interface OutboundClient {
   readonly freshUntil: (url: URL, headers: Record<string, string>) => number;
 }
 
-/** Connections of one guard: plain, and behind the HTTP cache. */
+/** Dispatchers of one AddressGuard: without and with the HTTP cache. */
 interface Connections {
   plain: Dispatcher;
   caching: Dispatcher;
@@ -183,21 +183,28 @@ export class OutboundHttp implements OutboundClient {
   /** Equivalent of the global `fetch`, at a fraction of its CPU time. */
   readonly fetch: OutboundFetch = (input, init) => this.timeCall(fetchOver(this.others.plain, input, init));
 
-  /** `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale ones are revalidated. Bodies to 2 MiB. */
+  /**
+   * Equivalent of `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale answers are revalidated.
+   * Bodies have at most 2 MiB.
+   */
   readonly cachedFetch: OutboundFetch = (input, init) =>
     this.countRefusals(fetchOver(this.others.caching, input, init));
 
-  /** Applies the rules of `fetch` without Fetch API objects: for thousands of calls. */
+  /** Makes a call by the rules of `fetch` without Fetch API objects, for callers with thousands of calls. */
   readonly request: OutboundRequester = (call) => this.timeCall(requestOver(this.others.plain, call));
 
-  /** `request` through the cache of `cachedFetch`. */
+  /** Equivalent of `request` through the cache of `cachedFetch`. */
   readonly cachedRequest: OutboundRequester = (call) => this.countRefusals(requestOver(this.others.caching, call));
 
-  /** Returns until when the cache alone answers a GET with these headers (names in lower case); 0 if it does not. */
+  /**
+   * Returns the time (`Date.now()` milliseconds) until which the cache alone answers a GET with these headers (names in
+   * lower case); 0 if a request is needed.
+   */
   readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
 
   /**
-   * Returns a `fetch` that may also reach one private address that the operator configured, such as a model endpoint.
+   * Returns a `fetch` that may also call the host and port of one URL that the operator configured, such as a model
+   * endpoint, even at a private address.
    */
   trustingFetch(url: string): OutboundFetch {
     const guard = this.newGuard();
@@ -208,8 +215,8 @@ export class OutboundHttp implements OutboundClient {
 
   /**
    * Returns a client that may also call this service itself, at URLs for which `isOwn` is true, although they are
-   * private. All other addresses stay restricted. Callers' URLs may only be passed to it as the name of something
-   * local.
+   * private. All other addresses stay restricted. A URL from a caller may be passed to this client only if it names
+   * something local to this service.
    */
   reachingSelf(isOwn: (url: string) => boolean): OutboundClient {
     const connectionsTo = (url: string): Connections => (isOwn(url) ? this.own : this.others);
@@ -225,8 +232,8 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /**
-   * True if a call to this URL may be permitted, as far as known before DNS lookup. False only for a refused literal
-   * address, in any form, including `localhost`.
+   * True if a call to this URL may be permitted, as far as known before the DNS lookup. False only for a refused
+   * literal IP address, in any notation, including `localhost`.
    */
   mayPermit(url: URL): boolean {
     const host = bareHost(url.hostname);
@@ -235,7 +242,7 @@ export class OutboundHttp implements OutboundClient {
     return this.guard.permitsAddress(host, Number(url.port || defaultPort(url.protocol)), local ? '127.0.0.1' : host);
   }
 
-  /** Permits `reachingSelf` to call this service, once its address is known. */
+  /** Permits clients of `reachingSelf` to call this service at a URL, once the URL is known. */
   allowSelf(url: string): void {
     this.ownGuard.allowOrigin(url);
   }
@@ -264,8 +271,9 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /**
-   * Creates a guard. Without authentication every caller is on this machine, since the service listens only there. With
-   * authentication callers may come from anywhere, through a local proxy, and must not reach this machine's loopback.
+   * Creates an AddressGuard. Without authentication every caller is on this machine, since the service listens only
+   * there. With authentication callers may come from anywhere, through a local proxy, and must not reach this machine's
+   * loopback.
    */
   private newGuard(): AddressGuard {
     const { host, auth, outboundAllow: allow } = this.config;

@@ -16,18 +16,18 @@ function decodeBody(body: AsyncIterable<Uint8Array>, coding: string): Readable {
   const source = Readable.from(body, { objectMode: false });
   const name = coding.toLowerCase();
   if (!isDecoded(name)) return source;
-  // An error in either stream ends both and reaches the reader of the second.
+  // An error in either stream ends both streams and reaches the reader of the decoded stream.
   return pipeline(source, DECODERS[name](), () => undefined);
 }
 
 type ReceivedHeaders = Record<string, string | string[] | undefined>;
 
-/** Maximum number of bytes buffered before the body is read, and of a body drained unread. */
+/** Maximum number of bytes buffered before the body is read, and of a body that is drained. */
 const MAX_UNREAD_BYTES = 128 * 1024;
 
 /**
- * Answer from undici's dispatcher. It replaces `undici.request` without a stream, at a quarter of the cost: a body that
- * arrives in one piece is passed on as that piece.
+ * Answer that undici's dispatcher delivers. It replaces `undici.request` without a stream, at a quarter of the cost: a
+ * body that arrives in one piece is passed on as that piece.
  */
 export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandler {
   status = 0;
@@ -76,7 +76,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     this.abortCall();
   }
 
-  /** Drains a short body unread, so that its connection can be reused. */
+  /** Drains a short body unread, so that its connection can be reused; a longer body closes the connection. */
   drainUnread(): void {
     this.reading = 'drained';
     this.controller?.resume();
@@ -133,7 +133,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     return new Promise((resolve) => (this.wake = resolve));
   }
 
-  /** Yields the body as received; `bytes` counts what waits to be read. */
+  /** Yields the body as received, not decoded. `bytes` counts the bytes that wait to be read. */
   private async *readRaw(): AsyncGenerator<Buffer> {
     this.reading = 'in pieces';
     try {
@@ -174,8 +174,8 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
 }
 
 /**
- * Maximum number of bytes of a body that is read at once if it declares its length: a Response over bytes costs far
- * less than one over a stream. Bodies of errors are left to the caller, who may not want to wait.
+ * Maximum number of bytes of a body that is read as a whole if it declares its length: a Response over bytes costs far
+ * less than a Response over a stream. Bodies of errors are left to the caller, who may not want to wait for them.
  */
 const READ_AT_ONCE = 64 * 1024;
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
@@ -188,8 +188,8 @@ export interface AnswerContext {
 type WebBody = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
 
 /**
- * Converts an answer to a Response, with gzip, deflate and brotli decoded. An error in the middle of the body reaches
- * its reader with the error types of the outbound client.
+ * Converts an answer to a Response of `fetch`, with gzip, deflate and brotli decoded. An error in the middle of the
+ * body reaches its reader with the error types of the outbound client.
  */
 export async function toResponse(answer: ReceivedAnswer, { url, redirected }: AnswerContext): Promise<Response> {
   const headers = new Headers();
@@ -218,7 +218,7 @@ async function bodyOf(answer: ReceivedAnswer): Promise<WebBody> {
   return streamOf(answer);
 }
 
-/** Converts an answer to a stream. Canceling it closes the connection at once, even during a read. */
+/** Converts the body of an answer to a stream. Canceling it closes the connection at once, even during a read. */
 function streamOf(answer: ReceivedAnswer): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = answer.readPieces()[Symbol.asyncIterator]();
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> => {
