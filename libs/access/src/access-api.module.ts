@@ -33,7 +33,7 @@ import { Caller } from './caller.decorator.js';
 import { isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
 
-/** Key as it is shown: never the key itself. */
+/** API key as `/api/keys` shows it, without its secret. */
 export class KeyView implements ApiKey {
   @ApiProperty({ format: 'uuid', example: '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11' })
   id!: string;
@@ -57,7 +57,7 @@ export class KeyView implements ApiKey {
   endsAt?: Date;
 }
 
-/** Newly created key. */
+/** Newly created API key, with its secret. */
 class MadeKeyView extends KeyView implements MadeKey {
   @ApiProperty({ description: 'Key that the caller sends; only this answer shows it.', example: 'parley_…' })
   key!: string;
@@ -72,7 +72,7 @@ const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 const OVERLAP = { message: `must be a whole number from 0 to ${MAX_OVERLAP_SECONDS}` };
 const UNKNOWN = 'is not known';
 
-/** Key to create. */
+/** Body of the request that creates a key. */
 @ApiClosed()
 class MakeKeyBody {
   static readonly unknown = UNKNOWN;
@@ -93,7 +93,7 @@ class MakeKeyBody {
   scopes: Permission[] = ['agents'];
 }
 
-/** Replacement of a key. */
+/** Body of the request that rotates a key. */
 @ApiClosed()
 class RotateKeyBody {
   static readonly optional = true;
@@ -114,7 +114,7 @@ class RotateKeyBody {
   overlapSeconds = 0;
 }
 
-/** Creates the error of a body. It names fields in dotted form: `scopes.0`, and `body` for the whole body. */
+/** Creates the error for an invalid body, with fields in dotted form: `scopes.0`, and `body` for the whole body. */
 function keyBodyError(entries: ProblemEntry[]): A2AError {
   return invalidParams(
     ...entries.map(({ path, detail }) =>
@@ -125,7 +125,10 @@ function keyBodyError(entries: ProblemEntry[]): A2AError {
   );
 }
 
-/** Refuses the management of keys unless AUTH_MODE is `api-key`: a key created now would admit its holder later. */
+/**
+ * Guard that refuses the management of keys unless AUTH_MODE is `api-key`: a key created in another mode would admit
+ * its holder later.
+ */
 @Injectable()
 class KeysInUse implements CanActivate {
   constructor(private readonly config: AppConfig) {}
@@ -136,7 +139,7 @@ class KeysInUse implements CanActivate {
   }
 }
 
-/** Manages the keys of callers. Needs the scope `admin`, and AUTH_MODE=api-key. */
+/** Routes that manage the API keys of callers. They need the scope `admin` and AUTH_MODE=api-key. */
 @ApiTags('keys')
 @Controller('api/keys')
 @UseGuards(KeysInUse)
@@ -204,8 +207,8 @@ export class TicketView {
 }
 
 /**
- * Issues tickets. A ticket identifies the caller once, within thirty seconds and at every replica. It opens only the
- * event gateway's WebSocket.
+ * Route that issues tickets. A ticket identifies the caller once, within thirty seconds and at every replica. It opens
+ * only the event gateway's WebSocket.
  */
 @ApiTags('events')
 @Controller('api/tickets')

@@ -21,7 +21,7 @@ export function foreignPage(): A2AError {
   });
 }
 
-/** Returns the error for a foreign or unreadable host: 421 (RFC 9110, section 15.5.20). */
+/** Returns the error for a request whose host is not served or unreadable: 421 (RFC 9110, section 15.5.20). */
 export function hostNotServed(host: string | undefined): A2AError {
   const what = host === undefined ? 'Requests that name no host are' : `The host ${host} is`;
   const message = `${what} not served here; ALLOWED_HOSTS lists the hosts that are`;

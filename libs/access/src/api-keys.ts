@@ -11,12 +11,12 @@ import { type Caller, isPermission, type Permission, PERMISSIONS } from './calle
 export class ApiKeyRow {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') tenant!: string;
-  /** Name of the caller, which owns what it creates. A caller may have several keys. */
+  /** Name of the caller (`owner`), who owns what it creates. A caller may have several keys. */
   @Column('text') name!: string;
   @Column('text') digest!: string;
   @Column('text', { array: true }) scopes!: string[];
   @Column('timestamptz') created_at!: Date;
-  /** Owner of the creating key; null if the environment defined the key. */
+  /** Name of the caller that created the key; null if the environment defined the key. */
   @Column('text', { nullable: true }) created_by!: string | null;
   /** Time at which the key expires. Rows stay, so that a revoked key never comes back. */
   @Column('timestamptz', { nullable: true }) ends_at!: Date | null;
@@ -35,9 +35,12 @@ function newKey(): string {
   return `parley_${randomBytes(24).toString('base64url')}`;
 }
 
-/** Age below which an answer is used as it is, in milliseconds. */
+/** Age in milliseconds below which a cached answer is used as it is. */
 const FRESH_MS = 1_000;
-/** Age above which an answer is not used, in milliseconds. In between it is used while a new one is fetched. */
+/**
+ * Age in milliseconds from which a cached answer is not used. From FRESH_MS to this age the answer is used while a new
+ * one is fetched.
+ */
 export const LONGEST_MS = 2_000;
 
 interface CachedAnswer<T> {
@@ -64,7 +67,7 @@ export class CredentialCache<T> {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Looks a credential up; synchronous if it is cached. Rejects like `ask`. */
+  /** Looks a credential up by its digest; synchronous if the credential is cached. Rejects like `ask`. */
   lookUp(digest: string): T | Promise<T | undefined> {
     const known = this.kept.get(digest);
     if (!known) return this.askAndKeep(digest);
@@ -78,7 +81,7 @@ export class CredentialCache<T> {
     return known.value;
   }
 
-  /** Removes one credential from this cache; other replicas drop it by age. */
+  /** Removes one credential from this cache. Other replicas drop the credential by its age. */
   forgetCredential(digest: string): void {
     this.kept.delete(digest);
   }
@@ -92,7 +95,7 @@ export class CredentialCache<T> {
   }
 }
 
-/** Key as it may be shown: never the key itself. */
+/** API key as it may be shown, without its secret. */
 export interface ApiKey {
   id: string;
   name: string;
@@ -104,7 +107,7 @@ export interface ApiKey {
   endsAt?: Date;
 }
 
-/** Newly created key; `key` is stored nowhere else. */
+/** Newly created API key. `key` is its secret, which is stored nowhere else. */
 export interface MadeKey extends ApiKey {
   key: string;
 }
@@ -112,7 +115,7 @@ export interface MadeKey extends ApiKey {
 /** Caller that creates, replaces or revokes a key. */
 export type KeyOwner = Pick<Caller, 'tenant' | 'owner'>;
 
-/** Keys of callers in PostgreSQL, stored as digests. */
+/** API keys of callers in PostgreSQL, stored as digests. */
 @Injectable()
 export class ApiKeys {
   private readonly active = new BatchLoader((digests: readonly string[]) => this.readActive(digests));
@@ -125,20 +128,20 @@ export class ApiKeys {
   ) {}
 
   /**
-   * Finds the caller of a key; `undefined` for an invalid key. A key in use is answered from the cache, without a
-   * query; CredentialCache limits its age.
+   * Finds the caller of a key; `undefined` for an invalid key. A recently used key is answered from the
+   * CredentialCache, without a query.
    */
   findCaller(key: string): Caller | undefined | Promise<Caller | undefined> {
     return this.cache.lookUp(digestOf(key));
   }
 
-  /** True if a key is valid, by its digest. */
+  /** True if the key with a digest is valid. */
   async isKeyValid(digest: string): Promise<boolean> {
     return (await this.cache.lookUp(digest)) !== undefined;
   }
 
   /**
-   * Stores the environment's keys, with every permission. Known keys stay unchanged: any number of replicas may call
+   * Stores the keys of AUTH_API_KEYS, with every permission. Known keys stay unchanged: any number of replicas may call
    * this at any time, and a revoked key stays revoked.
    */
   async seedKeys(keys: readonly SeededKey[]): Promise<void> {
@@ -197,7 +200,10 @@ export class ApiKeys {
     return { ...toApiKey(rows[0]), key };
   }
 
-  /** Revokes a key. An expired key stays unchanged, and emits no fact again. @returns true if there is such a key */
+  /**
+   * Revokes a key and emits the fact `key.revoked`. An expired key stays unchanged and emits no fact. @returns true if
+   * the key exists
+   */
   async revokeKey(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const ends_at = (): string => 'least(ends_at, now())';

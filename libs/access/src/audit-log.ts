@@ -4,7 +4,7 @@ import { textStart } from '#libs/protocol';
 import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 import { callerOf } from './caller.js';
 
-/** Line of the audit log; it never contains a body, a query or a header of the request. */
+/** Line of the audit log. A line never contains a body, a query or a header of the request. */
 export interface AuditEntry {
   /** Method and pattern of the route: `DELETE /api/keys/:id`. */
   action: string;
@@ -20,8 +20,9 @@ export interface AuditEntry {
 const logger = new Logger('Audit');
 
 /**
- * Logs each change through `/api`, and each denied call, when it is answered: one line `{"audit": AuditEntry}` at level
- * info. The start of a run is not logged, since its Task is the record. Call it before routes are registered.
+ * Logs each changing call of `/api`, and each denied call, when it is answered: one line `{"audit": AuditEntry}` at
+ * level info. The start of a run is not logged, since its Task is the record. Call this function before routes are
+ * registered.
  */
 export function auditCalls(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
@@ -66,7 +67,7 @@ function isDenied(status: number): boolean {
   return status === 401 || status === 403;
 }
 
-/** Reports revoked and replaced API keys to operators: a line of the audit log and a count. */
+/** Reports revoked and rotated API keys to operators: a line of the audit log and a count. */
 @Injectable()
 export class RevokedKeys {
   private readonly logger = new Logger('Audit');

@@ -25,9 +25,10 @@ export interface Guards {
 }
 
 /**
- * Guards every route. Call it before routes are registered.
- * - It is a server hook instead of a Nest guard: it must also cover the routes of A2A, which are no controllers (ADR
- *   4), and run before any body is read.
+ * Guards every route: authenticates callers, checks their permissions, and applies their limits. Call this function
+ * before routes are registered.
+ * - The guard is a server hook instead of a Nest guard: it must also cover the routes of A2A, which are no controllers
+ *   (ADR 4), and run before any body is read.
  * - Requests of unknown callers, or without the permission, are refused with A2AErrors that each surface renders in its
  *   own form.
  * - Public documents are served to everyone, with any credentials, and without limits.
@@ -59,7 +60,7 @@ interface GuardedRoute {
   isLimited: boolean;
 }
 
-/** Request at the auth guard. */
+/** Admission of one request by the auth guard. */
 class RequestAdmission implements StreamPermit {
   private caller: Caller | undefined;
   /** Name under which the caller's use is counted; `undefined` if it is not counted. */
@@ -73,7 +74,7 @@ class RequestAdmission implements StreamPermit {
     private readonly done: (error?: Error) => void,
   ) {}
 
-  /** Authenticates the request. It waits only for credentials that are not cached. */
+  /** Authenticates the request, and continues with the next check. Waits only for credentials that are not cached. */
   startAdmission(): void {
     const credentials = presentedCredentials(this.request.headers);
     const { access, isLimited } = this.route;
@@ -94,12 +95,12 @@ class RequestAdmission implements StreamPermit {
   }
 
   /**
-   * Opens a stream within the caller's limits. It ends with the credentials at the latest.
+   * Opens a stream within the caller's limits. The stream ends when the caller's credentials expire or are revoked.
    * @throws A2AError RATE_LIMITED
    */
   openStream(): void {
     const { caller, countedAs, reply } = this;
-    // The end of a destroyed socket would not be reported.
+    // The response of a destroyed socket emits no `close`, so nothing would be released.
     if (this.request.raw.socket.destroyed) return;
     if (countedAs !== undefined) reply.raw.once('close', this.guards.limits.enterStream(countedAs));
     if (caller?.proof) reply.raw.once('close', this.guards.openCalls.watchStream(caller, endOf(reply.raw)));
@@ -156,8 +157,8 @@ class RequestAdmission implements StreamPermit {
 }
 
 /**
- * Returns a function that ends a stream, and returns true if the stream had begun. It keeps no reference to the
- * request: a stream may be open for hours.
+ * Returns a function that ends a stream, and returns true if the stream had begun. The function keeps no reference to
+ * the request: a stream may be open for hours.
  */
 function endOf(raw: ServerResponse): () => boolean {
   return () => raw.headersSent && raw.destroy() === raw;

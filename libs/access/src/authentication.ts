@@ -13,14 +13,14 @@ import { JwtVerifier } from './jwt-verifier.js';
 /** Seconds for which a ticket opens a WebSocket. */
 const TICKET_SECONDS = 30;
 const TICKET_BYTES = 32;
-/** Form of a ticket; all characters are those of an HTTP token. */
+/** Pattern of a ticket. All its characters are allowed in an HTTP token. */
 const FORM = /^[\w-]{43}$/;
 /** Maximum number of expired tickets that each new ticket removes. */
 const CLEARED_AT_ONCE = 100;
 
 /**
- * Issues tickets that identify a caller once, for thirty seconds, at every replica. A ticket is random and reveals no
- * owner; only its digest is stored. It expires with the key or the token of its owner.
+ * Issues and redeems tickets, which identify a caller once, for thirty seconds, at every replica. A ticket is random
+ * and reveals no owner; only its digest is stored. A ticket expires with the key or the token of its owner.
  */
 class Tickets {
   constructor(private readonly database: Pick<Database, 'pool'>) {}
@@ -36,7 +36,10 @@ class Tickets {
     return { ticket, expiresAt: rows[0]!.ends_at };
   }
 
-  /** Redeems a ticket: returns its owner, and invalidates it. Of concurrent redemptions only one succeeds. */
+  /**
+   * Redeems a ticket: returns its owner, and invalidates the ticket; `undefined` for an invalid ticket. Of concurrent
+   * redemptions only one succeeds.
+   */
   async redeemTicket(ticket: string): Promise<Caller | undefined> {
     if (!FORM.test(ticket)) return undefined;
     const { rows } = await this.database.pool.query<TicketRow>({
@@ -83,24 +86,24 @@ const REDEEM = `
       SELECT FROM api_key
       WHERE api_key.digest = ticket.key_digest AND (api_key.ends_at IS NULL OR api_key.ends_at > now()))) AS holds`;
 
-/** Caller named in a seal, without its proof: intermediaries can read a seal. */
+/** Caller named in a seal, without its proof: intermediaries can read a seal, which is signed, not encrypted. */
 export type SealedCaller = Pick<Caller, 'tenant' | 'owner' | 'permissions'>;
 
 interface Sealed {
-  /** Tenant, owner, permissions, and expiry in Unix milliseconds. */
+  /** Tenant (`t`), owner (`o`), permissions (`p`), and expiry in Unix milliseconds (`e`). */
   t: string;
   o: string;
   p: string[];
   e: number;
 }
 
-/** Context of the signature: it separates seals of other forms and purposes. */
+/** Prefix of the signed text, so that a seal of another form or purpose has another signature. */
 const CONTEXT = 'parley-caller-1:node';
 const MAX_LENGTH = 8192;
 
 /**
- * Seals the caller for which a replica calls a node, so that every replica trusts it: the caller and an expiry, signed
- * with the shared secret of the replicas (HMAC-SHA-256). A seal consists of characters of an HTTP token.
+ * Signs ("seals") the caller for whom a replica calls a node, so that every replica trusts it. A seal has the caller
+ * and an expiry, signed with the shared secret of the replicas (HMAC-SHA-256), in characters of an HTTP token.
  */
 export class CallerSeal {
   constructor(private readonly secret: Buffer) {}
@@ -111,7 +114,7 @@ export class CallerSeal {
     return `${text}.${this.signText(text).toString('base64url')}`;
   }
 
-  /** Opens a seal; returns `undefined` if no replica sealed it, or it has expired. */
+  /** Verifies a seal and returns its caller; `undefined` if no replica created the seal, or the seal has expired. */
   openSeal(seal: string, now = Date.now()): Caller | undefined {
     const [text = '', signature = '', ...rest] = seal.length > MAX_LENGTH ? [] : seal.split('.');
     const given = Buffer.from(signature, 'base64url');
@@ -135,7 +138,7 @@ const NO_KEY =
   'AUTH_API_KEYS: AUTH_MODE is api-key, but neither this variable nor the database has a key: no caller could use the ' +
   'service. Give at least one as name:key';
 
-/** Maximum age of a call from one replica to another. The difference of their clocks must be smaller. */
+/** Validity in milliseconds of a seal in a call between replicas. Their clocks must differ by less. */
 const NODE_CALL_MS = 60_000;
 
 /** Verifier of callers' credentials; it returns `undefined` for invalid ones. */
@@ -143,7 +146,10 @@ interface Verifier {
   findCaller(value: string): Caller | undefined | Promise<Caller | undefined>;
 }
 
-/** Identifies the caller of a request, as AUTH_MODE requires. All credentials are verified here. */
+/**
+ * Identifies the caller of a request, as AUTH_MODE requires. This class verifies all kinds of credentials: API keys,
+ * tokens, seals of replicas, and tickets.
+ */
 @Injectable()
 export class Authentication {
   private constructor(
@@ -154,8 +160,8 @@ export class Authentication {
   ) {}
 
   /**
-   * Stores the environment's keys and loads the secret of the replicas.
-   * @throws ConfigError if callers need a key and there is none
+   * Creates the authentication: stores the environment's keys and loads the secret of the replicas.
+   * @throws ConfigError if callers need a key and no key exists
    */
   static async openAuthentication(
     config: AppConfig,
@@ -197,14 +203,14 @@ export class Authentication {
     return key === undefined || this.keys.isKeyValid(key);
   }
 
-  /** Issues a short-lived text that identifies the caller once, where no header can be sent. */
+  /** Issues a ticket: a short-lived text that identifies the caller once, where no header can be sent. */
   issueTicket(caller: Caller): Promise<{ ticket: string; expiresAt: Date }> {
     return this.tickets.makeTicket(caller);
   }
 
   /**
-   * Returns the `Authorization` of a run's call to a local agent. It identifies the owner of the run, and never
-   * contains a caller's key.
+   * Returns the `Authorization` header of a run's call to a local agent. The header identifies the owner of the run,
+   * and never contains a caller's key.
    */
   nodeAuthorization({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>): string {
     const caller: Caller = { tenant, owner, permissions: new Set(['agents']) };

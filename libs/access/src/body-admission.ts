@@ -8,8 +8,11 @@ import { scopeOf } from './caller.js';
 import type { RefusedBodies } from './refused-bodies.js';
 
 /**
- * Counts the bytes of a request without a declared length: as small at first, as the largest possible body once it
- * exceeds that. Counting from the first bytes keeps concurrent requests from all being refused half-way.
+ * Counts the bytes in flight of a body without a declared length.
+ *
+ * - The body counts as a small one at first, and as the largest possible one once it has more bytes.
+ * - It is counted from its first bytes, so that concurrent requests are not all refused half-way.
+ * - A complete body counts with its real size.
  */
 export class ArrivingBody {
   private readonly account: string;
@@ -25,13 +28,13 @@ export class ArrivingBody {
     this.account = InFlight.accountOf(whose);
   }
 
-  /** Admits a body, or returns the refusal. */
+  /** Starts to count a body; returns the refusal if too many bytes are in flight. */
   static admitBody(inFlight: InFlight, whose: InFlightOwner, largest: number): ArrivingBody | InFlightRefusal {
     const body = new ArrivingBody(inFlight, whose, largest);
     return body.growCount(Math.min(SMALL_REQUEST, largest)) ?? body;
   }
 
-  /** Accepts received bytes, or returns the refusal: no more of the body may be kept then. */
+  /** Accepts received bytes, or returns the refusal. After a refusal no more of the body may be kept in memory. */
   acceptBytes(bytes: number): InFlightRefusal | undefined {
     this.arrived += bytes;
     return this.arrived > this.counted && this.counted < this.largest ? this.growCount(this.largest) : undefined;
@@ -82,9 +85,9 @@ export function inFlightError(refusal: InFlightRefusal): A2AError {
 }
 
 /**
- * Refuses requests with a body, before any of it is read, while too much is in flight (see InFlight). An admitted body
- * counts until its request is answered. A body that its handler reads as a stream counts as the part in memory. Call it
- * after `guardRoutes`, which identifies the caller.
+ * Refuses requests with a body, before any of it is read, while too many bytes are in flight (see InFlight). An
+ * admitted body counts until its request is answered. A body that its handler reads as a stream counts as its part in
+ * memory. Call this function after `guardRoutes`, which identifies the caller.
  */
 export function admitBodies(
   fastify: FastifyInstance,
@@ -94,7 +97,7 @@ export function admitBodies(
 ): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const bytes = streamsBody(request) ? STREAMED_BODY_BYTES : Number(request.headers['content-length'] ?? 0);
-    // A body that is too large is not kept.
+    // A body beyond the limit is not kept in memory, so it does not count.
     if (!(bytes > 0 && (bytes <= bodyLimit || streamsBody(request))) || isGone(request)) return done();
     const entered = inFlight.admitRequest(scopeOf(request.raw), bytes);
     if (typeof entered === 'string') {
@@ -112,7 +115,7 @@ export function admitBodies(
     const counted = new CountedBody(body, bodyLimit);
     reply.raw.once('close', () => {
       body.releaseBytes();
-      // An unread rest would block the connection's next request.
+      // An unread rest of the body would block the connection's next request.
       (payload as Readable).unpipe(counted).resume();
     });
     counted.once('error', (error) => setRetryAfterOf(error, reply));
@@ -122,7 +125,7 @@ export function admitBodies(
   });
 }
 
-/** True if the caller disconnected during authentication: the end of the request would not be reported. */
+/** True if the caller disconnected during authentication: the response then emits no `close` to release anything. */
 function isGone({ raw }: FastifyRequest): boolean {
   return raw.socket.destroyed;
 }
@@ -134,8 +137,8 @@ function setRetryAfterOf(error: Error, reply: FastifyReply): Error {
 }
 
 /**
- * Passes a body on while it is admitted. The rest of a refused body is read and dropped before the refusal is reported:
- * a caller that is still sending would see only a broken connection.
+ * Passes a body on while ArrivingBody admits its bytes. The rest of a refused body is read and dropped before the
+ * refusal is reported: a caller that is still sending would see only a broken connection.
  */
 class CountedBody extends Transform {
   /** Bytes that Fastify compares with the body limit. */

@@ -26,7 +26,7 @@ export function readHost(text: string): HostName | undefined {
 
 const HOST = /^(?:([a-z0-9._-]{1,253})|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
 
-/** Pages that may call: those of this service, by its hosts, and those that the operator lists. */
+/** Web pages that may call this service: its own pages, known by its hosts, and the pages that the operator lists. */
 export interface CallingPages {
   /** Hosts of the service, with their ports, as the browser sees them. */
   own: readonly (string | undefined)[];
@@ -35,9 +35,9 @@ export interface CallingPages {
 }
 
 /**
- * True if a page of another origin caused the request. A browser reports that in `Origin`, for all methods but GET and
- * for everything that a script may read, and in `Sec-Fetch-Site` (for trustworthy pages). A request with neither header
- * comes from no browser, or its response is not exposed to the page.
+ * True if a page of another origin caused the request. A browser reports the page in `Origin`, for all methods but GET
+ * and for everything that a script may read, and in `Sec-Fetch-Site` (for trustworthy pages). A request with neither
+ * header comes from no browser, or its response is not exposed to the page.
  */
 export function isForeignPage(headers: IncomingHttpHeaders, { own, listed }: CallingPages): boolean {
   const { origin } = headers;
@@ -73,16 +73,15 @@ export interface ReachedSocket {
 }
 
 /**
- * Hosts by which a service may be called. DNS rebinding uses the attacker's host name, which is not among them.
- * Loopback names and addresses are always served, since no attacker can own them; so is the local address of the
- * connection.
+ * Hosts by which the service may be called, against DNS rebinding, which uses a host name of the attacker. Always
+ * served are loopback names and addresses, since no attacker can own them, and the local address of the connection.
  */
 export class ServedHosts {
   private readonly all: boolean;
   private readonly names: HostName[] = [];
-  /** Endings of subdomains, including the dot. */
+  /** Endings of host names, from entries such as `*.host`, including the first dot. */
   private readonly endings: HostName[] = [];
-  /** Cached answers. A client that invents hosts only causes its own lookups. */
+  /** Cached results of `isKnownHost`. A client that invents hosts only slows down its own requests. */
   private readonly answers = new LRUCache<string, boolean>({ max: 256 });
 
   /** @param entries `host`, `host:port`, `*.host`, `*.host:port`, or `*` for all; IPv6 addresses in brackets */
@@ -91,7 +90,7 @@ export class ServedHosts {
     for (const entry of entries) this.add(entry);
   }
 
-  /** True if a host is served. @param host value of the Host header; `undefined` without one */
+  /** True if requests to a host are served. @param host value of the Host header; `undefined` without one */
   servesHost(host: string | undefined, reached: ReachedSocket): boolean {
     if (this.all) return true;
     if (host === undefined) return false;
@@ -143,8 +142,8 @@ const logger = new Logger('BrowserGuard');
 const HEALTH = /^\/health\//;
 
 /**
- * Protects the service from foreign web pages in the browser of a user who can reach it (ADR 20). Requests that come
- * from no browser pass if they name a served host.
+ * Protects the service from foreign web pages in the browser of a user who can reach the service (ADR 20). Requests
+ * that come from no browser pass if they name a served host.
  */
 @Injectable()
 export class BrowserGuard {
@@ -166,7 +165,10 @@ export class BrowserGuard {
     this.listed = new Set(config.corsOrigins);
   }
 
-  /** True if nothing indicates a browser or a proxy: the fast path of most clients. */
+  /**
+   * True if the request needs no further check: nothing indicates a browser or a proxy, and its host is served. This is
+   * the fast path of most clients.
+   */
   clearsRequest({ headers, url, socket }: IncomingMessage): boolean {
     return (
       headers.origin === undefined &&
@@ -178,7 +180,8 @@ export class BrowserGuard {
   }
 
   /**
-   * Returns the refusal of a request: 421 for a host that is not served, 403 for a foreign page.
+   * Returns the error for a request that is refused: 421 for a host that is not served, 403 for a foreign page;
+   * `undefined` if the request may pass.
    * @param route the pattern that the router matched; `undefined` without a match
    */
   findRefusal(request: IncomingMessage, route: string | undefined): A2AError | undefined {
@@ -218,7 +221,7 @@ function targetHost(target = ''): (string | undefined)[] {
   return [/^https?:\/\/([^/?#]*)/i.exec(target)?.[1]];
 }
 
-/** Removes the port: hosts of URLs are served on every port, since a page cannot take over a port. */
+/** Removes the port of a host. Configured hosts are served on every port, since a page cannot take over a port. */
 function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
@@ -227,14 +230,15 @@ function withBrackets(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Reads that fetch from remote servers, so they have effects beyond their response. */
+/** Routes whose GET makes this service call remote servers, so a GET has effects beyond its response. */
 const FETCHING = /^\/api\/agent-card$/;
 
 /**
- * Refuses requests that foreign pages cause in a browser. Call it before `guardRoutes`, so that it runs before
- * credentials are verified and before any body is read. Refusals are A2AErrors that each surface renders in its own
- * form. It also refuses requests without a host: Node would close the connection at once, and a caller that is still
- * sending would lose the response.
+ * Refuses requests that foreign pages cause in a browser. Call this function before `guardRoutes`, so that its hook
+ * runs before credentials are verified and before any body is read.
+ * - Refusals are A2AErrors that each surface renders in its own form.
+ * - Requests without a host are refused, too: Node would close the connection at once, and a caller that is still
+ *   sending would lose the response.
  */
 export function guardBrowsers(fastify: FastifyInstance, guard: BrowserGuard): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -252,14 +256,14 @@ function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
 }
 
 /**
- * Refuses browser requests without origin headers. On plain HTTP, except on loopback, browsers do not reveal the page
- * behind an image; only other clients may omit the headers.
+ * Refuses browser requests without `Origin`, `Sec-Fetch-Site` and `X-Requested-With`. On plain HTTP, except on
+ * loopback, browsers do not reveal the page behind an image; only other clients may omit the headers.
  */
 function refuseUnmarked({ headers }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   done(isBrowser(headers) && !isMarked(headers) ? foreignPage() : undefined);
 }
 
-/** True if the client identifies itself as a browser; pages cannot change that header. */
+/** True if the client identifies itself as a browser by `User-Agent`, which pages cannot change. */
 function isBrowser(headers: IncomingHttpHeaders): boolean {
   return headers['user-agent']?.startsWith('Mozilla/') === true;
 }

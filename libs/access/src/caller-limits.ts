@@ -5,15 +5,15 @@ import { A2AError } from '#libs/protocol';
 import { addCount, AppConfig, COSTLY_BODY, type LoopShares, Metrics } from '#libs/service';
 import { type Caller, callerOf } from './caller.js';
 
-/** Number of requests in a period of milliseconds. */
+/** Rate limit: at most `requests` in a period of `perMs` milliseconds. */
 export interface Rate {
   readonly requests: number;
   readonly perMs: number;
 }
 
 /**
- * Token bucket that holds the requests of one period and fills evenly. Its state is one number: the time at which it
- * will be full (the "generic cell rate algorithm").
+ * Token bucket that holds the requests of one period and fills evenly. Its state is one number: the time at which the
+ * bucket will be full (the "generic cell rate algorithm").
  */
 export class RateMeter {
   private fullAt = 0;
@@ -52,7 +52,7 @@ interface Usage {
   streams: number;
 }
 
-/** Maximum number of idle callers in memory; further ones are forgotten. */
+/** Number of callers in memory from which idle callers are forgotten before a new one is added. */
 const MOST_KEPT = 10_000;
 
 /** Value of `Retry-After` after a transient failure, in seconds. */
@@ -67,7 +67,8 @@ const TEXTS: Readonly<Record<LimitReason, string>> = {
 /**
  * Limits what one caller may use of this replica: request rate (RATE_LIMIT), concurrent requests (CONCURRENCY_LIMIT),
  * and open streams (STREAM_LIMIT). Replicas share nothing; see ADR 18. Anonymous callers are distinguished by their
- * address.
+ * address. CallerSlots limits costly kinds of requests, LoopTurns the time on the event loop, and InFlight the bytes of
+ * requests.
  */
 @Injectable()
 export class CallerLimits {
@@ -90,7 +91,8 @@ export class CallerLimits {
   }
 
   /**
-   * Admits a request. @returns the function to call, once, when it was answered
+   * Admits a request within the rate and concurrency limits. @returns the function to call once, when the request is
+   * answered
    * @throws A2AError RATE_LIMITED
    */
   enterRequest(who: string): () => void {
@@ -104,7 +106,7 @@ export class CallerLimits {
   }
 
   /**
-   * Admits a stream. @returns the function to call, once, when it has ended
+   * Admits a stream within the limit of open streams. @returns the function to call once, when the stream has ended
    * @throws A2AError RATE_LIMITED
    */
   enterStream(who: string): () => void {
@@ -126,7 +128,7 @@ export class CallerLimits {
     return usage;
   }
 
-  /** Forgets callers that have been idle for so long that a new entry is equivalent. */
+  /** Forgets callers that have been idle for so long that a new entry would be equal to theirs. */
   private forgetIdle(): void {
     const now = this.now();
     for (const [who, { meter, calls, streams }] of this.usages) {
@@ -145,8 +147,8 @@ export class CallerLimits {
 }
 
 /**
- * Returns the name under which a caller's use is counted. It is unique for every caller, whatever characters names
- * contain.
+ * Returns the name under which a caller's use is counted. The name is unique for every caller, whatever characters
+ * tenant and owner contain.
  */
 export function limitName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>, address: string | undefined): string {
   return owner === '' ? `@${address ?? ''}` : `${tenant.length}:${tenant}${owner}`;
@@ -175,8 +177,8 @@ export class LoopTurns {
   constructor(private readonly shares: LoopShares) {}
 
   /**
-   * Starts a request without a body: at once, or in its caller's turn if the caller is over its share or a stream
-   * begins.
+   * Starts a request without a body by calling `act`: at once, or in its caller's turn if the caller has used more than
+   * its share of the event loop or the request begins a stream. A request with a body starts at once; see `readBody`.
    * @param refuse called with RATE_LIMITED if too many requests of the caller wait
    */
   beginRequest(request: FastifyRequest, isStream: boolean, act: () => void, refuse: (error: Error) => void): void {
@@ -188,7 +190,7 @@ export class LoopTurns {
   }
 
   /**
-   * Reads an arrived body: a small one at once, a costly one in its caller's turn.
+   * Calls `act`, which reads an arrived body: at once for a small body, in its caller's turn for a costly body.
    * @param refuse called with RATE_LIMITED if too many requests of the caller wait
    */
   readBody(request: FastifyRequest, bytes: number, act: () => void, refuse: (error: Error) => void): void {
@@ -198,7 +200,7 @@ export class LoopTurns {
   }
 }
 
-/** Returns the caller's account on the event loop; `undefined` without authentication. */
+/** Returns the name of the caller's account in LoopShares; `undefined` without authentication. */
 function accountOf({ raw }: FastifyRequest): string | undefined {
   const caller = callerOf(raw);
   return caller.owner === '' ? undefined : limitName(caller, undefined);
@@ -216,13 +218,13 @@ function tooManyWaiting(): A2AError {
   });
 }
 
-/** Permit that a request uses once it turns out to be for a stream. */
+/** Permit that a request uses once its response turns out to be a stream. */
 export interface StreamPermit {
   /** @throws A2AError RATE_LIMITED */
   openStream(): void;
 }
 
-/** Key of the permit on the request itself, like that of the caller. */
+/** Key of the permit on the request object, like the key of the caller. */
 const PERMIT = Symbol('stream permit');
 
 interface Permitted extends IncomingMessage {
@@ -235,8 +237,9 @@ export function permitStreams(request: IncomingMessage, permit: StreamPermit | u
 }
 
 /**
- * Admits the response as a stream, until it closes. Call it before any work is done for it; repeated calls have no
- * effect. For routes that respond with nothing but a stream, the auth guard has called it already.
+ * Admits the response as a stream, which counts against the caller's limits until it closes. Call this function before
+ * any work is done for the stream; repeated calls have no effect. For routes that respond with nothing but a stream,
+ * the auth guard has already done this.
  * @throws A2AError RATE_LIMITED
  */
 export function admitStream(reply: FastifyReply): void {
@@ -252,20 +255,20 @@ export function admitStream(reply: FastifyReply): void {
   }
 }
 
-/** Limit that refuses a request: that of the caller, of its tenant, or of this process. */
+/** Owner of the limit that refuses a request: the caller, its tenant, or this process (`service`). */
 export type SlotRefusal = 'caller' | 'tenant' | 'service';
 
-/** Account of a caller, and its tenant; `''` without tenants. */
+/** Account name of a caller, and its tenant; `''` without tenants. */
 export interface SlotOwner {
   readonly caller: string;
   readonly tenant: string;
 }
 
-/** Limits and texts of one kind of work. */
+/** Limits and error texts of one kind of request. */
 export interface SlotRules {
   /** Maximum number of concurrent requests in each replica. */
   readonly most: Readonly<Record<SlotRefusal, number>>;
-  /** Sentences for callers without a full stop, such as `Four uploads of yours are under way`. */
+  /** Error texts for callers: sentences without a full stop, such as `Four uploads of yours are under way`. */
   readonly refusals: Readonly<Record<SlotRefusal, string>>;
   /** Value of `limit` in the metadata of refusals. */
   readonly limit: string;
@@ -288,7 +291,7 @@ interface SlotMetric {
  */
 export class CallerSlots {
   private total = 0;
-  /** Taken slots. Callers and tenants without slots have no entry. */
+  /** Numbers of taken slots. Callers and tenants without slots have no entry. */
   private readonly takenBy = { caller: new Map<string, number>(), tenant: new Map<string, number>() };
   private readonly refusals;
 

@@ -4,13 +4,13 @@ import { ServiceAddress } from '#libs/http-server';
 import { inboundTrace, type TraceContext } from '#libs/service';
 import { type Caller as KnownCaller, callerOf, scopeOf } from './caller.js';
 
-/** Caller of a request, and the address of this service that it used. */
+/** Caller of a request, and the base URL of this service that the caller used. */
 export interface ApiCall {
   scope: { tenant: string; owner: string };
   baseUrl: string;
   /** Trace context of the request; `null` if it is malformed. */
   trace?: TraceContext | null;
-  /** Registers a callback, called once, when the response is closed; returns false if it is closed already. */
+  /** Registers a callback that is called once, when the response is closed; returns false if it is closed already. */
   whenAnswered?: (done: () => void) => boolean;
 }
 
@@ -19,13 +19,10 @@ export type Caller = KnownCaller;
 /** Injects the caller of the request into a handler. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext) => callerOf(requestOf(context).raw));
 
-/**
- * Injects the scope of the request into a handler: the owner of the Tasks that it may see, and of those that it
- * creates.
- */
+/** Injects the scope of the request into a handler: tenant and owner of the Tasks that it may see or create. */
 export const Scope = createParamDecorator((_: unknown, context: ExecutionContext) => scopeOf(requestOf(context).raw));
 
-/** Injects the scope of the request, and the address of this service that it used (`ApiCall`), into a handler. */
+/** Injects the scope of the request, and the base URL of this service that it used (`ApiCall`), into a handler. */
 export const Call = (): ParameterDecorator => Request(CallPipe);
 
 const Request = createParamDecorator((_: unknown, context: ExecutionContext): HttpExchange => {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Permissions of a caller: call agents and read their results, change workflows, manage keys. */
+/** Permissions of a caller: to call agents and read their results, to change workflows, and to manage keys. */
 export const PERMISSIONS = ['agents', 'workflows', 'admin'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Credential that a caller's access depends on while a stream is open. */
+/** Key or token that a caller's access depends on while a stream is open. */
 export interface Proof {
   /** Digest of the key. */
   readonly key?: string;
@@ -12,12 +12,12 @@ export interface Proof {
   readonly endsAt?: number;
 }
 
-/** Sender of a request. What it creates belongs to the owner, within the tenant. */
+/** Sender of a request. What the caller creates belongs to `owner`, within `tenant`. */
 export interface Caller {
   readonly tenant: string;
   readonly owner: string;
   readonly permissions: ReadonlySet<Permission>;
-  /** Credential that may be withdrawn; absent if none can. */
+  /** Key or token that may be revoked or expire; absent for access without such a credential. */
   readonly proof?: Proof;
 }
 
@@ -29,8 +29,8 @@ export function isPermission(name: unknown): name is Permission {
 }
 
 /**
- * Key of the caller on the request itself. It is released with the request; a WeakMap would add and collect an entry
- * per request.
+ * Key of the caller on the request object. The caller is released with the request; a WeakMap would add and collect an
+ * entry per request.
  */
 const CALLER = Symbol('caller');
 
@@ -43,7 +43,7 @@ export function callerOf(request: IncomingMessage): Caller {
   return (request as Identified)[CALLER] ?? ANONYMOUS;
 }
 
-/** Returns the owner of the Tasks that a request may see, and of those that it creates. */
+/** Returns the scope of a request: the tenant and owner of the Tasks that the request may see or create. */
 export function scopeOf(request: IncomingMessage): { tenant: string; owner: string } {
   const { tenant, owner } = callerOf(request);
   return { tenant, owner };

@@ -9,8 +9,9 @@ export interface Credentials {
 /** Authentication scheme of calls that replicas make to each other for a run. */
 export const NODE_SCHEME = 'Parley-Node';
 
-/** Subprotocol of the event gateway's WebSocket, and prefix of the one that carries a ticket. */
+/** Subprotocol of the event gateway's WebSocket. */
 export const EVENTS_PROTOCOL = 'parley.events';
+/** Prefix of the WebSocket subprotocol that carries a ticket. */
 export const TICKET_PROTOCOL = 'parley.ticket.';
 
 /** Returns the credentials in `Authorization`, else in `X-API-Key`; `undefined` without any. */

@@ -5,15 +5,18 @@ import type { JwtConfig } from '#libs/service';
 import { digestOf } from './api-keys.js';
 import { type Caller, isPermission, type Permission } from './caller.js';
 
-/** Milliseconds for which a verified token is trusted, up to its expiry: afterwards its key may have been withdrawn. */
+/**
+ * Maximum milliseconds for which a verified token is trusted without another verification. Its signing key may have
+ * been withdrawn after that time.
+ */
 const BELIEVED_MS = 60_000;
 const MAX_CLAIM = 255;
-/** Latest expiry that can be represented, here and in the database: a token that expires later is invalid. */
+/** Latest expiry of a token that JavaScript and the database can represent. A token that expires later is invalid. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 /** Permissions of a token without a scope claim. */
 const WITHOUT_SCOPES: readonly Permission[] = ['agents', 'workflows'];
 
-/** Verifies the bearer tokens of an identity provider (RFC 7519, RFC 9068) and reads their owners. */
+/** Verifies the bearer tokens (JWT) of an identity provider (RFC 7519, RFC 9068) and reads their callers. */
 export class JwtVerifier {
   private readonly keys: JWTVerifyGetKey;
   private readonly believed = new LRUCache<string, { caller: Caller; until: number }>({ max: 10_000 });
@@ -92,10 +95,7 @@ function callerOfClaims(claims: JWTPayload, config: JwtConfig): Caller | undefin
   return { tenant: tenant as string, owner, permissions: permissionsOf(claims[config.scopeClaim]) };
 }
 
-/**
- * True if the database stores the claim without loss: it replaces all lone surrogates alike, so two names would become
- * one.
- */
+/** True if the database stores the claim without loss: lone surrogates would make two different names equal. */
 function isName(claim: unknown): claim is string {
   return (
     typeof claim === 'string' &&

@@ -12,8 +12,8 @@ interface WatchedStream {
 
 /**
  * Ends the streams of callers whose key was revoked or whose token has expired: a stream may be open for hours, and
- * grants as much access as new requests. It ends streams within a second after new requests are refused. Admitted plain
- * requests are answered.
+ * grants as much access as new requests. A stream ends within a second after new requests of its caller are refused.
+ * Admitted plain requests are answered.
  */
 @Injectable()
 export class OpenCalls implements OnModuleDestroy {
@@ -27,8 +27,8 @@ export class OpenCalls implements OnModuleDestroy {
   }
 
   /**
-   * Watches a stream.
-   * @param end ends the stream; returns false if it has not begun yet, and is called again then
+   * Watches a stream until its caller's key or token is no longer valid.
+   * @param end ends the stream; returns false if the stream has not begun yet, and is then called again later
    * @returns the function to call when the stream has ended by itself
    */
   watchStream({ proof }: Caller, end: () => boolean): () => void {
@@ -41,7 +41,7 @@ export class OpenCalls implements OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Verifies the proofs of open streams. A slow verification delays no other, and is not repeated meanwhile. */
+  /** Verifies the proofs of open streams. A slow verification delays no other proof, and is not repeated meanwhile. */
   private checkProofs(): void {
     for (const [proof, calls] of Map.groupBy(this.open, ({ value }) => value.proof)) {
       if (!this.asked.has(proof)) void this.endUnlessHeld(proof, calls);

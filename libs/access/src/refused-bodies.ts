@@ -4,9 +4,9 @@ import type { InFlight } from '#libs/service';
 
 /** Maximum number of bodies that are read in large pieces concurrently. */
 const AT_ONCE = 4;
-/** Bytes that a body may bring without a place: slow bodies need none. */
+/** Number of bytes that a body may deliver before it needs one of the AT_ONCE places. Slow bodies need none. */
 const WITHOUT_PLACE = 64 * 1024;
-/** Milliseconds after which a slower body gives its place up. */
+/** Milliseconds between checks of a body's pace. A body that delivers less than WITHOUT_PLACE loses its place. */
 const TURN_MS = 100;
 /** Maximum milliseconds for which a closing connection is still read. */
 const LONGEST_END_MS = 30_000;
@@ -15,9 +15,9 @@ const LONGEST_END_MS = 30_000;
  * Reads the bodies of refused requests to their ends, and drops them: a caller that is still sending would see a broken
  * connection instead of the response.
  *
- * - Only a few are read concurrently. Node reads megabytes of one connection before it polls the next: hundreds of them
- *   would block everything else.
- * - A slow body holds no place: it delays another one by at most a tenth of a second.
+ * - At most four bodies are read fast at the same time, each in a "place". Node reads megabytes of one connection
+ *   before it polls the next: hundreds of such bodies would block everything else.
+ * - A slow body holds no place: it delays another body by at most a tenth of a second.
  * - A connection that closes after the response (`Connection: close`) stays open until its body is read, at most half a
  *   minute.
  */
@@ -32,7 +32,7 @@ export class RefusedBodies {
     new RefusedBody(request, this).startDropping();
   }
 
-  /** Queues a body for a place. */
+  /** Queues a body until one of the places is free. */
   queueBody(body: RefusedBody): void {
     this.waiting.add(body);
     this.readNext();
@@ -61,12 +61,12 @@ export class RefusedBodies {
   }
 }
 
-/** Body of a refused request, from the refusal to its end or that of its connection. */
+/** Body of a refused request, from the refusal to the end of the body or of its connection. */
 class RefusedBody {
   private readonly socket: Socket;
   private turn: NodeJS.Timeout | undefined;
   private isWaiting = false;
-  /** Bytes since the body last got a place, or lost one. */
+  /** Number of bytes since the body last got or lost a place, or its pace was last checked. */
   private bytes = 0;
 
   constructor(
@@ -96,7 +96,7 @@ class RefusedBody {
     request.on('timeout', () => undefined);
   }
 
-  /** Reads at full speed while the body arrives fast. */
+  /** Reads the body at full speed, in a place, while it arrives fast. */
   readFast(): void {
     this.isWaiting = false;
     this.bytes = 0;
@@ -125,8 +125,8 @@ class RefusedBody {
 }
 
 /**
- * Keeps a closing connection open for reading: if it were closed with unread data, it would be reset, and the response
- * lost. @returns the function that ends this; the connection then closes if it was about to
+ * Keeps a closing connection open for reading: if the connection were closed with unread data, it would be reset, and
+ * the response lost. @returns the function that ends this; a connection that was about to close then closes
  */
 function keepOpen(socket: Socket): () => void {
   let late: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import type { Permission } from './caller.js';
 
-/** Access to a route: public, or one of some permissions. */
+/** Access to a route: public, or any one of the listed permissions. */
 export type RouteAccess = 'public' | readonly Permission[];
 
 const AGENTS: readonly Permission[] = ['agents'];
@@ -23,9 +23,10 @@ const PUBLIC = [
   /^\/a2a\/(conversations\/|(workflows\/:workflow\/)?(nodes\/:node\/)?)agent-card$/,
 ];
 
-/** Routes that respond with nothing but a stream; A2A calls choose in their bodies. */
+/** Routes that respond with nothing but a stream. For A2A, the body of a call decides that. */
 const STREAMS = /^\/api\/(events|agent-messages|(runs|conversations|brainstorms)\/:id\/events|workflows\/:name\/run)$/;
 
+/** True if a route responds with nothing but a stream. */
 export function isStream(route: string | undefined): boolean {
   return route !== undefined && STREAMS.test(route);
 }
