@@ -59,11 +59,11 @@ export interface AgentCard {
   iconUrl?: string;
 }
 
-/** Message type of the specification: the default of each REQUIRED field, and the types of its members. */
+/** Message type of the specification: defaults of REQUIRED fields, and types of the fields that are messages. */
 interface Shape {
   required?: Readonly<Record<string, () => JsonValue>>;
   members?: Readonly<Record<string, Shape>>;
-  /** Type of each entry of a map or a list. */
+  /** Type of each entry, if the value is a map or a list. */
   each?: Shape;
 }
 
@@ -116,9 +116,11 @@ const CARD: Shape = {
 };
 
 /**
- * Returns the content of a card that a signature covers (section 8.4.1), to be serialized by RFC 8785.
+ * Returns the content of a card that a signature covers (section 8.4.1), to be serialized by RFC 8785
+ * (`canonicalJson`).
  *
- * - REQUIRED fields are always present, `optional` fields only if they were set, others only if they are not empty.
+ * - REQUIRED fields are always present, `optional` fields only if they were set, other fields only if they are not
+ *   empty.
  * - Signatures and members unknown to A2A 1.0 are not covered.
  */
 export function canonicalAgentCard(card: sdk.AgentCard): JsonObject {
@@ -141,8 +143,8 @@ function completeFields(value: JsonValue, shape: Shape): JsonValue {
 }
 
 /**
- * Returns the text that the official SDKs sign and verify. It omits everything empty, including REQUIRED fields and
- * parameters of extensions; for a card without empty members it equals the canonical text.
+ * Returns the text of a card that the official SDKs sign and verify. The text omits everything empty, including
+ * REQUIRED fields and parameters of extensions; for a card without empty members it equals the canonical text.
  */
 export function compactCardText(card: sdk.AgentCard): string {
   // The SDK's function expects JSON, despite its type: the decoded form would lose security schemes.

@@ -62,7 +62,7 @@ export type A2AErrorReason = keyof typeof A2A_ERRORS;
 
 /** Violation of one field of a request, as in `google.rpc.BadRequest`. */
 export interface FieldViolation {
-  /** The path of the field, for example `message.parts[0].text`. */
+  /** Path of the field, for example `message.parts[0].text`. */
   field: string;
   description: string;
   /** Kind of the violation, in capitals. */
@@ -74,18 +74,18 @@ export interface A2AErrorOptions {
   violations?: FieldViolation[];
   /** Values of `google.rpc.ErrorInfo.metadata`: strings that a caller may see. */
   metadata?: Record<string, string>;
-  /** More precise reason than the type's own, in Parley's domain. Defaults to UNAVAILABLE for status 503. */
+  /** More precise reason than A2AErrorReason, in PARLEY_DOMAIN. Defaults to UNAVAILABLE for status 503. */
   detailReason?: string;
-  /** HTTP status, if it differs from the table's, for a transport reason such as 413. */
+  /** HTTP status, if it differs from A2A_ERRORS for a transport reason, such as 413. */
   status?: number;
   cause?: unknown;
 }
 
-/** The domain of reasons that the A2A specification does not define. */
+/** Domain of error reasons that the A2A specification does not define. */
 export const PARLEY_DOMAIN = 'parley';
 const A2A_DOMAIN = 'a2a-protocol.org';
 
-/** An error that a caller of the A2A surface may see. Its message is safe to show; `cause` is only logged. */
+/** Error that a caller of the A2A surface may see. Its message is safe to show; `cause` is only logged. */
 export class A2AError extends PublicFault {
   override readonly name = 'A2AError';
   readonly code: number;

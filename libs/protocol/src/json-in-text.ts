@@ -7,7 +7,7 @@ const [QUOTE, COLON, COMMA] = [0x22, 0x3a, 0x2c];
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 const LITERALS = ['true', 'false', 'null'];
 
-/** Index where a value ends, or where it turned out to be invalid. */
+/** Index where a value ends, or where the value turned out to be invalid. */
 export interface ValueEnd {
   end: number;
   isWhole: boolean;
@@ -39,7 +39,7 @@ class ValueScan {
     return this.due.length === 0;
   }
 
-  /** Reads the next token. @returns false if it is not valid JSON */
+  /** Reads the next token. @returns false if the token is not valid JSON */
   readToken(): boolean {
     while (isSpace(this.text.charCodeAt(this.at))) this.at += 1;
     const next = this.text.charCodeAt(this.at);
@@ -110,30 +110,31 @@ function isOfNumber(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e || (code | 0x20) === 0x65;
 }
 
-/** Maximum number of values examined in one text, and of characters read for each of its own. */
+/** Maximum number of values that are examined in one text. */
 const MOST_VALUES = 1_000;
+/** Maximum number of characters that are read for each character of a text, since a search may start again. */
 const READS_A_CHARACTER = 4;
 const FENCE = '```';
 const THOUGHTS = ['<think>', '</think>'] as const;
 
 /** Options for reading the JSON in a text. */
 export interface JsonReading {
-  /** Parses a text that may be JSON; `undefined` if it is not. An exception ends the search. */
+  /** Parses a text that may be JSON; returns `undefined` if it is not. An exception ends the search. */
   read: (json: string) => JsonValue | undefined;
   /** True for a value of the requested shape. Absent: an object is preferred to a list. */
   fits?: (value: JsonValue) => boolean;
 }
 
 /**
- * Extracts JSON from a model's text, which may surround it with words, thoughts, citations and fences.
+ * Extracts JSON from a model's text, which may surround the JSON with words, thoughts, citations and fences.
  *
- * - Searches, in this order, the whole text, fenced blocks labeled `json`, other fenced blocks, and each balanced
- *   object or list from left to right.
+ * - Searches these places in this order: the whole text, fenced blocks labeled `json`, other fenced blocks, and each
+ *   balanced object or list from left to right.
  * - Skips leading thoughts (`<think>…</think>`).
  * - Takes time linear in the text's length.
  *
- * @returns the first value that fits; if none does, or there is no `fits`, the first object, else the first value, of
- * the first of these places with any; `undefined` without JSON
+ * @returns the first value that fits. If no value fits, or there is no `fits`, the result comes from the first place
+ * with any value: its first object, else its first value. `undefined` without JSON
  */
 export function jsonInText(text: string, { read, fits }: JsonReading): JsonValue | undefined {
   let found: JsonValue | undefined;

@@ -5,7 +5,7 @@ import { briefText, textStart } from './text.js';
 /** Value that JSON can represent (RFC 8259). */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
-/** A JSON object; in A2A the ProtoJSON form of `google.protobuf.Struct`. */
+/** JSON object; in A2A the ProtoJSON form of `google.protobuf.Struct`. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
@@ -17,7 +17,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 const LONGEST_PATH = 200;
 
-/** JSON that can be parsed but not passed on. */
+/** Error for JSON that can be parsed but not written again: it has an infinite number, or is nested too deep. */
 export class UnfitJson extends PublicFault {
   override readonly name = 'UnfitJson';
 
@@ -41,9 +41,13 @@ function tooDeep(deepest: number): UnfitJson {
 }
 
 /**
- * Finds the first problem of a parsed value, in text order. Problems are nesting beyond `deepest`, and numbers that are
- * not finite, with their path such as `inputs.prices[3]`: `1e999` parses as Infinity and would be written as `null`.
- * Uses no recursion. A long path is truncated.
+ * Finds the first reason, in text order, why a parsed value cannot be written again; `undefined` if there is none. Uses
+ * no recursion.
+ *
+ * - Nesting beyond `deepest`.
+ * - A number that is not finite: `1e999` parses as Infinity and would be written as `null`. The path, such as
+ *   `inputs.prices[3]`, is truncated if it is long.
+ *
  * @param deepest maximum nesting of lists and objects
  */
 export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | undefined {
@@ -68,7 +72,7 @@ export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | unde
 /** Maximum nesting of a caller's JSON; deeper values break recursive writers. */
 const DEEPEST_BODY = 100;
 
-/** Finds the first member of a request's body that can be parsed but not written again. Uses no recursion. */
+/** Finds the first member of a request's body that cannot be written again (`unfitValue`). Uses no recursion. */
 export function unfitMember(body: unknown): { path: string; detail: string } | undefined {
   const unfit = unfitValue(body, DEEPEST_BODY);
   if (unfit === undefined) return undefined;
@@ -125,8 +129,8 @@ export function tryParseJson(text: string, deepest = Infinity): JsonValue | unde
 }
 
 /**
- * Rejects a JSON text as `parseJson` does; text that is not JSON may pass. Reads each character at most once and uses
- * no recursion.
+ * Rejects a JSON text as `parseJson` does, without parsing it. A text that is not JSON may pass. Reads each character
+ * at most once and uses no recursion.
  * @throws UnfitJson
  */
 export function refuseUnfitText(text: string, deepest = Infinity): void {
@@ -171,7 +175,10 @@ export function endOfJsonString(text: string, start: number): number {
   return isEscaped(text, end) ? endOfEscaped(text, end + 1) : end;
 }
 
-/** Reads character by character: searching for each quote of a text full of quotes takes fifty times as long. */
+/**
+ * Returns the index of the closing quote after an escaped quote. Reads character by character: searching for each quote
+ * of a text full of quotes takes fifty times as long.
+ */
 function endOfEscaped(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -187,7 +194,7 @@ function refuseInfinity(text: string): void {
   try {
     value = JSON.parse(text);
   } catch {
-    return; // The reader of the text reports what is wrong with it.
+    return; // Whoever parses the text reports that it is not JSON.
   }
   const unfit = unfitValue(value);
   if (unfit !== undefined) throw unfit;
@@ -245,8 +252,8 @@ function exponentIn(text: string, start: number, end: number): number {
 }
 
 /**
- * True if a parsed value certainly has more characters as JSON than `limit`. Counts strings, names, and one character
- * for each member and element. Stops at the limit and uses no recursion.
+ * True if a parsed value certainly has more than `limit` characters as JSON. Counts strings, names, and one character
+ * for each other value. Stops at the limit and uses no recursion.
  */
 export function hasMoreCharacters(value: unknown, limit: number): boolean {
   const open: unknown[] = [value];
@@ -267,8 +274,8 @@ export function hasMoreCharacters(value: unknown, limit: number): boolean {
 }
 
 /**
- * The canonical text of a JSON value (RFC 8785): members sorted by their names' UTF-16 code units, no spaces, and strings
- * and numbers as ECMAScript writes them.
+ * Returns the canonical text of a JSON value (RFC 8785): members sorted by their names' UTF-16 code units, no spaces,
+ * and strings and numbers as ECMAScript writes them.
  */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
@@ -279,17 +286,17 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.join(',')}}`;
 }
 
-/** Returns the digest of a JSON value, in base64url. The order of members does not affect it. */
+/** Returns the SHA-256 digest of a JSON value, in base64url. The order of members does not affect the digest. */
 export function jsonDigest(value: JsonValue): string {
   return hash('sha256', canonicalJson(value), 'base64url');
 }
 
 /** Difference between two JSON values. */
 export interface JsonDifference {
-  /** JSON Pointer (RFC 6901); it names objects in a list by their ids if they have unique ones, else by index. */
+  /** JSON Pointer (RFC 6901). Objects in a list are named by their ids if all have unique ids, else by index. */
   path: string;
   kind: 'added' | 'removed' | 'changed';
-  /** Value before the change; absent if there was none or it is long. */
+  /** Value before the change; absent if there was none or its JSON is longer than 500 characters. */
   before?: JsonValue;
   after?: JsonValue;
 }

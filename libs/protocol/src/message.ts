@@ -3,9 +3,7 @@ import { textStart } from './text.js';
 
 export type MessageRole = 'ROLE_USER' | 'ROLE_AGENT';
 
-/**
- * A piece of content (A2A 1.0, section 4.1.6). Exactly one of `text`, `raw` (base64), `url` and `data` is present.
- */
+/** Piece of content (A2A 1.0, section 4.1.6). Exactly one of `text`, `raw` (base64), `url` and `data` is present. */
 export interface Part {
   text?: string;
   raw?: string;
@@ -33,18 +31,18 @@ export function textPart(text: string): Part {
   return { text, mediaType: 'text/plain' };
 }
 
-/** Creates a data Part; `application/json` unless set otherwise. */
+/** Creates a data Part, by default with media type `application/json`. */
 export function dataPart(data: JsonValue, mediaType = 'application/json'): Part {
   return { data, mediaType };
 }
 
 /**
- * Part metadata key that names the owner of a Part which does not continue the text before it: Parts of one Message may
- * come from several Artifacts.
+ * Part metadata key that names the source of a Part, such as its Artifact. A text Part does not continue the text Part
+ * before it if their sources differ: Parts of one Message may come from several Artifacts.
  */
 export const PART_OF = 'parley/part-of';
 
-/** True for a thought of a model, as agents of the Agent Development Kit mark it. */
+/** True for a thought of a model, as agents of the Agent Development Kit (ADK) mark it. */
 function isThought({ metadata }: Part): boolean {
   return metadata?.['adk_thought'] === true;
 }
@@ -55,8 +53,8 @@ export function firstText(parts: readonly Part[]): string | undefined {
 }
 
 /**
- * Joins the first run of consecutive text Parts: an agent may have produced them piece by piece. A run ends where
- * `PART_OF` changes. Thoughts are skipped. Returns `undefined` without text.
+ * Joins the texts of the first run of consecutive text Parts: an agent may have produced them piece by piece. A run
+ * ends where `PART_OF` changes. Thoughts are skipped. Returns `undefined` without text.
  */
 export function joinedText(parts: readonly Part[]): string | undefined {
   const { start, end } = firstTextRow(parts);
@@ -83,7 +81,7 @@ export function firstData(parts: readonly Part[]): JsonValue | undefined {
   return parts.find((part) => part.data !== undefined)?.data;
 }
 
-/** Characters counted for a Part beside its content. */
+/** Number of characters that a Part counts beside its content. */
 const PART_LENGTH = 64;
 
 /** Estimates the number of characters of Parts as JSON. */
@@ -98,7 +96,7 @@ export function contentLength(parts: readonly Part[]): number {
 
 /** Media type of a file without one. */
 const UNKNOWN_FILE = 'application/octet-stream';
-/** Maximum number of characters of a name or a URL in a line. */
+/** Maximum number of characters of a file name or a URL in the line of `describedPart`. */
 const LONGEST_NAME = 200;
 
 /** True for a file: a Part with bytes or a URL. */
@@ -148,7 +146,7 @@ export function spokenParts(parts: readonly Part[]): Part[] {
   return parts.filter((part) => part.text !== '' && !isThought(part));
 }
 
-/** Returns the texts of Parts, each run of consecutive pieces joined; thoughts are skipped. */
+/** Returns the texts of Parts, each run of consecutive text Parts joined as by `joinedText`. Skips thoughts. */
 export function textRows(parts: readonly Part[]): string[] {
   const rows: string[] = [];
   let of: unknown;
@@ -190,7 +188,7 @@ export function mergedTexts(parts: readonly Part[]): Part[] {
   return merged;
 }
 
-/** Creates a text Part that does not continue the text before it. */
+/** Creates a text Part in place of another Part. It does not continue the text Part before it. */
 function standIn({ metadata }: Part, text: string): Part {
   const of = metadata?.[PART_OF];
   return { ...textPart(text), metadata: { [PART_OF]: of ?? 'description' } };
@@ -207,21 +205,21 @@ function sizeOf(raw: string): number {
 }
 
 /**
- * Part metadata key that marks a file sent as `raw` and moved to the file storage, at the Part's `url`. Only marks
- * written by this service are trusted.
+ * Part metadata key that marks a file that was sent as `raw` and moved to the file storage, at the Part's `url`. Only
+ * marks written by this service are trusted.
  */
 export const KEPT_FILE = 'parley/file';
 
 /** Value under `KEPT_FILE`. */
 export interface KeptFile {
   readonly id: string;
-  /** Bytes. */
+  /** Number of bytes of the file. */
   readonly size: number;
-  /** Digest of the bytes, hexadecimal. */
+  /** SHA-256 digest of the bytes, in hexadecimal. */
   readonly sha256: string;
 }
 
-/** True if a Part has anything under `KEPT_FILE`, by any author. */
+/** True if the metadata of a Part has any value under `KEPT_FILE`, whoever wrote it. */
 export function claimsKeptFile({ metadata }: Part): boolean {
   return metadata !== undefined && Object.hasOwn(metadata, KEPT_FILE);
 }
@@ -235,12 +233,12 @@ export function keptFileOf({ metadata }: Part): KeptFile | undefined {
   return { id, size, sha256 };
 }
 
-/** Returns a Part with a URL in place of its bytes. */
+/** Returns a Part with the URL of a kept file in place of its bytes, and the file under `KEPT_FILE`. */
 export function withKeptFile({ raw: _raw, ...part }: Part, url: string, file: KeptFile): Part {
   return { ...part, url, metadata: { ...part.metadata, [KEPT_FILE]: { ...file } } };
 }
 
-/** Returns the same Part without anything under `KEPT_FILE`. */
+/** Returns the same Part without a value under `KEPT_FILE`. */
 export function withoutKeptFile({ metadata, ...part }: Part): Part {
   const { [KEPT_FILE]: _file, ...rest } = metadata ?? ({} as JsonObject);
   return Object.keys(rest).length === 0 ? part : { ...part, metadata: rest };

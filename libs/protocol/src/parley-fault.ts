@@ -1,4 +1,4 @@
-/** Kind of a fault. Retries and answers depend on it, never on a text. */
+/** Kind of a fault. Retries and answers are decided by this kind, never by the text of a message. */
 export type FaultKind =
   | 'connect' // no connection
   | 'timeout' // a time limit expired
@@ -6,7 +6,7 @@ export type FaultKind =
   | 'server-error' // HTTP 5xx
   | 'rate-limited' // HTTP 429
   | 'overloaded' // this process has no room for the work
-  | 'unavailable' // this service cannot say more at the moment
+  | 'unavailable' // this service cannot do the work at the moment
   | 'client-error' // HTTP 4xx
   | 'unauthorized' // the other side rejects the credentials, or forbids the call
   | 'credential' // a stored credential is unknown or unusable
@@ -19,7 +19,7 @@ export type FaultKind =
   | 'refused' // Parley itself refuses: an address, or content beyond a limit
   | 'untrusted-card' // an Agent Card is not signed as required
   | 'changed-card' // an Agent Card has changed and the change is not accepted
-  | 'aborted' // by the caller
+  | 'aborted' // the caller ended the work
   | 'failed' // the other side failed
   | 'internal'; // a fault of this service
 
@@ -34,8 +34,8 @@ const TEMPORARY: ReadonlySet<FaultKind> = new Set<FaultKind>([
 ]);
 
 /**
- * Root of the errors that one library throws and another one handles. Errors that stay in their library extend Error.
- * Members are accessors, so a logged fault has no fields beyond those of its class.
+ * Base class of the errors that one library throws and another library handles. Errors that stay in their library
+ * extend Error. Members are accessors, so a logged fault has no fields beyond those of its class.
  */
 export abstract class ParleyFault extends Error {
   abstract readonly kind: FaultKind;
@@ -51,16 +51,16 @@ export abstract class ParleyFault extends Error {
   }
 }
 
-/** Fault whose message is written for callers. */
+/** Fault whose message is written for callers, so that `publicMessage` is the message. */
 export abstract class PublicFault extends ParleyFault {
   override get publicMessage(): string {
     return this.message;
   }
 }
 
-/** Fault that every protocol reports as status 503, with a reason of its own. */
+/** Fault that every protocol reports as status 503, with a specific reason. */
 export abstract class UnavailableFault extends PublicFault {
-  /** Stable reason for ErrorInfo and problems, such as `READ_ENDED`. */
+  /** Stable reason in ErrorInfo and Problem bodies, such as `READ_ENDED`. */
   abstract readonly reason: string;
 
   override get kind(): FaultKind {

@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 import type { Message, Part } from './message.js';
 import { agentMessage, statusUpdate, type TaskReference } from './task.js';
 
-/** Metadata key under which a Task event names the step of an agent's work it represents. */
+/** Metadata key under which a Task event describes the step of an agent's work that the event represents. */
 export const RUN_EVENT_KEY = 'parley/event';
 
-/** A step of an agent's work (`model.request`, `node.started`, …), carried in the metadata of a Task event. */
+/** Step of an agent's work (`model.request`, `node.started`, …), carried in the metadata of a Task event. */
 export interface RunEventNote {
   type: string;
   node_id?: string;
@@ -31,7 +31,7 @@ export function runEventNote(metadata: JsonObject | undefined): RunEventNote | u
 /** Metadata key under which a Task event carries an event of a live stream (`a2a`, …), in that stream's format. */
 export const STREAM_EVENT_KEY = 'parley/stream';
 
-/** An event of a live stream. Code that shows streams needs to know nothing else about it. */
+/** Event of a live stream. Code that shows live streams needs only the name of the stream. */
 export interface StreamEvent {
   /** Name of the stream. */
   stream: string;
@@ -73,8 +73,8 @@ export function failureNote(metadata: JsonObject | undefined): FailureNote | und
 }
 
 /**
- * Creates the final update of a failed Task. The failure is described in its Message, so later readers of the Task find
- * it too.
+ * Creates the final status update of a failed Task. The status Message describes the failure, so later readers of the
+ * Task find the failure too.
  */
 export function failedUpdate(
   reference: TaskReference,
@@ -87,18 +87,18 @@ export function failedUpdate(
   return update;
 }
 
-/** URI of the extension, and metadata key, under which a question describes the expected answer. */
+/** URI of the form extension, and metadata key under which a question describes the expected answer. */
 export const FORM_EXTENSION = 'urn:parley:extension:form:v1';
 
 /** Description of the answer that a question expects. */
 export interface FormQuestion {
-  /** JSON Schema (draft 7) of the data Part that answers. Absent: any text is accepted. */
+  /** JSON Schema (draft 7) of the data Part that answers the question. Absent: any text is accepted. */
   form?: JsonObject;
   /** Label of the person or group who shall answer. */
   assignee?: string;
   /** Deadline of the answer (ISO 8601). */
   deadline?: string;
-  /** Violations of the previous answer, for which the question is repeated. */
+  /** Violations of the form by the previous answer, because of which the question is repeated. */
   violations?: FieldViolation[];
 }
 

@@ -19,7 +19,7 @@ export interface TaskPushNotificationConfig {
 export interface SendMessageConfiguration {
   acceptedOutputModes?: string[];
   taskPushNotificationConfig?: TaskPushNotificationConfig;
-  /** Maximum number of newest Messages; absent: all; 0: none (section 3.2.4). */
+  /** Maximum number of newest Messages in the Task's `history`; absent: all; 0: none (section 3.2.4). */
   historyLength?: number;
   /** True to answer as soon as the Task is recorded instead of when it ends or waits. */
   returnImmediately?: boolean;
@@ -42,7 +42,7 @@ export interface ListTasksRequest {
   tenant?: string;
   contextId?: string;
   status?: TaskState;
-  /** 1 to 100, default 50 (section 3.1.4). */
+  /** Maximum number of Tasks in the page: 1 to 100, default 50 (section 3.1.4). */
   pageSize?: number;
   pageToken?: string;
   historyLength?: number;
@@ -52,7 +52,7 @@ export interface ListTasksRequest {
 
 export interface ListTasksResponse {
   tasks: Task[];
-  /** Empty on the last page; never absent. */
+  /** Token of the next page; empty on the last page, never absent. */
   nextPageToken: string;
   pageSize: number;
   totalSize: number;

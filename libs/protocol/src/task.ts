@@ -42,7 +42,7 @@ export function isActiveState(state: TaskState): boolean {
 }
 
 const POOL = Buffer.allocUnsafe(4096);
-/** Pool as hexadecimal digits, and the number of digits used. */
+/** Random bytes of the pool as hexadecimal digits, and the number of digits already used. */
 let [digits, used] = ['', 0];
 
 /** Returns `count` (at most 64) random hexadecimal digits from a cryptographic source. */
@@ -60,8 +60,8 @@ export function randomId(): string {
 }
 
 /**
- * Derives an id from values: equal values give the same id in any process, so a repetition can be told from something
- * new. Shaped as a UUID of version 8 (RFC 9562).
+ * Derives an id from values: equal values give the same id in any process, so a repeated request can be recognized. The
+ * id has the form of a UUID of version 8 (RFC 9562).
  */
 export function derivedId(...values: JsonValue[]): string {
   const hex = hash('sha256', JSON.stringify(values), 'hex');
@@ -77,12 +77,12 @@ export function derivedId(...values: JsonValue[]): string {
 
 let [writtenAt, written] = [Number.NaN, ''];
 let time = new Date(Number.NaN);
-/** Timestamp text up to the seconds, and the second it represents. */
+/** Start of the timestamp text up to the seconds, and the second that the text represents. */
 let [second, beginning] = [Number.NaN, ''];
 
 /**
- * Returns the current time as the specification formats it (section 5.6.1): UTC, to the millisecond. Formats once per
- * millisecond.
+ * Returns the current time as the specification formats it (section 5.6.1): UTC, to the millisecond. Formats at most
+ * once per millisecond.
  */
 export function timestampNow(): string {
   const now = Date.now();
@@ -95,8 +95,8 @@ export function timestampNow(): string {
 }
 
 /**
- * Parses a timestamp. The last one formatted by this process need not be parsed. The Date is shared and must not be
- * changed.
+ * Parses a timestamp. The newest result of `timestampNow` is not parsed again. Its Date is shared, so callers must not
+ * change the result.
  */
 export function dateOfTimestamp(timestamp: string): Date {
   if (timestamp !== written) return new Date(timestamp);
@@ -130,7 +130,7 @@ export function readTimestamp(text: string): Date | undefined {
   return written >= 1 && written <= 9999 ? time : undefined;
 }
 
-/** An output of a Task (A2A 1.0, section 4.1.7). */
+/** Output of a Task (A2A 1.0, section 4.1.7). */
 export interface Artifact {
   artifactId: string;
   name?: string;
@@ -143,11 +143,11 @@ export interface Artifact {
 export interface TaskStatus {
   state: TaskState;
   message?: Message;
-  /** ISO 8601, UTC, milliseconds (section 5.6.1). */
+  /** Time of the status: ISO 8601, UTC, to the millisecond (section 5.6.1). */
   timestamp?: string;
 }
 
-/** The stateful unit of work of the protocol (section 4.1.1). */
+/** Stateful unit of work of the protocol (section 4.1.1). */
 export interface Task {
   id: string;
   contextId: string;
@@ -174,7 +174,7 @@ export interface TaskArtifactUpdateEvent {
   metadata?: JsonObject;
 }
 
-/** Item of a stream: exactly one key is present (section 3.2.3). */
+/** Item of a stream; exactly one member is present (section 3.2.3). */
 export type StreamResponse =
   | { task: Task }
   | { message: Message }
@@ -185,8 +185,8 @@ export type StreamResponse =
 export type SendMessageResponse = { task: Task } | { message: Message };
 
 /**
- * Another replica took over a Task before it was known whether a caller's Message was stored. Callers get status 503
- * over every protocol, with `TASK_CHANGED_HANDS` and `ADVICE`; the error's message is for the log.
+ * Error: another replica took over a Task before it was known whether a caller's Message was stored. Callers get status
+ * 503 over every protocol, with `TASK_CHANGED_HANDS` and `ADVICE`; the error's message is only for the log.
  */
 export class TaskChangedHands extends UnavailableFault {
   static readonly REASON = 'TASK_CHANGED_HANDS';
@@ -204,7 +204,7 @@ export class TaskChangedHands extends UnavailableFault {
   }
 }
 
-/** Names the Task that an event belongs to; a Task's RequestContext is one. */
+/** Ids of the Task and the context that an event or a Message belongs to. A Task's RequestContext also has them. */
 export interface TaskReference {
   taskId: string;
   contextId: string;
@@ -227,7 +227,7 @@ export function agentMessage(reference: TaskReference, content: string | Part[],
   };
 }
 
-/** Creates the Task of an accepted first Message: SUBMITTED, with that Message as its history. */
+/** Creates the Task for an accepted first Message, in state SUBMITTED and with the Message as its history. */
 export function submittedTask(reference: TaskReference, message: Message, metadata?: JsonObject): Task {
   return {
     id: reference.taskId,
@@ -258,7 +258,7 @@ export interface ArtifactOptions {
   metadata?: JsonObject;
 }
 
-/** Creates an update with a new Artifact, or with `append` further Parts of one. */
+/** Creates an update with a new Artifact, or if `append` is true with further Parts of an existing Artifact. */
 export function artifactUpdate(
   reference: TaskReference,
   artifact: Omit<Artifact, 'artifactId'> & { artifactId?: string },

@@ -2,7 +2,7 @@ import { firstData, joinedText, spokenParts, withoutBytes } from './message.js';
 import { PublicFault } from './parley-fault.js';
 import type { Artifact } from './task.js';
 
-/** Content exceeds a configured limit. The message names the limit and may be shown to callers. */
+/** Error of content that exceeds a configured limit. The message names the limit and may be shown to callers. */
 export class ContentTooLarge extends PublicFault {
   override readonly name: string = 'ContentTooLarge';
 
@@ -11,15 +11,19 @@ export class ContentTooLarge extends PublicFault {
   }
 
   /**
+   * Creates the error for content beyond a limit.
    * @param what the content, as the subject of a sentence
-   * @param variable the variable that sets the limit, in characters
+   * @param variable environment variable that sets the limit, in characters
    */
   static beyondLimit(what: string, limit: number, variable: string): ContentTooLarge {
     return new ContentTooLarge(`${what} has more than ${limit} characters (${variable})`);
   }
 }
 
-/** Budget of characters for texts that are built. It is checked first, so a text beyond it is never built. */
+/**
+ * Budget of characters for texts that are built. Characters are spent before a text is built, so a text beyond the
+ * limit is never built.
+ */
 export class TextBudget {
   private left: number;
 
@@ -43,14 +47,14 @@ const REFERENCE = /\{\{(\w+(?:\.\w+)*)\}\}/g;
 const WHOLE_REFERENCE = /\{\{\w+(?:\.\w+)*\}\}/;
 
 /**
- * Resolves a reference to its text; `undefined` leaves it as written. `{{a.b.c}}` asks for the id `a` with the suffix
- * `['b', 'c']`.
+ * Resolves a reference of a template to its text; `undefined` leaves the reference as written. `{{a.b.c}}` asks for the
+ * id `a` with the suffix `['b', 'c']`.
  */
 export type TemplateResolver = (id: string, suffix: readonly string[]) => string | undefined;
 
 /**
- * Replaces each `{{reference}}` of a text. Resolved text is not scanned for references.
- * @param budget maximum size of the result and of everything else that shares the budget
+ * Replaces each `{{reference}}` of a template. Resolved text is not searched for references.
+ * @param budget maximum size of the result and of all other texts that share the budget
  * @throws ContentTooLarge beyond the budget, before the text is built
  */
 export function renderTemplate(text: string, resolve: TemplateResolver, budget = new TextBudget()): string {
@@ -64,17 +68,17 @@ export function renderTemplate(text: string, resolve: TemplateResolver, budget =
   });
 }
 
-/** Reference in a text. */
+/** Reference in a template. */
 export interface TemplateReference {
   id: string;
   suffix: readonly string[];
   /** Reference as written, with its braces. */
   written: string;
-  /** Offset of its first brace, in UTF-16 code units. */
+  /** Offset of the first brace of the reference, in UTF-16 code units. */
   offset: number;
 }
 
-/** Yields the references of a text in order. */
+/** Yields the references of a template in order. */
 export function* templateReferences(text: string): Generator<TemplateReference> {
   for (const { 0: written, 1: path = '', index } of text.matchAll(REFERENCE)) {
     const [id = '', ...suffix] = path.split('.');
@@ -82,7 +86,7 @@ export function* templateReferences(text: string): Generator<TemplateReference> 
   }
 }
 
-/** Yields texts that look like references but are not: with spaces inside the braces, or with a hyphen in the id. */
+/** Yields texts that look like references but are not: with spaces inside the braces, or a hyphen in the id. */
 export function* unreadReferences(text: string): Generator<Omit<TemplateReference, 'suffix'>> {
   for (const { 0: written, 1: id = '', index } of text.matchAll(/\{\{\s{0,9}([\w-]{1,64})(?:\.\w{1,64})*\s{0,9}\}\}/g))
     if (!WHOLE_REFERENCE.test(written)) yield { id, written, offset: index };
@@ -107,10 +111,13 @@ export function isRenderingOf(template: string, text: string): boolean {
 }
 
 /**
- * Resolves a reference to a node, given the node's first Artifact. The suffix `data` gives its first data Part as
- * compact JSON. Any other suffix, or none, gives its text, else its data, else the Artifact as JSON, with the size of
- * files (`size`, in bytes) in place of their bytes.
- * @returns `undefined` if there is nothing to refer to: the reference stays verbatim
+ * Resolves a reference of a template to a node, given the node's first Artifact.
+ *
+ * - With the suffix `data`: the first data Part of the Artifact as compact JSON.
+ * - With any other suffix, or none: the Artifact's text, else its data, else the Artifact as JSON, with the size of
+ *   files (`size`, in bytes) in place of their bytes.
+ *
+ * @returns `undefined` if there is nothing to refer to: the reference then stays as written
  */
 export function artifactReference(artifact: Artifact | undefined, suffix: readonly string[]): string | undefined {
   if (artifact === undefined) return undefined;

@@ -1,6 +1,4 @@
-/**
- * Maximum number of UTF-16 code units of an agent's failure text that is passed on; it is reported in several places.
- */
+/** Maximum number of UTF-16 code units that are passed on of an agent's failure text, which is often repeated. */
 const MOST = 8_192;
 
 /** Returns a text truncated to `most` UTF-16 code units, with `…` at its end if it was longer. Splits no character. */
@@ -13,16 +11,16 @@ export function textStart(text: string, most: number): string {
   return text.length <= most ? text : withoutHalf(text.slice(0, most));
 }
 
-/** Removes an unpaired high surrogate from the end of a text: the other half may come with the next piece. */
+/** Removes an unpaired high surrogate from the end of a text; the next piece may have the other half. */
 export function withoutHalf(text: string): string {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
 }
 
 /**
- * Removes the characters of a set from the end of a text. Takes time linear in what is removed: `/\/+$/` restarts at
- * each slash and takes quadratic time.
- * @param characters each one UTF-16 code unit
+ * Removes the characters of a set from the end of a text. Takes time linear in the number of removed characters: the
+ * pattern `/\/+$/` restarts at each slash and takes quadratic time.
+ * @param characters set of characters, each of one UTF-16 code unit
  */
 export function withoutTrailing(text: string, characters: string): string {
   let end = text.length;
@@ -40,7 +38,7 @@ export function textBefore(text: string, characters: string): string {
 export const LONGEST_ID = 256;
 
 /**
- * Characters not allowed in ids: PostgreSQL rejects NUL, and unpaired surrogates are all encoded alike, which would
+ * Characters that ids must not have: PostgreSQL rejects NUL, and encodes all unpaired surrogates alike, which would
  * make different ids equal.
  */
 const UNFIT = /[\p{Cc}\p{Cs}]/u;
@@ -62,12 +60,12 @@ export function isIdentifier(value: unknown): value is string {
 /** Maximum number of UTF-16 code units of a URL that is saved, read from a card or called. */
 export const LONGEST_URL = 2_048;
 
-/** Problem of a longer URL, to follow its name in a sentence. */
+/** Error text for a URL longer than LONGEST_URL; in a sentence it follows the name of the URL. */
 export const TOO_LONG_URL = `must have at most ${LONGEST_URL} characters`;
 
 /**
- * Problem of an agent's URL with a user name or password, to follow its name in a sentence. Credentials belong into
- * stored credentials, since URLs are shown.
+ * Error text for an agent's URL with a user name or password; in a sentence it follows the name of the URL. Credentials
+ * belong into stored credentials, since URLs are shown.
  */
 export const NO_USERINFO = 'must not carry a user name or password';
 
@@ -80,15 +78,15 @@ export function hasUserinfo(url: string): boolean {
 }
 
 /**
- * Returns the problem of a URL that must not be saved or called, to follow its name in a sentence; `undefined` if there
- * is none.
+ * Returns the error text for a URL that must not be saved or called; in a sentence it follows the name of the URL.
+ * `undefined` for a valid URL.
  */
 export function urlProblem(url: string): string | undefined {
   if (url.length > LONGEST_URL) return TOO_LONG_URL;
   return hasUserinfo(url) ? NO_USERINFO : undefined;
 }
 
-/** Returns a URL without user name and password, as shown to its owner. */
+/** Returns a URL without its user name and password, as it is shown to its owner. */
 export function withoutUserinfo(url: string): string {
   if (!hasUserinfo(url)) return url;
   if (!URL.canParse(url)) return url.replace(USERINFO, '$1');
@@ -98,9 +96,7 @@ export function withoutUserinfo(url: string): string {
   return shown.href;
 }
 
-/**
- * Returns a URL as shown in logs and errors: without user name, password, query and fragment, which may hold secrets.
- */
+/** Returns a URL for logs and errors: without user name, password, query and fragment, which may hold secrets. */
 export function redactedUrl(url: string): string {
   return briefText(textBefore(withoutUserinfo(url), '?#'), LONGEST_URL);
 }

@@ -29,7 +29,7 @@ const STATES: ReadonlyMap<string, TaskState> = new Map([
 /** Maximum number of characters of an agent's value that an error quotes. */
 const LONGEST_QUOTE = 64;
 
-/** Writes the result of `a2a.sendMessage`: `{id, contextId, status, messages, artifacts}`. */
+/** Writes a Task as the result of `a2a.sendMessage`: `{id, contextId, status, messages, artifacts}`. */
 export function writePre10Task(task: Task): JsonObject {
   return {
     id: task.id,
@@ -116,8 +116,11 @@ function readParts(parts: JsonValue | undefined): JsonObject[] {
 }
 
 /**
- * Returns the history of a Task. After it comes, for a completed Task, the first Artifact as the agent's answer; for a
- * failed one, the error as the agent's last Message.
+ * Returns the Messages of a Task in the pre-1.0 dialect: its history, followed by one Message of the agent.
+ *
+ * - Completed Task with an Artifact: the first Artifact.
+ * - Failed or rejected Task: the error.
+ * - Other Tasks: the status Message, if any.
  */
 function messagesOf(task: Task): Pick<Message, 'role' | 'parts'>[] {
   const { state, message } = task.status;
@@ -147,12 +150,12 @@ function writeArtifact(artifact: Artifact, index: number): JsonObject {
   };
 }
 
-/** The only method of the pre-1.0 dialect. */
+/** Name of the only method of the pre-1.0 dialect. */
 export const PRE_1_0_SEND = 'a2a.sendMessage';
 
 /**
- * Reads the parameters of `a2a.sendMessage` as those of SendMessage; invalid values are left for schema validation.
- * @param messageId creates the id of a Message without one, from its metadata
+ * Converts the parameters of `a2a.sendMessage` to those of SendMessage. Invalid values are left for schema validation.
+ * @param messageId creates the id of a Message that has none, from its metadata
  */
 export function readPre10SendParams(params: unknown, messageId: (metadata?: JsonValue) => string): JsonValue {
   if (!isJsonObject(params)) return params as JsonValue;
@@ -170,8 +173,8 @@ export function readPre10SendParams(params: unknown, messageId: (metadata?: Json
 }
 
 /**
- * Writes a request as the parameters of `a2a.sendMessage`, which blocks until the turn ends. Parts keep only their
- * content and media type; the dialect has no files, so their URLs and bytes become text or data.
+ * Converts a SendMessage request to the parameters of `a2a.sendMessage`, which blocks until the turn ends. Parts keep
+ * only their content and media type; the dialect has no files, so their URLs and bytes become text or data.
  * @param isBare omits members that the dialect does not define: only role, Parts and `taskId` of the Message remain
  */
 export function writePre10SendParams(

@@ -12,7 +12,7 @@ import {
   type TaskStatusUpdateEvent,
 } from '../task.js';
 
-/** A value from the wire that is not valid in A2A 1.0. The message names the invalid member and nothing else. */
+/** Error for a value from the wire that is not valid in A2A 1.0. The message names only the invalid member. */
 export class InvalidProtocolValue extends PublicFault {
   override readonly name = 'InvalidProtocolValue';
 
@@ -22,12 +22,12 @@ export class InvalidProtocolValue extends PublicFault {
 }
 
 /**
- * Reads ProtoJSON of A2A 1.0 as an agent wrote it.
+ * Reads an item or an answer (StreamResponse) from ProtoJSON of A2A 1.0 as an agent wrote it.
  *
  * - Unknown members are dropped.
  * - Absent members that Parley's types require get the default of the protocol's schema.
  * - Names may be those of the schema (`context_id`), as ProtoJSON allows.
- * - Only members that a Task cannot exist without are required.
+ * - Only members without which a Task cannot exist are required.
  *
  * @throws InvalidProtocolValue
  */
@@ -38,8 +38,8 @@ export function readStreamResponse(json: unknown): StreamResponse {
 }
 
 /**
- * Reads an item of a stream. Returns `undefined` for an item with none of the members of A2A 1.0, which callers skip
- * like any unknown member.
+ * Reads an item of a stream as `readStreamResponse` does. Returns `undefined` for an item with none of the members of
+ * A2A 1.0, which callers skip like any unknown member.
  * @throws InvalidProtocolValue
  */
 export function readStreamItem(json: JsonObject): StreamResponse | undefined {
@@ -52,7 +52,7 @@ export function readStreamItem(json: JsonObject): StreamResponse | undefined {
   return undefined;
 }
 
-/** Reads a Task. @throws InvalidProtocolValue */
+/** Reads a Task as `readStreamResponse` does. @throws InvalidProtocolValue */
 export function readTask(json: unknown): Task {
   if (!isJsonObject(json)) throw new InvalidProtocolValue('the Task is not an object');
   const task: Task = {
@@ -96,7 +96,7 @@ function readTaskStatus(json: unknown): TaskStatus {
   return read;
 }
 
-/** States by name and by number: ProtoJSON may write an enum as its number, which counts from 1 in schema order. */
+/** Task states by name and by number: ProtoJSON may write an enum as its number, from 1 in schema order. */
 const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue | undefined, TaskState>(
   TASK_STATES.flatMap((name, index) => [
     [name, name],
@@ -105,8 +105,8 @@ const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue 
 );
 
 /**
- * Reads a state. Unknown values are the unspecified one (section 5.5); a Task with such a state has neither ended nor
- * asked for input, so it counts as working.
+ * Reads a Task state. An unknown value counts as WORKING: the unspecified state (section 5.5) means that the Task has
+ * neither ended nor asked for input.
  */
 function readTaskState(json: JsonValue | undefined): TaskState {
   return STATES.get(json) ?? 'TASK_STATE_WORKING';
@@ -153,7 +153,7 @@ export const UNREAD_PARTS = 'parley/unread-parts';
 /** Known members of a Part; any other member is unknown content. */
 const OF_A_PART = new Set(['text', 'raw', 'url', 'data', 'metadata', 'mediaType', 'media_type', 'filename', 'kind']);
 
-/** False for a Part whose only content is unknown to A2A. */
+/** True unless the only content of a Part is unknown to A2A. */
 function isRead(json: JsonObject): boolean {
   return Object.keys(json).length === 0 || unreadContent(json) === undefined;
 }
@@ -173,7 +173,7 @@ function withUnread({ parts: all, metadata }: JsonObject): JsonObject | undefine
   return kinds.length === 0 ? given : { ...given, [UNREAD_PARTS]: kinds };
 }
 
-/** Reads a Part. Null or absent content is read as `data: null`, the only content that may be null. */
+/** Reads a Part. Null or absent content is read as `data: null`, since only data may be null. */
 function readProtoPart(json: JsonObject): Part {
   const read = readPartContent(json);
   const mediaType = json.mediaType ?? json.media_type;

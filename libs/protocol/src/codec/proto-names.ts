@@ -2,8 +2,8 @@ import { invalidParams } from '../errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 
 /**
- * Members of a message whose schema names differ from their JSON names, and the messages (or lists of messages) below
- * it.
+ * Names of a protobuf message: its members whose schema names differ from their JSON names, and its members that are
+ * messages or lists of messages.
  */
 export interface ProtoNames {
   readonly members: readonly (readonly [proto: string, json: string])[];
@@ -11,9 +11,9 @@ export interface ProtoNames {
 }
 
 /**
- * @param members JSON names, from which the schema names are derived (`task_id`); a pair of both names where they
- * cannot be
- * @param below messages by JSON name
+ * Creates the ProtoNames of a message.
+ * @param members JSON names, from which the schema names are derived (`task_id`), or pairs of schema name and JSON name
+ * @param below names of the members that are messages, by JSON name
  */
 export function protoNames(
   members: readonly (string | readonly [proto: string, json: string])[],
@@ -78,7 +78,7 @@ function hasOtherValue(one: JsonValue, other: JsonValue | undefined): boolean {
   return one !== null && other !== undefined && other !== null && !isSame(one, other, DEEPEST);
 }
 
-/** Maximum depth of the comparison, that of requests: the depth of a request may not have been checked yet. */
+/** Maximum depth of the comparison, equal to the maximum depth of requests, which may not have been checked yet. */
 const DEEPEST = 100;
 
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined, depthLeft: number): boolean {

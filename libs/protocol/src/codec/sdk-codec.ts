@@ -34,12 +34,12 @@ export function encodeStreamResponse(response: StreamResponse): sdk.StreamRespon
   return encoded;
 }
 
-/** Encodes a card from ProtoJSON in the official SDK's form. */
+/** Encodes a card in the official SDK's form. */
 export function encodeAgentCard(card: AgentCard): sdk.AgentCard {
   return sdk.AgentCard.fromJSON(card);
 }
 
-/** Decodes a card to ProtoJSON. Members that A2A 1.0 requires are present even if the agent omitted them. */
+/** Decodes a card from the official SDK's form. Members that A2A 1.0 requires are always present. */
 export function decodeAgentCard(card: sdk.AgentCard): AgentCard {
   const json = sdk.AgentCard.toJSON(card) as JsonObject;
   return {
@@ -55,12 +55,12 @@ export function decodeAgentCard(card: sdk.AgentCard): AgentCard {
   };
 }
 
-/** Decodes an item of a stream. @throws InvalidProtocolValue */
+/** Decodes an item of a stream from the official SDK's form. @throws InvalidProtocolValue */
 export function decodeStreamResponse(response: sdk.StreamResponse): StreamResponse {
   return readStreamResponse(sdk.StreamResponse.toJSON(response));
 }
 
-/** Decodes a Task. @throws InvalidProtocolValue */
+/** Decodes a Task from the official SDK's form. @throws InvalidProtocolValue */
 export function decodeTask(value: sdk.Task): Task {
   return readTask(sdk.Task.toJSON(value));
 }

@@ -16,8 +16,8 @@ import {
 } from './v0-3.js';
 
 /**
- * Writes a Task for HTTP+JSON of A2A 0.3. Its ProtoJSON (`a2a.v1`) differs from both JSON-RPC of 0.3 and 1.0: Parts of
- * a Message are its `content`, files and data are nested objects, and CANCELED is spelled CANCELLED.
+ * Writes a Task for HTTP+JSON of A2A 0.3. The ProtoJSON of that binding (`a2a.v1`) differs from JSON-RPC of 0.3 and
+ * from 1.0: Parts of a Message are its `content`, files and data are nested objects, and CANCELED is spelled CANCELLED.
  */
 export function writeV03RestTask({ status, artifacts, history, ...rest }: Task): JsonObject {
   return {
@@ -28,7 +28,7 @@ export function writeV03RestTask({ status, artifacts, history, ...rest }: Task):
   } as JsonObject;
 }
 
-/** Writes the answer to `message:send`, or an item of a stream. */
+/** Writes the answer to `message:send`, or an item of a stream, for HTTP+JSON of A2A 0.3. */
 export function writeV03RestItem(response: StreamResponse): JsonObject {
   if ('task' in response) return { task: writeV03RestTask(response.task) };
   if ('message' in response) return { message: writeRestMessage(response.message) };
@@ -40,7 +40,7 @@ export function writeV03RestItem(response: StreamResponse): JsonObject {
   return { artifactUpdate: { ...rest, artifact: artifactOf(artifact) } };
 }
 
-/** Writes a push notification config as a named resource. */
+/** Writes a push notification config as a named resource of A2A 0.3. */
 export function writeV03RestPushConfig(config: TaskPushNotificationConfig): JsonObject {
   const { pushNotificationConfig } = writeV03PushConfig(config);
   const name = `tasks/${config.taskId ?? ''}/pushNotificationConfigs/${config.id ?? ''}`;
@@ -57,9 +57,9 @@ const CONFIG_NAMES = protoNames(['configId', 'pushNotificationConfig'], {
 });
 
 /**
- * Body of `POST /v1/message:send` and `:stream`; the Message is `message`, or `request` as in the schema. ProtoJSON
- * omits `blocking: false`, so a configuration without `blocking` requests an immediate answer; without a configuration
- * the call blocks.
+ * Reads the body of `POST /v1/message:send` and `:stream`. The Message is the member `message`, or `request` as in the
+ * schema. ProtoJSON omits `blocking: false`, so a configuration without `blocking` requests an immediate answer;
+ * without a configuration the call blocks.
  */
 export const readV03RestSend: ReadV03 = withJsonNames(SEND_NAMES, ({ message, configuration, metadata }) => ({
   ...(message !== undefined && { message: readMessage(message) }),
@@ -68,8 +68,8 @@ export const readV03RestSend: ReadV03 = withJsonNames(SEND_NAMES, ({ message, co
 }));
 
 /**
- * Body of `POST /v1/tasks/{id}/pushNotificationConfigs`: the config, or the resource that contains it. A `configId` in
- * the query or the request is its id.
+ * Reads the body of `POST /v1/tasks/{id}/pushNotificationConfigs`: the config, or the resource that contains it. A
+ * `configId` in the query or the body is the id of the config.
  */
 export const readV03RestPushConfig: ReadV03 = withJsonNames(CONFIG_NAMES, (body) => {
   const resource = isJsonObject(body.config) ? body.config : body;

@@ -24,10 +24,7 @@ const STATES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_AUTH_REQUIRED: 'auth-required',
 };
 
-/**
- * Metadata key that marks data wrapped as `{value}`, because 0.3 allows only objects. The official SDKs use the same
- * key.
- */
+/** Metadata key that marks data wrapped as `{value}`: data of 0.3 is an object. The official SDKs use the same key. */
 export const WRAPPED_DATA = 'data_part_compat';
 
 /** Writes a Task as JSON of A2A 0.3 (its section 6.1). */
@@ -48,7 +45,7 @@ export function writeV03Message({ role, parts, ...rest }: Message): JsonObject {
   return { kind: 'message', role: role === 'ROLE_USER' ? 'user' : 'agent', parts: parts.map(writePart), ...rest };
 }
 
-/** Writes an item of a stream of A2A 0.3. `final` marks the status that ends the turn, which is the last item. */
+/** Writes an item of a stream of A2A 0.3. `final` marks the status that ends the turn and the stream. */
 export function writeV03StreamItem(response: StreamResponse): JsonObject {
   if ('task' in response) return writeV03Task(response.task);
   if ('message' in response) return writeV03Message(response.message);
@@ -60,7 +57,7 @@ export function writeV03StreamItem(response: StreamResponse): JsonObject {
   return { kind: 'artifact-update', ...rest, artifact: artifactOf(artifact) };
 }
 
-/** True if an item is the last of a stream in 0.3, which ends as soon as the Task ends or waits. */
+/** True if an item is the last of a stream of 0.3, which ends as soon as the Task ends or waits. */
 export function endsV03Stream(response: StreamResponse): boolean {
   return 'statusUpdate' in response && !isActiveState(response.statusUpdate.status.state);
 }
@@ -107,7 +104,7 @@ function writePart(part: Part): JsonObject {
   return { kind: 'file', file: raw === undefined ? { uri: url ?? '', ...named } : { bytes: raw, ...named }, ...given };
 }
 
-/** Returns the data of a Part as an object, wrapped if it is none, and the Part's metadata. */
+/** Returns the data of a Part as an object, and the Part's metadata. Data that is no object is wrapped and marked. */
 export function wrappedData({ data = null, metadata }: Part): { data: JsonObject; metadata?: JsonObject } {
   if (isJsonObject(data)) return { data, ...(metadata && { metadata }) };
   return { data: { value: data }, metadata: { ...metadata, [WRAPPED_DATA]: true } };
@@ -123,8 +120,8 @@ export function unwrappedData(data: JsonValue | undefined, metadata: JsonValue |
 }
 
 /**
- * Converts parameters of A2A 0.3 to those of 1.0; names may also be those of the 0.3 schema (`task_id`). Other invalid
- * values are passed on, and the schema of 1.0 rejects them by field.
+ * Function that converts parameters of A2A 0.3 to those of 1.0. Names may also be those of the 0.3 schema (`task_id`).
+ * Other invalid values are passed on, and the schema of 1.0 rejects them by field.
  * @throws A2AError INVALID_PARAMS if a member is present under both names with different values
  */
 export type ReadV03 = (params: JsonValue) => JsonValue;
@@ -137,8 +134,8 @@ const SEND_NAMES = protoNames([], {
 });
 
 /**
- * Parameters of `message/send` and `message/stream`. Only `blocking: false` requests an immediate answer, as in the
- * official SDKs.
+ * Reads the parameters of `message/send` and `message/stream`. Only `blocking: false` requests an immediate answer, as
+ * in the official SDKs.
  */
 export const readV03SendParams: ReadV03 = withJsonNames(SEND_NAMES, ({ message, configuration, metadata }) => ({
   ...(message !== undefined && { message: readV03Message(message) }),
@@ -147,12 +144,12 @@ export const readV03SendParams: ReadV03 = withJsonNames(SEND_NAMES, ({ message, 
 }));
 
 /**
- * Parameters of `tasks/get`, `tasks/cancel` and `tasks/resubscribe`. Their members equal those of 1.0; schema names are
- * handled later.
+ * Reads the parameters of `tasks/get`, `tasks/cancel` and `tasks/resubscribe`, which equal those of 1.0. Schema names
+ * are converted later, by the request parser.
  */
 export const readV03TaskParams: ReadV03 = (params) => params;
 
-/** Parameters of `tasks/pushNotificationConfig/set`. */
+/** Reads the parameters of `tasks/pushNotificationConfig/set`. */
 export const readV03PushConfig: ReadV03 = withJsonNames(
   protoNames(['taskId', 'pushNotificationConfig']),
   ({ taskId, pushNotificationConfig }) => ({
@@ -163,15 +160,15 @@ export const readV03PushConfig: ReadV03 = withJsonNames(
 
 const ONE_CONFIG_NAMES = protoNames(['pushNotificationConfigId']);
 
-/** Parameters of `tasks/pushNotificationConfig/list` and `delete`, in which `id` is the id of the Task. */
+/** Reads the parameters of `tasks/pushNotificationConfig/list` and `delete`, in which `id` is the id of the Task. */
 export const readV03PushParams: ReadV03 = withJsonNames(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => ({
   ...(id !== undefined && { taskId: id }),
   ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
 }));
 
 /**
- * Parameters of `tasks/pushNotificationConfig/get`. Without a config id, the config with the id of its Task is meant:
- * the one created without an id.
+ * Reads the parameters of `tasks/pushNotificationConfig/get`. Without a config id the id of the Task is used: a config
+ * that was created without an id has the id of its Task.
  */
 export const readV03OnePushParams: ReadV03 = withJsonNames(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => {
   // Reports only the Task's id: the config id is optional.
@@ -243,7 +240,7 @@ function readAuthentication({ schemes, credentials }: JsonObject): JsonObject {
   return { authentication };
 }
 
-/** Returns a reader that renames members to their JSON names first. A value that is no object passes unchanged. */
+/** Returns a function that renames members to JSON names, then reads them. Other values than objects are unchanged. */
 export function withJsonNames(names: ProtoNames, read: (params: JsonObject) => JsonObject): ReadV03 {
   return (params) => {
     if (!isJsonObject(params)) return params;
