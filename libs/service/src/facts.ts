@@ -6,11 +6,11 @@ import type { Fact, FactHandler, FactName, FactPayloads } from '#libs/agent-sdk'
 export const MOST_UNFINISHED_CALLS = 1_000;
 
 /**
- * Calls an external handler of facts.
+ * Calls a handler of facts that a plugin registered.
  *
  * - The handler gets a copy of each fact, so its changes are visible to no other handler.
  * - Exceptions and rejections of the handler are logged.
- * - A handler with too many unfinished calls is not called again until one ends. One warning is logged.
+ * - A handler with too many unfinished calls is not called again until one of them ends. One warning is logged.
  */
 class FactSubscriber {
   private readonly logger = new Logger('Facts');
@@ -24,7 +24,7 @@ class FactSubscriber {
     private readonly source: string,
   ) {}
 
-  /** Calls the handler. Never rejects. */
+  /** Calls the handler with a copy of the fact, unless too many calls are unfinished. Never rejects. */
   async handleFact(fact: object): Promise<void> {
     if (this.unfinished >= MOST_UNFINISHED_CALLS) return this.passBy();
     this.unfinished += 1;
@@ -48,17 +48,18 @@ class FactSubscriber {
 
 /** Maximum number of facts that wait for their listeners; further facts are dropped. */
 export const MOST_WAITING_FACTS = 10_000;
-/** Milliseconds for which listeners are called in one turn of the event loop. */
+/** Maximum milliseconds for which listeners are called in one turn of the event loop. */
 const TURN_MS = 5;
 
 /**
- * Notifies other modules of what this process has made durable (ADR 28).
+ * Publishes facts to listeners in this process: events about what it has made durable (ADR 28).
  *
  * - A fact is emitted once, after its commit, by the replica that committed it.
  * - Listeners run in a later turn of the event loop, so waiters for the commit continue first.
  * - A listener that throws or rejects is logged, and affects neither the emitter nor other listeners.
- * - At most 10,000 facts wait for slow listeners; further ones are dropped.
- * - A lost fact loses a log line or a count, never a state. No listener is called before startup and after shutdown.
+ * - At most 10,000 facts wait for slow listeners; further facts are dropped.
+ * - A lost fact loses a log line or a count, never a state. Methods with `OnFact` are not called before the application
+ *   has started, and no listener is called after its shutdown.
  */
 @Injectable()
 export class Facts {
@@ -68,7 +69,7 @@ export class Facts {
 
   constructor(@Optional() private readonly emitter?: EventEmitter2) {}
 
-  /** Queues a fact for its listeners. Never throws. */
+  /** Queues a fact for its listeners; drops it if too many facts wait. Never throws. */
   emit<Name extends FactName>(name: Name, fact: FactPayloads[Name]): void {
     if (!this.emitter?.hasListeners(name)) return;
     if (this.waiting.length >= MOST_WAITING_FACTS) return this.warnDropping();
@@ -80,7 +81,7 @@ export class Facts {
     this.emit(name, payload);
   }
 
-  /** @param source name of the handler in the log if it fails */
+  /** Subscribes a handler to a fact. @param source name of the handler in the log if it fails */
   on<Name extends FactName>(name: Name, handle: FactHandler<Name>, source: string): void {
     const subscriber = new FactSubscriber(name, handle, source);
     this.emitter?.on(name, (fact: FactPayloads[Name]) => void subscriber.handleFact(fact));

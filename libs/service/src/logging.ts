@@ -31,7 +31,7 @@ export class LoggingModule {}
 /** Nest contexts that log dozens of startup lines without value for operators. */
 const BUILDERS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'WebSocketsController']);
 
-/** Wraps Nest's logger: messages of its builders are logged at level debug. */
+/** Wraps Nest's logger: startup messages of Nest's route and module builders are logged at level debug. */
 export function withQuietRoutes(logger: NestPinoLogger): LoggerService {
   return {
     log: (message: unknown, ...rest: unknown[]) =>

@@ -23,7 +23,7 @@ export class BoundedLabel {
 /** Bucket bounds in seconds: from half a millisecond to the longest wait of a caller. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Maximum duration of one reading: scrapers give up after some seconds, and would lose all metrics. */
+/** Maximum milliseconds of one reading of a gauge: scrapers give up after some seconds, and would lose all metrics. */
 const READING_MS = 2_000;
 
 /** Metrics for Prometheus at `/metrics`. Requesting a name twice returns the same metric. */
@@ -54,9 +54,9 @@ export class Metrics {
 
   /**
    * Creates a gauge.
-   * @param collect called at each scrape; returns the value, or the values by those of the first label. It must not
-   *   fail. If it takes longer than two seconds, the gauge keeps its value, and `collect` is not called again before it
-   *   ends.
+   * @param collect called at each scrape; returns the value of the gauge, or an object with one value for each value of
+   *   the first label. It must not fail. If it takes longer than two seconds, the gauge keeps its value, and `collect`
+   *   is not called again before it ends.
    */
   gauge<T extends string = string>(
     name: string,
@@ -97,7 +97,7 @@ function inTime(read: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Value of a gauge, or its values by those of its label. */
+/** Value of a gauge, or one value for each value of its first label. */
 type Reading = number | Readonly<Record<string, number>>;
 
 function setTo<T extends string>(gauge: Gauge<T>, label: T | undefined, reading: Reading): void {

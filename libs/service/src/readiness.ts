@@ -38,8 +38,8 @@ export class Readiness {
   }
 
   /**
-   * Runs the checks. Returns by name true, false, or the sentence that explains the failure. Error texts are not
-   * exposed.
+   * Runs the readiness checks. Returns by name true, false, or the sentence that explains a failure. Error texts are
+   * not exposed.
    */
   async runChecks(): Promise<Record<string, boolean | string>> {
     const entries = [...this.checks].map(async ([name, check]) => [name, await outcomeOf(check)] as const);
@@ -83,7 +83,9 @@ export class HealthController {
     return { status: 'ok', info: {}, error: {}, details: {} };
   }
 
-  /** Responds with 503 while the database is unreachable or not writable, and during the shutdown. */
+  /**
+   * Reports readiness: 503 while a check fails, such as an unreachable or read-only database, and during the shutdown.
+   */
   @Get('ready')
   @ApiOperation({ summary: 'Reports if the service accepts requests.' })
   @HealthCheck()

@@ -16,8 +16,8 @@ import { TraceIds } from './trace-context.js';
 import { MemoryRelease } from './v8/memory-release.js';
 
 /**
- * Provides configuration, logging, health, metrics, memory accounting and shutdown. Global: one import serves all
- * modules.
+ * Provides configuration, logging, health, metrics, facts, memory accounting, shares of the event loop, and shutdown.
+ * Global: one import serves all modules.
  */
 @Module({})
 export class ServiceModule {

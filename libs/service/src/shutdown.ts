@@ -30,7 +30,7 @@ export type ShutdownStep = (context: ShutdownContext) => unknown;
 
 /** Total milliseconds after the grace time in which all steps hand their work over to other replicas. */
 const LETTING_GO_MS = 3_000;
-/** Minimum milliseconds of a phase if earlier phases have used that time up. */
+/** Minimum milliseconds of a phase after the grace time, if earlier phases have used LETTING_GO_MS up. */
 const LEAST_MS = 400;
 /** Shutdowns by the configuration of the process that they end. */
 const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();
@@ -69,7 +69,7 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     await shutdown?.onApplicationShutdown();
   }
 
-  /** Aborts as soon as the shutdown begins. */
+  /** Signal that aborts as soon as the shutdown begins. */
   get started(): AbortSignal {
     return this.begun.signal;
   }
@@ -116,8 +116,8 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   }
 
   /**
-   * Returns the milliseconds that a step gets after the grace time. The database server belongs to this process and
-   * must not be left behind.
+   * Returns the milliseconds that a step gets after the grace time. The phase `server` always gets the full time: the
+   * database server belongs to this process and must not be left behind.
    */
   private lettingGoMs(phase: ShutdownPhase): number {
     if (phase === 'server') return LETTING_GO_MS;

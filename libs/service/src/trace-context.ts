@@ -69,7 +69,7 @@ export function ownTraceId(taskId: string): string {
 export class TraceIds {
   private findTrace: (taskId: string) => string | undefined = () => undefined;
 
-  /** @param find called for each log line that names a Task */
+  /** Sets the function that returns the trace id of a Task. @param find called for each log line that names a Task */
   lookIn(find: (taskId: string) => string | undefined): void {
     this.findTrace = find;
   }

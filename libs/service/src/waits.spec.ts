@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { Backoff, unlessAborted, whenAborted, withinTime } from './waits.js';
 
-/** The pauses of all places that retry, as they were computed before they had one class. */
+/** Expected pauses of all operations that are retried, in milliseconds. */
 const PAUSES: [place: string, backoff: Backoff, pauses: number[]][] = [
   ['statements while the database is down', new Backoff(50, 1_000), [50, 100, 200, 400, 800, 1_000, 1_000]],
   ['the session that receives signals', new Backoff(50, 5_000), [50, 100, 200, 400, 800, 1_600, 3_200, 5_000]],

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Pauses between the attempts of an operation. Each takes twice as long as the one before, up to a limit. */
+/**
+ * Pauses between the attempts of an operation (exponential backoff). Each pause is twice as long as the previous one,
+ * up to a limit.
+ */
 export class Backoff {
   /**
    * @param firstMs pause before the first retry, in milliseconds
@@ -23,8 +26,8 @@ export class Backoff {
   }
 
   /**
-   * Repeats an operation until it succeeds.
-   * @param isPassing true if the operation is repeated after the error and the pause, given in milliseconds
+   * Retries an operation until it succeeds, or until an error is not passing.
+   * @param isPassing true if the operation is retried after this error and a pause of `pauseMs`
    * @throws the signal's reason once it is aborted; else the first error that is not passing
    */
   async retryWhile<T>(

@@ -5,7 +5,10 @@ const databaseUrl = z
   .refine((text) => ['postgres:', 'postgresql:'].includes(protocolOf(text)), 'must be a postgres:// URL')
   .refine((text) => [undefined, 'scram-sha-256'].includes(requiredAuth(text)), 'can require_auth=scram-sha-256 only');
 
-/** Environment variables for the database, for the pool of plain queries, and for the adoption of a copy. */
+/**
+ * Environment variables of the database: its URL, the URL of a pooler for plain queries, and the code that adopts a
+ * copied database.
+ */
 export const DATABASE_VARIABLES = {
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOL_URL: databaseUrl.optional(),
@@ -15,13 +18,16 @@ export const DATABASE_VARIABLES = {
     .optional(),
 };
 
-/** Returns the problems that these variables have in combination. */
+/** Returns one line per problem that the database variables have in combination; an empty list if there is none. */
 export function databaseProblems(env: Readonly<Record<string, string | undefined>>): string[] {
   if (env['DATABASE_POOL_URL'] === undefined || env['DATABASE_URL'] !== undefined) return [];
   return ['DATABASE_POOL_URL: needs DATABASE_URL, a direct or session-pooled connection to the same database'];
 }
 
-/** Returns libpq's connection parameter `require_auth`. The only supported value is `scram-sha-256`. */
+/**
+ * Returns libpq's connection parameter `require_auth` of a database URL; `undefined` without it. The only supported
+ * value is `scram-sha-256`.
+ */
 export function requiredAuth(url: string): string | undefined {
   return /[?&]require_auth=([^&#]*)/.exec(url)?.[1];
 }
@@ -31,7 +37,10 @@ export function protocolOf(text: string): string {
   return URL.canParse(text) ? new URL(text).protocol : '';
 }
 
-/** Environment variable that selects how replicas notify each other of changes. */
+/**
+ * Environment variable with the NATS servers that carry signals between replicas. Unset: the database carries the
+ * signals.
+ */
 export const SIGNALS_VARIABLES = {
   SIGNALS_URL: z
     .string()
@@ -70,8 +79,8 @@ function nameOneCaller(text: string): boolean {
 }
 
 /**
- * Entry of ALLOWED_HOSTS.
- * - A name or an address, with a port or for all ports; IPv6 addresses are in brackets.
+ * Form of one entry of ALLOWED_HOSTS.
+ * - A name or an address, with one port or for all ports; IPv6 addresses are in brackets.
  * - `*.example.com` matches every subdomain.
  * - `*` matches all hosts.
  */
@@ -90,5 +99,5 @@ const allowedHosts = z
     'must be a comma-separated list of hosts such as parley.example.com, parley.internal:3000, *.example.com, or *',
   );
 
-/** Environment variable that lists additional served hosts. */
+/** Environment variable with additional hosts whose requests are served. */
 export const HOST_VARIABLES = { ALLOWED_HOSTS: allowedHosts.default([]) };

@@ -35,7 +35,7 @@ export interface CardConfig {
   /** URLs of JWK Sets whose keys are trusted for cards of any origin. */
   readonly trustedKeys: readonly string[];
   readonly changes: CardChangePolicy;
-  /** Milliseconds for which the pinned card of an unused agent is kept; absent: no limit. */
+  /** Milliseconds for which the pinned card of an unused remote agent is kept; absent: no limit. */
   readonly retentionMs?: number;
   /** Milliseconds for which clients may cache the cards of local agents. */
   readonly maxAgeMs: number;
@@ -65,14 +65,15 @@ export class AppConfig {
   /** Adoption code of a copied database, as the refused start reported it. The code permits serving that copy. */
   readonly adoptDatabase?: string;
   /**
-   * URL of the NATS server that carries signals between replicas, with its secrets. Absent: the database carries them.
+   * URL of the NATS server that carries signals between replicas, credentials included. Absent: the database carries
+   * the signals.
    */
   readonly signalsUrl?: string;
-  /** Absolute path. */
+  /** Absolute path of the folder for local data (`DATA_DIR`). */
   readonly dataDir!: string;
   /** Public base URL of the service, without a trailing slash. */
   readonly publicUrl?: string;
-  /** IP addresses or CIDR ranges whose forwarded headers count. */
+  /** IP addresses or CIDR ranges of proxies whose `X-Forwarded-` headers are trusted. */
   readonly trustedProxies!: readonly string[];
   /** Base URL for calls among replicas, without a trailing slash. Absent: loopback on the bound port. */
   readonly internalUrl?: string;
@@ -82,7 +83,7 @@ export class AppConfig {
   /** Absolute paths of the operator's modules with node types and tools. */
   readonly plugins!: readonly string[];
   readonly auth!: AuthConfig;
-  /** Keys of 32 bytes for secrets in the database: the first one encrypts, all of them decrypt. */
+  /** Keys of 32 bytes for secrets in the database: the first key encrypts, all keys decrypt. */
   readonly credentialsKeys!: readonly Buffer[];
   /** Private hosts, IP addresses or CIDR ranges that outbound calls may reach. */
   readonly outboundAllow!: readonly string[];
@@ -91,7 +92,7 @@ export class AppConfig {
   readonly mcp!: McpConfig;
   /** Maximum bytes of a request body. */
   readonly bodyLimit!: number;
-  /** Limits of one caller at one replica. */
+  /** Rate limit, and limits of concurrency and streams, of one caller at one replica. */
   readonly limits!: LimitsConfig;
   /** Maximum number of concurrent subscriptions of one WebSocket. */
   readonly subscriptionLimit!: number;
@@ -101,13 +102,13 @@ export class AppConfig {
   /** Files that callers upload. */
   readonly files!: FilesConfig;
   readonly tracing!: TracingConfig;
-  /** Milliseconds within which a request must arrive. */
+  /** Milliseconds within which a request must arrive completely. */
   readonly requestTimeoutMs!: number;
   readonly shutdownGraceMs!: number;
   /** Milliseconds for which ended Tasks are kept; absent: no limit. */
   readonly taskRetentionMs?: number;
   readonly logLevel!: LogLevel;
-  /** True if the public metrics name workflows, including those of all tenants. */
+  /** True if `/metrics`, which is public, has labels with the names of the workflows of all tenants. */
   readonly metricsWorkflows!: boolean;
   readonly corsOrigins!: readonly string[];
   readonly serviceName!: string;

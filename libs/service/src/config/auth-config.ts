@@ -44,12 +44,12 @@ export interface AuthConfig {
 
 type Given = Readonly<Record<string, string | undefined>>;
 
-/** Minimum length that resists guessing: only a plain digest of a key is stored. */
+/** Minimum characters of an API key, so that it resists guessing: only a plain digest of the key is stored. */
 export const MIN_KEY_LENGTH = 16;
 const MAX_KEY_LENGTH = 512;
 const MAX_TOLERANCE_MS = 300_000;
 
-/** Asymmetric signature algorithms: never `none`, never a shared secret. */
+/** Signature algorithms that bearer tokens may use: all are asymmetric; never `none`, never a shared secret. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -66,7 +66,7 @@ const ALGORITHMS = [
 
 /**
  * Reads the AUTH_ variables. Serving other machines without authentication requires an explicit setting.
- * @returns the configuration, or one line per bad key without a value
+ * @returns the configuration, or one line per bad variable that never contains its value
  */
 export function readAuth(env: Given): { config?: AuthConfig; problems: string[] } {
   const mode = env['AUTH_MODE'];
@@ -102,7 +102,7 @@ function apiKeyAuth(env: Given): { config?: AuthConfig; problems: string[] } {
   return { config: { mode: 'api-key', keys }, problems: [] };
 }
 
-/** Form of a caller's name. The caller owns what it creates under this name. */
+/** Form of the name of a caller. A caller owns what it creates under this name. */
 export const CALLER_NAME = /^[\w.@+-]{1,128}$/;
 
 function seedProblem(name: string, key: string): string | undefined {
@@ -177,7 +177,7 @@ function splitList(text = ''): string[] {
 
 /** Limits of one caller at one replica; an absent limit does not apply. */
 export interface LimitsConfig {
-  /** Maximum number of requests within a period in milliseconds; all of them may arrive at once. */
+  /** Rate limit: at most `requests` in `perMs` milliseconds; all of them may arrive at once. */
   readonly rate?: { readonly requests: number; readonly perMs: number };
   /** Maximum number of concurrent requests. */
   readonly concurrency?: number;
@@ -186,13 +186,17 @@ export interface LimitsConfig {
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
-/** Default far above what one client needs, and below what overloads a replica. */
+/**
+ * Default limit of concurrent requests of one caller: far above what one client needs, and below what overloads a
+ * replica.
+ */
 const DEFAULT_CONCURRENCY = 1_000;
+/** Default limit of open streams of one caller, chosen likewise. */
 const DEFAULT_STREAMS = 1_000;
 const MOST = 1_000_000_000;
-/** Minimum: a page of the console opens a few subscriptions. */
+/** Minimum of SUBSCRIPTION_LIMIT: a page of the console opens a few subscriptions. */
 const LEAST_SUBSCRIPTIONS = 8;
-/** Maximum: each subscription may hold a page of the log in memory. */
+/** Maximum of SUBSCRIPTION_LIMIT: each subscription may hold a page of the log in memory. */
 const MOST_SUBSCRIPTIONS = 1_000;
 
 const rate = z
@@ -227,8 +231,9 @@ interface CallerLimitValues {
 }
 
 /**
- * Returns the limits of callers. Anonymous callers are distinguished only by their address, which many may share behind
- * a proxy. Defaults therefore apply only if callers authenticate.
+ * Returns the limits of callers. Defaults of concurrency and streams apply only if callers authenticate: anonymous
+ * callers are distinguished by their address alone, which many callers may share behind a proxy. RATE_LIMIT has no
+ * default.
  */
 export function limitsOf(values: CallerLimitValues, mode: AuthMode): LimitsConfig {
   const limitOrDefault = (value: number | 'off' | undefined, standard: number): number | undefined =>

@@ -18,12 +18,12 @@ export interface ContentLimits {
   readonly scriptRules: number;
   /** Maximum characters of all regular expressions in the scripts of one workflow. */
   readonly expressions: number;
-  /** Maximum number of instructions that those expressions compile to. */
+  /** Maximum number of instructions that the regular expressions of one workflow compile to. */
   readonly expressionSize: number;
 }
 
 const MEGABYTE = 1024 ** 2;
-/** Maximum length of a string in this runtime. */
+/** Maximum characters of a string in this runtime. */
 const LONGEST_TEXT = 512 * MEGABYTE;
 const MOST = 100_000_000;
 
@@ -65,7 +65,8 @@ export const CONTENT_VARIABLES = {
 type ContentLimitValues = { readonly [Name in keyof typeof CONTENT_VARIABLES]?: number };
 
 /**
- * Returns the content limits. Limits that are not set grow with the body limit, so that the largest body always fits.
+ * Returns the content limits. Unset limits of rendered text, Artifacts and Tasks grow with `BODY_LIMIT`, so that the
+ * largest body always fits; the other unset limits have fixed defaults.
  */
 export function contentLimitsOf(values: ContentLimitValues, bodyLimit: number): ContentLimits {
   const standard = DEFAULT_CONTENT_LIMITS;

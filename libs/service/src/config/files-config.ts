@@ -22,7 +22,7 @@ export interface FilesConfig {
   readonly retentionMs?: number;
   /** True if all replicas share the folder `DATA_DIR/files`. */
   readonly isFolderShared: boolean;
-  /** False if `DATA_DIR` is removed with the process: its folder must not hold content permanently. */
+  /** False if `DATA_DIR` is lost with the process: files are then refused unless an S3 server stores them. */
   readonly isFolderDurable: boolean;
   /** Minimum bytes of a `raw` Part that is stored as a file; absent: all Parts stay in the logs of Tasks. */
   readonly offloadBytes?: number;
@@ -31,10 +31,10 @@ export interface FilesConfig {
 }
 
 const GIBIBYTE = 1024 ** 3;
-/** Size of the largest object that an S3 server accepts in one request. */
+/** Maximum of FILE_LIMIT: the largest object that an S3 server accepts in one request. */
 const MOST_FILE_BYTES = 5 * GIBIBYTE;
 const MOST_OWNER_BYTES = 1024 ** 5;
-/** Minimum threshold: below it the row of a file costs more than it saves. */
+/** Minimum of FILES_OFFLOAD: for a smaller Part the row of a file costs more than it saves. */
 const LEAST_OFFLOAD_BYTES = 16 * 1024;
 const LEAST_RETENTION_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -136,7 +136,7 @@ export function readS3Keys(env: Readonly<Record<string, string | undefined>>): {
 
 const NO_KEY = 'must name a readable file with a key in one line';
 
-/** Returns the configuration of files. */
+/** Returns the configuration of files from the variables and the keys of the S3 server. */
 export function filesOf(values: FilesValues, keys: S3Keys | undefined): FilesConfig {
   const { FILES_S3_ENDPOINT: endpoint, FILES_S3_BUCKET: bucket, FILES_S3_REGION: region } = values;
   return {

@@ -18,8 +18,8 @@ import { parseBytes, parseDuration } from './quantities.js';
 import { TRACING_VARIABLES, tracingOf } from './tracing-config.js';
 
 /**
- * Reports an unusable configuration. `lines` has one line per bad key; a line names keys only and never contains a
- * value.
+ * Reports an unusable configuration. `lines` has one line per bad variable; a line contains the name of the variable,
+ * never its value.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -34,13 +34,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const MAX_BODY = 1024 ** 3;
 const MAX_GRACE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Maximum of one century: no computed time exceeds the range of a date. */
+/** Maximum retention: one century, so that no computed time exceeds the range of a date. */
 const LONGEST_RETENTION_MS = 36_500 * DAY_MS;
 const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]*)$/;
 
 /**
- * Reads the configuration from environment variables; an empty variable counts as unset.
- * @throws ConfigError with one line per bad key, never with a value
+ * Reads and validates the configuration from environment variables; an empty variable counts as unset.
+ * @throws ConfigError with one line per bad variable, which never contains its value
  */
 export function loadConfig(env: Environment): AppConfig {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
@@ -208,7 +208,7 @@ interface ValueOrProblem<T> {
   problem?: string;
 }
 
-/** Returns the API key of the model, or the variable that `LLM_API_KEY_ENV` names. */
+/** Returns the API key of the model: the value of `LLM_API_KEY`, or of the variable that `LLM_API_KEY_ENV` names. */
 function llmApiKey(env: Record<string, string | undefined>): ValueOrProblem<string> {
   const reference = env['LLM_API_KEY_ENV'];
   if (reference === undefined) return { value: env['LLM_API_KEY'] };
@@ -274,7 +274,7 @@ function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, 
   };
 }
 
-/** Decodes a key of 32 bytes from either alphabet of base64, with or without padding. */
+/** Decodes a key of 32 bytes from base64 or base64url, with or without padding. Returns `undefined` for other text. */
 function secretKey(text: string): Buffer | undefined {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
   const key = Buffer.from(text, 'base64');
@@ -315,7 +315,10 @@ function isAddressOrRange(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
-/** True for letters, digits, hyphens and underscores between dots. A name of digits only is a mistyped address. */
+/**
+ * True for letters, digits, hyphens and underscores between dots. A text of digits and dots alone is a mistyped
+ * address.
+ */
 function isHostName(text: string): boolean {
   return (
     /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/i.test(text) &&

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export interface McpCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** Variables added to the few that every program inherits. */
+  /** Environment variables of the program, in addition to the few that every program inherits. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
@@ -29,7 +29,7 @@ export interface McpServerEntry {
 
 /** Form of an MCP server's name. */
 export const MCP_SERVER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-/** Glob of tool names with `*` and `?`; the other characters are those of tool names (MCP, "Tool Names"). */
+/** Form of a glob of tool names: `*`, `?`, and the characters of tool names (MCP, "Tool Names"). */
 export const MCP_GLOB = /^[\w.*?/-]{1,128}$/;
 
 const MOST_SERVERS = 200;
@@ -54,7 +54,7 @@ const endpoint = z.strictObject({
 
 /**
  * Reads the servers of `MCP_SERVERS_FILE`.
- * @returns the servers, or one line that names the member at fault and never a value
+ * @returns the servers; or `problem`, one line that names the faulty member and never a value
  */
 export function readMcpServers(path: string | undefined): { servers: McpServerEntry[]; problem?: string } {
   if (path === undefined) return { servers: [] };

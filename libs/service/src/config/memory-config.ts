@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import { parseBytes, parseDuration } from './quantities.js';
 
-/** Limits of data in memory on its way into and out of the database. Bytes are those of JSON as UTF-8. */
+/** Limits of data in memory on its way into and out of the database. Bytes are those of JSON in UTF-8. */
 export interface MemoryConfig {
   /** Maximum bytes in flight: requests, data of executing Tasks, and events that are not durable yet. */
   readonly inFlightBytes: number;
@@ -12,11 +12,13 @@ export interface MemoryConfig {
   readonly eventBytes: number;
   /** Maximum bytes of the events that one statement of the journal writes. */
   readonly journalBatchBytes: number;
-  /** Maximum bytes of the logs behind large responses that are built concurrently. */
+  /**
+   * Maximum bytes of large responses that are read, built and sent concurrently, counted by the Task logs behind them.
+   */
   readonly answerBytes: number;
   /**
-   * Maximum number of concurrent nodes in one level of a run tree. The limits of a caller and of the process derive
-   * from it.
+   * Maximum number of concurrent nodes in one level of a run tree; the maxima of a caller and of the process derive
+   * from it (NodeRoom).
    */
   readonly nodesAtWork: number;
   /**
@@ -26,13 +28,22 @@ export interface MemoryConfig {
 }
 
 const MEBIBYTE = 1024 ** 2;
-/** Maximum for one event: a message to PostgreSQL has at most 1 GiB, and a string of V8 half of that. */
+/**
+ * Maximum of EVENT_LIMIT and JOURNAL_BATCH_LIMIT: a message to PostgreSQL has at most 1 GiB, and a string of V8 half of
+ * that.
+ */
 const MOST = 256 * MEBIBYTE;
 const MOST_IN_FLIGHT = 1024 ** 4;
-/** Divisor of the heap. The rest holds what is not counted: parsed values, responses, and garbage not collected yet. */
+/**
+ * Divisor of the heap for the default of IN_FLIGHT_LIMIT. The rest of the heap holds what is not counted: parsed
+ * values, responses, and garbage not collected yet.
+ */
 const HEAP_PER_BYTE = 4;
 const LEAST_IN_FLIGHT = 32 * MEBIBYTE;
-/** Divisor of the heap. Besides its bytes in flight, a response exists as rows, values, text and unsent socket data. */
+/**
+ * Divisor of the heap for the default of ANSWER_LIMIT. A response exists not only as counted bytes, but also as rows,
+ * values, text and unsent socket data.
+ */
 const HEAP_PER_ANSWERED_BYTE = 16;
 const LEAST_ANSWERS = 8 * MEBIBYTE;
 const MAX_STALL_MS = 3_600_000;
@@ -81,8 +92,8 @@ interface MemoryValues {
 }
 
 /**
- * Returns the memory limits. Unset limits derive from the heap of this process. If callers have names, one caller gets
- * half of the bytes in flight.
+ * Returns the memory limits. Unset limits in flight and of responses derive from the heap of this process. By default
+ * one caller gets half of the bytes in flight if callers have names, else all of them.
  * @param heapBytes the maximum size of V8's heap
  */
 export function memoryOf(

@@ -27,7 +27,7 @@ export interface TracingConfig {
   /** Resource attribute `service.name` of the spans. */
   readonly serviceName: string;
   readonly sampler: SamplerName;
-  /** Ratio from 0 to 1, for samplers by ratio. */
+  /** Fraction of traces that the samplers `traceidratio` and `parentbased_traceidratio` record, from 0 to 1. */
   readonly ratio: number;
 }
 

@@ -1,9 +1,9 @@
-/** Returns the key of a caller in a map. */
+/** Returns the key under which a map holds a caller. */
 export function callerKey({ tenant, owner }: { tenant: string; owner: string }): string {
   return JSON.stringify([tenant, owner]);
 }
 
-/** Adds to the count of a key. A key whose count drops to zero is removed. @returns the new count */
+/** Adds `by` to the count of a key. A key whose count drops to zero is removed. @returns the new count */
 export function addCount(counts: Map<string, number>, key: string, by: number): number {
   const count = (counts.get(key) ?? 0) + by;
   if (count > 0) counts.set(key, count);
@@ -37,9 +37,11 @@ interface WaitingTurn {
 }
 
 /**
- * Executes the work of callers in turns.
+ * Executes asynchronous work of callers in turns, such as queries, with a maximum number of concurrent units.
  * - Each caller has its own queue; the queues are served round-robin.
  * - A caller, and a tenant, has a limited share of the places. A busy caller therefore waits behind its own work.
+ *
+ * Not to be confused with shares of the event loop: LoopShares for requests, WorkTurns for work after a response.
  */
 export class CallerTurns {
   /** Queues by caller, in the order of their turns. */
@@ -53,7 +55,7 @@ export class CallerTurns {
   /**
    * Executes the work in the caller's turn.
    * @param gone cancels the work while it waits
-   * @throws NoTurnInTime; the signal's reason
+   * @throws NoTurnInTime; the signal's reason; the error of the work
    */
   async runInTurn<T>(caller: CallerIdentity, work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
     gone?.throwIfAborted();

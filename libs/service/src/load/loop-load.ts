@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 
-/** Utilization of the event loop from which on waiting requests would notice more work. */
+/** Utilization from which on the event loop is busy: waiting requests would notice more work. */
 const BUSY = 0.75;
-/** Milliseconds over which the utilization is measured. */
+/** Minimum milliseconds over which the utilization is measured. */
 const WINDOW_MS = 100;
 
 /**
- * Returns a function that tells whether the event loop is busy: true if it worked for three quarters of the last tenth of
- * a second or longer.
+ * Returns a function that tells whether the event loop is busy: true if it worked for at least 75 % of the last
+ * measured period. A period lasts 100 milliseconds, or longer if the function is called less often.
  */
 export function watchLoopLoad(): () => boolean {
   let start = performance.eventLoopUtilization();

@@ -5,7 +5,7 @@ import { LoopShares } from './loop-shares.js';
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
-/** Shares of an event loop whose time goes on by what is done on it, and while nothing is. */
+/** Creates shares of an event loop with a simulated clock: requests on the loop and idle pauses advance it. */
 function setUp() {
   let busy = 0;
   const loop = { isBusy: true };
@@ -15,7 +15,7 @@ function setUp() {
     () => loop.isBusy,
   );
   const done: string[] = [];
-  /** A request that keeps the loop busy for so long. */
+  /** Sends a request that keeps the loop busy for `ms` milliseconds. */
   const ask = (who: string, ms: number, name = who): boolean => {
     shares.noteRequest(who);
     return shares.scheduleCostly(who, () => {
@@ -23,7 +23,7 @@ function setUp() {
       done.push(name);
     });
   };
-  /** Lets time pass, in which some callers ask for something that costs nothing. */
+  /** Advances the clock while the `active` callers send requests that cost nothing. */
   const pass = async (ms: number, active: string[] = []): Promise<string[]> => {
     for (let passed = 0; passed < ms; passed += 10) {
       for (const who of active) shares.noteRequest(who);

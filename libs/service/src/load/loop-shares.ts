@@ -3,7 +3,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { Metrics } from '../metrics.js';
 import { watchLoopLoad } from './loop-load.js';
 
-/** Minimum bytes of a body that is costly to read. */
+/** Minimum bytes of a request body that is costly to read. */
 export const COSTLY_BODY = 16 * 1024;
 
 /** Milliseconds of the event loop that a caller may owe before its requests wait. */
@@ -17,7 +17,7 @@ const ACTIVE_MS = 1_000;
  * bytes count as in flight.
  */
 const MOST_WAITING = 256;
-/** Shares of the event loop that are left to what is not charged. */
+/** Number of shares of the event loop that are left to uncharged work; each costly caller has one share. */
 const CHEAP_SHARES = 4;
 /** Milliseconds between two searches for callers that owe nothing. */
 const SWEEP_MS = 100;
@@ -34,21 +34,22 @@ interface LoopAccount {
 }
 
 /**
- * Shares the event loop among callers with costly requests, such as large bodies.
+ * Shares the time of the event loop among callers with costly requests, such as large bodies.
  *
- * - A caller that was alone in the last second never waits, whatever its requests cost. Neither does a caller whose turn
- *   comes while the loop has time to spare (see watchLoopLoad). A wait that has begun is not cut short.
- * - Otherwise, a caller that has used a tenth of a second beyond its share waits until the debt is paid.
- * - With one costly caller the share is a fifth of the time, with two it is a sixth each: the rest is left to cheap
- *   requests, and to what costly ones cause later, such as statements and garbage.
- * - Costly requests of one caller execute one at a time, in order. The first of them waits at most two seconds.
+ * - A caller that was alone in the last second never waits, whatever its requests cost. Neither does a caller whose
+ *   turn comes while the loop has time to spare (see watchLoopLoad). A wait that has begun is not cut short.
+ * - Otherwise, a caller that has used a tenth of a second more than its share waits until this debt is paid.
+ * - The share of each costly caller is a fifth of the time with one costly caller, a sixth with two, and so on. The
+ *   rest is left to cheap requests, and to later work of costly requests, such as statements and garbage.
+ * - Costly requests of one caller execute one at a time, in order. The head of a queue waits at most two seconds.
  * - Only requests given to `scheduleCostly` wait; cheap requests do not.
  */
 @Injectable()
 export class LoopShares {
   private readonly accounts = new Map<string, LoopAccount>();
-  /** Newest request of the last caller, and newest request of the caller before it. */
+  /** Caller of the newest request of all, and its time. */
   private readonly newest = { who: '', at: -Infinity };
+  /** The last different caller before `newest`, and the time of its newest request. */
   private readonly other = { who: '', at: -Infinity };
   private sweptAt = -Infinity;
   /** Number of accounts that are costly. */
@@ -67,7 +68,7 @@ export class LoopShares {
     );
   }
 
-  /** Records a request of a caller. */
+  /** Records a request of a caller, which counts as active for a second. */
   noteRequest(who: string): void {
     const { newest, other } = this;
     if (newest.who !== who) {
@@ -78,7 +79,7 @@ export class LoopShares {
     newest.at = this.now();
   }
 
-  /** Charges a caller for time used on the event loop. */
+  /** Charges a caller for milliseconds used on the event loop. */
   chargeCaller(who: string, ms: number): void {
     const account = this.accountOf(who);
     this.payDown(account);

@@ -4,7 +4,7 @@ import { WorkTurns } from './work-turns.js';
 
 const NEVER = new AbortController().signal;
 
-/** Turns on an event loop whose clock the test moves on. */
+/** Creates turns on an event loop whose clock the test sets. */
 function setUp() {
   const clock = { ms: 0 };
   const shares = new LoopShares(
@@ -15,7 +15,7 @@ function setUp() {
   return { clock, shares, turns: new WorkTurns(shares) };
 }
 
-/** Everything that waits for nothing from outside has happened. */
+/** Resolves once all work has been done that waits for no timer. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

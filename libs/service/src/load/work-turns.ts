@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LoopShares } from './loop-shares.js';
 
-/** Pieces of work of one caller that start in one turn of the event loop. */
+/** Maximum number of pieces of work of one caller that start in one turn of the event loop. */
 const AT_ONCE = 4;
 /** Milliseconds until a retry if too many costly requests of the caller wait. */
 const RETRY_MS = 100;
@@ -36,7 +36,9 @@ export class WorkTurns {
 
   constructor(private readonly shares: LoopShares) {}
 
-  /** @param who the caller's account (`InFlight.accountOf`); `undefined` for an anonymous caller */
+  /**
+   * Returns the turns of a caller. @param who its account (`InFlight.accountOf`); `undefined` for an anonymous caller
+   */
   createTurn(who: string | undefined): WorkTurn {
     if (who === undefined) return FREE;
     return {

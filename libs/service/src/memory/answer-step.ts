@@ -1,6 +1,6 @@
 import { addCount, type CallerIdentity, callerKey } from '../load/caller-turns.js';
 
-/** Conditions that end a wait for room, besides a grant. */
+/** Conditions that end a wait for room, besides the grant of the room. */
 export interface RoomWaitEnds {
   /** Maximum wait in milliseconds; absent: no limit. */
   ms?: number | undefined;
@@ -26,18 +26,19 @@ export async function untilGranted(
   }
 }
 
-/** Fraction of a step that one caller, and one tenant, may hold. */
+/** Fraction of a step that one caller may hold. */
 const OF_A_CALLER = 1 / 2;
+/** Fraction of a step that the callers of one tenant may hold together. */
 const OF_A_TENANT = 3 / 4;
-/** Milliseconds between two checks of a step's answers while others wait. */
+/** Milliseconds between two checks of a step's answers while an answer waits for room. */
 const LOOK_MS = 250;
 
-/** Answer that holds room in a step, or waits for it. */
+/** Answer (or content, see ContentRoom) that holds room in a step, or waits for room. */
 export interface StepMember {
   readonly whose: CallerIdentity;
   /** Order of arrival: lower for answers that began earlier. */
   readonly order: number;
-  /** True while this service does not read the answer. */
+  /** True while this service has paused reading the answer, so that silence is not the fault of the agent. */
   readonly isWaiting: boolean;
   /** Time of the last progress of the answer, as of `performance.now()`. */
   readonly movedAt: number;
@@ -48,7 +49,7 @@ export interface StepMember {
 /** Size and limits of a step. */
 export interface AnswerStepOptions {
   bytes: number;
-  /** Milliseconds without notable progress after which an answer is evicted while another one waits. */
+  /** Milliseconds without notable progress after which an answer is evicted while another answer waits. */
   silentMs: number;
   /** True while memory is too full for answers of this step. */
   isFull?: (whose: CallerIdentity) => boolean;
@@ -67,16 +68,16 @@ interface Wish {
 type Obstacle = 'caller' | 'tenant' | 'step' | 'memory';
 
 /**
- * Room for answers of one order of magnitude, in bytes.
+ * Step: memory for answers of one range of sizes, in bytes. Callers and tenants share its room.
  *
  * - A caller holds at most half of the room, the callers of one tenant three quarters, or a single answer of any size.
  *   An anonymous caller may hold all of the room while no other caller waits.
  * - Callers take turns; the oldest answer of a caller comes first.
- * - One answer at a time is privileged: it gets all the room that it needs, uncounted. The next answer without room
- *   becomes privileged when no other is. It never waits in this step, so answers that wait for each other cannot
- *   deadlock.
- * - An answer without notable progress for `silentMs` is evicted if another one has waited as long and the eviction
- *   makes room.
+ * - One answer at a time is privileged: it gets all the room that it needs, uncounted, and never waits in this step.
+ *   While no answer is privileged, the next answer without room becomes privileged. Answers that wait for each other
+ *   can therefore not deadlock.
+ * - An answer without notable progress for `silentMs` is evicted if it holds room that another answer has lacked for as
+ *   long.
  */
 export class AnswerStep {
   private used = 0;

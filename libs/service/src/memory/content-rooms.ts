@@ -5,7 +5,7 @@ import type { CallerIdentity } from '../load/caller-turns.js';
 import { AnswerStep, type StepMember, untilGranted } from './answer-step.js';
 import { InFlight, SMALL_REQUEST } from './in-flight.js';
 
-/** Granularity of granted room, in bytes. */
+/** Unit in which room is granted, in bytes. */
 const UNIT = 64 * 1024;
 /** Fraction of IN_FLIGHT_LIMIT that the contents of one room may take. */
 const PART_OF_LIMIT = 1 / 2;
@@ -26,19 +26,19 @@ export class TooManyContents extends PublicFault {
 }
 
 interface RoomOptions {
-  /** Fraction of the limits in flight above which no more content is read; absent: the fraction for deferrable work. */
+  /** Fraction of the limits in flight above which no more content is read; absent: half (see `InFlight.isFull`). */
   share?: number;
   /** Maximum total wait of one place, in milliseconds; absent: no limit. */
   waitMs?: number;
 }
 
 /**
- * Memory for contents that small Messages reference and that work reads and keeps, in bytes.
+ * Memory for contents that work reads and keeps, in bytes, such as files that a small Message references.
  *
  * - All contents of a room share half of IN_FLIGHT_LIMIT; AnswerStep divides it among callers and tenants.
  * - One place at a time gets all the room that it needs. It never waits, so places that wait for each other cannot
  *   deadlock.
- * - Held bytes count in InFlight as kept. The caller's requests and nodes wait for them as for other data.
+ * - Held bytes count in InFlight as kept, towards the limits that refuse requests and delay nodes.
  * - Held bytes are never evicted: a model that thinks is silent too.
  */
 export class ContentRoom {
@@ -70,7 +70,7 @@ interface ContentPlaceOptions {
   waitMs: number | undefined;
 }
 
-/** Bytes of contents that one unit of work holds until it is disposed. */
+/** Bytes of contents that one unit of work holds until the place is disposed. */
 export class ContentPlace implements Disposable, StepMember {
   readonly whose: CallerIdentity;
   readonly order: number;
@@ -92,7 +92,8 @@ export class ContentPlace implements Disposable, StepMember {
   }
 
   /**
-   * Raises the held bytes to a total; resolves once there is room. One call at a time. Up to 64 KiB need no room.
+   * Raises the held bytes to a total; resolves once there is room. Call it again only after it has resolved. A total of
+   * up to 64 KiB needs no room.
    * @throws TooManyContents after the maximum wait; the signal's reason
    */
   async holdBytes(bytes: number, signal: AbortSignal): Promise<void> {

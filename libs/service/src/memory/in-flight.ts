@@ -13,39 +13,47 @@ export type InFlightRefusal = 'caller' | 'tenant' | 'service';
 
 /** Maximum bytes of a small request. Small requests have room that large ones must leave. */
 export const SMALL_REQUEST = 64 * 1024;
-/** Fraction of a limit for bytes on their way: a Task makes many times the bytes of the request. */
+/**
+ * Fraction of a limit that bytes on their way (`moving`) may take: a Task makes many times the bytes of its request.
+ */
 const ON_ITS_WAY = 1 / 8;
 
 /** Fraction of the total limit that the callers of one tenant may take together. */
 const TENANT_SHARE = 3 / 4;
 
-/** Multiple of the limit above which small requests are refused too: one run may take the whole limit for a moment. */
+/**
+ * Multiple of the total limit above which small requests are refused too: one run may take the whole limit for a
+ * moment.
+ */
 const FOR_SMALL = 3;
 
 /** Fraction of a limit above which a run starts no more nodes. */
 const FOR_WORK = 1 / 2;
 
-/** Counted bytes. On their way: requests, and events that are not durable yet. Kept: data of executing Tasks. */
+/**
+ * Counted bytes. `moving`, on their way: requests, and events that are not durable yet. `kept`: data of executing
+ * Tasks.
+ */
 interface Counted {
   moving: number;
   kept: number;
 }
 
 interface CountedCaller extends Counted {
-  /** Sum of the caller's tenant; `undefined` without tenants. */
+  /** Sum of the caller's tenant; `undefined` for the empty tenant. */
   tenant: Counted | undefined;
 }
 
 /**
  * Counts the bytes in this process that came from callers and are not processed yet: requests, events that are not
- * durable, and data of executing Tasks (IN_FLIGHT_LIMIT, CALLER_IN_FLIGHT_LIMIT).
+ * durable, and data of executing Tasks. Refuses requests beyond IN_FLIGHT_LIMIT and CALLER_IN_FLIGHT_LIMIT.
  *
  * - A request is refused before any of it is read, and never after it was accepted.
- * - An eighth of a limit may be on its way. This applies to each request for the caller's limit, and to large requests
- *   for the limit of all callers.
+ * - At most an eighth of a limit may be on its way. For small requests this rule applies to the limits of the caller
+ *   and of the tenant only.
  * - The callers of one tenant share three quarters of the limit of all callers. No tenant can take a replica from the
  *   others.
- * - Small requests are refused above FOR_SMALL times the limit, or if kept bytes take all of it.
+ * - Small requests are refused above FOR_SMALL times the limit of all callers, or if kept bytes take all of it.
  * - A request of any size is accepted while nothing else is in flight.
  */
 @Injectable()
@@ -84,7 +92,10 @@ export class InFlight {
     return `${tenant.length}:${tenant}${owner}`;
   }
 
-  /** Admits a request and counts its bytes until the returned function is called, once; or returns the refusal. */
+  /**
+   * Admits a request and counts its bytes until the returned function is called, once; or returns the limit that
+   * refuses it.
+   */
   admitRequest(whose: InFlightOwner, bytes: number): (() => void) | InFlightRefusal {
     const account = InFlight.accountOf(whose);
     const refusal = this.findRefusal(account, bytes);
@@ -134,6 +145,7 @@ export class InFlight {
    * True if a caller, or all callers together, exceed a fraction of their limits. Deferrable work does not start then,
    * so that requests find room.
    * @param account account of a caller; absent: all callers together
+   * @param share the fraction, from 0 to 1
    */
   isFull(account?: string, share = FOR_WORK): boolean {
     const { inFlightBytes, callerInFlightBytes } = this.config.memory;
@@ -174,7 +186,9 @@ function isNothing({ moving, kept }: Counted): boolean {
   return moving === 0 && kept === 0;
 }
 
-/** True if so many more bytes exceed the limit. A request never exceeds it while only its own bytes are counted. */
+/**
+ * True if `more` bytes exceed the limit. A request never exceeds it while only its own `counted` bytes are in flight.
+ */
 function exceedsLimit({ moving, kept }: Counted, more: number, counted: number, limit: number): boolean {
   if (moving > counted && moving + more > limit * ON_ITS_WAY) return true;
   return moving + kept > counted && moving + kept + more > limit;

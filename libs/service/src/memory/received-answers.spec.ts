@@ -3,7 +3,7 @@ import { type AnswerPlace, ReceivedAnswers, type ReceivedAnswersOptions, TooMany
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
-/** Two megabytes for answers up to one, two for answers up to eight, and four for all others. */
+/** Heap for answers: two megabytes for answers up to 1 MB, two for answers up to 8 MB, and four for larger answers. */
 const BYTES = 16 * MEGABYTE;
 
 const NOBODY = { tenant: '', owner: '' };
@@ -30,14 +30,14 @@ afterEach(() => {
   for (const place of places.splice(0)) place[Symbol.dispose]();
 });
 
-/** Reads so many bytes, and tells whether there was room at once. */
+/** Reads a number of bytes, and tells whether there was room at once. */
 async function reads(place: AnswerPlace, bytes: number): Promise<'at once' | 'after a wait'> {
   const room = place.countRead(bytes);
   await room;
   return room ? 'after a wait' : 'at once';
 }
 
-/** Whether the promise is still open after whatever waits for nothing is done. */
+/** True if the promise is still pending after all work that waits for nothing. */
 async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   let isSettled = false;
   promise.then(
@@ -239,7 +239,7 @@ describe('The time for which answers wait for room', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  /** Has time pass while an answer brings so many bytes each second. */
+  /** Advances the clock while an answer brings `bytes` each second. */
   async function pass(seconds: number, place?: AnswerPlace, bytes = 0): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
       if (place && bytes > 0) await place.countRead(bytes);

@@ -9,20 +9,24 @@ const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
 /** Bytes that every answer gets without a request for room. */
 const ALWAYS = 64 * KILOBYTE;
-/** Granularity of granted room, in bytes. */
+/** Unit in which room is granted, in bytes. */
 const UNIT = 64 * KILOBYTE;
 /** Maximum bytes of the answers of each step. The last step is unbounded: the limits of a single answer apply there. */
 const SIZES = [MEGABYTE, 8 * MEGABYTE, Infinity];
-/** Bytes of one privileged answer of each step. In the last step that is the default `TASK_LIMIT`, plus one event. */
+/**
+ * Bytes of one privileged answer of each step. In the last step that is the default TASK_LIMIT, plus 16 MiB for one
+ * event.
+ */
 const PRIVILEGED = MEGABYTE + 8 * MEGABYTE + 80 * MEGABYTE;
-/** Fraction of the heap for large answers, and its division among the steps. */
+/** Fraction of the heap for large answers. */
 const PART_OF_HEAP = 1 / 8;
+/** Fractions of that memory for the steps. */
 const PARTS = [1 / 4, 1 / 4, 1 / 2];
 /** Maximum total wait for room of one call's answer, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
-/** Milliseconds within which an answer must make progress while another one waits for its room. */
+/** Milliseconds within which an answer must make progress while another answer waits for its room. */
 const SILENT_MS = 20_000;
-/** Minimum bytes that count as progress in that time. */
+/** Minimum bytes that count as progress within SILENT_MS. */
 const LITTLE = 16 * KILOBYTE;
 const NEVER = new AbortController().signal;
 
@@ -64,17 +68,18 @@ export interface ReceivedAnswersOptions {
 /**
  * Memory of this process for answers of remote agents and models that are being read.
  *
- * - An answer has 64 KiB without a request. A larger one holds its bytes, in units of 64 KiB, in the step of its size:
- *   up to 1 MiB, up to 8 MiB, or beyond. Large answers therefore take no room from small ones. An answer that shrinks
- *   returns room.
+ * - An answer has 64 KiB without a request. A larger answer holds its bytes, in units of 64 KiB, in the step of its
+ *   size: up to 1 MiB, up to 8 MiB, or beyond. Large answers therefore take no room from small ones. An answer that
+ *   shrinks returns room.
  * - The steps share an eighth of the heap, less one privileged answer of each step, but at least half of that eighth.
  *   AnswerStep describes how callers share a step, and which answer is privileged.
- * - An answer keeps its room while it waits for more. It waits for a higher step, or for its own, in which the
- *   privileged answer never waits. One answer can therefore always be read to its end.
- * - Each 16 KiB of an answer take a turn on the event loop, in the caller's share.
+ * - An answer that needs more room keeps what it has, and waits in its own step or in a higher step. The privileged
+ *   answer of a step never waits in it, so one answer can always be read to its end.
+ * - Each 16 KiB of an answer take a turn on the event loop, in the share of its caller; answers of anonymous callers do
+ *   not.
  * - A waiting answer is not read, so its agent waits as well, and its deadlines pause. After a minute of waiting in
  *   total, the call fails.
- * - While others wait, an answer that brings less than 16 KiB in 20 seconds loses its room, and its call fails.
+ * - While other answers wait, an answer that brings less than 16 KiB in 20 seconds loses its room, and its call fails.
  */
 export class ReceivedAnswers {
   private readonly steps: readonly AnswerStep[];
@@ -128,8 +133,9 @@ export class AnswerPlace implements Disposable, StepMember {
   private stopWaiting: (() => void) | undefined;
   /** Milliseconds of the finished waits for room. */
   private waited = 0;
-  /** Bytes read since the last turn on the event loop, and since `movedAt`. */
+  /** Bytes read since the last turn on the event loop. */
   private sinceTurn = 0;
+  /** Bytes read since `movedAt`. */
   private sinceMoved = 0;
 
   constructor(private readonly options: AnswerPlaceOptions) {
@@ -151,7 +157,7 @@ export class AnswerPlace implements Disposable, StepMember {
 
   /**
    * Counts received bytes; resolves once there is room for them and it is the caller's turn.
-   * @returns `undefined` if there is room at once
+   * @returns `undefined` if there is room at once, and no turn is needed
    * @throws TooManyAnswers after a minute of waiting, or if the answer has lost its room; the signal's reason
    */
   countRead(bytes: number, signal: AbortSignal = NEVER): Promise<void> | undefined {
@@ -166,8 +172,8 @@ export class AnswerPlace implements Disposable, StepMember {
   }
 
   /**
-   * Yields the events of the answer. Until the next event is requested, the answer counts as waiting: a consumer that
-   * waits for its database does not make the agent look silent.
+   * Yields the events of the answer. Until the consumer requests the next event, the answer counts as waiting: a
+   * consumer that waits for its database does not make the agent look silent.
    */
   async *yieldConsumed<T>(events: AsyncIterable<T>): AsyncIterable<T> {
     for await (const event of events) {

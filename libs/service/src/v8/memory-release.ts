@@ -27,22 +27,24 @@ export interface ProcessLoad {
 
 /**
  * Releases memory to the system after a flood of requests. V8 keeps the size of its young generation, and garbage, as
- * long as little is allocated: a hundred megabytes on a heap of 256, three hundred on one of 512. One full collection
- * of some fifty milliseconds releases it.
+ * long as little is allocated: 100 MB on a heap of 256 MB, 300 MB on a heap of 512 MB. One full collection of some
+ * fifty milliseconds releases that memory.
  *
  * The collection runs after five seconds without large requests and with an idle event loop, if
  *
- * - large requests brought 32 MiB since the last one, or
- * - the heap has grown by 32 MiB since, for any reason.
+ * - large requests brought 32 MiB since the last collection, or
+ * - the heap has grown by 32 MiB since then, for any reason.
  *
  * The collection never runs on a large heap.
  */
 @Injectable()
 export class MemoryRelease implements OnApplicationBootstrap, OnModuleDestroy {
   private timer?: NodeJS.Timeout;
-  /** Values of `InFlight.largeBytes` at the last check, and at the last release. */
+  /** Value of `InFlight.largeBytes` at the last check. */
   private seen = 0;
+  /** Value of `InFlight.largeBytes` at the last collection. */
   private released = 0;
+  /** Smallest heap since the last collection, in bytes. */
   private heapBytes = 0;
 
   constructor(private readonly inFlight: InFlight) {}
