@@ -38,7 +38,7 @@ export class CreateServiceSecret1700000000410 implements MigrationInterface {
 
 /**
  * Adds the generation of statements that a replica runs (see REPLICA_GENERATION); null for replicas of earlier
- * versions. An index finds those without passing the rows of the others, which every heartbeat updates.
+ * versions. An index finds their rows without passing the rows of current replicas, which every heartbeat updates.
  */
 export class AddReplicaGeneration1700000000311 implements MigrationInterface {
   readonly name = 'AddReplicaGeneration1700000000311';
@@ -54,8 +54,8 @@ export class AddReplicaGeneration1700000000311 implements MigrationInterface {
 }
 
 /**
- * Adds the time since which a replica has proved its life without a gap; judges of other replicas depend on it. Earlier
- * versions do not write it.
+ * Adds the time since which a replica has proved its life without a gap; it decides whether the replica may judge
+ * others. Earlier versions do not write it.
  */
 export class AddSteadySince1700000000301 implements MigrationInterface {
   readonly name = 'AddSteadySince1700000000301';

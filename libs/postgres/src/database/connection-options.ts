@@ -2,7 +2,7 @@ import pg from 'pg';
 import { ConfigError, requiredAuth } from '#libs/service';
 import { SESSIONS_OF_PROCESS, watchedClient } from './watched-client.js';
 
-/** Messages that the server may send before it has proved itself. */
+/** Messages of the server that are accepted before it has proved that it knows the password. */
 const BEFORE_PROOF: ReadonlySet<string | symbol> = new Set([
   'newListener',
   'removeListener',
@@ -19,8 +19,8 @@ const BEFORE_PROOF: ReadonlySet<string | symbol> = new Set([
 ]);
 
 /**
- * Messages that pg always answers: a server that has proved itself may not send them again, since an attacker may
- * relay.
+ * Authentication requests, which pg always answers. After its proof a server may not send them again: they may come
+ * from an attacker who relayed the proof.
  */
 const QUESTIONS: ReadonlySet<string | symbol> = new Set([
   'authenticationCleartextPassword',
@@ -38,8 +38,8 @@ interface ServerConnection {
 
 /**
  * Session that authenticates with SCRAM-SHA-256 or not at all. By default pg answers any method that the server
- * requests: an impostor could request the password in clear text, or skip authentication. Here both sides prove that
- * they know the password. A server that requests another method, or cannot prove itself, receives nothing, and
+ * requests: an impostor could request the password in clear text, or skip authentication. With SCRAM both sides prove
+ * that they know the password. A server that requests another method, or cannot prove itself, receives nothing, and
  * `connect` rejects.
  */
 export class ScramClient extends pg.Client {
@@ -50,8 +50,8 @@ export class ScramClient extends pg.Client {
 }
 
 /**
- * Filters the server's messages until the session has begun; afterwards there is no cost. Until then, an attacker in
- * between could relay the proof of the real server and request the password after it.
+ * Filters the server's messages until the session has begun; afterwards there is no cost. Until then, an attacker
+ * between client and server could relay the proof of the real server and request the password after it.
  */
 function demandProof(connection: ServerConnection): void {
   const { emit } = connection;
@@ -96,12 +96,15 @@ declare class StartingClient extends pg.Client {
   getStartupConf(): Record<string, string>;
 }
 
-/** Server limits on idle sessions and on transactions. They are lifted, since all code here sets its own limits. */
+/**
+ * Server limits on idle sessions and on transactions. They are lifted, since the code of this service sets limits
+ * itself.
+ */
 const LIMITS = ['idle_session_timeout', 'transaction_timeout'];
 
 /**
- * Settings against vanished hosts, which send no FIN: the server drops an unanswered session, and its locks, after
- * about ten seconds. Sessions over a local socket ignore them.
+ * Settings against vanished hosts of clients, which send no FIN: the server drops an unanswered session, and its locks,
+ * after about ten seconds. Sessions over a local socket ignore these settings.
  */
 const VANISHED_CLIENTS = [
   'tcp_keepalives_idle = 4',
@@ -141,8 +144,8 @@ export function connectionOptions(url: string): pg.PoolConfig {
 }
 
 /**
- * Returns the class of all sessions with the database at the address. They are cut when their connection is lost (see
- * SessionWatch). `require_auth=scram-sha-256` in the URL makes the server prove itself.
+ * Returns the client class of all sessions with the database at this URL. The sessions are cut when their connection is
+ * lost (see SessionWatch). `require_auth=scram-sha-256` in the URL makes the server prove itself (ScramClient).
  */
 export function clientOf(url: string): typeof pg.Client {
   return watchedClient(url, withIsoTimes(requiredAuth(url) === undefined ? pg.Client : ScramClient));

@@ -30,7 +30,7 @@ export async function probeDatabase(url: string, poolUrl?: string): Promise<void
     await probeSession(session, other, probe);
     if (poolUrl !== undefined) await probePool(poolUrl, probe.lock);
   } finally {
-    // A pooler would keep these for the next client.
+    // A pooler would keep the subscription and the lock for the next client.
     await session.query(`UNLISTEN ${probe.channel}`).catch(() => undefined);
     await session.query('SELECT pg_advisory_unlock($1)', [probe.lock]).catch(() => undefined);
     await Promise.all([session, other].map((it) => it.end().catch(() => undefined)));
@@ -42,7 +42,11 @@ interface Probe {
   channel: string;
 }
 
-/** Probes with a second session while the first is idle: a transaction pooler would lend the first one's backend. */
+/**
+ * Asserts that an idle session keeps its backend, its lock and its LISTEN while a second session works: a transaction
+ * pooler would lend the backend to the second session.
+ * @throws ConfigError
+ */
 async function probeSession(session: pg.Client, other: pg.Client, { lock, channel }: Probe): Promise<void> {
   const received = new Promise<boolean>((resolve, reject) => {
     session.once('notification', () => resolve(true));

@@ -24,24 +24,27 @@ import { openRepositories, PLAIN_ERRORS } from './repositories.js';
 import { SHARED_READS, SharedReads, STATEMENT_MS } from './shared-reads.js';
 import { SESSIONS_OF_PROCESS } from './watched-client.js';
 
-/** Advisory lock of migrations: an otherwise unused number, the ASCII codes of "parley". */
+/** Key of the advisory lock of migrations: an otherwise unused number, the ASCII codes of "parley". */
 export const MIGRATION_LOCK = '123563833845113';
 /**
- * Advisory lock of migrations without a transaction. Earlier versions wait for the first lock in a statement with a
- * snapshot, and a concurrent index build waits for all snapshots. The builder must therefore not hold the first lock.
+ * Key of the advisory lock of migrations without a transaction, such as concurrent index builds. Earlier versions wait
+ * for MIGRATION_LOCK in a statement with a snapshot, and an index build waits for all snapshots. The builder must
+ * therefore not hold MIGRATION_LOCK.
  */
 const SLOW_MIGRATION_LOCK = '123563833845114';
 /** Table that records the executed migrations. */
 const MIGRATIONS = 'schema_migration';
 const OLDEST_VERSION = 150_000;
 const LOCK_LOOK_MS = 50;
-/**
- * Maximum wait of a migration for a table, since later statements queue behind it; and the pause that lets them pass.
- */
+/** Maximum wait of a migration for the lock of a table, since later statements queue behind it. */
 const TABLE_LOCK_TIMEOUT = '3s';
+/** Milliseconds in which a migration lets the statements behind it pass, before it retries. */
 const LET_BY_MS = 1_000;
 
-/** Statements that lift limits of a role or a database, which are meant for statements that clients repeat. */
+/**
+ * Statements that lift timeouts of a role or a database for migrations: those are meant for statements that clients
+ * repeat.
+ */
 const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
   .map(liftLimit)
   .join('; ');
@@ -65,9 +68,9 @@ async function isUpToDate(pool: pg.Pool, migrations: readonly MigrationClass[]):
 }
 
 /**
- * Connects the data source and executes its missing migrations: first those in transactions of their own, then those
- * without. Advisory locks admit one process at a time; the others wait and find nothing left to do. A migration that
- * cannot lock a table lets other statements pass, and is retried.
+ * Connects the data source and executes its missing migrations: first those with a transaction, then those without.
+ * Advisory locks admit one process at a time; other processes wait and find nothing left to do. A migration that cannot
+ * lock a table lets other statements pass, and is retried.
  */
 async function runMigrations(url: string, dataSource: DataSource): Promise<void> {
   const Client = clientOf(url);
@@ -91,14 +94,14 @@ async function runMigrations(url: string, dataSource: DataSource): Promise<void>
 }
 
 /**
- * Resolves once this session alone may migrate. It polls: a waiting statement would keep a snapshot, and a concurrent
- * index build waits for the end of all snapshots.
+ * Waits for the migration lock; resolves once only this session may migrate. Polls, since a waiting statement would
+ * keep a snapshot, and a concurrent index build waits for the end of all snapshots.
  */
 export async function takeMigrationLock(session: pg.Client): Promise<void> {
   await takeLock(session, MIGRATION_LOCK);
 }
 
-/** Tries to become the only session that may migrate, until the session ends. Does not wait. */
+/** Tries to take the migration lock, which the session holds until it ends. Does not wait. */
 export function tryMigrationLock(session: pg.Client): Promise<boolean> {
   return tryLock(session, MIGRATION_LOCK);
 }
@@ -169,20 +172,25 @@ export interface DatabaseOptions {
   poolUrl?: string;
   /** Migrations in the order of their timestamps, as TypeORM executes them. */
   migrations: readonly MigrationClass[];
-  /** Receives errors of idle sessions; the pool replaces such sessions by itself. */
+  /** Receives errors of idle sessions; the pool replaces these sessions by itself. */
   onError?: (error: Error) => void;
 }
 
 const POOL_SIZE = 16;
 const MIGRATION_POOL_SIZE = 2;
-/** Milliseconds after which idle sessions end. */
+/** Milliseconds after which idle sessions of `pool`, `reads` and `readPool` end. */
 const READS_IDLE_MS = 60_000;
+/** Milliseconds after which idle sessions of a `tunedPool` end, by default. */
 const TUNED_IDLE_MS = 10_000;
+/** Duration from which on an answer is too slow to compare the clocks. */
 const SLOW_ANSWER_MS = 1_000;
 
 /**
- * PostgreSQL as this process uses it. A restart of the server fails only the statements in flight. During a failover,
- * writing statements wait up to ten seconds; afterwards all sessions are replaced.
+ * Pools and sessions of this process on its PostgreSQL database.
+ * - `pool` is for plain queries, `reads` for lists and searches of callers, `tunedPool` for statements with settings,
+ *   `createSession` for LISTEN and session-level locks.
+ * - A restart of the server fails only the statements in flight.
+ * - During a failover, writing statements wait up to ten seconds; afterwards all sessions are replaced.
  */
 export class Database {
   private constructor(
@@ -257,8 +265,8 @@ export class Database {
   }
 
   /**
-   * Returns a pool for plain queries that are planned better with their own settings, but are correct without. If plain
-   * queries use a pooler, which keeps no settings, these share it without the settings.
+   * Returns a pool for plain queries that are planned better with these settings, but are correct without. If
+   * DATABASE_POOL_URL is set, it returns `pool` without the settings: a pooler keeps none.
    */
   readPool(purpose: string, size: number, settings: Readonly<Record<string, string>>): pg.Pool {
     if (this.options.poolUrl !== undefined) return this.pool;
@@ -277,20 +285,27 @@ export class Database {
     this.sessions.renewSessions();
   }
 
-  /** Calls the listener when all sessions are replaced: owners of separate sessions replace theirs as well. */
+  /**
+   * Calls the listener when all sessions of the pools are replaced: owners of separate sessions replace theirs as well.
+   */
   onSessionsRenewed(listener: () => void): void {
     this.sessions.onRenewal(listener);
   }
 
   /**
-   * Converts a time of this process's clock to the database's clock, for comparisons in statements. It errs towards a
-   * later time: once it has passed there, it has passed here.
+   * Converts a time of this process's clock to the database's clock, for comparisons in statements. The result is never
+   * too early: once the database's clock has passed it, this process's clock has passed `at`.
    */
   timeThere(at: Date): Date {
     return new Date(at.getTime() + this.lead);
   }
 
-  /** Measures the difference between the clocks. Slow answers are ignored, since they are imprecise. */
+  /**
+   * Measures the difference between the clocks of the database and of this process. Slow answers are ignored, since
+   * they are imprecise.
+   * @param there time of the database in an answer
+   * @param askedAt time of this process before the query (`Date.now()`)
+   */
   learnTime(there: Date, askedAt: number): void {
     if (Date.now() - askedAt < SLOW_ANSWER_MS) this.lead = there.getTime() + 1 - askedAt;
   }
@@ -329,8 +344,8 @@ function plainQueryOptions({ url, poolUrl }: DatabaseOptions): pg.PoolConfig {
 }
 
 /**
- * Keeps the loss of a session from ending the process. The pool reports idle sessions; users of borrowed sessions get
- * errors of their own.
+ * Keeps the loss of a session from ending the process. The pool reports errors of idle sessions; users of borrowed
+ * sessions get the error with their statement.
  */
 function surviveErrors(pool: pg.Pool, onError: (error: Error) => void = () => undefined): void {
   pool.on('error', (error) => onError(withoutSession(error)));
@@ -346,7 +361,10 @@ function withoutSession(error: Error & { client?: unknown }): Error {
   return error;
 }
 
-/** Returns options for migrations. They need settings of a session and locks, so their sessions are direct. */
+/**
+ * Returns the options of the data source for migrations. Migrations need session settings and locks, so their sessions
+ * are direct.
+ */
 function migrationOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataSourceOptions {
   return {
     type: 'postgres',

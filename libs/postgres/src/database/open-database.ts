@@ -9,7 +9,7 @@ import { Database, type MigrationClass } from './database.js';
 /** Content and pending work of a database. */
 export interface DatabaseContent {
   migrations: readonly MigrationClass[];
-  /** See PostgresOptions. */
+  /** Queries for work under way (see PostgresOptions). */
   underWay: readonly string[];
 }
 

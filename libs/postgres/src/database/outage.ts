@@ -18,8 +18,9 @@ const LONGEST_READ_ONLY_MS = 10_000;
 const PASSING = /^(08...|40...|53...|58...|57P..|25006|57014|55P03|54000|42501|0A000|XX000)$/;
 
 /**
- * True if a retry may succeed: transient failures of the server (see above), errors that ended the session, and
- * failures of the socket or the pool.
+ * True if a retry of a statement may succeed: transient failures of the server (PASSING), errors that ended the
+ * session, and every error without a SQLSTATE except TypeError and RangeError, since sockets and pools report failures
+ * without one. For errors of unknown origin use `isDatabaseAway`.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return false;
@@ -72,8 +73,8 @@ function endsSession(error: unknown): boolean {
 }
 
 /**
- * True if PostgreSQL rolled the transaction back so that another one could proceed: class 40 (deadlocks), or an idle
- * timeout.
+ * True if PostgreSQL rolled the transaction back so that another transaction could proceed: class 40 (deadlocks,
+ * serialization failures), or a timeout of an idle transaction.
  */
 export function isRolledBack(error: unknown): boolean {
   const state = sqlState(error) ?? '';
@@ -81,7 +82,8 @@ export function isRolledBack(error: unknown): boolean {
 }
 
 /**
- * Retries a statement while the database is unreachable. For statements that may run twice.
+ * Retries a single statement while the database is unreachable (`isOutage`). The statement must be repeatable. For
+ * operations of several statements use `retryWhileUnreachable`.
  * @throws the signal's reason once it is aborted; any other error unchanged
  */
 export function retryWhileDatabaseDown<T>(statement: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -89,7 +91,8 @@ export function retryWhileDatabaseDown<T>(statement: () => Promise<T>, signal: A
 }
 
 /**
- * Retries an operation while the database is unreachable. For repeatable operations of several statements.
+ * Retries an operation of several statements while the database is unreachable (`isDatabaseAway`). The operation must
+ * be repeatable.
  * @throws the signal's reason once it is aborted; errors of other origin at once
  */
 export async function retryWhileUnreachable<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -106,8 +109,9 @@ export async function retryWhileUnreachable<T>(ask: () => Promise<T>, signal: Ab
 }
 
 /**
- * Retries a transaction that a read-only server refused, for ten seconds: the duration of a failover. For whole
- * transactions; later attempts run in new sessions (see ReadOnlySessions).
+ * Retries a whole transaction that a read-only server refused, for ten seconds: the duration of a failover. Later
+ * attempts run in new sessions (see ReadOnlySessions).
+ * @param cause refusal of an earlier attempt: a pause precedes the first attempt
  */
 export async function retryUntilWritable<T>(transaction: () => Promise<T>, cause?: unknown): Promise<T> {
   const deadline = performance.now() + LONGEST_READ_ONLY_MS;
@@ -127,7 +131,7 @@ export async function retryUntilWritable<T>(transaction: () => Promise<T>, cause
  * Cause of a failed write:
  * - `server`: the server currently accepts no writes at all. Retry later.
  * - `refused`: the content was refused. The same write never succeeds.
- * - `unknown`: either may be the cause. If other writes succeed meanwhile, the content is.
+ * - `unknown`: the server or the content may be the cause. If other writes succeed meanwhile, it is the content.
  */
 export type WriteFailure = 'server' | 'refused' | 'unknown';
 
@@ -174,7 +178,10 @@ export function mayBeCommitted(error: unknown): boolean {
   return state === undefined || AFTER_COMMIT.test(state) || endsSession(error);
 }
 
-/** Pause between two replacements: while the server only reads, new sessions are read-only as well. */
+/**
+ * Minimum milliseconds between two replacements of all sessions: while the server only reads, new sessions are
+ * read-only as well.
+ */
 const LEAST_PAUSE_MS = 5_000;
 
 /** Server messages that pg emits. */
@@ -187,7 +194,7 @@ interface ServerMessageEvents {
 const SAYS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby']);
 
 /**
- * Replaces the sessions of a process that turned out to be read-only.
+ * Replaces all sessions of this process once one of them turns out to be read-only.
  *
  * Sessions with a standby, with a replaced primary, or begun while the database was read-only
  * (`default_transaction_read_only`) stay read-only. They return stale data or refuse writes, although the server at the
@@ -205,7 +212,7 @@ export class ReadOnlySessions {
   private readonly listeners: (() => void)[] = [];
   private again?: NodeJS.Timeout;
 
-  /** Watches a pool. Call it before the pool has sessions. */
+  /** Registers a pool whose sessions are replaced. Call it before the pool has sessions. */
   watchPool(pool: pg.Pool): void {
     this.pools.add(pool);
     pool.on('connect', (client) => client.on('error', ofSession));
@@ -215,7 +222,7 @@ export class ReadOnlySessions {
     });
   }
 
-  /** Calls the listener when sessions are to be replaced. */
+  /** Calls the listener at each replacement of the sessions. */
   onRenewal(listener: () => void): void {
     this.listeners.push(listener);
   }
@@ -232,7 +239,7 @@ export class ReadOnlySessions {
     for (const listener of this.listeners) listener();
   }
 
-  /** Watches a session. Call it before the session connects. */
+  /** Watches a session for signs that its server only reads. Call it before the session connects. */
   watchSession(client: pg.ClientBase): void {
     this.generations.set(client, this.generation);
     const { connection } = client as unknown as { connection: ServerMessageEvents };
@@ -309,7 +316,7 @@ function retryingQuery(query: PoolQuery): PoolQuery {
 type Connected = (error?: Error, client?: pg.PoolClient, release?: (error?: Error | boolean) => void) => void;
 type Connect = (callback: Connected) => void;
 
-/** Marks errors of connecting before they are passed on. */
+/** Marks errors of connecting as errors of a database session (`ofSession`) before they are passed on. */
 function notedConnect(connect: Connect): (callback?: Connected) => Promise<pg.PoolClient> | void {
   return (callback) => {
     if (callback !== undefined) return connect((error, ...connected) => callback(ofSession(error), ...connected));

@@ -34,7 +34,7 @@ interface Client {
 
 const clients = new AsyncLocalStorage<Client>();
 
-/** Executes work for a client: lists and searches within it end when the client leaves (SharedReads). */
+/** Executes work for a client: lists and searches (SharedReads) within the work end when the client leaves. */
 export function forClient<T>(whenGone: WhenGone | undefined, work: () => T): T {
   return whenGone ? clients.run({ whenGone }, work) : work();
 }
@@ -59,8 +59,9 @@ export function goneSignal(whenGone: WhenGone): AbortSignal {
 
 /** Number of sessions for lists and searches, separate from those for Messages, cancels and claims. */
 export const SHARED_READS = 4;
-/** Maximum duration of a statement, and maximum wait for its turn, in milliseconds. */
+/** Maximum duration of a list or search in the database, in milliseconds (`statement_timeout`). */
 export const STATEMENT_MS = 60_000;
+/** Limits of lists and searches. A statement waits at most 30 seconds for its turn. */
 const LISTS: TurnLimits = { places: SHARED_READS, placesOfACaller: 2, placesOfATenant: 3, waitMs: 30_000 };
 /** Limits of page-by-page reads, such as long logs, in the sessions of plain queries. */
 const LOGS: TurnLimits = { places: 8, placesOfACaller: 4, placesOfATenant: 6, waitMs: 30_000 };
@@ -80,7 +81,7 @@ export class SharedReads {
 
   /**
    * @param pool `SHARED_READS` sessions with a statement timeout
-   * @param others sessions in which statements of the pool are canceled
+   * @param others pool whose sessions cancel statements of `pool`
    */
   constructor(
     private readonly pool: pg.Pool,
@@ -107,8 +108,9 @@ export class SharedReads {
   }
 
   /**
-   * Reads long logs in the caller's turn: at most eight at a time in total, four of a caller.
-   * @throws ReadEnded if it had no turn in time, or its client left
+   * Executes work that reads a long log page by page, in the caller's turn and in the sessions of plain queries. At
+   * most eight logs are read at a time, four of them for one caller.
+   * @throws ReadEnded if the work had no turn in time, or its client left
    */
   async inTurn<T>(caller: CallerIdentity, work: () => Promise<T>): Promise<T> {
     try {
@@ -147,8 +149,8 @@ export class SharedReads {
 const QUERY_CANCELED = '57014';
 
 /**
- * Answers concurrent questions with one query. Each question is answered by a query that began after it was asked, so
- * an answer is as fresh as that of a separate query. Under load all askers share the cost of a query.
+ * Batches concurrent `get` calls into one query. Each call is answered by a query that began after the call, so the
+ * answer is as fresh as that of a separate query. Under load all callers share the cost of a query.
  */
 export class BatchLoader<K, V> {
   private waiting: { key: K; resolve(value: V | undefined): void; reject(error: unknown): void }[] = [];
@@ -156,9 +158,9 @@ export class BatchLoader<K, V> {
   private reading = 0;
 
   /**
-   * @param read returns the found values of the keys; each key is passed once
-   * @param most maximum number of questions of one query
-   * @param atOnce maximum number of concurrent queries: a slow query delays only its own questions
+   * @param read queries the values of the keys; each key is passed once
+   * @param most maximum number of `get` calls that one query answers
+   * @param atOnce maximum number of concurrent queries: a slow query delays only the calls that it answers
    */
   constructor(
     private readonly read: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
@@ -172,7 +174,7 @@ export class BatchLoader<K, V> {
       this.waiting.push({ key, resolve, reject });
       if (this.reading >= this.atOnce) return;
       this.reading += 1;
-      // Questions of the same turn of the event loop share a query.
+      // Calls in the same turn of the event loop share a query.
       setImmediate(() => void this.readAll());
     });
   }

@@ -9,7 +9,7 @@ const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transacti
 /**
  * Executes work in one transaction; an exception rolls it back.
  * - A process that stalls in the transaction loses its session: PostgreSQL rolls back after two idle seconds, since
- *   others may wait for the locks.
+ *   other transactions may wait for its locks.
  * - The work is repeated after such a rollback, after a deadlock, and while the server only reads. It must therefore
  *   change nothing but the database.
  */

@@ -9,7 +9,7 @@ class FakeSession implements WatchedSession {
   readonly tag = 'a';
   state: SessionProgress | undefined = { bytesRead: 10, bytesSent: 100, bytesQueued: 0 };
   cuts = 0;
-  /** Progress of the session once it was made to talk. */
+  /** Progress of the session after `talk` was called. */
   said: SessionProgress | undefined;
 
   progress(): SessionProgress | undefined {
@@ -51,7 +51,7 @@ beforeEach(() => {
 
 afterEach(() => watch.delete(session));
 
-/** Looks twice a second. */
+/** Advances the clock, and checks the sessions twice a second. */
 async function pass(seconds: number, each: () => void = () => undefined): Promise<void> {
   for (let look = 0; look <= seconds * 2; look += 1) {
     each();

@@ -16,7 +16,7 @@ const ROUND_MS = 500;
 const SLOW_BYTES_PER_MS = 256;
 const MOST_HIDDEN_BYTES = 8 * 1024 ** 2;
 
-/** Session as its watch needs it. */
+/** Database session that SessionWatch watches. */
 export interface WatchedSession {
   /** Unique part of the session's name. */
   readonly tag: string;
@@ -37,14 +37,14 @@ export interface SessionProgress {
 }
 
 /**
- * Answer of the server to the question which sessions it works for:
- * - `answered`: the tags of its sessions that are not idle.
+ * Answer of the server to the question for which sessions it works:
+ * - `answered`: the tags of those sessions that are not idle.
  * - `unreachable`: no connection could be made.
  * - `unknown`: a connection was made, but brought no answer: the server has no free session, or stands still.
  */
 export type ServerAnswer = { kind: 'answered'; working: ReadonlySet<string> } | { kind: 'unreachable' | 'unknown' };
 
-/** Asks the server, on a new connection, which of these sessions it works for. Never rejects. */
+/** Asks the server, on a new connection, for which of the sessions with these tags it works. Never rejects. */
 type AskServer = (tags: readonly string[]) => Promise<ServerAnswer>;
 
 interface SessionSilence {
@@ -52,7 +52,7 @@ interface SessionSilence {
   since: number;
   /** Time of the next question to the server. */
   askAt: number;
-  /** Consecutive answers, without progress between them, that deny the session. */
+  /** Number of consecutive answers by which the session is lost, without progress between them. */
   losses: number;
 }
 
@@ -284,8 +284,8 @@ function watchOf(url: string, Client: typeof pg.Client): SessionWatch {
 }
 
 /**
- * Creates a function that asks the server about sessions. It uses the address of the sessions. Behind a pooler the
- * question queues behind their statements, so a waiting statement gets its turn before the question.
+ * Creates a function that asks the server about sessions, at the address of the sessions. Behind a pooler the question
+ * queues behind statements of the sessions, so a waiting statement gets its turn before the question.
  */
 function createAskServer(url: string, Client: typeof pg.Client): AskServer {
   return async (tags) => {

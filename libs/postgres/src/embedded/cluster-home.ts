@@ -41,9 +41,9 @@ export interface ClusterHome {
   directory: string;
   /** PostgreSQL's data directory. */
   cluster: string;
-  /** Folder of the server's socket, if the path of a socket may be that long. */
+  /** Folder of the server's socket, unless its path is too long for a socket. */
   socketFolder: string;
-  /** File that names the folder of the socket otherwise. */
+  /** File with the path of the socket's folder, if `socketFolder` would be too long. */
   socketFile: string;
   portFile: string;
   passwordFile: string;
@@ -61,7 +61,8 @@ export interface ClusterPlacement {
 export const ROOT_STATE_DIRECTORY = '/var/lib/parley';
 
 /**
- * Prepares `<dataDir>/postgres`, and closes it, and files that earlier versions left open in it, to other users.
+ * Prepares `<dataDir>/postgres` for the embedded PostgreSQL, and closes the folder, and files that earlier versions
+ * left open in it, to other users.
  *
  * If root lends PostgreSQL an account that cannot pass a directory above `dataDir` (a home with mode 0700), no user
  * directory is opened. The files lie in `/var/lib/parley/<name made from dataDir>` instead, and

@@ -25,9 +25,9 @@ const SQLITE_BUSY = 5;
 /**
  * Executes `work` while no other process, and no other caller in this one, holds the same lock file. The lock is that
  * of a writer to an empty SQLite file, since Node has no flock.
- * - It is a lock of the kernel, so it falls when its holder dies and can never be stale.
+ * - The lock belongs to the kernel, so it falls when its holder dies and can never be stale.
  * - Readers of the file, such as a backup, do not block the lock.
- * - It rejects after `waitMs` without the lock, and names the holder if the system reports it.
+ * - The call rejects after `waitMs` without the lock, and names the holder if the system reports it.
  */
 export async function withHomeLock<T>(lockFile: string, waitMs: number, work: () => Promise<T>): Promise<T> {
   // The file is never opened otherwise: closing any descriptor of it would release this process's lock.
@@ -75,7 +75,7 @@ export interface EmbeddedPostgresOptions {
   dataDir: string;
   /** Kind of address for a server started here; a Unix socket unless the system has none (Windows). */
   listening?: Listening;
-  /** Called when the server has died and is being restarted. */
+  /** Called when the server has died and is being restarted, and again with the `problem` of each failed attempt. */
   onRevival?: (problem?: Error) => void;
   /** Called with advice for the operator. */
   onWarning?: (warning: string) => void;
@@ -94,9 +94,9 @@ const REVIVAL_PAUSE_MS = 1_000;
  * - A server that already runs on the data directory is adopted, even if another process started it.
  * - Any number of local processes may start and stop concurrently.
  * - The address survives restarts. A server that dies while in use is restarted at the same address.
- * - As root it runs under another account (`serverAccount`).
- * - It listens on a Unix socket that no other user reaches, or on loopback. It requires a password that only this
- *   account can read, and that is never sent to a server (`ScramClient`).
+ * - If Parley runs as root, the server runs under another account (`serverAccount`).
+ * - The server listens on a Unix socket that no other user reaches, or on loopback. It requires a password that only
+ *   Parley's account can read, and that is never sent to a server (`ScramClient`).
  */
 export class EmbeddedPostgres {
   private stopping = false;
@@ -146,7 +146,7 @@ export class EmbeddedPostgres {
 
   /**
    * Releases the server, and stops it if no other session uses it. Sessions of this process count only if another
-   * instance in it holds the server; all others end with it. Idempotent.
+   * EmbeddedPostgres in it holds the server; its remaining sessions end with the server. Idempotent.
    */
   stop(): Promise<void> {
     return (this.stopped ??= this.releaseServer());
@@ -177,7 +177,10 @@ export class EmbeddedPostgres {
     return newAddress(home, account, this.listening);
   }
 
-  /** True if an earlier version started the server on a port, and no other session uses it: it moves to the socket. */
+  /**
+   * True if an earlier version started the server on a port, and no other session uses it: the server then moves to a
+   * socket.
+   */
   private async isOutdated({ address, session }: { address: ServerAddress; session: pg.Client }): Promise<boolean> {
     if (this.address || this.listening !== 'socket' || isSocket(address)) return false;
     return isOnlySession(session);
@@ -225,7 +228,10 @@ export class EmbeddedPostgres {
   }
 }
 
-/** A failed start leaves sessions that cannot be closed; of this process only sessions that hold the server count. */
+/**
+ * Finds another session that uses the server. Of this process only sessions that hold the server count: a failed start
+ * leaves sessions that cannot be closed.
+ */
 const OTHER_SESSIONS = `
   SELECT FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()

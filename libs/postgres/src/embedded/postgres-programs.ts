@@ -33,8 +33,8 @@ const EXE = process.platform === 'win32' ? '.exe' : '';
 /**
  * Returns the programs of the PostgreSQL that npm installed for this platform, made usable.
  * - Links of libraries that some package managers omit are created.
- * - If the account cannot read the installation, or links cannot be created in it, it is copied once. `ownDirectory`
- *   takes a copy that only the caller needs.
+ * - If the account cannot read the installation, or links cannot be created in it, it is copied once: to
+ *   `/var/lib/parley` if root runs this process and may write there, else to `ownDirectory`.
  * @throws PostgresRefusal if there is no installation
  */
 export function postgresPrograms(account: ServerAccount | undefined, ownDirectory: string): PostgresPrograms {

@@ -18,7 +18,7 @@ interface PostmasterFile {
   address?: ServerAddress;
 }
 
-/** Returns the content; `undefined` if no server has claimed the data directory. */
+/** Reads `postmaster.pid`; returns `undefined` if no server has claimed the data directory. */
 export function readPostmasterFile(cluster: string): PostmasterFile | undefined {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -31,8 +31,8 @@ export function readPostmasterFile(cluster: string): PostmasterFile | undefined 
 }
 
 /**
- * State of a process: `running`: a PostgreSQL of this data directory. `zombie`: ended, but not reaped. `other`: the
- * number belongs to another process by now.
+ * State of a process: `running`: a PostgreSQL of this data directory; `zombie`: ended, but not reaped; `other`: another
+ * process has its number by now; `gone`: no process has the number.
  */
 export type PostmasterState = 'running' | 'zombie' | 'other' | 'gone';
 
@@ -87,10 +87,14 @@ function psState(pid: number, cluster: string): PostmasterState {
   }
 }
 
-/** Maximum wait for readiness. Crash recovery replays at most a gigabyte of log (`max_wal_size`), which takes less. */
+/**
+ * Maximum milliseconds until a server accepts connections. Crash recovery replays at most a gigabyte of log
+ * (`max_wal_size`), which takes less.
+ */
 const READY_WAIT_MS = 120_000;
 /**
- * Maximum wait after a refusal: the shared memory of a killed server stays in use until its last process has noticed.
+ * Maximum milliseconds of attempts to start a server: the shared memory of a killed server stays in use until its last
+ * process has noticed.
  */
 const REFUSAL_WAIT_MS = 10_000;
 const STOP_WAIT_MS = 15_000;
@@ -145,7 +149,7 @@ export async function stopServer({ home, programs }: ServerSetup): Promise<void>
   if (!postmaster) return;
   await requestStop(postmaster.pid, home, programs);
   const deadline = Date.now() + STOP_WAIT_MS;
-  // The server's files, including this one, disappear a moment before the process.
+  // The server's files, including `postmaster.pid`, disappear a moment before the process.
   while (Date.now() < deadline && postmasterState(postmaster.pid, home.cluster) === 'running') await delay(POLL_MS);
 }
 
@@ -157,7 +161,9 @@ function runningPostmaster(cluster: string): PostmasterFile | undefined {
   return state === 'running' ? file : undefined;
 }
 
-/** Stops a server that is still starting if this process exits: it has no other user yet. */
+/**
+ * Awaits `ready`. If this process exits meanwhile, it stops the server that it started, which has no other user yet.
+ */
 async function orEndedWithProcess<T>(child: ChildProcess | undefined, ready: Promise<T>): Promise<T> {
   const interruptChild = (): void => void child?.kill('SIGINT');
   process.once('exit', interruptChild);

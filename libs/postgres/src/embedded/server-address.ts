@@ -15,7 +15,10 @@ import { basename, dirname, join } from 'node:path';
 import { canPass, type ClusterHome, writePrivate } from './cluster-home.js';
 import { PostgresRefusal, type ServerAccount } from './server-account.js';
 
-/** Lowest port, below the ranges of local ports for outgoing connections, so that no connection takes it by chance. */
+/**
+ * Lowest port of the embedded server. The ports lie below the ranges of local ports for outgoing connections, so that
+ * no connection takes one by chance.
+ */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 const ATTEMPTS = 200;
@@ -209,7 +212,8 @@ export async function newAddress(
 }
 
 /**
- * Makes an address usable again that clients still hold. @throws PostgresRefusal if another user has taken its folder
+ * Recreates the socket folder of an address that clients still use. @throws PostgresRefusal if another user has taken
+ * the folder
  */
 export function reclaimAddress(address: ServerAddress, account: ServerAccount | undefined): ServerAddress {
   if (isSocket(address)) ensureSocketFolder(address.host, account);

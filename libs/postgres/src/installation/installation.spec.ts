@@ -1,6 +1,6 @@
 import { installationTag } from './installation.js';
 
-/** A database as far as an installation is read of it. */
+/** Creates a database that answers only the queries for its installation. */
 const databaseWith = (stored: { id: string; server: string | null; database: string }) => ({
   query: async (text: string) => ({
     rows: [text.includes('FROM installation') ? stored : { server: '1', database: '2' }],

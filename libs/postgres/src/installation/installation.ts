@@ -67,7 +67,7 @@ export async function installationTag(session: Queryable): Promise<string> {
 
 const TAG_DIGITS = 8;
 
-/** True if the places are certainly two databases: a server that cannot be identified may be the same. */
+/** True if the places are certainly two databases. A server that cannot be identified may be the known server. */
 function isElsewhere(known: DatabasePlace, here: DatabasePlace): boolean {
   if (known.server !== null && here.server !== null && known.server !== here.server) return true;
   return known.database !== here.database;
@@ -165,7 +165,8 @@ export interface RecognitionOptions {
  * Checks that the database is still at its installation's place, and that the address still leads to the known
  * installation. Two copies of one database would call the same agents with the same Messages.
  *
- * - A difference stops the start if work is under way. Otherwise nothing can be sent twice.
+ * - A difference stops the start if work is under way. Without such work nothing can be sent twice, so the service
+ *   adopts the database and reports it (`onMoved`).
  * - `ADOPT_DATABASE` with the value named in the refusal adopts this one database, and no other.
  * - A failover, another address and a renamed database are no difference. A physical copy is not detected (see
  *   OPERATIONS).

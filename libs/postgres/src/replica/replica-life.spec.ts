@@ -3,11 +3,11 @@ import { jest } from '@jest/globals';
 import type { Database } from '../database/database.js';
 import { ReplicaLife } from './replica-life.js';
 
-/** A session of a server that answers everything, unless a heartbeat is to find it reading only. */
+/** Session of a server that answers everything, except heartbeats while `readsOnly` is set. */
 class FakeSession extends EventEmitter {
   readsOnly = false;
   readonly asked: string[] = [];
-  /** Resolves the call of `end` that waits for a server which stands still. */
+  /** Resolves the call of `end`, which waits while the server stands still. */
   ending = Promise.withResolvers<undefined>();
 
   async connect(): Promise<void> {}

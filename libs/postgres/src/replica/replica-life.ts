@@ -11,12 +11,15 @@ const HEARTBEAT_MS = 2_000;
 /** Milliseconds between two checks of the other replicas' locks: a free lock means a lost session. */
 const LOOK_MS = 100;
 const RECONNECT_MS = 100;
-/** Milliseconds between two checks that must both miss a lock: its holder may be reconnecting. */
+/** Milliseconds between the two checks that must both find a replica dead: it may be reconnecting. */
 const CONFIRM_MS = 200;
 
-/** Maximum wait of a new session for the locks of a lost one, in milliseconds. */
+/** Maximum wait of a new session for the locks of the lost session, in milliseconds. */
 const LOST_LOCKS_MS = 3_000;
-/** Maximum age of the last heartbeat, in milliseconds, for a wait: other replicas count ten seconds as silence. */
+/**
+ * Maximum age of the last heartbeat at the end of that wait, in milliseconds: other replicas count ten seconds as
+ * silence.
+ */
 const LATEST_HEARTBEAT_MS = 8_000;
 /** Minimum wait for locks that is worthwhile, in milliseconds. */
 const SHORTEST_WAIT_MS = 50;
@@ -25,7 +28,7 @@ const SHORTEST_WAIT_MS = 50;
 const KEPT_KEYS = 3;
 
 /**
- * Life of this process as other replicas see it.
+ * Liveness of this process as other replicas see it.
  * - A replica lives while its session holds its advisory lock, which PostgreSQL releases when the process dies, and
  *   while its heartbeat is at most ten seconds old. A frozen process keeps its lock but sends no heartbeat.
  * - Adopters of a replica's work must fence it: a frozen replica may wake up.
@@ -97,21 +100,25 @@ export class ReplicaLife {
     return this.seenTwice(() => this.queryIds(DEAD_REPLICAS, [this.replicaId]));
   }
 
-  /** Returns those of the ids that no replica has, living or dead: their claims have no owner. Checks twice as well. */
+  /**
+   * Returns those of the ids that no replica has, living or dead: their claims have no owner. Checks twice, like
+   * `deadReplicas`.
+   */
   async unknownReplicas(ids: readonly string[]): Promise<string[]> {
     return this.seenTwice((among = ids) => this.queryIds(UNKNOWN_REPLICAS, [this.replicaId, among]));
   }
 
   /**
-   * Calls the handler within a tenth of a second after another replica's session was lost, to search for dead replicas.
+   * Sets the handler that is called within a tenth of a second after another replica's session was lost, to search for
+   * dead replicas.
    */
   onLoss(look: () => void): void {
     this.lossHandler = look;
   }
 
   /**
-   * Registers a successor that takes over from every dead replica before its Tasks are adopted. Its statement must
-   * check the death again. If it fails, the replica is not forgotten yet.
+   * Registers a successor that takes over from every dead replica before its Tasks are adopted. The statement of a
+   * successor must check the death again. If a successor fails, the replica is not forgotten yet.
    */
   onDeath(takeOver: (replicaId: string) => Promise<void>): void {
     this.successors.push(takeOver);
@@ -131,7 +138,10 @@ export class ReplicaLife {
     return rowCount === 1;
   }
 
-  /** Checks twice: if all replicas lose their sessions at once, the server may show the loss of the others first. */
+  /**
+   * Returns the ids that two checks report. If all replicas lose their sessions at once, the server may show the loss
+   * of the others first.
+   */
   private async seenTwice(look: (among?: readonly string[]) => Promise<string[]>): Promise<string[]> {
     if (this.reconnecting) return [];
     const suspects = await look();
@@ -166,10 +176,10 @@ export class ReplicaLife {
   }
 
   /**
-   * Locks the earlier keys as well. A lost session keeps them while its last heartbeat commits; without the wait this
-   * replica would seem dead between that commit and the next one. If the server does not notice the loss, it keeps the
-   * locks for ten seconds, and the next heartbeat must not wait as long. A session that is being replaced still lives,
-   * and ends later.
+   * Locks the earlier keys as well. A lost session keeps them while its last heartbeat commits; without a wait for them
+   * this replica would seem dead between that commit and the next heartbeat. If the server does not notice the loss, it
+   * keeps the locks for ten seconds, and the next heartbeat must not wait as long. A session that is being replaced
+   * still lives, and ends later.
    */
   private async lockEarlierKeys(session: pg.Client): Promise<void> {
     const { rows } = await session.query<{ key: string; held: boolean }>(TRY_LOCKS, [this.lockKeys]);
@@ -191,7 +201,7 @@ export class ReplicaLife {
   }
 
   /**
-   * Replaces a session whose server only reads: another server may have taken its place. The old session keeps its lock
+   * Replaces a session whose server only reads: a new primary may have taken its place. The old session keeps its lock
    * until a writable session exists. If the server stays the same, this replica never seems dead.
    */
   private replaceReadOnlySession(old: pg.Client): void {
@@ -201,7 +211,11 @@ export class ReplicaLife {
       .finally(() => (this.reconnecting = undefined));
   }
 
-  /** @param readOnly true if the server was read-only a moment ago: its other sessions are replaced as well */
+  /**
+   * Opens a session, with retries until this replica ends.
+   * @param readOnly true if the server was read-only a moment ago: the other sessions of this process are replaced as
+   *   well
+   */
   private async joinUntilDone(readOnly = false): Promise<void> {
     let renew = readOnly;
     while (!this.ended) {

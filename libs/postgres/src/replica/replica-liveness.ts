@@ -8,8 +8,8 @@ export const FROZEN_SECONDS = 10;
 /** Maximum age in seconds of the committed heartbeat by which a replica proves its own life. */
 const PROVEN_SECONDS = 4;
 /**
- * Seconds of uninterrupted life after which a judge trusts a missing lock: an event that broke its own session, or
- * stopped its commits, may have hit the others too.
+ * Seconds of uninterrupted life after which a judge trusts a missing lock: an event that broke the session of the
+ * judge, or stopped its commits, may have hit other replicas too.
  */
 const STEADY_SECONDS = 3;
 
@@ -83,8 +83,7 @@ export const LIVING_PEERS = `
     AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds'`;
 
 /**
- * Deletes the row `$2` if the judge `$1` finds that replica dead, also in the version that a heartbeat has just
- * written.
+ * Deletes the row of the replica `$2` if the judge `$1` finds it dead; a heartbeat that was committed meanwhile counts.
  */
 export const FORGET_REPLICA = ((check: LivenessCheck) => `
   WITH ${check.withs} DELETE FROM replica AS r USING judge WHERE r.id = $2 AND ${check.isDead('r')}`)(

@@ -17,14 +17,15 @@ export class UnreadableSecret extends Error {
 }
 
 /**
- * Encrypts secrets for the database (AES-256-GCM, a random nonce each). A sealed secret names its key, so that keys can
- * be replaced. It opens only in the place for which it was sealed: moved to another row it is unreadable.
+ * Encrypts (seals) and decrypts (opens) secrets for the database: AES-256-GCM, a random nonce for each secret. A sealed
+ * secret names its key, so that keys can be replaced. It opens only in the place for which it was sealed: moved to
+ * another row it is unreadable.
  */
 export class SecretBox {
   private readonly keys = new Map<string, Buffer>();
   private readonly keyId: string;
 
-  /** @param keys of 32 bytes: the first one seals, all of them open */
+  /** @param keys keys of 32 bytes: the first key seals, all keys open */
   constructor(keys: readonly Buffer[]) {
     for (const key of keys.toReversed()) {
       if (key.length !== KEY_BYTES) throw new RangeError(`A key of secrets has ${KEY_BYTES} bytes`);
@@ -35,7 +36,7 @@ export class SecretBox {
     this.keyId = idOf(first);
   }
 
-  /** Seals a secret. @param place what the secret belongs to, such as its table and the key of its row */
+  /** Encrypts a secret. @param place what the secret belongs to, such as its table and the key of its row */
   seal(secret: string, place: readonly string[]): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.keys.get(this.keyId)!, nonce, { authTagLength: TAG_BYTES });
@@ -44,7 +45,11 @@ export class SecretBox {
     return `${FORM}.${this.keyId}.${content.toString('base64url')}`;
   }
 
-  /** Opens a sealed secret. @throws UnreadableSecret */
+  /**
+   * Decrypts a sealed secret.
+   * @param place the place for which it was sealed
+   * @throws UnreadableSecret
+   */
   open(sealed: string, place: readonly string[]): string {
     const [form, keyId = '', text = ''] = sealed.split('.');
     const key = form === FORM ? this.keys.get(keyId) : undefined;
@@ -79,7 +84,7 @@ function placeBytes(place: readonly string[]): Buffer {
 }
 
 const BYTES = 32;
-/** Name of the service's own key among its secrets. */
+/** Name of the key for secrets that the service created itself, among the service secrets. */
 const OWN_KEY = 'secrets';
 
 /** Returns a secret that all replicas on one database share; the first caller creates it. */
@@ -97,8 +102,8 @@ export async function serviceSecret(database: Database, name: string): Promise<B
 }
 
 /**
- * Opens the secret box of this service: the keys of `CREDENTIALS_KEY`, then the key stored in the database. The stored
- * key seals if the operator configured none, and keeps opening what it sealed before.
+ * Creates the secret box of this service: the keys of `CREDENTIALS_KEY`, then the key stored in the database. The
+ * stored key seals if the operator configured no key, and always opens what it sealed before.
  */
 export async function openSecretBox(config: AppConfig, database: Database): Promise<SecretBox> {
   return new SecretBox([...config.credentialsKeys, await serviceSecret(database, OWN_KEY)]);

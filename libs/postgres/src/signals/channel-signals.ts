@@ -20,7 +20,7 @@ export function channelOf(topic: SignalTopic, key: string): string {
   return topic.shards === 1 ? `parley_${topic.name}` : `parley_${topic.name}_${hashKey(key) % topic.shards}`;
 }
 
-/** Encodes the keys in as few payloads as possible; each names its sender, which ignores its own signals. */
+/** Encodes the keys in as few payloads as possible. Each payload names its sender, which ignores its own signals. */
 export function payloadsOf(sender: string, keys: Iterable<string>): string[] {
   const head = JSON.stringify(sender);
   const payloads: string[] = [];
@@ -69,7 +69,7 @@ export interface ListenerEvents {
   onNotified(channel: string, payload: string | undefined): void;
   /** Reports subscribed channels; earlier signals on them may have been missed. */
   onListening(channels: readonly string[]): void;
-  /** Reports a lost or failed session, once; the listener retries until a session exists. */
+  /** Reports a lost or failed session, once; the listener retries until it has a new session. */
   onLost(error: unknown): void;
 }
 
@@ -87,7 +87,7 @@ class SignalListener {
     private readonly events: ListenerEvents,
   ) {}
 
-  /** True if the session was lost, or could not be opened, and there is none yet. */
+  /** True if the session was lost, or could not be opened, and no new session exists yet. */
   get troubled(): boolean {
     return this.isTroubled;
   }
@@ -102,7 +102,7 @@ class SignalListener {
     void this.syncChannels();
   }
 
-  /** Replaces the session: it may lead to a replaced server. */
+  /** Replaces the session, since it may lead to a replaced server. */
   renewSession(): void {
     if (this.session) this.discardSession(new Error('The session is replaced: its server only reads'));
   }
@@ -179,12 +179,12 @@ class SignalListener {
   }
 }
 
-/** Minimum milliseconds between two statements: at most a hundred per second. */
+/** Minimum milliseconds between two sends: at most a hundred per second. */
 const PAUSE_MS = 10;
-/** Maximum number of waiting keys while the database does not answer; further keys are dropped. */
+/** Maximum number of waiting keys while the transport does not answer; further keys are dropped. */
 const MAX_WAITING = 10_000;
 
-/** Sends one NOTIFY per channel, with a payload for each, in one transaction. */
+/** Sends each payload on the channel of the same index, all together. */
 export type Notify = (channels: readonly string[], payloads: readonly string[]) => Promise<unknown>;
 
 /**
@@ -198,7 +198,7 @@ export class SignalSender {
   private sending: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param onFailure called with the error of each failed statement */
+  /** @param onFailure called with the error of each failed send */
   constructor(
     private readonly sender: string,
     private readonly notify: Notify,
@@ -272,9 +272,9 @@ interface Channel {
 }
 
 /**
- * Implements ReplicaSignals over any transport with channels.
+ * Implements ReplicaSignals over any transport with channels (SignalWire).
  * - Keys are spread over the channels of their topic, so that a replica receives few signals that it does not watch.
- * - At most a hundred sends per second, and none while no other replica lives: the cost is one comparison.
+ * - At most a hundred sends per second, and none while no other replica lives: a signal then costs one comparison.
  * - A replica that has just started is noticed with the next heartbeat (two seconds).
  */
 export class ChannelSignals extends ReplicaSignals {
