@@ -17,13 +17,13 @@ export interface Span {
   attributes: Attributes;
   /** Kind of the failure, if the operation failed. */
   error?: string;
-  /** Related span. */
+  /** Related span of any trace (span link). */
   link?: { traceId: string; spanId: string };
 }
 
 /**
- * The body of one export to `/v1/traces` (OTLP 1.x). A span is encoded when it is added, and only its bytes are kept:
- * the garbage collector would copy objects that wait to be sent more than once.
+ * Body of one export to `/v1/traces` (OTLP 1.x). A span is encoded when it is added, and only its bytes are kept: the
+ * garbage collector would copy waiting objects more than once.
  */
 export interface OtlpBody {
   /** Number of spans in the body. */
@@ -62,7 +62,7 @@ const FIRST_BYTES = 16 * 1024;
 /** Maximum bytes of a JavaScript character in UTF-8. */
 const BYTES_OF_A_CHARACTER = 3;
 
-/** A body in OTLP's JSON encoding: ids in hex, 64-bit numbers as texts. */
+/** Body in OTLP's JSON encoding: ids in hex, 64-bit numbers as texts. */
 export class OtlpJsonBody implements OtlpBody {
   private spans = 0;
   private buffer = Buffer.allocUnsafe(FIRST_BYTES);
@@ -101,7 +101,8 @@ export class OtlpJsonBody implements OtlpBody {
 }
 
 /**
- * Encodes a span. Ids are hex digits, and keys of attributes are constants of this code; all other texts are escaped.
+ * Encodes a span as JSON. Ids are hex digits, and keys of attributes are constants of this code; all other texts are
+ * escaped.
  */
 function spanOf(span: Span): string {
   const { traceId, spanId, parentSpanId, state, name, kind, attributes, error, link } = span;
@@ -135,7 +136,10 @@ function anyValue(value: string | number | boolean): string {
 
 const { Bit64, LengthDelimited, Varint } = WireType;
 
-/** Field numbers of opentelemetry/proto/{collector/trace,trace,resource,common}/v1, as far as they are written. */
+/**
+ * Field numbers of the following messages (opentelemetry/proto/{collector/trace,trace,resource,common}/v1), as far as
+ * this service writes them.
+ */
 const EXPORT = { resourceSpans: 1 };
 const RESOURCE_SPANS = { resource: 1, scopeSpans: 2 };
 const RESOURCE = { attributes: 1 };

@@ -5,7 +5,10 @@ import type { OtlpBody, Span } from './otlp-body.js';
 /** Sends the body of an export. @returns the status of the response; rejects without a response */
 export type SendSpans = (body: Uint8Array<ArrayBuffer>) => Promise<number>;
 
-/** Fate of exported spans. */
+/**
+ * Outcome of spans: `exported`; `refused` by the receiver for good; `dropped` after the last attempt, or because too
+ * many spans wait.
+ */
 export type SpanOutcome = 'exported' | 'refused' | 'dropped';
 
 const MOST_AT_ONCE = 512;
@@ -75,7 +78,7 @@ export class SpanExporter {
   }
 
   /**
-   * Sends the waiting batches. Spans that arrive meanwhile wait for their own pause unless they fill a batch: an export
+   * Sends the waiting batches. Spans that arrive meanwhile wait for the next pause unless they fill a batch: an export
    * costs more than its spans.
    */
   private async sendAll(): Promise<void> {

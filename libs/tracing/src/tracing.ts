@@ -20,7 +20,7 @@ import { OwnTrace, PassedTrace, spanIdOf, turnKey, type TurnTrace, UnsampledTrac
  */
 type Sampler = (taskId: string, parent: TraceContext | undefined) => boolean;
 
-/** Random digits of a trace id, by which all services sample alike (W3C Trace Context, level 2). */
+/** Number of random digits of a trace id, by which all services sample alike (W3C Trace Context, level 2). */
 const RANDOM_DIGITS = 14;
 const RANDOM_VALUES = 16 ** RANDOM_DIGITS;
 
@@ -69,7 +69,7 @@ const ENCODINGS: Readonly<Record<OtlpProtocol, { type: string; Body: new (resour
 /** Data of a turn that determine its trace. */
 export interface TracedTurn {
   taskId: string;
-  /** Sequence of the first event of the turn. */
+  /** Sequence number of the first event of the turn. */
   began: number;
   /**
    * Trace context of the call that began the turn, else of the call that created the Task; absent if neither was

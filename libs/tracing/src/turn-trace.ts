@@ -20,7 +20,7 @@ export interface TurnTrace {
    * messageId`, `'chat', step, model` or `'tool', callId`.
    */
   contextBelow(...key: SpanKey): TraceContext;
-  /** Returns that context as headers. */
+  /** Returns the trace context of `contextBelow` as headers. */
   headersBelow(...key: SpanKey): TraceHeaders;
 }
 
@@ -35,7 +35,7 @@ export function spanIdOf(taskId: string, key: SpanKey): string {
   return hash('sha256', [taskId, ...key].join('/')).slice(0, 16);
 }
 
-/** Trace of a turn whose spans are recorded here. */
+/** Trace of a turn whose spans are recorded by this process. */
 export class OwnTrace implements TurnTrace {
   readonly sampled = true;
   readonly spanId: string;
@@ -43,7 +43,7 @@ export class OwnTrace implements TurnTrace {
   constructor(
     private readonly taskId: string,
     readonly traceId: string,
-    /** Sequence of the first event of the turn. */
+    /** Sequence number of the first event of the turn. */
     private readonly began: number,
     readonly parentSpanId?: string,
     readonly state?: string,
