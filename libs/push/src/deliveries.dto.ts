@@ -4,8 +4,8 @@ import { type ProblemEntry, QueryPageSize, QueryPageToken, QueryText, QueryWord 
 import { invalidParams } from '#libs/protocol';
 
 /**
- * Status of a delivery: `pending`: will be retried; `failed`: its config is disabled; `delivered`: the receiver
- * accepted it.
+ * Status of a delivery: `pending`: will be retried; `failed`: its config is disabled or deleted; `delivered`: the
+ * receiver accepted it.
  */
 const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

@@ -14,7 +14,7 @@ import { DeliveryStore } from './delivery-store.js';
 import { notificationId, readNotificationId } from './notification-request.js';
 import { PushRepeats } from './push-repeats.js';
 
-/** Outcomes of all attempted notifications. */
+/** Ledger of push notifications: lists the outcomes of all attempted ones, and sends them again. */
 @Injectable()
 export class DeliveryLedger {
   constructor(
@@ -44,8 +44,10 @@ export class DeliveryLedger {
   }
 
   /**
-   * Sends a notification again: a delivered one alone, any other one at once with all that follow, even if its config
-   * is disabled.
+   * Sends a notification again.
+   * - A delivered notification is sent alone.
+   * - Any other notification is retried at once, and the later ones of its config follow, even if the config is
+   *   disabled.
    * @throws A2AError with status 404 for an unknown delivery, 409 if its config was deleted
    */
   async sendAgain(scope: TaskScope, id: string): Promise<DeliveryView> {

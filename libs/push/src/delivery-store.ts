@@ -5,8 +5,8 @@ import { DUE_CONFIG, type DueConfig, type PushQueue, PushQueues, PushSessions } 
 import type { AttemptOutcome } from './retry-plan.js';
 
 /**
- * Progress of each config. Every change checks the config's turn, so of two concurrent holders only the newer one
- * succeeds.
+ * Stores the progress of each push config (webhook). Changes by a lane check the `turn` of the config, which each new
+ * holder increments: of two concurrent holders only the newer one succeeds.
  */
 @Injectable()
 export class DeliveryStore {
@@ -15,13 +15,13 @@ export class DeliveryStore {
     private readonly queues: PushQueues,
   ) {}
 
-  /** Returns the config in any turn; `undefined` if it is deleted. */
+  /** Returns the config, whatever its turn; `undefined` if it is deleted. */
   async findConfig(pushId: string): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>(CONFIG, [pushId]);
     return rows[0];
   }
 
-  /** Records that the receiver accepted an event. @returns true if the turn continues */
+  /** Records that the receiver accepted an event. @returns false if the turn of the config is over */
   async recordDelivered(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(DELIVERED, [
       ...ledgerValues(config, sequence, outcome, 'delivered'),
@@ -42,12 +42,12 @@ export class DeliveryStore {
     await this.database.pool.query(DISABLED, values);
   }
 
-  /** Returns a config to its queue: behind the waiting configs, or until a time. */
+  /** Returns a config to its queue: due now, behind the waiting configs, or due at `until`. */
   async putBack({ pushId, turn }: DueConfig, until?: Date): Promise<void> {
     await this.database.pool.query(PUT_BACK, [pushId, turn, until ? this.database.timeThere(until) : null]);
   }
 
-  /** Ends the turn if nothing is left to send; the next event starts a new one. @returns true if the turn is over */
+  /** Ends the turn if nothing is left to send; the next event starts a new turn. @returns true if the turn is over */
   async backOff(config: DueConfig): Promise<boolean> {
     return inTransaction(this.database, async (client) => {
       // Waits for events that are being committed (push_wake), and delays those that follow.
@@ -58,7 +58,9 @@ export class DeliveryStore {
     });
   }
 
-  /** Retries a failed config at once, even if it is disabled. @returns true if there is such a config */
+  /**
+   * Makes a config due at once, even if it is disabled or waits for its next attempt. @returns false if it is deleted
+   */
   async retryNow(pushId: string): Promise<boolean> {
     const isThere = await inTransaction(this.database, async (client) => {
       const { rows } = await client.query<PushQueue>(RETRY_NOW, [pushId]);
@@ -90,7 +92,7 @@ function ledgerValues(config: DueConfig, sequence: number, outcome: AttemptOutco
 
 const CONFIG = `SELECT ${DUE_CONFIG} FROM push_config WHERE push_id = $1 AND deleted_at IS NULL`;
 
-/** Writes to the ledger in the statement that changes the config, and only if that succeeds. */
+/** Writes to the ledger in the statement that changes the config (`moved`), and only if the config changes. */
 const LEDGER = `
   INSERT INTO push_delivery AS held (push_id, sequence, task_id, tenant, owner, status, attempts, last_status, last_error)
   SELECT $1, $2::int, $3, $4, $5, $6, 1, $7::int, $8 FROM moved

@@ -10,7 +10,7 @@ const EVENTS = [
   { statusUpdate: { ...IDS, status: { state: 'TASK_STATE_COMPLETED' } } },
 ].map((event, index) => ({ ...IDS, sequence: index + 1, event, json: '' }) as unknown as RecordedEvent);
 
-/** Of the JSON of each event of a Task; every Task has the same ones. */
+/** Characters of the JSON of each event, by Task. */
 let characters: { [taskId: string]: number };
 let reads: [after: number, limit: number][];
 let bodies: LegacyBodies;

@@ -23,7 +23,7 @@ export function isLegacyConfig({ wireVersion }: Pick<DueConfig, 'wireVersion'>):
 }
 
 /**
- * Builds the notification of an event; the id is also that of its delivery in the ledger.
+ * Builds the notification of an event. Its id is also the id of the delivery in the ledger.
  * @param legacyBody body of A2A 0.3, for a config of 0.3
  */
 export function notificationOf(config: DueConfig, event: RecordedEvent, legacyBody?: string): Notification {
@@ -76,16 +76,14 @@ interface FoldedTask {
 
 /** Number of events read at a time. */
 const PAGE = 100;
-/**
- * Maximum number of Tasks with a cached state, which saves the next event another read of the whole log; and their
- * total size.
- */
+/** Maximum number of Tasks with a cached state, which saves the next event another read of the whole log. */
 const MOST_KEPT = 32;
+/** Maximum characters of the events in all cached states. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /**
- * Bodies of notifications for webhooks that were registered through A2A 0.3: the Task as it stood after an event (A2A
- * 0.3, section 9.5). The same event always has the same body.
+ * Renders the bodies of notifications for webhooks that were registered through A2A 0.3: the Task as it stood after an
+ * event (A2A 0.3, section 9.5). The same event always has the same body.
  */
 export class LegacyBodies {
   /** Cached states, the most recently used last. */
@@ -110,7 +108,10 @@ export class LegacyBodies {
     return place;
   }
 
-  /** Caches a state until its Task has ended. A single state is kept whatever its size. */
+  /**
+   * Caches the state of a Task that has not ended, and evicts the least recently used states. The newest state is kept
+   * whatever its size.
+   */
   private keepPlace(taskId: string, place: FoldedTask): void {
     this.takeOut(taskId);
     if (isTerminalState(place.fold.state)) return;

@@ -18,7 +18,8 @@ import { PushSecretBox } from './push-secrets.js';
 import { type AttemptOutcome, outcomeOfAnswer, outcomeOfError } from './retry-plan.js';
 
 /**
- * Validity in seconds. Each attempt is signed again, so this covers the transmission and the difference of two clocks.
+ * Validity of a signature in seconds. Each attempt is signed again, so this covers the transmission and the difference
+ * of two clocks.
  */
 const VALID_SECONDS = 300;
 
@@ -26,7 +27,7 @@ const VALID_SECONDS = 300;
  * Signs notifications: a JWS with detached content over the body's bytes (RFC 7515, appendix F).
  * - The protected header names the type (`typ`), the URL of the config (`aud`), the notification (`jti`, and `nid` for
  *   receivers older than `jti`), and the validity (`iat`, `exp`; RFC 7519).
- * - A signature therefore fits no other notification, receiver or time.
+ * - A signature therefore fits no other notification, no other receiver, and no other time.
  * - The key is published in `/.well-known/jwks.json`.
  */
 @Injectable()
@@ -92,8 +93,8 @@ export class NotificationSender {
   }
 
   /**
-   * Sends a notification. Failures of the receiver are outcomes; it rejects with the signal's reason, or with an
-   * internal error.
+   * Sends a notification. Failures of the receiver are outcomes; the promise rejects with the signal's reason, or with
+   * an internal error.
    * @param totalMs maximum duration of the attempt, in milliseconds
    */
   async sendNotification(

@@ -23,10 +23,10 @@ import {
 import { PushQueues } from './push-queues.js';
 import { PushSecretBox } from './push-secrets.js';
 
-/** Name of the job that registers a config if the process that accepted its Message did not. */
+/** Name of the job that registers a config if the process that accepted its Message has not done it. */
 const REGISTER = 'push.register';
 
-/** Registration in its job: its config contains no secret, `sealed` has them. */
+/** Registration as the payload of its job: `config` contains no secrets, `sealed` contains them encrypted. */
 export interface KeptRegistration extends PushRegistration {
   sealed?: string | null;
 }
@@ -51,7 +51,7 @@ function sealedRegistration(registration: PushRegistration, secrets: PushSecretB
   return { ...registration, config: noted, sealed };
 }
 
-/** Opens the secrets of a registration. @throws UnreadableSecret */
+/** Decrypts the secrets of a registration. @throws UnreadableSecret */
 function openRegistration({ sealed, ...registration }: KeptRegistration, secrets: PushSecretBox): PushRegistration {
   if (!sealed) return registration;
   const { taskId, config } = registration;
@@ -185,14 +185,20 @@ function refusedForGood(error: unknown): never {
   throw new PermanentJobError('A push notification config is not registered', { cause: error });
 }
 
-/** Locks the Task until the commit. Events committed before are counted; later events see the config. */
+/**
+ * Locks the Task until the commit. Events committed before the lock are counted in its row; later events see the
+ * config.
+ */
 async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: TaskScope): Promise<PushedTaskRow> {
   const { rows } = await client.query<PushedTaskRow>(LOCK_TASK, [taskId, tenant, owner]);
   if (!rows[0]) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
   return rows[0];
 }
 
-/** Returns the last event that is not notified. For an ended Task that is the event before its final state. */
+/**
+ * Returns the sequence number of the last event that is not notified. For an ended Task it is the event before its
+ * final state.
+ */
 function beginningOf({ state, last_sequence: last }: PushedTaskRow): number {
   return isTerminalState(state) ? last - 1 : last;
 }
@@ -217,7 +223,10 @@ const MARK_TASK = 'UPDATE task SET pushes = true WHERE task_id = $1 AND NOT push
 const COUNT_OTHERS = `
   SELECT count(*)::int AS others FROM push_config WHERE task_id = $1 AND config_id <> $2 AND deleted_at IS NULL`;
 
-/** Stores a config. A deleted one restarts; any other one continues at its position. */
+/**
+ * Inserts or replaces a config. A deleted config restarts at the given event; any other config continues at its
+ * position.
+ */
 const KEEP = `
   INSERT INTO push_config AS held (push_id, task_id, config_id, tenant, owner, url, scheme, secrets,
                                    wire_version, delivered_sequence, receiver, scheduled, due_at, turn)

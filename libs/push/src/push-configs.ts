@@ -8,7 +8,7 @@ export type ShownPushConfig = TaskPushNotificationConfig & { id: string; taskId:
 /** Config that passed every check, with the id under which it will be stored. */
 export type CheckedPushConfig = TaskPushNotificationConfig & { id: string };
 
-/** Config for one Task. */
+/** Request to store a config for one Task. */
 export interface PushRegistration {
   taskId: string;
   scope: TaskScope;
@@ -16,8 +16,8 @@ export interface PushRegistration {
   /** Protocol version in which the config arrived, `1.0` or `0.3`. Its notifications use the same version. */
   wireVersion: string;
   /**
-   * Last event that is not notified; absent: the newest event. For an ended Task it is the event before that, so that a
-   * late config gets the final state.
+   * Sequence number of the last event that is not notified; absent: that of the newest event. For an ended Task it is
+   * the event before its final state, so that a late config gets the final state.
    */
   after?: number;
 }
@@ -35,7 +35,7 @@ export abstract class PushConfigs {
   abstract checkConfig(config: TaskPushNotificationConfig, field?: string): CheckedPushConfig;
 
   /**
-   * Refuses a config if the Task has the maximum number.
+   * Refuses a config if the Task has the maximum number of other configs.
    * @throws A2AError INVALID_PARAMS
    */
   abstract checkRoom(taskId: string, config: CheckedPushConfig): Promise<void>;
@@ -48,8 +48,8 @@ export abstract class PushConfigs {
   abstract registerConfig(registration: PushRegistration): Promise<ShownPushConfig>;
 
   /**
-   * Registers a config unless the Task ever had one with that id: a config that was replaced or deleted meanwhile stays
-   * so.
+   * Registers a config unless the Task ever had a config with the same id: a config that was replaced or deleted
+   * meanwhile stays replaced or deleted.
    */
   abstract registerOnce(registration: PushRegistration): Promise<void>;
 

@@ -18,13 +18,13 @@ const REFUSED: AttemptOutcome = { delivered: false, error: 'refused' };
 let reported: string[];
 let outcomes: AttemptOutcome[];
 let config: DueConfig;
-/** What waits in the queue, in this order. */
+/** Waiting configs of the queue, in this order. */
 let waiting: DueConfig[];
 let repeats: TakenRepeat[];
 let lane: PushLane;
 let backOffs: boolean[];
 let log: number;
-/** How long the receiver takes to answer, in milliseconds of the clock that the lane reads. */
+/** Milliseconds until the receiver answers, by the clock that the lane reads. */
 let answerMs: number;
 let now: number;
 
@@ -195,7 +195,7 @@ describe('a notification that is to be sent once more', () => {
   });
 });
 
-/** Works in the lane over fakes that write down what they are asked for. */
+/** Works in the lane with fakes that record their calls. */
 function work(signal = new AbortController().signal): Promise<void> {
   const metrics = { counter: () => ({ inc: () => undefined }) };
   const tasks = {

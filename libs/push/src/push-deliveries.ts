@@ -10,15 +10,16 @@ import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter } from './re
 
 /** Maximum number of events of one Task that are sent before other Tasks of the queue get their turn. */
 const PAGE = 10;
-/** Milliseconds for which a lane works on one queue before those of other callers get their turn. */
+/** Milliseconds for which a lane works on one queue before queues of other callers get their turn. */
 const TURN_MS = 1_000;
 /**
- * Milliseconds of a prompt answer. A slower receiver occupies places like one that gave no answer, and counts as such.
+ * Maximum milliseconds of a prompt answer. A slower receiver counts as unproven (PushPlaces), since it occupies a place
+ * like a receiver that gives no answer.
  */
 const PROMPT_MS = 3_000;
-/** Pause after an internal error, which counts as no attempt. */
+/** Milliseconds until a retry after an internal error, which counts as no attempt. */
 const FAULT_PAUSE_MS = 30_000;
-/** Pause after the loss of a database session. */
+/** Milliseconds until a retry after the loss of a database session. */
 const LOSS_PAUSE_MS = 1_000;
 
 /** Turn of a lane: its end, and the maximum duration of an attempt. */
@@ -30,10 +31,10 @@ interface LaneTurn {
 }
 
 /**
- * Sends the notifications of a queue. Takes its waiting configs, longest wait first, and reads each one's log from the
- * last accepted event.
+ * Sends the notifications of a queue. Takes the waiting configs of the queue, longest wait first, and reads the log of
+ * each config's Task from the last accepted event.
  * - Every event is sent at least once.
- * - Events are sent in order, each only after the receiver accepted the previous one.
+ * - Events are sent in order, each only after the receiver accepted the previous event.
  */
 @Injectable()
 export class PushDeliveries {

@@ -5,9 +5,9 @@ import { PushDispatcher } from './push-dispatcher.js';
 import { PLACES, PLACES_OF_A_CALLER, UNPROVEN_OF_A_CALLER, UNPROVEN_OF_A_TENANT } from './push-places.js';
 import type { DueQueue, FoundQueues, PushCaller, PushLane, PushQueue, PushQueues } from './push-queues.js';
 
-/** What is due, by receiver. */
+/** Due queues, by receiver. */
 let due: Map<string, DueQueue>;
-/** Receivers at which an attempt is under way, in the order in which they were called, and what ends it. */
+/** Receivers with an attempt under way, in the order of the attempts, and the function that ends the attempt. */
 let underWay: Map<string, () => void>;
 let attemptMs: Map<string, number>;
 let leaves: string[];
@@ -136,7 +136,7 @@ function addQueues(owner: string, count: number, more: Partial<DueQueue> & { nam
   }
 }
 
-/** Until the looks under way have ended. */
+/** Resolves once the searches under way have ended. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -163,7 +163,9 @@ function started(): PushDispatcher {
   return made;
 }
 
-/** As the table would find them: a few of each caller, in the order of their names. */
+/**
+ * Creates queues that `findDue` returns as the table would: a few of each caller, in the order of the callers' names.
+ */
 function fakeQueues(): Partial<PushQueues> {
   return {
     onDue: () => undefined,

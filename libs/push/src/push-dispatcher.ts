@@ -6,24 +6,26 @@ import { PushPlaces } from './push-places.js';
 import { type DueQueue, type PushCaller, type PushLane, PushQueues } from './push-queues.js';
 
 /**
- * Milliseconds between two searches for due queues, including those that another process made due but has no place for.
+ * Milliseconds between two searches for due queues, including queues that another process made due but has no place
+ * for.
  */
 const LOOK_MS = 1_000;
 /**
- * Number of searches between two searches for lanes of gone replicas; most lanes are freed as soon as a replica dies.
+ * Number of searches for due queues between two searches for lanes of gone replicas; most lanes are freed as soon as a
+ * replica dies.
  */
 const LOST_EVERY = 10;
-/** Maximum duration of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
+/** Maximum milliseconds of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
 const ATTEMPT_MS = 10_000;
 /**
- * Maximum duration at a receiver that gave no answer last time, while other receivers of its caller wait for the same
- * places.
+ * Maximum milliseconds of an attempt at a receiver that gave no answer last time, while other receivers of its caller
+ * wait for the same places.
  */
 const CROWDED_ATTEMPT_MS = 3_000;
 
 /**
- * Dispatches notifications to lanes in places of this process, separate from its job slots: nothing else waits for a
- * hanging receiver.
+ * Dispatches push notifications: starts lanes, each of which sends the notifications of one due queue and takes a place
+ * of this process. Places are separate from job slots, so nothing else waits for a hanging receiver.
  * - It searches for due queues when this process made one due, when a lane ends, and every second.
  * - Callers take turns; a caller, and a tenant, has a share of the places. Receivers that answered last time come first
  *   (PushPlaces).
@@ -89,7 +91,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     }
   }
 
-  /** Begins lanes for the queues. @returns the number of lanes that began */
+  /** Begins lanes for those of the queues that get a place and a lane. @returns the number of lanes that began */
   private async enterQueues(queues: readonly DueQueue[]): Promise<number> {
     const admitted = queues.filter((queue) => {
       const hasRoom = this.places.hasRoom(queue);

@@ -4,7 +4,10 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /** SQL of the receiver of a URL, for rows without `receiver`: JavaScript's origin, except for rare spellings. */
 export const RECEIVER_OF_URL = `lower(coalesce(substring(url FROM '^[^:/]+://[^/?#]+'), url))`;
 
-/** Advisory lock of a receiver: shared while its configs are being woken, exclusive while a lane of it ends. */
+/**
+ * SQL of the key of a receiver's advisory lock: shared while its configs are being woken, exclusive while a lane of it
+ * ends.
+ */
 const LANE_LOCK = `hashtextextended('parley push ' || called, 0)`;
 
 /**
@@ -20,10 +23,10 @@ const SERVE = (runAt: string, key: string): string =>
     ${key}, ${runAt}, 25, 5)`);
 
 /**
- * Deliveries wait in `push_config` for a lane of their receiver. A row of `push_lane` is a working lane: a job holds
- * it, and keeps it across retries. Woken configs request a lane in their own transaction, unless all lanes work. An
- * idle lane ends in a transaction that excludes such requests. A waiting config therefore has a working lane, a job
- * that will become one, or a due time.
+ * Creates `push_lane`. Deliveries wait in `push_config` for a lane of their receiver. A row of `push_lane` is a working
+ * lane: a job holds it, and keeps it across retries. Woken configs request a lane in their own transaction, unless all
+ * lanes work. An idle lane ends in a transaction that excludes such requests. A waiting config therefore has a working
+ * lane, a job that will become one, or a due time.
  */
 export class CreatePushLane1700000000930 implements MigrationInterface {
   readonly name = 'CreatePushLane1700000000930';
@@ -58,8 +61,8 @@ export class CreatePushLane1700000000930 implements MigrationInterface {
 }
 
 /**
- * Requests a lane in the transaction of a delivery, once, unless the maximum of lanes works: none of those ends before
- * the commit.
+ * Requests a lane in the transaction of a delivery, once, unless the maximum of lanes works: no working lane ends
+ * before the commit.
  */
 const CALL = `
   CREATE FUNCTION push_call(called text, lanes integer) RETURNS void LANGUAGE plpgsql AS $$
@@ -76,7 +79,7 @@ const CALL = `
     PERFORM set_config('parley.push_called', before || md5(called), true);
   END $$`;
 
-/** Replaces the function of CreatePushConfig. */
+/** Replaces the function `push_wake` of CreatePushConfig. */
 const WAKE = `
   CREATE OR REPLACE FUNCTION push_wake() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE

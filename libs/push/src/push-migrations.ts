@@ -3,7 +3,7 @@ import { enqueueFrom } from '#libs/jobs';
 import { CreatePushLane1700000000930 } from './push-lane-migration.js';
 
 /**
- * Deliveries wait in queues: a row of `push_queue` for each caller and receiver, with the time of its next check
+ * Creates `push_queue`. Deliveries wait in queues: a row for each caller and receiver, with the time of its next check
  * (PushDispatcher), and what is known of the receiver. A working lane (`push_lane`) belongs to a replica, and to its
  * queue. No job holds it.
  *
@@ -73,13 +73,13 @@ const MAKE_DUE = `
       SET due_at = least(held.due_at, greatest(excluded.due_at, now())), updated_at = now()
   $$`;
 
-/** Replaces the function of CreatePushLane, for replicas of that version. */
+/** Replaces `push_call` of CreatePushLane, for replicas of that version. */
 const CALL = `
   CREATE OR REPLACE FUNCTION push_call(called text, lanes integer) RETURNS void LANGUAGE sql AS $$
     SELECT push_make_due(called)
   $$`;
 
-/** Replaces the function by which a job of that version enters a lane; it requests no other lane. */
+/** Replaces `push_enter` of CreatePushLane, by which a job enters a lane; it requests no other lane. */
 const ENTER = `
   CREATE OR REPLACE FUNCTION push_enter(called text, job_holder text, lanes integer) RETURNS smallint
   LANGUAGE plpgsql AS $$
@@ -96,7 +96,7 @@ const ENTER = `
     RETURN entered;
   END $$`;
 
-/** Replaces the function by which a lane of that version ends; the rest is left to the queues. */
+/** Replaces `push_leave` of CreatePushLane, by which a lane ends; the rest is left to the queues. */
 const LEAVE = `
   CREATE OR REPLACE FUNCTION push_leave(called text, job_holder text) RETURNS boolean LANGUAGE plpgsql AS $$
   BEGIN
@@ -109,10 +109,10 @@ const LEAVE = `
 export const WAKE = 'push.wake';
 
 /**
- * Adds `push_waking`. An event of a Task with webhooks appends one row, and its transaction enqueues one job
- * (`push.wake`), however many Tasks it writes and webhooks they have. It takes no locks except those of its own rows,
- * so the journal's statement costs the same for one webhook as for ten. The job wakes the webhooks in portions
- * (PushWaker).
+ * Creates `push_waking`. An event of a Task with webhooks appends one row, and its transaction enqueues one job
+ * (`push.wake`), however many Tasks it writes and webhooks they have. The transaction takes no locks except those of
+ * its own rows, so the journal's statement costs the same for one webhook as for ten. The job wakes the webhooks in
+ * portions (PushWaker).
  *
  * A replica of the previous version may run concurrently: it keeps its lanes and jobs, and a replica of this version
  * wakes the webhooks of its commits.
@@ -137,7 +137,7 @@ class WakePushesByRow1700000001350 implements MigrationInterface {
   }
 }
 
-/** Replaces the function of CreatePushLane. The setting lasts for the transaction: its first row enqueues the job. */
+/** Replaces `push_wake` of CreatePushLane. The setting lasts for the transaction: its first row enqueues the job. */
 const APPEND = `
   CREATE OR REPLACE FUNCTION push_wake() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

@@ -2,18 +2,21 @@ import { callerKey } from '#libs/service';
 
 /** Maximum number of concurrent lanes of one process. */
 export const PLACES = 48;
-/** Maximum number of those lanes for one caller, and for one tenant. */
+/** Maximum number of concurrent lanes of one process for one caller. */
 export const PLACES_OF_A_CALLER = 24;
+/** Maximum number of concurrent lanes of one process for one tenant. */
 export const PLACES_OF_A_TENANT = 36;
 /**
- * Maximum number of lanes to unproven receivers, which did not answer the last attempt or had none yet: in total, for a
- * caller, for a tenant.
+ * Maximum number of concurrent lanes to unproven receivers, which did not answer the last attempt promptly or had none
+ * yet.
  */
 export const UNPROVEN = 32;
+/** Maximum number of concurrent lanes to unproven receivers for one caller. */
 export const UNPROVEN_OF_A_CALLER = 8;
+/** Maximum number of concurrent lanes to unproven receivers for one tenant. */
 export const UNPROVEN_OF_A_TENANT = 16;
 
-/** Caller whose notifications a lane sends; `answered` is true if its receiver answered the last attempt. */
+/** Caller whose notifications a lane sends; `answered` is true if the receiver answered the last attempt promptly. */
 export interface PlaceUser {
   tenant: string;
   owner: string;
@@ -26,8 +29,8 @@ interface Use {
 }
 
 /**
- * Places of this process for sending notifications, shared by callers and tenants. Hanging receivers take places of
- * their caller only, and leave places for receivers that answer.
+ * Places of this process for sending notifications, one for each lane, shared by callers and tenants. Hanging receivers
+ * take places of their caller only, and leave places for receivers that answer.
  */
 export class PushPlaces {
   private readonly total: Use = { all: 0, unproven: 0 };

@@ -6,15 +6,17 @@ import type { PlaceUser } from './push-places.js';
 import type { KeptSecrets } from './push-secrets.js';
 import { RECEIVER_BACKOFF } from './retry-plan.js';
 
-/** Config with the data for its next notification. */
+/** Push config with the data for its next notification. */
 export interface DueConfig extends KeptSecrets {
   pushId: string;
+  /** Number that each new holder of the config increments; changes of an earlier turn are refused. */
   turn: number;
   tenant: string;
   owner: string;
   url: string;
   scheme: string | null;
   wireVersion: string;
+  /** Sequence number of the last event that the receiver accepted. */
   deliveredSequence: number;
   /** Number of failures since the last success. */
   attempts: number;
@@ -29,7 +31,10 @@ export const DUE_CONFIG = `
 /** Number of sessions of this process for the queues of webhooks. */
 const SESSIONS = 3;
 
-/** Database sessions for the queues of webhooks: no Message waits behind them, however many lanes work. */
+/**
+ * Database sessions for the queues of webhooks, separate from those of Messages however many lanes work. With
+ * DATABASE_POOL_URL both share one pool.
+ */
 @Injectable()
 export class PushSessions {
   readonly pool: Pool;
@@ -44,10 +49,9 @@ export class PushSessions {
   }
 }
 
-/**
- * Maximum number of callers per search, and of queues per caller: as many with receivers that answered as with others.
- */
+/** Maximum number of callers per search for due queues. */
 const CALLERS_AT_ONCE = 100;
+/** Maximum number of due queues per caller whose receivers answered, and of other due queues. */
 const QUEUES_OF_A_CALLER = 4;
 /** Maximum number of lanes of one receiver, over all replicas and callers: the concurrent attempts at it. */
 const LANES = 2;
@@ -65,10 +69,11 @@ export interface DueQueue extends PushQueue, PlaceUser {
   failures: number;
 }
 
-/** Lane of a receiver that works on a queue. */
+/** Lane: the right of one replica to send the notifications of a queue to its receiver. */
 export interface PushLane extends DueQueue {
+  /** Number of the lane among those of its receiver, from 0. */
   number: number;
-  /** Unique name of the lane. */
+  /** Unique id of the holder of the lane. */
   holder: string;
 }
 
@@ -117,7 +122,10 @@ export class PushQueues {
     if (queues.length > 0) await client.query(MAKE_DUE, columnsOf(queues));
   }
 
-  /** Finds due queues of the next callers: a limited number of each, with receivers that answered and with others. */
+  /**
+   * Finds due queues of the next callers: a limited number for each caller, with receivers that answered and with
+   * others.
+   */
   async findDue(after?: PushCaller): Promise<FoundQueues> {
     const values: unknown[] = [CALLERS_AT_ONCE, QUEUES_OF_A_CALLER];
     if (after) values.push(after.tenant, after.owner);
@@ -186,7 +194,7 @@ export class PushQueues {
     return rows[0];
   }
 
-  /** Ends a lane, and reschedules its queue: after a pause if its receiver gave no answer. */
+  /** Ends a lane, and reschedules its queue: after a pause (backoff) if its receiver gave no answer. */
   async endLane(lane: PushLane): Promise<void> {
     const { tenant, owner, receiver, failures, answered, holder } = lane;
     const pause = failures > 0 ? RECEIVER_BACKOFF.pauseAfter(failures - 1) : 0;
@@ -280,8 +288,7 @@ const CLAIM_LANES = `
   ON CONFLICT (receiver, lane) DO NOTHING RETURNING holder`;
 
 /**
- * Reschedules entered queues. A second lane may begin when another config is due; not at a receiver that gave no
- * answer.
+ * Reschedules entered queues. A second lane may begin when another config is due, unless the receiver gave no answer.
  */
 const ENTERED = `
   UPDATE push_queue SET updated_at = now(), due_at = least((

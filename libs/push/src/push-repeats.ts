@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type PushLane, PushQueues, PushSessions } from './push-queues.js';
 
-/** Notification to repeat, and its config. */
+/** Notification to send again: the config, and the sequence number of the event. */
 export interface Repeat {
   pushId: string;
   sequence: number;
 }
 
-/** Notification that a lane has taken. */
+/** Notification to send again that a lane has taken; `number` is the id of its row. */
 export interface TakenRepeat extends Repeat {
   number: string;
 }
@@ -42,7 +42,10 @@ export class PushRepeats {
   }
 }
 
-/** Inserts before updating the queue: a lane that finds nothing left has locked the queue, and checks then. */
+/**
+ * Adds a repeat, then makes its queue due. The update of the queue waits for a lane that is about to end and has locked
+ * the queue.
+ */
 const ADD = `
   WITH added AS (
     INSERT INTO push_repeat (push_id, sequence, tenant, owner, receiver)

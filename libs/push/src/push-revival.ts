@@ -10,7 +10,9 @@ const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
 /** Number of receivers whose queues one statement makes due. */
 const RECEIVERS_AT_ONCE = 200;
 
-/** Resumes deliveries that no lane works on, and removes queues without deliveries for a day. */
+/**
+ * Resumes deliveries that no lane works on, and removes queues without deliveries for a day. Runs every ten minutes.
+ */
 @Injectable()
 export class PushRevival {
   private readonly logger = new Logger(PushRevival.name);

@@ -22,7 +22,7 @@ export interface KeptSecrets extends ConfigPlace {
   credentials: string | null;
 }
 
-/** Seals the secrets of configs for the database and opens them again. */
+/** Encrypts (seals) the secrets of configs for the database, and decrypts (opens) them. */
 @Injectable()
 export class PushSecretBox {
   constructor(private readonly box: SecretBox) {}
@@ -61,8 +61,8 @@ interface Row extends KeptSecrets {
 }
 
 /**
- * Reseals the secrets of configs, and the signing key. Secrets that were stored plain are sealed too. A config that
- * changes meanwhile is skipped, since its writer has sealed it.
+ * Encrypts the secrets of configs, and the signing key, with the current key (reseals them). Secrets that were stored
+ * plain are sealed too. A config that changes meanwhile is skipped, since its writer has sealed it.
  */
 @Injectable()
 export class SealSecretsJob extends ResealJob {

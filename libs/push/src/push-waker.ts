@@ -6,8 +6,9 @@ import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { WAKE } from './push-migrations.js';
 import { type PushCaller, type PushQueue, PushQueues, PushSessions } from './push-queues.js';
 
-/** Maximum number of callers per portion, and of events per caller. */
+/** Maximum number of callers per portion. */
 const CALLERS = 5;
+/** Maximum number of events of one caller per portion. */
 const EVENTS_OF_A_CALLER = 20;
 
 interface WakingTask extends PushCaller {
@@ -15,10 +16,10 @@ interface WakingTask extends PushCaller {
 }
 
 /**
- * Wakes the webhooks of Tasks with new events: each waits for its receiver afterwards.
+ * Wakes the push configs (webhooks) of Tasks with new events: they wait in the queues of their receivers afterwards.
  * - An event is woken at least once after its commit, even if the committing process died.
- * - A portion is one short transaction of at most 100 Tasks; callers take turns, however many Tasks they have.
- * - Processes wake concurrently: each skips rows that another one has locked.
+ * - A portion is one short transaction of at most 100 events; callers take turns, however many events they have.
+ * - Processes wake concurrently: each skips rows that another process has locked.
  */
 @Injectable()
 export class PushWaker {

@@ -1,11 +1,11 @@
 import { OutboundFault, requestedPause } from '#libs/http-client';
 import { Backoff } from '#libs/service';
 
-/** Maximum number of attempts; their pauses add up to four or five hours. */
+/** Maximum number of attempts at an event; the pauses between them add up to four or five hours. */
 export const MAX_ATTEMPTS = 20;
 const LONGEST_PAUSE_MS = 30 * 60_000;
 const BACKOFF = new Backoff(1_000, LONGEST_PAUSE_MS, 0.25);
-/** Pauses of a receiver that gives no answer. */
+/** Pauses (backoff) of a receiver that gives no answer. */
 export const RECEIVER_BACKOFF = new Backoff(1_000, 60_000);
 const GONE = 410;
 
@@ -45,7 +45,7 @@ export function finalReason(outcome: AttemptOutcome, attempts: number): string |
 
 /**
  * Returns the pause after a failed attempt in milliseconds: one second, doubled after each failure, at most half an
- * hour, with a random quarter. A receiver may request a longer pause, up to the same maximum.
+ * hour, less a random part of up to a quarter. A receiver may request a longer pause, up to the same maximum.
  */
 export function pauseAfter(attempts: number, { retryAfterMs = 0 }: AttemptOutcome, random = Math.random): number {
   return Math.max(BACKOFF.pauseAfter(attempts - 1, 1 - random()), Math.min(retryAfterMs, LONGEST_PAUSE_MS));
