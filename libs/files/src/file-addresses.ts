@@ -9,16 +9,16 @@ const SECOND_MS = 1_000;
 
 /** Expiry and signature in the address of a file. */
 export interface FileProof {
-  /** Unix time in seconds. */
+  /** Expiry as Unix time in seconds. */
   readonly expires: number;
   /** Signature in base64url. */
   readonly signature: string;
 }
 
 /**
- * Signs addresses that open a file without a key, for a time. All replicas share the secret. The signature covers the
- * file's id, which is unique across tenants, and the expiry: it opens no other file, and not for longer. It is verified
- * without the database, so an invented address costs no query.
+ * Signs addresses (URLs) that open a file without a key, for a limited time. All replicas share the secret. The
+ * signature covers the file's id, which is unique across tenants, and the expiry: it opens no other file, and not for
+ * longer. It is verified without the database, so an invented address costs no query.
  */
 @Injectable()
 export class FileAddresses {

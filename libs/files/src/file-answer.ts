@@ -6,7 +6,10 @@ import type { ByteRange } from './file-storage.js';
 import { freeSentChunks } from './spent-memory.js';
 import type { StoredFile } from './stored-file.js';
 
-/** Single range; a client that requests several gets the whole content (RFC 9110, section 14.2 permits it). */
+/**
+ * Form of a `Range` header with a single range; a client that requests several ranges gets the whole content (RFC 9110,
+ * section 14.2 permits it).
+ */
 const RANGE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 
 /**

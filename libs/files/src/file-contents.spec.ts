@@ -6,7 +6,7 @@ import type { FileDraft, StoredContent } from './stored-file.js';
 const owner = { tenant: 'acme', owner: 'ann' };
 const [HERE, ELSEWHERE] = ['0a1b2c3d', 'ffffffff'];
 
-/** Keeps the bytes in memory; fails where it is told to. */
+/** Storage that holds contents in memory, and fails where the test says so. */
 class MemoryStorage extends FileStorage {
   readonly contents = new Map<string, Buffer>();
   readonly deleted: string[] = [];

@@ -24,8 +24,8 @@ export class FileContents {
   ) {}
 
   /**
-   * Stores files as they arrive, all or none. A content that the owner has already is stored once; an unreadable one is
-   * replaced by the new content.
+   * Stores files as they arrive, all or none. A content that the owner has already is stored once; if the storage
+   * cannot read that content, the new copy replaces it.
    * @param announcedBytes announced total size; an upload beyond the quota is refused unread
    * @throws ProblemError 413 above FILE_LIMIT or FILES_QUOTA, 503 if nothing can be stored
    */
@@ -61,7 +61,10 @@ export class FileContents {
     }
   }
 
-  /** Opens the content of a file, or a range of it. @throws ProblemError 404 if the file was deleted meanwhile, 503 */
+  /**
+   * Opens the content of a file, or a range of it.
+   * @throws ProblemError 404 if the file was deleted meanwhile, 503 if the storage is not available
+   */
   async openContent(file: StoredFile, range?: ByteRange): Promise<Readable> {
     const key = await this.files.storageKey(file);
     if (key === undefined) throw unknownFile();
@@ -79,8 +82,8 @@ export class FileContents {
   }
 
   /**
-   * Deletes those contents that no file uses, and that no upload can claim any more. Contents in a folder that this
-   * replica cannot reach stay leftovers: another replica deletes them.
+   * Deletes those contents that no file uses, and makes sure that no upload can claim them any more. Contents in a
+   * folder that this replica cannot reach stay leftovers: another replica deletes them.
    * @throws the first failure, after all deletions were tried
    */
   async discardContents(storageKeys: readonly string[]): Promise<void> {
@@ -158,7 +161,8 @@ const BACKOFF = new Backoff(250, 15_000);
 const LONGEST_OUTAGE_MS = 5 * 60_000;
 
 /**
- * Retries a read while the storage of files, or the database, does not answer: for five minutes, with growing pauses.
+ * Retries a read while the storage of files, or the database, does not answer: for five minutes, with growing pauses
+ * (backoff).
  * @throws the signal's reason once it is aborted; the last failure after the timeout; any problem but 503 at once
  */
 export function readThroughOutage<T>(

@@ -22,7 +22,9 @@ export function fileTooLarge(limit: number, path = 'file'): ProblemError {
 
 /** Reports that Tasks reference the file: 409. */
 export class FileInUse extends ProblemError {
-  /** @param taskIds ids, newest first; one more than are shown if there are more */
+  /**
+   * @param taskIds ids of Tasks, newest first: at most SHOWN_TASKS, and one more id if further Tasks reference the file
+   */
   constructor(taskIds: readonly string[]) {
     const shown = taskIds.slice(0, SHOWN_TASKS).join(', ');
     const more = taskIds.length > SHOWN_TASKS ? ' and others' : '';

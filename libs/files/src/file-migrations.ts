@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables of files: rows, shared contents, quotas of owners, and contents without a row. */
+/** Creates the tables of files: rows, shared contents, quotas of owners, and leftovers (contents without a row). */
 export class CreateFile1700000000530 implements MigrationInterface {
   readonly name = 'CreateFile1700000000530';
 

@@ -8,12 +8,12 @@ export const NOTE_LEFTOVER = `
 
 export const STORED_BYTES = 'SELECT bytes FROM file_account WHERE tenant = $1 AND owner = $2';
 
-/** Creates or locks the account of an owner: later statements see the changes made behind the lock. */
+/** Creates or locks the account of an owner: later statements see the changes of earlier holders of the lock. */
 export const LOCK_ACCOUNT = `
   INSERT INTO file_account AS account (tenant, owner, bytes) VALUES ($1, $2, 0)
   ON CONFLICT (tenant, owner) DO UPDATE SET bytes = account.bytes`;
 
-/** Returns the key of the owner's content with a digest: the given key if there was none. */
+/** Inserts a content unless its owner has one with the same digest. Returns the key of the owner's content. */
 export const TAKE_CONTENT = `
   INSERT INTO file_content AS content (tenant, owner, sha256, size, storage_key) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (tenant, owner, sha256) DO UPDATE SET size = content.size
@@ -28,7 +28,7 @@ export const INSERT_FILE = `
   INSERT INTO file (id, tenant, owner, name, media_type, sha256, size, created_at, expires_at, held_until)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::float8 * interval '1 millisecond')`;
 
-/** Adds to the owner's bytes; changes no row above the limit. */
+/** Adds bytes to the account of an owner; changes no row if the sum exceeds the limit. */
 export const COUNT_BYTES = `
   UPDATE file_account SET bytes = bytes + $3
   WHERE tenant = $1 AND owner = $2 AND bytes + $3::bigint <= $4::bigint`;
@@ -64,7 +64,10 @@ export const DELETE_UNUSED_CONTENT = `
 export const GIVE_BACK_BYTES = `
   UPDATE file_account SET bytes = greatest(bytes - $3::bigint, 0) WHERE tenant = $1 AND owner = $2`;
 
-/** Marks keys as doomed, including keys whose leftovers were forgotten: a content stored later is found again. */
+/**
+ * Marks keys as doomed, including keys whose leftovers were forgotten: the upkeep then finds a content that is stored
+ * later.
+ */
 export const NOTE_DOOMED = `
   INSERT INTO file_leftover (storage_key, due_at, is_doomed) SELECT key, now(), true FROM unnest($1::text[]) AS key
   ON CONFLICT (storage_key) DO UPDATE SET is_doomed = true, due_at = now()`;
@@ -76,7 +79,7 @@ export const EXPIRED = `
     AND NOT EXISTS (SELECT FROM file_use WHERE file_use.file_id = file.id)
   ORDER BY expires_at, id LIMIT $1`;
 
-/** Reads due leftovers in pages: contents that cannot be deleted stay due, and do not block others. */
+/** Reads due leftovers in pages: contents that cannot be deleted stay due, and do not block other leftovers. */
 export const DUE = `
   SELECT storage_key FROM file_leftover WHERE due_at <= now() AND storage_key > $2 ORDER BY storage_key LIMIT $1`;
 

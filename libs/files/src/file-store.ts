@@ -31,16 +31,14 @@ import {
 } from './file-statements.js';
 import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './stored-file.js';
 
-/** Bytes that a file counts besides its content: rows take room too, also those of empty files. */
+/** Bytes that a file counts besides its content: its row takes room too, also the row of an empty file. */
 const ROW_BYTES = 4096;
 
 /** Retention of files. */
 export interface FileTerms {
   /** Milliseconds until the files may be deleted, unless Tasks reference them; absent: FILE_RETENTION. */
   readonly keptMs?: number;
-  /**
-   * Milliseconds for which their owner may not delete the files, since a Task is about to reference them; absent: 0.
-   */
+  /** Milliseconds for which the owner may not delete the files, since a Task is about to reference them; absent: 0. */
   readonly heldMs?: number;
 }
 
@@ -54,11 +52,12 @@ export interface FilePage {
 }
 
 /**
- * Rows of files, and of the contents behind them.
+ * Stores the rows of files, and of the contents behind them.
  *
- * - A content has a row in `file_leftover` before anything of it is stored, until a row of `file_content` references
- *   it. Remains of a crash are found there, and deleted once they are due.
- * - The leftover of a content is marked as doomed before its deletion: an upload that ends later writes nothing.
+ * - Leftover: a content has a row in `file_leftover` before anything of it is stored, until a row of `file_content`
+ *   references it. Remains of a crash are found there, and deleted once they are due.
+ * - Doomed: the leftover of a content is marked before the content is deleted, so an upload that ends later cannot
+ *   claim it.
  * - Changes of one owner's files are serialized by the lock of the row in `file_account`. No file can start to use a
  *   content while its last row is deleted.
  */
@@ -88,9 +87,10 @@ export class FileStore {
   }
 
   /**
-   * Commits the files of one upload, all or none. Contents that the owner has already are not used: their keys stay
-   * leftovers.
-   * @param unreadable keys of contents that the new ones replace, for all files with them
+   * Commits the files of one upload, all or none. New copies of contents that the owner has already are not used: the
+   * keys of the copies stay leftovers.
+   * @param unreadable keys of existing contents that cannot be read: the new copies replace them, for all files with
+   *   them
    * @throws ProblemError 413 above FILES_QUOTA; 503 if the contents were given up meanwhile
    */
   async commitFiles(
@@ -125,14 +125,14 @@ export class FileStore {
     return row ? toStoredFile(row) : undefined;
   }
 
-  /** Returns by id those of the files that the owner has. Uses one query. */
+  /** Returns by id those of the files that belong to the owner. Uses one query. */
   async findAmong({ tenant, owner }: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> {
     if (ids.length === 0) return new Map();
     const rows = await this.rows.findBy({ tenant, owner, id: In([...new Set(ids)]) });
     return new Map(rows.map((row) => [row.id, toStoredFile(row)]));
   }
 
-  /** Returns a file of any owner: for readers with a signed address. */
+  /** Returns a file of any owner: only for readers with a signed address. */
   async findById(id: string): Promise<StoredFile | undefined> {
     const row = await this.rows.findOneBy({ id });
     return row ? toStoredFile(row) : undefined;
@@ -165,20 +165,26 @@ export class FileStore {
     return inTransaction(this.database, (session) => this.deleteUnused(session, file, id));
   }
 
-  /** Lists expired files that no Task references, after a given one. */
+  /**
+   * Lists expired files that no Task references, the earliest expired first; `after` is the last file of the previous
+   * page.
+   */
   async listExpired(limit: number, after?: ExpiredFile): Promise<ExpiredFile[]> {
     const from = [after?.expires_at ?? '-infinity', after?.id ?? ''];
     const { rows } = await this.database.pool.query<ExpiredFile>(EXPIRED, [limit, ...from]);
     return rows;
   }
 
-  /** Lists the keys of leftovers whose uploads count as given up, after a given one. */
+  /**
+   * Lists the keys of leftovers whose uploads count as given up, in order; `after` is the last key of the previous
+   * page.
+   */
   async dueLeftovers(limit: number, after: string): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DUE, [limit, after]);
     return rows.map(({ storage_key }) => storage_key);
   }
 
-  /** Dooms those of the keys that are still leftovers, and returns them: no file has or gets them as content. */
+  /** Dooms those of the keys that are still leftovers, and returns them: no file uses or can get their contents. */
   async doomLeftovers(storageKeys: readonly string[]): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DOOM, [storageKeys]);
     return rows.map(({ storage_key }) => storage_key);

@@ -55,8 +55,8 @@ export class FileUpkeepJob {
   }
 
   /**
-   * Discards due leftovers. An unreachable storage fails the job, which is retried; contents that cannot be deleted do
-   * not stop it.
+   * Discards due leftovers. An unreachable storage fails the job, which is retried; single contents that cannot be
+   * deleted do not stop it.
    */
   private async discardLeftovers(signal: AbortSignal): Promise<void> {
     const failures: unknown[] = [];

@@ -46,7 +46,9 @@ export class FileUrlBody {
   }
 }
 
-/** Maximum characters, above the real length: a truncated or altered signature must be refused with 403. */
+/**
+ * Maximum characters of a signature, more than a valid one has: an altered signature must be refused with 403, not 400.
+ */
 const LONGEST_SIGNATURE = 200;
 
 /** Query of a signed address. */

@@ -22,7 +22,7 @@ class MemoryFiles {
   readonly files = new Map<string, StoredFile & { bytes: Buffer }>();
   readonly terms: (FileTerms | undefined)[] = [];
   failure: Error | undefined;
-  /** Resolves what is stored, where it shall take its time. */
+  /** Promise that storing awaits, if any. */
   hold: Promise<void> | undefined;
 
   get = async ({ tenant, owner }: FileOwner, id: string): Promise<StoredFile | undefined> => {
@@ -59,7 +59,7 @@ class MemoryFiles {
   };
 
   opened = 0;
-  /** Opens that fail before one succeeds. */
+  /** Number of opens that fail before one succeeds. */
   outage = 0;
 
   openContent = async ({ id }: StoredFile): Promise<Readable> => {

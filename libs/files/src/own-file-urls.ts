@@ -45,7 +45,7 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     );
   }
 
-  /** Records a base URL that a caller got, from its own request. */
+  /** Records a base URL of this service that a caller got, derived from its own request. */
   noteBaseUrl(baseUrl: string): void {
     if (this.config.publicUrl === undefined) this.reported.set(baseUrl, true);
   }

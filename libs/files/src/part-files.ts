@@ -14,7 +14,7 @@ import { FileStore } from './file-store.js';
 import { OwnFileUrls, type SignedUrl } from './own-file-urls.js';
 import { FILE_ID, type FileOwner, type StoredFile } from './stored-file.js';
 
-/** Reads files that Parts reference by URLs of this service, without network access. */
+/** Reads files that Parts reference by URLs of this service, without network access, and signs such URLs for agents. */
 @Injectable()
 export class OwnFiles extends OutgoingFiles {
   constructor(
@@ -27,7 +27,7 @@ export class OwnFiles extends OutgoingFiles {
     super();
   }
 
-  /** Returns the owner's files that the URLs of Parts reference, by these URLs. */
+  /** Returns by URL the owner's files that the URLs of Parts reference. */
   async findNamed(parts: readonly Part[], owner: FileOwner): Promise<Map<string, StoredFile>> {
     const ids = new Map(
       parts.flatMap(({ url = '' }): [string, string][] => {
@@ -121,7 +121,10 @@ export class OwnFiles extends OutgoingFiles {
 
 /** Milliseconds for which a stored file waits for the Task that references it: a commit may be delayed for long. */
 const UNNAMED_MS = 24 * 60 * 60_000;
-/** Milliseconds for which the owner cannot delete the file meanwhile; the Task is recorded sooner, or not at all. */
+/**
+ * Milliseconds for which the owner cannot delete a stored file before a Task references it; the Task is recorded
+ * sooner, or not at all.
+ */
 const HELD_MS = 15 * 60_000;
 /** Maximum milliseconds for which a Message or an Artifact waits for the storage. */
 const STORE_MS = 10_000;
@@ -143,7 +146,10 @@ interface FoundPart {
   readonly file?: StoredFile;
 }
 
-/** Stores large Parts as files of the Task's owner, from FILES_OFFLOAD bytes on. */
+/**
+ * Stores large Parts as files of the Task's owner, from FILES_OFFLOAD bytes on, and reads their bytes again for those
+ * who need them.
+ */
 @Injectable()
 export class KeptParts extends PartKeeper {
   private readonly logger = new Logger(KeptParts.name);
@@ -217,7 +223,9 @@ export class KeptParts extends PartKeeper {
     };
   }
 
-  /** Finds the files of Parts, and counts the characters of those to read. */
+  /**
+   * Finds the files of Parts, and counts the base64 characters of the files to read: at most ARTIFACT_LIMIT together.
+   */
   private async findFiles(parts: readonly Part[], owner: FileOwner, signal: AbortSignal) {
     let characters = 0;
     const found: FoundPart[] = [];
@@ -265,7 +273,7 @@ export class KeptParts extends PartKeeper {
     return bytes.toString('base64') === part.raw ? { part, bytes } : undefined;
   }
 
-  /** Removes the marks of Parts that falsely claim to be stored files. */
+  /** Removes the marks of Parts that falsely claim to be stored as files. */
   private async judgeClaims(
     parts: readonly Part[],
     owner: FileOwner,

@@ -23,10 +23,10 @@ const owner = { tenant: 'acme', owner: 'ann' };
 const LIMIT = 10_000_000;
 const PLACE = '5e6f7a8b';
 const objects = new Map<string, Buffer>();
-/** Statuses that the next requests are answered with; then the server works. */
+/** Statuses of the responses to the next requests; then the server works. */
 let failures: number[] = [];
 let requests: IncomingMessage[] = [];
-/** By how many bytes the ends of a range differ from what was asked for. */
+/** Bytes by which the ends of a sent range differ from the requested range. */
 let rangeError = { first: 0, last: 0 };
 const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
 let server: Server;

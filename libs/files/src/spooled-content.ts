@@ -30,7 +30,8 @@ export class DiskReserve {
   ) {}
 
   /**
-   * Counts the bytes of the next write, and checks the disk every 16 MiB, or at each write once it is almost full.
+   * Counts the bytes of the next write, and checks the disk every 16 MiB, or at each write once the disk is almost
+   * full.
    * @throws ContentUnavailable if only the reserve is left
    */
   async countBytes(bytes: number): Promise<void> {

@@ -3,7 +3,7 @@ import { storageUnavailable, unknownFile } from './file-errors.js';
 
 const away = storageUnavailable('away');
 
-/** A read that fails so often, and then succeeds. */
+/** Creates a read that fails a number of times, and then succeeds. */
 function failing(times: number, failure: Error): { read: () => Promise<string>; reads: () => number } {
   let reads = 0;
   const read = async (): Promise<string> => {

@@ -38,10 +38,10 @@ export function watchPace(body: Readable, connection: UploadConnection): () => v
   return () => clearInterval(timer);
 }
 
-/** Maximum number of uploads that this process receives concurrently. */
+/** Maximum number of uploads that this process receives concurrently: of one caller, of one tenant, and in total. */
 const MOST = { caller: 4, tenant: 48, service: 64 };
 
-/** Limits how many uploads are under way. */
+/** Limits the number of concurrent uploads. */
 @Injectable()
 export class UploadSlots extends CallerSlots {
   constructor(metrics: Metrics) {
@@ -86,7 +86,8 @@ export class Uploads {
 
   /**
    * Stores the files of an upload. The rest of a refused body is read and dropped while the response is sent: a client
-   * that is still sending would not see it otherwise. A client that announced too much need not send it.
+   * that is still sending would not see the response otherwise. A body whose announced length is too large is refused
+   * before it arrives.
    * @throws ProblemError 400, 413, 503; A2AError RATE_LIMITED
    */
   async receiveUpload(upload: Upload): Promise<StoredFile[]> {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-/** Returns a content in chunks of a size; nothing more comes until a chunk was taken. */
+/** Returns a content in chunks of a size; the next chunk comes only after the previous one was read. */
 export function inChunks(content: Buffer, size: number): Readable {
   const chunks = Array.from({ length: Math.ceil(content.length / size) }, (_, index) =>
     content.subarray(index * size, (index + 1) * size),
@@ -15,7 +15,7 @@ export async function whole(content: AsyncIterable<Uint8Array>): Promise<Buffer>
   return Buffer.concat(chunks);
 }
 
-/** A content that breaks off with an error after some bytes. */
+/** Yields a content, then fails with an error. */
 export async function* breakingOff(content: Buffer, error: Error): AsyncGenerator<Uint8Array> {
   yield content;
   throw error;
