@@ -18,7 +18,7 @@ import {
 /** Number of places per event, above the number of its frames. */
 const FRAMES_OF_EVENT = 64;
 
-/** Frame without its cursor, which differs for each client. */
+/** Frame (message to a client about one event) without its cursor, which differs for each client. */
 export interface Frame {
   /** Place of the frame in its commit: it stays the same if other frames were purged. */
   place: number;
@@ -87,22 +87,25 @@ function tailOf(projected: Projected): string {
   return json === '{}' ? '}' : `,${json.slice(1)}`;
 }
 
-/** Move of a client from one place over one commit. */
+/** Step of a client over one commit, from one place in the log to the next. */
 interface CommitStep {
-  /** First frame of the commit that a client at the place has not had. */
+  /** Place of the first frame of the commit that a client at the start has not received (`Frame.place`). */
   readonly begin: number;
-  /** Place of a client that has had the whole commit. */
+  /** Place in the log of a client that has received the whole commit. */
   readonly end: CursorPlace;
   /** Cursor of `end`. */
   readonly endCursor: string;
-  /** Returns the cursor of a client that has had the commit's frames before `frame`, and none from it on. */
+  /**
+   * Returns the cursor of a client that has received the frames of the commit before the place `frame`, and no later
+   * ones.
+   */
   cursorBefore(frame: number): string;
 }
 
-/** Steps of one commit, by the places they start from. */
+/** Steps over one commit, by the places in the log from which they start. */
 interface StepsOfCommit {
   readonly byStart: Map<CursorPlace, CommitStep>;
-  /** Places that the steps end at, by cursor: clients that have come to the same place share it from then on. */
+  /** Places at which the steps end, by cursor: clients that have come to the same place share it from then on. */
   readonly ends: Map<string, CursorPlace>;
 }
 
@@ -113,7 +116,7 @@ interface StepsOfCommit {
 export class CommitSteps {
   private readonly steps = new WeakMap<Commit, StepsOfCommit>();
 
-  /** Returns the step of a commit from a place. */
+  /** Returns the step over a commit from a place in the log. */
   findStep(commit: Commit, from: CursorPlace): CommitStep {
     let steps = this.steps.get(commit);
     if (!steps) this.steps.set(commit, (steps = { byStart: new Map(), ends: new Map() }));
@@ -123,7 +126,9 @@ export class CommitSteps {
   }
 }
 
-/** The step refers to no commit: a place that a client keeps must not keep what was committed. */
+/**
+ * Creates a step. It holds no reference to the commit: a place that a client keeps must not keep the committed events.
+ */
 function createStep(
   { writer, position, committedAt: at }: Commit,
   from: CursorPlace,
@@ -151,7 +156,7 @@ function createStep(
   };
 }
 
-/** Message to a client; `cursor` is its position after this message. */
+/** Message to a client; `cursor` is the position of the client after this message. */
 export interface GatewayFrame {
   cursor: string;
   text: PassingText;
@@ -172,6 +177,9 @@ export const GATEWAY_STREAMS = Symbol('GATEWAY_STREAMS');
  * Streams every event of a caller's Tasks, runs and conversations, in an order that is the same at every replica. It
  * only reads. A client that returns with the cursor of its last frame, at any replica, gets every later frame exactly
  * once.
+ *
+ * A cursor is the text of a CursorPlace, a position in the log of all Tasks. Sequence numbers, as in the log of one
+ * Task (TaskLogController), are no cursors.
  */
 @Injectable()
 export class EventGateway {
@@ -194,7 +202,7 @@ export class EventGateway {
   }
 
   /**
-   * Parses the query of a connection. With `streams=none` it gets a hello and nothing more.
+   * Parses the query of a WebSocket connection. With `streams=none` the connection gets a hello and nothing more.
    * @throws A2AError INVALID_PARAMS, see gatewayQuery
    */
   readConnection(query: EventsQuery, scope: TaskScope): GatewayQuery {
@@ -207,8 +215,9 @@ export class EventGateway {
   }
 
   /**
-   * Prepares to follow a query. It reads the log once, so that an unreachable database is reported before the stream
-   * begins. Frames contain only the part of a cursor that the log knows, so clients cannot choose their size.
+   * Prepares to follow a query from its cursor, or from now. Reads the position of the log once, so that an unreachable
+   * database is reported before the stream begins. Frames contain only the part of a cursor that the log knows, so
+   * clients cannot choose the size of frames.
    * @param subscription id that every frame contains; without it the first frame is a hello
    */
   async followQuery(query: GatewayQuery, subscription?: string): Promise<Follow> {
@@ -230,7 +239,7 @@ export class EventGateway {
     }
   }
 
-  /** Gives the frames of a commit that a client has not had and wants. */
+  /** Yields the frames of a commit that a client has not received, and that match its query. */
   private *framesOf(commit: Commit, step: CommitStep, { query, subscription }: Reader): Generator<GatewayFrame> {
     const frames = this.frames.framesForCaller(commit, query.scope);
     for (const frame of frames) {

@@ -115,7 +115,7 @@ describe('the part of a cursor that the log knows', () => {
   });
 });
 
-/** The text with something else in place of one character. */
+/** Returns the text with `noise` in place of one character. */
 function spoiled(text: string, at: number, noise: string): string {
   const place = at % text.length;
   return `${text.slice(0, place)}${noise}${text.slice(place + 1)}`;

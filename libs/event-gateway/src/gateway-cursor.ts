@@ -1,13 +1,13 @@
 import { type A2AError, invalidParams } from '#libs/protocol';
 import type { CommitPosition } from '#libs/tasks';
 
-/** Position of a client in the log. */
+/** Position of a client in the log: a decoded cursor. */
 export interface CursorPlace {
   /** Completely received commits, by writer. */
   position: CommitPosition;
-  /** First missing place within a writer's next commit, by writer. */
+  /** Place of the first missing frame within a writer's next commit, by writer. */
   partly: ReadonlyMap<string, number>;
-  /** Time of the database at this position. */
+  /** Time at this position, by the clock of the database. */
   at: Date;
 }
 
@@ -17,7 +17,7 @@ const MAX_LENGTH = 64 * 1024;
 /** Maximum position: positions are bigint in the database. */
 const LAST_POSITION = 2n ** 63n - 1n;
 
-/** Encodes a position as an opaque text that needs no escaping in a URL. */
+/** Encodes a position as a cursor: an opaque text that needs no escaping in a URL. */
 export function encodeCursor({ position, partly, at }: CursorPlace): string {
   let text = at.getTime().toString(36);
   for (const [writer, reached] of position) {
@@ -28,7 +28,10 @@ export function encodeCursor({ position, partly, at }: CursorPlace): string {
   return text;
 }
 
-/** Decodes exactly the texts that `encodeCursor` writes. @throws A2AError INVALID_PARAMS naming `since` */
+/**
+ * Decodes a cursor. Accepts exactly the texts that `encodeCursor` writes. @throws A2AError INVALID_PARAMS naming
+ * `since`
+ */
 export function decodeCursor(text: string): CursorPlace {
   if (text.length > MAX_LENGTH || !FORMAT.test(text)) throw notACursor();
   const place = parseCursor(text);

@@ -14,12 +14,13 @@ export interface Projected {
 }
 
 /**
- * Projects an event to a frame of a stream; `undefined` if the event is irrelevant. The result must be the same at
- * every replica, since cursors name its frames. A new stream is a new projection, without changes to the gateway.
+ * Projects an event of a Task to a frame of a stream; `undefined` if the event is irrelevant. The result must be the
+ * same at every replica, since cursors count its frames. A new stream is a new projection, without changes to the
+ * gateway.
  */
 export type EventProjection = (event: CommittedEvent) => Projected | undefined;
 
-/** Stream of all events of all Tasks in the form of A2A. */
+/** Projects every event of every Task to a frame of the stream `task`, in the form of A2A. */
 export const taskProjection: EventProjection = (source) => ({
   stream: 'task',
   get event() {
@@ -28,7 +29,7 @@ export const taskProjection: EventProjection = (source) => ({
   },
 });
 
-/** Stream events that other events carry, such as the turns of a conversation: passed on unchanged. */
+/** Projects the stream event that the metadata of an event carries, such as a turn of a conversation, unchanged. */
 export const carriedProjection: EventProjection = ({ event }) => {
   const carried = streamEvent(metadataOf(event));
   if (!carried) return undefined;
@@ -41,7 +42,7 @@ function metadataOf(event: TaskEvent): JsonObject | undefined {
   return 'statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata;
 }
 
-/** Selection of a client among its own events. */
+/** Query of a client: filters on the events of its caller. */
 export interface GatewayQuery {
   scope: TaskScope;
   streams: ReadonlySet<string>;
@@ -57,14 +58,12 @@ const ONLY_ON_REQUEST = 'tool';
 /** Value of `streams` that opens a WebSocket for subscriptions alone. */
 const NO_STREAM = 'none';
 const MAX_ID = 512;
-/**
- * Earliest time in a cursor, and maximum lead of its clock over this one. Other times come from no cursor of this
- * service.
- */
+/** Earliest time in a cursor. An earlier time comes from no cursor of this service. */
 const FIRST_CURSOR = Date.UTC(2020, 0);
+/** Maximum milliseconds by which the time in a cursor may be ahead of the clock of this process. */
 const LARGEST_CLOCK_DIFFERENCE_MS = 24 * 60 * 60 * 1000;
 
-/** Parameters of the gateway, of its stream and of its WebSocket. */
+/** Query parameters of the gateway, for server-sent events and for the WebSocket. */
 export class EventsQuery {
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
     invalidParams(...entries.map(({ path, detail }) => ({ field: path, description: detail })));
@@ -109,8 +108,8 @@ export function gatewayQuery(
 }
 
 /**
- * Parses the query of a connection without streams.
- * @returns `undefined` if it names streams, or uses the default
+ * Parses the query of a connection without streams (`streams=none`).
+ * @returns `undefined` if the query names streams, or uses the default
  * @throws A2AError INVALID_PARAMS, like gatewayQuery
  */
 export function silentQuery(query: EventsQuery, known: readonly string[], scope: TaskScope): GatewayQuery | undefined {
@@ -118,7 +117,7 @@ export function silentQuery(query: EventsQuery, known: readonly string[], scope:
   return { ...gatewayQuery({ ...query, streams: undefined }, known, scope), streams: new Set() };
 }
 
-/** True if a client may see a frame, and wants it. */
+/** True if a frame belongs to the caller of a query, and matches the filters of the query. */
 export function wantsFrame(query: GatewayQuery, { header }: CommittedEvent, of: Projected): boolean {
   if (header.owner !== query.scope.owner || header.tenant !== query.scope.tenant) return false;
   if (!query.streams.has(of.stream)) return false;

@@ -28,7 +28,7 @@ interface Frame {
   retryAfterSeconds?: number;
 }
 
-/** A WebSocket that keeps what it is sent. */
+/** WebSocket that records the frames that it is sent. */
 class Client {
   readonly frames: Frame[] = [];
   readonly closed: Promise<number>;

@@ -61,8 +61,9 @@ function SubscriptionIdText(): PropertyDecorator {
  * Serves clients of the WebSocket `/events`: the query of the connection, and subscriptions that clients begin and end
  * by messages.
  *
- * - A subscription counts as a stream of its caller, and its beginning as a request.
- * - An id is taken from its message until the subscription has ended; at most SUBSCRIPTION_LIMIT are taken at once.
+ * - A subscription counts as a stream of its caller, and its beginning as a request (rate limit).
+ * - The id of a subscription is taken from its message until the subscription has ended; at most SUBSCRIPTION_LIMIT ids
+ *   of a client are taken at once.
  * - A failed subscription ends alone: its client gets the problem, then `unsubscribed`.
  */
 @WebSocketGateway()
@@ -93,7 +94,7 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
 
   /**
    * Begins a subscription; its first frame is `subscribed`.
-   * @returns a promise that resolves when it has begun
+   * @returns a promise that resolves when the subscription has begun
    * @throws ProblemError 409 if the id is taken; SocketLimitExceeded
    * @throws A2AError RATE_LIMITED, or INVALID_PARAMS with status 410 for a cursor that is too old
    */
@@ -127,7 +128,7 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
     return { type: 'unsubscribed', subscription: id };
   }
 
-  /** Takes an id synchronously, so that no concurrent message takes it. */
+  /** Reserves the id of a subscription synchronously, so that no concurrent message takes the same id. */
   private reserveId(client: GatewayClient, id: string): Subscription {
     const { subscriptions, left } = client;
     // The client's subscriptions ended when it left, so a new one would never end.

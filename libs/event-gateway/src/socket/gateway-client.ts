@@ -44,20 +44,22 @@ const CANCELED = new Error('The subscription is canceled');
 /** Caller of a socket, and the query of its address. */
 export interface SocketAdmission {
   scope: TaskScope;
-  /** Name under which the caller's use is counted, see `limitName`. */
+  /** Name under which the use of the caller is counted, see `limitName`. */
   who: string;
-  /** Yields the frames of the connection's own query. */
+  /** Yields the frames of the query in the address of the connection. */
   follow: Follow;
   /** Reserves room for large frames; absent if none is needed. */
   enterFrame?: EnterFrame | undefined;
 }
 
-/** Maximum bytes that wait in a socket before the service waits for its client, and maximum duration of that wait. */
+/** Maximum bytes that wait in a socket before the service waits for the client. */
 const MAX_WAITING = 1024 * 1024;
+/** Maximum milliseconds of the wait for a slow client. */
 const DRAIN_TIMEOUT_MS = 30_000;
 
-/** Maximum rate of messages and pings of one client; a large message counts as several. */
+/** Rate limit of the messages and pings of one client. */
 const MESSAGE_RATE = { requests: 100, perMs: 1000 };
+/** Bytes of a message that count as one message: a large message counts as several. */
 const BYTES_OF_MESSAGE = 4096;
 
 /** Server side of one WebSocket of the event gateway. */
@@ -82,7 +84,7 @@ export class GatewayClient extends WebSocket {
     for (const subscription of this.subscriptions.values()) subscription.cancelSubscription();
   }
 
-  /** Counts a message of so many bytes. @returns false if the client exceeds its rate */
+  /** Counts a message. @returns false if the client exceeds its rate limit */
   countMessage(bytes: number): boolean {
     const now = performance.now();
     for (let counted = 0; counted <= bytes; counted += BYTES_OF_MESSAGE) {
@@ -92,8 +94,9 @@ export class GatewayClient extends WebSocket {
   }
 
   /**
-   * Sends a text, unless the signal has aborted before the socket accepts it. Texts of one sender arrive in order if it
-   * awaits each. Cuts a client that accepts nothing for thirty seconds, and one whose large text finds no room.
+   * Sends a text, unless the signal has aborted before the socket accepts it. Texts of one sender arrive in order if
+   * the sender awaits each. Cuts a client that accepts nothing for thirty seconds, and a client whose large text finds
+   * no room.
    * @returns a promise that resolves when the client can accept more
    */
   async deliverText(text: string | PassingText, signal: AbortSignal = this.left): Promise<void> {

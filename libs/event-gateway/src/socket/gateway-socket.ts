@@ -59,7 +59,7 @@ const MAX_MESSAGE = 80 * 1024;
 
 const ENDING = 'The service is shutting down';
 
-/** Options of the server. The library's types do not declare `closeTimeout` yet. */
+/** Options of the WebSocket server. The types of `ws` do not declare `closeTimeout` yet. */
 const OPTIONS = {
   noServer: true,
   maxPayload: MAX_MESSAGE,
@@ -102,7 +102,7 @@ export class GatewaySocket {
     );
   }
 
-  /** Takes over the upgrades of a server; those to other paths are refused. */
+  /** Takes over the upgrades of an HTTP server; upgrades to other paths than `/events` are refused. */
   attachTo(server: Server): void {
     server.on('upgrade', (request, socket, head) => this.answerUpgrade(request, socket, head));
     this.heartbeat = setInterval(() => this.pingClients(), HEARTBEAT_MS).unref();
@@ -121,7 +121,7 @@ export class GatewaySocket {
     return this.shutdown.started.aborted ? new ProblemError(503, ENDING) : undefined;
   }
 
-  /** Rejects when the shutdown begins, which would otherwise wait for an unreachable database. */
+  /** Awaits an answer; rejects when the shutdown begins, which would otherwise wait for an unreachable database. */
   private unlessEnding<T>(answer: Promise<T>): Promise<T> {
     const { started } = this.shutdown;
     return new Promise((resolve, reject) => {

@@ -1,10 +1,10 @@
 import type { Commit, CommitPosition } from '#libs/tasks';
 
-/** A log that grows by one commit at a time, and may fail. */
+/** Log that grows by one commit at a time, and may fail. */
 export class GrowingLog {
-  /** Thrown by who reads on next. */
+  /** Error that the next read throws. */
   failure: Error | undefined;
-  /** The next reader reads nothing before this. */
+  /** Promise that the next reader awaits before it reads. */
   held: Promise<void> | undefined;
   private readonly commits: Commit[] = [];
   private grown = Promise.withResolvers<void>();
