@@ -111,7 +111,8 @@ export abstract class CredentialBody {
   hosts?: string[];
 
   /**
-   * Creates the body of a credential's kind. No other member of an unknown kind is checked. @throws ProblemError 400
+   * Creates the body for the kind that it names. If the kind is unknown, no other member is checked. @throws
+   * ProblemError 400
    */
   static from(sent: { kind?: unknown }): CredentialBody {
     const found = CREDENTIAL_FORMS.find(({ kind }) => kind === sent.kind);
@@ -130,7 +131,7 @@ export abstract class CredentialBody {
   }
 }
 
-/** Credential that replaces another one. The path names it, and a name in the body is ignored. */
+/** Credential that replaces a stored one. The path names the credential, and a name in the body is ignored. */
 export abstract class ReplacementBody extends CredentialBody {
   static override from(sent: object): CredentialBody {
     const named: object = { ...sent, name: 'named-by-its-path' };
@@ -260,7 +261,7 @@ export class OAuth2Body extends CredentialBody {
   }
 }
 
-/** Forms of all kinds. */
+/** Classes of the bodies, by kind. */
 const CREDENTIAL_FORMS = [
   { kind: 'api-key', form: ApiKeyBody },
   { kind: 'bearer', form: BearerBody },

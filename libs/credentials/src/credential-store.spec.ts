@@ -38,7 +38,7 @@ function replica(keys: readonly Buffer[]) {
     enqueued,
     sealed: () => sealed,
     starts: () => job.onApplicationBootstrap(),
-    /** As it comes out of the database. */
+    /** Runs the job with the payload as the database returns it. */
     does: async (wanted: Job | undefined) => {
       const payload: unknown = JSON.parse(JSON.stringify(wanted?.payload));
       await handler?.run(handler.read(payload), context);

@@ -13,7 +13,7 @@ import type { Credential, CredentialId, CredentialSettings, UsableCredential } f
 /** Maximum number of credentials of a tenant; concurrent requests may exceed it by a few. */
 export const MOST_CREDENTIALS = 500;
 
-/** Stores credentials; their secrets are opened only for calls. */
+/** Stores credentials with encrypted secrets; the secrets are decrypted only for calls, and to reseal them. */
 @Injectable()
 export class CredentialStore {
   private readonly wanted = new BatchLoader((keys: readonly string[]) => this.readUsable(keys));
@@ -97,7 +97,10 @@ export class CredentialStore {
     await this.database.pool.query(NOTE, [tenant, name, version, at.usedAt ?? null, at.error ?? null]);
   }
 
-  /** Reseals secrets that an older key sealed. @returns the number of secrets that no key opens */
+  /**
+   * Encrypts with the current key (reseals) the secrets that an older key sealed. @returns the number of secrets that
+   * no key opens
+   */
   async sealAnew(): Promise<number> {
     const select = { tenant: true, name: true, secret: true };
     const older = Raw((secret) => `NOT starts_with(${secret}, :mark)`, { mark: this.box.mark });
@@ -151,7 +154,7 @@ function toCredential(row: CredentialRow): Credential {
   };
 }
 
-/** Returns the row that a statement returned. TypeORM does not map it: its members are named like the columns. */
+/** Converts the row that a statement returned. TypeORM does not map the row: its members are named like the columns. */
 function savedCredential({ raw }: InsertResult | UpdateResult): Credential | undefined {
   const [row] = raw as CredentialRow[];
   return row && toCredential(row);
@@ -204,7 +207,7 @@ export class CredentialUse {
   }
 }
 
-/** Reseals the secrets of credentials. */
+/** Encrypts the secrets of credentials with the current key (reseals them). */
 @Injectable()
 export class SealCredentialsJob extends ResealJob {
   override readonly unreadableText = 'No key in CREDENTIALS_KEY decrypts some of the credentials';

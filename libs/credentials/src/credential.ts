@@ -1,4 +1,4 @@
-/** Settings by which a caller authenticates, without the secret. */
+/** Settings of a credential for calls to agents and models, without its secret. */
 export type CredentialSettings = ApiKeySettings | BearerSettings | BasicSettings | OAuth2Settings;
 
 interface SharedSettings {
@@ -6,7 +6,7 @@ interface SharedSettings {
   hosts?: string[];
 }
 
-/** Key in a header, in the query, or in a cookie. */
+/** API key in a header, in the query, or in a cookie. */
 export interface ApiKeySettings extends SharedSettings {
   kind: 'api-key';
   in: 'header' | 'query' | 'cookie';
@@ -14,18 +14,18 @@ export interface ApiKeySettings extends SharedSettings {
   parameter: string;
 }
 
-/** Token that another party issued (RFC 6750). */
+/** Bearer token that another party issued (RFC 6750). */
 export interface BearerSettings extends SharedSettings {
   kind: 'bearer';
 }
 
-/** User name and password (RFC 7617). */
+/** User name and password of Basic authentication (RFC 7617). */
 export interface BasicSettings extends SharedSettings {
   kind: 'basic';
   username: string;
 }
 
-/** Short-lived tokens of an authorization server (RFC 6749, section 4.4). */
+/** Client credentials for short-lived tokens of an authorization server (RFC 6749, section 4.4). */
 export interface OAuth2Settings extends SharedSettings {
   kind: 'oauth2-client-credentials';
   tokenUrl: string;
@@ -59,17 +59,18 @@ export interface Credential extends CredentialId {
   lastError?: { at: Date; message: string };
 }
 
-/** Credential as calls use it. */
+/** Credential as calls use it: with its decrypted secret. */
 export interface UsableCredential extends CredentialId {
   settings: CredentialSettings;
   secret: string;
-  /** Id that changes with each modification. */
+  /** Id that changes with each replacement of the credential. */
   version: string;
 }
 
 /**
- * True if a credential may be sent to the endpoint of a call. Without hosts of its own it is bound to the origin of the
- * agent's URL in the workflow; the agent's card cannot lead it to another one.
+ * True if a credential may be sent to the endpoint of a call. A credential without `hosts` is bound to the origin of
+ * the agent's URL in the workflow; the agent's card cannot lead it to another origin.
+ * @param agentUrl URL of the agent in the workflow; `undefined` if there is none
  */
 export function mayGoTo({ hosts }: CredentialSettings, endpoint: URL, agentUrl: string | undefined): boolean {
   if (hosts !== undefined) return hosts.includes(endpoint.origin);

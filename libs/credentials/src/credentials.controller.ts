@@ -24,7 +24,7 @@ import { ApiCredentialBody, CredentialBody, OAuth2Body, ReplacementBody } from '
 import { CredentialStore, MOST_CREDENTIALS } from './credential-store.js';
 import { type Credential, CREDENTIAL_KINDS, CREDENTIAL_NAME, type CredentialKind } from './credential.js';
 
-/** Finds references to credentials, so that no referenced one is deleted. */
+/** Finds references to credentials, so that no referenced credential is deleted. */
 export abstract class CredentialNamers {
   /** Returns the names of a tenant's workflows whose newest revision references a credential. */
   abstract workflows(tenant: string, credential: string): Promise<string[]>;
@@ -196,8 +196,8 @@ export class CredentialsController {
   }
 
   /**
-   * Refuses a token URL that this service may not call, as far as that is known without a DNS lookup. @throws
-   * ProblemError 400
+   * Refuses a token URL that this service may not call, as far as that is known without a DNS lookup.
+   * @throws ProblemError 400
    */
   private requirePermitted(body: CredentialBody): void {
     if (!(body instanceof OAuth2Body) || this.http.mayPermit(new URL(body.tokenUrl))) return;

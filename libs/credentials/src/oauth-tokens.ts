@@ -5,13 +5,13 @@ import { Metrics } from '#libs/service';
 import type { OAuth2Settings, UsableCredential } from './credential.js';
 import { basicCredentials } from './placement.js';
 
-/** Token of an authorization server. */
+/** Access token of an authorization server (OAuth 2.0). */
 export interface IssuedToken {
   value: string;
   lifetimeMs: number;
 }
 
-/** Reports a response without a token. `temporary`: the same request may succeed later. */
+/** Reports a response of a token endpoint without a token. `temporary`: the same request may succeed later. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused';
 
@@ -23,7 +23,7 @@ export class TokenRefused extends Error {
   }
 }
 
-/** Lifetime of a token whose response has none (RFC 6749, section 5.1, leaves it to the documentation). */
+/** Lifetime of a token whose response names none (RFC 6749, section 5.1, leaves it to the documentation). */
 const DEFAULT_LIFETIME_S = 300;
 const LONGEST_LIFETIME_S = 24 * 3600;
 const MAX_TOKEN = 16 * 1024;
@@ -108,8 +108,8 @@ interface Current {
 }
 
 /**
- * Token of one credential. Concurrent calls share one request for it, and it is refreshed before it expires. If the
- * refresh fails, an unexpired token stays in use.
+ * Caches the token of one credential. Concurrent calls share one request for a token. The token is refreshed before it
+ * expires; if the refresh fails, the token stays in use until it expires.
  */
 export class CachedToken {
   private current: Current | undefined;
@@ -134,7 +134,7 @@ export class CachedToken {
     }
   }
 
-  /** Returns another token than one that an agent rejected: the one fetched since, else a new one. */
+  /** Returns a token to replace one that an agent rejected: the token fetched since, else a new one. */
   async replaceRefused(refused: string): Promise<string> {
     if (this.current?.value === refused) this.current = undefined;
     return this.get();
@@ -184,7 +184,7 @@ export class OAuthTokens {
     return this.cachedTokenOf(credential).get();
   }
 
-  /** Returns another token than one that an agent rejected. Rejects like `getToken`. */
+  /** Returns a token to replace one that an agent rejected. Rejects like `getToken`. */
   replaceToken(credential: OAuth2Credential, refused: string): Promise<string> {
     return this.cachedTokenOf(credential).replaceRefused(refused);
   }

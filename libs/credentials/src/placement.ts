@@ -46,9 +46,11 @@ export class CredentialMismatch extends Error {
 }
 
 /**
- * Chooses the place of a credential by the security of an agent's card. A requirement of one scheme that the credential
- * meets decides; without requirements a declared scheme does; without schemes the credential's own settings do.
- * @throws CredentialMismatch
+ * Chooses the place of a credential in a request by the security of an agent's card.
+ * - A requirement of the card that the credential meets decides, if it names a single scheme.
+ * - If the card has no requirements, a declared scheme that the credential meets decides.
+ * - If the card has no schemes either, the settings of the credential decide.
+ * @throws CredentialMismatch if the card has requirements or schemes, and the credential meets none of them
  */
 export function choosePlacement(settings: CredentialSettings, security: RequiredSecurity | undefined): Placement {
   const { schemes, requirements } = security ?? { schemes: new Map<string, SecurityScheme>(), requirements: [] };
@@ -65,7 +67,7 @@ export function choosePlacement(settings: CredentialSettings, security: Required
   throw new CredentialMismatch(`the agent asks for ${wanted.slice(0, MOST_REPORTED).join(' or ')}`);
 }
 
-/** Returns the place by the credential's own settings. */
+/** Returns the place that the settings of a credential name. */
 function ownPlacement(settings: CredentialSettings): Placement {
   if (settings.kind === 'api-key') return { in: settings.in, parameter: settings.parameter };
   return { in: 'authorization', scheme: settings.kind === 'basic' ? 'Basic' : 'Bearer' };
@@ -77,15 +79,18 @@ function placeBy(settings: CredentialSettings, scheme: SecurityScheme | undefine
   return meetsScheme(settings.kind, scheme) ? ownPlacement(settings) : undefined;
 }
 
-/** Returns the place of a key. A card may not place it in a header with another meaning. */
+/**
+ * Returns the place of an API key that a card requests; `undefined` for a header with another meaning, or an invalid
+ * name.
+ */
 function keyPlacement({ in: place, name }: Extract<SecurityScheme, { type: 'apiKey' }>): Placement | undefined {
   const possible = place === 'header' ? mayCarrySecret(name) : place === 'cookie' ? isToken(name) : name !== '';
   return possible ? { in: place, parameter: name } : undefined;
 }
 
 /**
- * True if a credential meets a scheme. OAuth 2.0 and OpenID Connect both accept a bearer token, whose origin its owner
- * knows.
+ * True if a credential meets a scheme. Schemes of OAuth 2.0 and OpenID Connect accept any bearer token: its owner knows
+ * where the token comes from.
  */
 function meetsScheme(kind: Exclude<CredentialSettings['kind'], 'api-key'>, scheme: SecurityScheme): boolean {
   if (kind === 'basic') return scheme.type === 'http' && scheme.scheme === 'basic';
@@ -104,8 +109,9 @@ function equalIgnoringCase(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** Limits of reported requirements, since a card may be long. */
+/** Maximum number of requirements in an error, since a card may be long. */
 const MOST_REPORTED = 10;
+/** Maximum characters of a name in an error. */
 const LONGEST_REPORTED = 64;
 
 function describeRequirement(names: readonly string[], schemes: RequiredSecurity['schemes']): string {
@@ -134,7 +140,7 @@ const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
 const SHORTEST_HIDDEN = 4;
 
 /**
- * Returns the authentication of a request.
+ * Returns the authentication of a request: its header or query parameter, and the secrets to redact in logs.
  * @param secret the key, the token or the password
  * @throws CredentialMismatch if the secret does not fit its place
  */

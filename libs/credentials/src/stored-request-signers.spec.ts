@@ -43,7 +43,7 @@ const store = new CredentialStore(
   {} as Repository<CredentialRow>,
   box as unknown as SecretBox,
 );
-/** Fails as a token endpoint that is away does. */
+/** Tokens of a token endpoint that is unreachable. */
 const away = {
   getToken: async () => {
     throw new OutboundConnectError('no connection');

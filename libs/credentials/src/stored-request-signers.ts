@@ -18,7 +18,10 @@ type WantedCredential = Pick<SigningRequest, 'credential' | 'tenant'> & { signal
 
 const LONGEST_NAME = 64;
 
-/** Authenticates requests with stored credentials. Each is read again, so that a change affects the next call. */
+/**
+ * Authenticates requests with stored credentials. The credential is read again for each call, so that a change affects
+ * the next call.
+ */
 @Injectable()
 export class StoredRequestSigners extends RequestSigners {
   /** Credential, and token if any, behind each issued authentication. */
@@ -119,7 +122,8 @@ function isOAuth2(credential: UsableCredential): credential is OAuth2Credential 
 }
 
 /**
- * Returns the reported error; `undefined` for internal errors. Causes contain no secrets, but none is attached either.
+ * Returns the error to report for a failure; `undefined` for internal errors. No cause is attached, although causes
+ * contain no secrets.
  */
 function signingFailure(name: string, error: unknown): AgentCallError | undefined {
   const failedAs = (kind: AgentCallFailure, reason: string): AgentCallError =>
