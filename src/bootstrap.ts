@@ -63,8 +63,8 @@ import { hasConsole, serveConsole, serveDocumentation } from './web-pages.js';
 const OF_AGENTS = /^\/a2a(?=[/?]|$)/;
 
 /**
- * Adds the headers that browsers observe to every answer, except below `/a2a`, which no browser renders: those headers
- * belong to the protocol alone.
+ * Adds the security headers for browsers to every answer, except below `/a2a`: no browser renders those answers, and
+ * their headers belong to the protocol alone.
  */
 function setBrowserHeaders(fastify: FastifyInstance): void {
   // Only the proxy that terminates TLS knows whether a name is served with TLS alone.
@@ -76,8 +76,8 @@ function setBrowserHeaders(fastify: FastifyInstance): void {
 }
 
 /**
- * Removes the parser of `text/plain`, so that `application/json` is the only type of bodies, even where a body is
- * ignored; any other type is refused with 415. Pages of any origin can send the types of forms without a preflight
+ * Removes the parser of `text/plain`, so that `application/json` is the only accepted type of bodies, even where a body
+ * is ignored; any other type is refused with 415. Pages of any origin can send the types of forms without a preflight
  * request. Call it before routes are registered, on a server without Nest's parsers.
  */
 function acceptJsonBodies(fastify: FastifyInstance): void {
@@ -104,11 +104,12 @@ function isCoded(headers: IncomingHttpHeaders): boolean {
 
 /** Maximum bytes that are read of a refused body; a larger one closes the connection. */
 const MOST_DRAINED = 64 * 1024 * 1024;
+/** Maximum milliseconds for which a refused body is read. */
 const LONGEST_MS = 10_000;
 
 /**
- * Reads a body that declares an excessive length to its end before it is refused. A client that is still sending sees
- * no answer, only a broken connection. The bytes are dropped. Streamed bodies have their own limits.
+ * Reads a body that declares an excessive length to its end before it is refused: otherwise a client that is still
+ * sending sees no answer, only a broken connection. The bytes are dropped. Streamed bodies have their own limits.
  */
 function drainOversizedBodies(fastify: FastifyInstance, limit: number): void {
   fastify.addHook('preParsing', (request, _reply, payload, done) => {
@@ -138,8 +139,8 @@ const STATUSES: Readonly<Record<string, [status: number, detail: string]>> = {
 };
 
 /**
- * Answers input that is not an HTTP request, or was not received in time; no route sees it. The format is that of the
- * surface that its address seems to mean, if the address is readable.
+ * Answers input that is not an HTTP request, or was not received in time; no route sees it. The error has the form of
+ * A2A if the address is readable and below `/a2a`, else it is a problem document.
  */
 function answerUnreadableRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
@@ -177,9 +178,9 @@ function a2aBody(status: number, message: string): string {
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * Handles signals before the application exists. A signal waits for the start to finish, at most the grace time, so
- * that it can be stopped in order; after that the process ends what it has started at once. Its exit code is 0, as
- * after any other stop.
+ * Handles SIGTERM and SIGINT before the application exists. A signal waits for the start to finish, at most the grace
+ * time, so that the service can be stopped in order; after that time the process ends at once what it has started. The
+ * exit code is 0, as after any other stop.
  */
 class EarlyStop {
   isWished = false;
@@ -259,8 +260,8 @@ export async function startService(environment: Environment): Promise<void> {
 }
 
 /**
- * Creates the application and listens. If the start fails or is stopped, it stops what it had started, the embedded
- * database included, before it reports that.
+ * Creates the application and listens. If the start fails or is stopped, the parts that have started are stopped first,
+ * the embedded database included.
  */
 async function startedOn(config: AppConfig, stop: EarlyStop): Promise<ListeningService> {
   const app = await createApp(config).catch(async (error: unknown) => {
@@ -377,8 +378,8 @@ function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
 }
 
 /**
- * Answers an address that the router cannot parse, before any route, in the format of the surface that it seems to
- * address.
+ * Answers an address that the router cannot parse, before any route. The error has the form of A2A if the address
+ * begins with `/a2a`, else it is a problem document.
  */
 function refuseAddress(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (request.url.startsWith('/a2a')) return answerUnreadableAddress(request, reply);
@@ -386,7 +387,7 @@ function refuseAddress(error: Error, request: FastifyRequest, reply: FastifyRepl
   void reply.code(problem.status).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
 }
 
-/** Listens, and then adopts the work that other processes left. */
+/** Listens; then starts to adopt the work that other processes left, to poll for cancels, and to run jobs. */
 export async function listenAndRecover(app: NestFastifyApplication, config: AppConfig): Promise<ListeningService> {
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');

@@ -11,7 +11,7 @@ import { TaskCounts } from '#libs/tasks';
 const AT = new Date(1_000);
 const TASK = { taskId: 't', contextId: 'c', agent: 'workflows/tea', tenant: '', owner: 'ann' };
 
-/** Every fact, or this does not compile; with the count and the line of the log that it becomes. */
+/** All facts (a missing one does not compile), with the metric and the log line that each becomes. */
 const FACTS: { [Name in FactName]: { fact: FactPayloads[Name]; count: string; line: string } } = {
   'task.settled': {
     fact: { ...TASK, state: 'TASK_STATE_COMPLETED', createdAt: AT, settledAt: AT },

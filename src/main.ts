@@ -2,7 +2,7 @@ import { endWithParent } from '#libs/service';
 import { startService } from './bootstrap.js';
 import { answerTo } from './command-line.js';
 
-/** Settles once the service serves, or has failed to start; the loader of the program waits for it. */
+/** Promise that settles once the service is ready, or has failed to start; the loader of the program waits for it. */
 export const begun = startProgram();
 
 async function startProgram(): Promise<void> {

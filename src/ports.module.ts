@@ -24,8 +24,8 @@ import { ChildRunNode, RunAgentsModule, ToolServers, WorkflowAgentsModule } from
 import { NamedModels, RegisteredServers, WorkflowCredentialNamers } from './references-in-definitions.js';
 
 /**
- * Request handler for calls to local agents. It is set after the construction, because it serves agents that are built
- * with clients of the directory.
+ * Holder of the request handler for calls to local agents. The handler is set after the construction, because it serves
+ * agents that are built with clients of the directory.
  */
 export class LocalHandler {
   private handler: LocalRequestHandler | undefined;
@@ -71,7 +71,7 @@ function agentDirectory(
 
 /**
  * Returns the credentials for calls to local agents over HTTP. With `NODE_DISPATCH=http` another replica has to know
- * the owner of the run and the revision; any other server is sent nothing.
+ * the owner of the run and the revision. Other servers get no credentials.
  */
 function ownCredentials(
   authentication: Authentication,
@@ -91,11 +91,11 @@ function ownCredentials(
 }
 
 /**
- * Binds the ports that one library declares and another one implements, for all modules:
+ * Binds the ports (abstract classes) that one library declares and another library implements, for all modules:
  * - AgentDirectory: calls to agents, of this service and elsewhere.
  * - AgentCatalog, NodeTypes and the node types of other libraries.
  * - RequestSigners, OutgoingFiles, PartKeeper and RevisionClaims.
- * - What definitions name: ToolServers, CredentialNamers and ModelNamers.
+ * - ToolServers, CredentialNamers and ModelNamers: lookups of names in definitions.
  */
 @Global()
 @Module({

@@ -56,7 +56,7 @@ export class NamedModels extends ModelNamers {
   }
 }
 
-/** Returns the workflows with a node, also an inner one, whose config matches. */
+/** Returns the names of the workflows with a node, also an inner one, whose config matches. */
 async function findNamingWorkflows(
   store: ReturnType<WorkflowStore['inTenant']>,
   names: (config: JsonObject) => boolean,

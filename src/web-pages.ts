@@ -73,8 +73,8 @@ export async function serveConsole(app: NestFastifyApplication): Promise<void> {
 }
 
 /**
- * Sends the page of the console. A path with a file extension is not a page, and a client that accepts no page gets
- * none.
+ * Sends the page of the console. A client that does not accept HTML gets 404, as does a path with a file extension
+ * unless `Accept` names `text/html`.
  */
 function sendPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
