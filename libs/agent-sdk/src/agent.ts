@@ -14,51 +14,57 @@ export interface Skill {
   outputModes?: string[];
 }
 
-/** Definition of an agent by its author. */
+/** Definition of an agent, as its author writes it. */
 export interface AgentDefinition {
-  /** 1 to 64 letters, digits, underscores or hyphens. */
+  /** Name of the agent: 1 to 64 letters, digits, underscores or hyphens. */
   name: string;
-  /** Sentence that describes it on its card. */
+  /** Sentence that describes the agent on its card. */
   description?: string;
   /** Version of the agent; default `0.1.0`. */
   version?: string;
-  /** Skills; default: one named like the agent. */
+  /** Skills on the card; default: one skill with the name of the agent. */
   skills?: Skill[];
-  /** Accepted media types; default: text and JSON. */
+  /** Media types that the agent accepts; default: text and JSON. */
   inputModes?: string[];
   outputModes?: string[];
-  /** Works on one Task. It runs from the beginning after a crash and after an answer (see WorkContext). */
+  /**
+   * Works on one Task. The function runs from its beginning again after a crash, and after an answer to its question
+   * (see WorkContext).
+   */
   run(ctx: WorkContext): Work;
 }
 
-/** Defined agent, which can be served. */
+/** Agent that `defineAgent` has checked and that `serve` accepts. */
 export interface DefinedAgent extends AgentDefinition {
   readonly [AGENT]: true;
 }
 
-/** Options for serving an agent; the environment supplies defaults, as for the service itself. */
+/** Options for serving an agent. The environment variables of the service supply the other defaults. */
 export interface ServeOptions {
-  /** Port; default 4001. 0 picks a free one. */
+  /** Port to listen on; default 4001. 0 picks a free port. */
   port?: number;
-  /** Host; default 127.0.0.1. */
+  /** Host to listen on; default 127.0.0.1. */
   host?: string;
   /** Folder of the embedded database; default `.data/agents/<name>`. */
   dataDir?: string;
-  /** URL of a database for this agent alone, in place of the embedded one. */
+  /** URL of a PostgreSQL database for this agent alone, in place of the embedded database. */
   databaseUrl?: string;
 }
 
-/** Served agent. */
+/** Running server of an agent. */
 export interface Serving {
-  /** URL on which it listens; the agent is at `/a2a` below it. */
+  /** URL that the server listens on; the agent is at `/a2a` below it. */
   readonly url: string;
-  /** Stops work in progress in order; another process resumes it. */
+  /** Shuts the server down. Work in progress stops, and a later process resumes it. */
   close(): Promise<void>;
 }
 
+/** Starts a server for an agent, and resolves once it listens. */
 export type Serve = (agent: DefinedAgent, options?: ServeOptions) => Promise<Serving>;
 
-/** Defines an agent. @throws TypeError naming the invalid member */
+/**
+ * Checks the name and the function of an agent, and marks it as defined. @throws TypeError naming the invalid member
+ */
 export function defineAgent(definition: AgentDefinition): DefinedAgent {
   if (typeof definition.name !== 'string' || !NAME.test(definition.name)) {
     throw new TypeError('defineAgent: name must be 1 to 64 letters, digits, underscores or hyphens');

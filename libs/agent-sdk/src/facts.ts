@@ -1,62 +1,67 @@
-/** Symbol that marks exports of a plugin module with their kind, even across copies of this package. */
+/**
+ * Symbol that marks the exports of a plugin module with their kind (`node`, `tool` or `fact`). Several copies of this
+ * package share it.
+ */
 export const PLUGIN: unique symbol = Symbol.for('parley-a2a/plugin');
 
 /** Fact: a Task has reached a final state. */
 export interface TaskSettled {
   taskId: string;
   contextId: string;
-  /** Path of the agent, for example `workflows/translate`; `''` is the service. */
+  /** Path of the agent, for example `workflows/translate`; `''` for the service itself. */
   agent: string;
   tenant: string;
   owner: string;
   /** A2A state, for example `TASK_STATE_COMPLETED`. */
   state: string;
-  /** Task that called this one, if any. */
+  /** Task whose agent created this Task by a call, if any. */
   parentTaskId?: string;
   createdAt: Date;
   settledAt: Date;
 }
 
-/** Fact: a run has failed. */
+/** Fact: a run of a workflow has failed. */
 export interface RunFailed {
   runId: string;
   workflow: string;
   tenant: string;
-  /** Node whose failure ended the run, if any. */
+  /** Id of the node whose failure ended the run, if any. */
   node?: string;
-  /** Kind of that failure, as in `failure.kind` of run events. */
+  /** Kind of the failure, as in `failure.kind` of run events. */
   kind?: string;
-  /** Start of the failure's message, which may quote agents. */
+  /** Start of the failure's message. The message may quote the text of agents. */
   cause: string;
-  /** Trace that the run belongs to, if any. */
+  /** Id of the trace that the run belongs to, if any. */
   traceId?: string;
 }
 
-/** Fact: a Task waits for an answer, or for a login. */
+/** Fact: a Task waits for an answer (INPUT_REQUIRED) or for a login (AUTH_REQUIRED). */
 export interface QuestionAsked {
   taskId: string;
   contextId: string;
   agent: string;
   tenant: string;
   owner: string;
-  /** Node that asks, if the Task belongs to a node. */
+  /** Id of the node that asks, if the Task belongs to a node. */
   node?: string;
   /** `TASK_STATE_INPUT_REQUIRED` or `TASK_STATE_AUTH_REQUIRED`. */
   state: string;
 }
 
-/** Fact: the card of an agent elsewhere has changed. */
+/** Fact: the card of a remote agent has changed. */
 export interface CardChanged {
   /** URL of the agent, without credentials and query. */
   url: string;
   tenant: string;
-  /** Changed members of the card. */
+  /** Paths of the changed members of the card. */
   paths: readonly string[];
   /** Value of `CARD_CHANGE_POLICY`. */
   policy: string;
-  /** True if the change affects more than texts and pictures. */
+  /**
+   * True if the change affects a member that callers rely on, such as the name, an address, a skill or a credential.
+   */
   significant: boolean;
-  /** True if calls are refused until the change is accepted. */
+  /** True if calls of the agent are refused until the change is accepted. */
   blocked: boolean;
 }
 
@@ -67,14 +72,14 @@ export interface KeyRevoked {
   tenant: string;
 }
 
-/** Fact: a replica has left or died, and its work was taken over. */
+/** Fact: a replica has shut down or died, and other replicas have adopted its Tasks. */
 export interface ReplicaLeft {
   replicaId: string;
-  /** Tasks that the reporting replica took over since the last replica left. */
+  /** Number of Tasks that the reporting replica has adopted since the previous fact of this kind. */
   takenOver: number;
 }
 
-/** Payloads of the facts that the service emits, by name. */
+/** Payload of each fact that the service emits, by the name of the fact. */
 export interface FactPayloads {
   'task.settled': TaskSettled;
   'run.failed': RunFailed;
@@ -101,7 +106,7 @@ export const FACT_NAMES: readonly FactName[] = [
 
 export type FactHandler<Name extends FactName> = (fact: FactPayloads[Name]) => unknown;
 
-/** Handler that a plugin module exports. */
+/** Fact handler that a plugin module exports. */
 export interface DefinedHandler<Name extends FactName = FactName> {
   readonly fact: Name;
   readonly handle: FactHandler<Name>;
@@ -109,9 +114,9 @@ export interface DefinedHandler<Name extends FactName = FactName> {
 }
 
 /**
- * Registers a function for every fact of a name that this replica makes durable.
- * - A fact is a hint: it is delivered once, after its commit, and lost with the process.
- * - An error or a rejection of the function is logged and has no other effect.
+ * Defines a handler that receives each fact of a name, once the replica has made the fact durable.
+ * - A fact is a hint: the replica delivers it once, after the commit, and does not deliver it after a crash.
+ * - An error or a rejection of the handler is logged and has no other effect.
  * @throws TypeError naming the invalid argument
  */
 export function onFact<Name extends FactName>(name: Name, handle: FactHandler<Name>): DefinedHandler<Name> {

@@ -11,62 +11,70 @@ export interface ObjectSchema {
   [keyword: string]: Json | undefined;
 }
 
-/** Context of the function of a node. */
+/** Context that `run` of a node type receives for one node. */
 export interface NodeContext<Config extends JsonMembers = JsonMembers> extends WorkContext {
-  /** Config of the node in its workflow; it fits `configSchema`. */
+  /** Config of the node in its workflow; it conforms to `configSchema`. */
   readonly config: Config;
-  /** Id of the node. */
+  /** Id of the node in its workflow. */
   readonly node: string;
 }
 
 /** Definition of a node type for workflows. */
 export interface NodeDefinition<Config extends JsonMembers = JsonMembers> {
-  /** Name: 1 to 64 letters, digits, underscores or hyphens, unlike any existing type. */
+  /** Name of the type: 1 to 64 letters, digits, underscores or hyphens. It must differ from every existing type. */
   type: string;
-  /** Sentence for the cards of such nodes, and for the console. */
+  /** Sentence about the type, for the cards of its nodes and for the console. */
   description?: string;
-  /** JSON Schema (2020-12) of a node's config. It is checked when a workflow is saved, and described in the console. */
+  /**
+   * JSON Schema (2020-12) of the config. Configs are checked when a workflow is saved; the console shows the schema.
+   */
   configSchema: ObjectSchema;
-  /** Behavior after a crash: `restart` runs `run` again, without the recorded steps; `fail` ends the Task FAILED. */
+  /**
+   * Recovery after a crash.
+   * - `restart`: `run` runs again from its beginning; recorded steps return their results.
+   * - `fail`: the Task ends FAILED.
+   */
   recovery: 'restart' | 'fail';
-  /** Works on one Message to such a node. */
+  /** Works on one Message to a node of this type. */
   run(ctx: NodeContext<Config>): Work;
 }
 
-/** Context of a tool call, beside its arguments. */
+/** Context of one call of a tool, beside the arguments. */
 export interface ToolCall {
   /** Signal that aborts when the call's Task is canceled or the process stops. */
   readonly signal: AbortSignal;
 }
 
-/** Definition of a tool that `tool` nodes and agents may name. */
+/** Definition of a tool that `tool` nodes and `agent` nodes may name. */
 export interface ToolDefinition<Args extends JsonMembers = JsonMembers> {
-  /** Name: 1 to 64 letters, digits, underscores or hyphens, unlike any existing tool. */
+  /** Name of the tool: 1 to 64 letters, digits, underscores or hyphens. It must differ from every existing tool. */
   name: string;
-  /** Description by which a model decides to call it. */
+  /** Description by which a model decides whether to call the tool. */
   description: string;
-  /** JSON Schema (2020-12) of its arguments, which are validated before `run`. */
+  /** JSON Schema (2020-12) of the arguments. Arguments are validated before `run`. */
   inputSchema: ObjectSchema;
-  /** True if the tool changes nothing. A call that a crash interrupted is then repeated. */
+  /** True if the tool changes nothing, so that a call that a crash interrupted is repeated. */
   readOnly?: boolean;
-  /** True if two calls have the effect of one. A call that a crash interrupted is then repeated. */
+  /** True if a repeated call has no further effect, so that a call that a crash interrupted is repeated. */
   idempotent?: boolean;
-  /** Runs the tool. @throws Failure with a sentence for callers and models */
+  /** Runs the tool. @throws Failure with a message that callers and models see */
   run(args: Args, call: ToolCall): Json | Promise<Json>;
 }
 
 /** Node type, tool or fact handler that a plugin module exports as its default, alone or in a list. */
 export type Plugin = DefinedNode | DefinedTool | { [Name in FactName]: DefinedHandler<Name> }[FactName];
 
+/** Node type that `defineNode` has checked. */
 export interface DefinedNode extends NodeDefinition {
   readonly [PLUGIN]: 'node';
 }
 
+/** Tool that `defineTool` has checked. */
 export interface DefinedTool extends ToolDefinition {
   readonly [PLUGIN]: 'tool';
 }
 
-/** Defines a node type. @throws TypeError naming the invalid member */
+/** Checks the definition of a node type, and marks it as a plugin. @throws TypeError naming the invalid member */
 export function defineNode<Config extends JsonMembers = JsonMembers>(definition: NodeDefinition<Config>): DefinedNode {
   const { type, configSchema, recovery } = definition;
   refuseUnless(isName(type), 'defineNode: type must be 1 to 64 letters, digits, underscores or hyphens');
@@ -77,7 +85,7 @@ export function defineNode<Config extends JsonMembers = JsonMembers>(definition:
   return { ...whole, run: (ctx) => whole.run(ctx), [PLUGIN]: 'node' };
 }
 
-/** Defines a tool. @throws TypeError naming the invalid member */
+/** Checks the definition of a tool, and marks it as a plugin. @throws TypeError naming the invalid member */
 export function defineTool<Args extends JsonMembers = JsonMembers>(definition: ToolDefinition<Args>): DefinedTool {
   const { name, description, inputSchema } = definition;
   refuseUnless(isName(name), 'defineTool: name must be 1 to 64 letters, digits, underscores or hyphens');
@@ -88,7 +96,7 @@ export function defineTool<Args extends JsonMembers = JsonMembers>(definition: T
   return { ...whole, run: (args, call) => whole.run(args, call), [PLUGIN]: 'tool' };
 }
 
-/** Returns the kind of a definition, or `undefined` if the value is not a plugin. */
+/** Returns the kind of a plugin (`node`, `tool` or `fact`), or `undefined` if the value is not a plugin. */
 export function pluginKind(value: unknown): PluginKind | undefined {
   if (typeof value !== 'object' || value === null || !(PLUGIN in value)) return undefined;
   return PLUGIN_KINDS.find((kind) => kind === value[PLUGIN]);
