@@ -1,21 +1,24 @@
 import type { RE2JS } from 're2js';
 
 const MOST_VISITS = 100_000;
-/** Default number of steps. A step takes 10 to 200 ns, depending on its kind and the machine: at most 0.2 s in all. */
+/**
+ * Default number of steps of a budget. A step takes 10 to 200 ns, depending on its kind and the machine: at most 0.2 s
+ * in all.
+ */
 export const MOST_STEPS = 1_000_000;
 const CHARACTERS_PER_STEP = 8;
 const LONGEST_TEXT = 1_048_576;
 
-/** Error of an evaluation that exceeds its budget. */
+/** Error of an evaluation that exceeds its budget of steps, visited elements or sizes. */
 export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
 }
 
 /**
- * Limits the cost of evaluations.
- * - It counts steps, never time: the same expression over the same values always ends the same way.
+ * Limits the cost of evaluations, in steps.
+ * - A budget counts steps and not time, so the same expression over the same values always gives the same result.
  * - Several expressions may share one budget.
- * - It refuses work before the work is done. After the first refusal everything that shares the budget fails.
+ * - Work is charged before it is done. After the first refusal, every expression that shares the budget fails.
  */
 export class EvaluationBudget {
   private steps: number;
@@ -27,7 +30,7 @@ export class EvaluationBudget {
     this.steps = most;
   }
 
-  /** Number of steps used; refused work is not counted. */
+  /** Number of steps charged so far, without refused charges. */
   get spent(): number {
     return this.most - this.steps;
   }
@@ -37,9 +40,10 @@ export class EvaluationBudget {
   }
 
   /**
-   * Charges an iteration over the elements of a list.
+   * Charges an iteration of a macro over the elements of a list or map.
    * @param weight steps for each element
-   * @param innermost true if no element iterates over a list itself; only such visits count toward the visit limit
+   * @param innermost true if the body of the macro contains no other macro. Only innermost iterations count toward the
+   * limit of 100,000 visited elements.
    */
   chargeVisit(elements: number, weight: number, innermost: boolean): void {
     if (innermost) this.visits -= elements;
@@ -52,52 +56,64 @@ export class EvaluationBudget {
     this.steps -= steps;
   }
 
-  /** Charges a read of this many characters or bytes. */
+  /** Charges the reading of a number of characters or bytes: one step for eight of them. */
   chargeRead(characters: number): void {
     if (characters > CHARACTERS_PER_STEP) this.chargeSteps(characters / CHARACTERS_PER_STEP);
   }
 
-  /** Charges the creation of a text of this many characters, or of as many bytes. */
+  /**
+   * Charges the creation of a string or byte string of this length. More than 1,048,576 characters or bytes are
+   * refused.
+   */
   chargeText(characters: number): void {
     if (characters > LONGEST_TEXT) this.refuseEvaluation(`it makes a text of more than ${LONGEST_TEXT} characters`);
     this.chargeRead(characters);
   }
 
-  /** @throws BudgetExceeded */
+  /** Refuses all further work that this budget is charged for. @throws BudgetExceeded */
   refuseEvaluation(message: string): never {
     this.refusal ??= new BudgetExceeded(message);
     throw this.refusal;
   }
 }
 
-/** State of one evaluation that the functions of an expression use. */
+/** State of one evaluation, for the CEL functions that it calls. */
 export interface Evaluation {
   budget: EvaluationBudget;
   /** Compiled regular expressions by source. */
   patterns: Map<string, RE2JS>;
   /** Date formats by time zone. */
   clocks: Map<string, Intl.DateTimeFormat>;
-  /** Error thrown by the maker of a variable or a member. */
+  /** First error thrown by the function that makes a variable or a member. */
   fault?: { error: unknown };
 }
 
 let current: Evaluation | undefined;
 
-/** Returns the current evaluation. Evaluation is synchronous, so there is at most one at a time. */
+/**
+ * Returns the evaluation in progress. Evaluations are synchronous, so there is at most one.
+ * @throws Error outside of an evaluation
+ */
 export function currentEvaluation(): Evaluation {
   if (current === undefined) throw new Error('nothing is evaluated');
   return current;
 }
 
 /**
- * Runs work as an evaluation. Evaluations may nest: the maker of a member may evaluate an expression.
- * Errors of expressions have no stack. Capturing it would dominate where an expression swallows an error per element.
+ * Runs a function as an evaluation, which `currentEvaluation` returns meanwhile. Evaluations may nest, as the maker of
+ * a member may evaluate another expression.
+ *
+ * Errors of the function have no stack: its capture would dominate the time of an expression that ignores an error for
+ * each element.
  */
 export function runEvaluation<T>(it: Evaluation, work: () => T): T {
   return runWithin(it, 0, work);
 }
 
-/** Calls the maker of a variable or a member. An error that it throws is not attributed to the expression. */
+/**
+ * Calls the function that makes a variable or a member. Its error is recorded as the `fault` of the evaluation, and is
+ * not reported as an error of the expression.
+ */
 export function callMaker<T>(make: () => T): T {
   const it = currentEvaluation();
   try {
@@ -122,11 +138,11 @@ function runWithin<T>(it: Evaluation, stack: number, work: () => T): T {
   }
 }
 
-/** Usage by kind that the nodes of one workflow, or the inputs of one Message, share. */
+/** Amounts used of each limited kind, shared by the nodes of one workflow or by the inputs of one Message. */
 export class SharedUse {
   private readonly used = new Map<string, number>();
 
-  /** @returns the total of this kind */
+  /** Adds an amount. @returns the total of this kind */
   add(what: string, amount: number): number {
     const total = (this.used.get(what) ?? 0) + amount;
     this.used.set(what, total);

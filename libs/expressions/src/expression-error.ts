@@ -1,6 +1,9 @@
 import { briefText, PublicFault } from '#libs/protocol';
 
-/** Error in the text of an expression or a template. Its message is for the author. */
+/**
+ * Error in the text of an expression or a template, found when it is compiled. The message is for the author of the
+ * workflow.
+ */
 export class InvalidExpression extends PublicFault {
   override readonly name = 'InvalidExpression';
 
@@ -21,7 +24,9 @@ export class InvalidExpression extends PublicFault {
   }
 }
 
-/** Error of an expression that has no value in this run. Its message may be shown to anyone who sees the run. */
+/**
+ * Error of a valid expression whose evaluation gives no value. The message may be shown to anyone who may see the run.
+ */
 export class ExpressionError extends PublicFault {
   override readonly name = 'ExpressionError';
   readonly kind = 'expression';
@@ -44,7 +49,9 @@ const LONGEST_MESSAGE = 300;
 const INTERNAL = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 const OVERLOAD = /^found no matching overload for '?(.+?)'? applied to '(.*)'$/s;
 
-/** Returns an evaluator's error in a sentence that requires no knowledge of the evaluator. */
+/**
+ * Returns the message of an error of the CEL evaluator, without the evaluator's internal names; at most 300 characters.
+ */
 export function plainMessage(error: Error): string {
   const { cause } = error;
   if (cause instanceof Error && INTERNAL.has(cause.name)) return 'this cannot be evaluated';

@@ -8,17 +8,17 @@ import { parsedSource } from './source.js';
 import { type Reference, SyntaxCheck, type Vocabulary } from './syntax-check.js';
 import { asTimestamp, type Result, toCel, toJsonResult, type Value } from './values.js';
 
-/** Variables of an evaluation by name. A function is called when its variable is first read. */
+/** Variables of an evaluation, by name. A function is called each time the expression reads its variable. */
 export type Variables = Readonly<Record<string, Value | undefined | (() => Value)>>;
 
-/** Compiled expression. It keeps no state between evaluations and may be evaluated any number of times. */
+/** Compiled CEL expression. It keeps no state between evaluations and may be evaluated any number of times. */
 export interface Expression {
   readonly text: string;
-  /** References to variables, ordered by offset; repeated references are repeated here. */
+  /** References to variables, ordered by offset. A variable that the text names twice has two references. */
   readonly references: readonly Reference[];
 }
 
-/** Checks and compiles an expression, in bounded time for any text. */
+/** Checks and compiles a CEL expression, or returns its first fault. The time is bounded for any text. */
 export function compileExpression(text: string, vocabulary: Vocabulary): Expression | InvalidExpression {
   try {
     return new CompiledExpression(text, vocabulary);
@@ -29,15 +29,18 @@ export function compileExpression(text: string, vocabulary: Vocabulary): Express
 }
 
 /**
- * Returns the value of an expression as JSON. Any evaluation takes at most 0.2 s and some dozen MB.
- * @param budget shared with other evaluations
- * @throws ExpressionError if the expression has no value, or none within the budget
+ * Returns the value of an expression as JSON. One evaluation takes at most 0.2 s and some dozen MB.
+ * @param budget limit of steps, which several evaluations may share; default: a new budget
+ * @throws ExpressionError if the expression has no value, or exceeds the budget
  */
 export function evaluateExpression(expression: Expression, variables: Variables, budget?: EvaluationBudget): JsonValue {
   return evaluateMeasured(expression, variables, budget).value;
 }
 
-/** Returns the value of a condition. A value that is not a boolean is an error, never false. */
+/**
+ * Returns the boolean value of a condition.
+ * @throws ExpressionError as `evaluateExpression` does, and for a value that is not a boolean
+ */
 export function evaluateCondition(expression: Expression, variables: Variables, budget?: EvaluationBudget): boolean {
   return requireCompiled(expression).runPlan(variables, budget, (value) => {
     if (typeof value !== 'boolean') throw new Error('this is neither true nor false');
@@ -45,7 +48,10 @@ export function evaluateCondition(expression: Expression, variables: Variables, 
   });
 }
 
-/** Returns the value of an expression that yields a timestamp. */
+/**
+ * Returns the timestamp that an expression yields.
+ * @throws ExpressionError as `evaluateExpression` does, and for a value that is not a timestamp
+ */
 export function evaluatePointInTime(expression: Expression, variables: Variables, budget?: EvaluationBudget): Date {
   return requireCompiled(expression).runPlan(variables, budget, (value) => {
     const timestamp = asTimestamp(value);
@@ -54,7 +60,7 @@ export function evaluatePointInTime(expression: Expression, variables: Variables
   });
 }
 
-/** Returns the value of an expression and the size of that value. */
+/** Returns the value of an expression as JSON, with its size in bytes. */
 export function evaluateMeasured(expression: Expression, variables: Variables, budget?: EvaluationBudget): Result {
   return requireCompiled(expression).runPlan(variables, budget, toJsonResult);
 }
@@ -81,7 +87,7 @@ class CompiledExpression implements Expression {
     this.plan = plan(ENVIRONMENT, source);
   }
 
-  /** @throws ExpressionError */
+  /** Evaluates the expression, and converts its value by `read`. @throws ExpressionError */
   runPlan<T>(variables: Variables, budget = new EvaluationBudget(), read: (value: CelValue) => T): T {
     const patterns = new Map(this.check.patterns);
     const evaluation: Evaluation = { budget, patterns, clocks: new Map() };
@@ -104,7 +110,7 @@ class CompiledExpression implements Expression {
     }
   }
 
-  /** Binds each variable lazily: the planner reads it when it needs it. */
+  /** Binds each variable to a getter, so that only variables that the expression reads are made. */
   private bindVariables(variables: Variables): Record<string, CelValue> {
     const bindings = Object.create(null) as Record<string, CelValue>;
     for (const name of this.names) Object.defineProperty(bindings, name, { get: () => bindVariable(variables, name) });

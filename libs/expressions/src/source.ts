@@ -10,7 +10,8 @@ const DEEPEST = 60;
 const LONGEST_MESSAGE = 200;
 
 /**
- * Token of the language. Brackets in texts and comments are part of a token. A remaining quote begins an unclosed text.
+ * Token of CEL. Brackets in string literals and comments are part of a token. A token that is a quotation mark alone
+ * begins a string literal without an end.
  */
 const TOKEN = new RegExp(
   [
@@ -23,7 +24,7 @@ const TOKEN = new RegExp(
   'y',
 );
 const ESCAPED_TEXT = /^[bB]?["']/;
-/** Escape in a text, without the backslash; the group is set for an escape that the language knows. */
+/** Escape sequence in a string literal. The group has the escape without its backslash, if CEL knows the escape. */
 const ESCAPE = /\\(?:([abfnrtv\\"'`?]|[xX][\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-3][0-7]{2})|[^])/gu;
 const CLOSING = new Map([
   ['(', ')'],
@@ -33,8 +34,8 @@ const CLOSING = new Map([
 const CLOSERS = new Set(CLOSING.values());
 
 /**
- * Parses an expression.
- * @throws InvalidExpression for a text that is not an expression, too long, or too deeply nested
+ * Parses a CEL expression.
+ * @throws InvalidExpression if the text is not an expression, has more than 2,000 characters, or is nested too deeply
  */
 export function parsedSource(text: string): ParsedSource {
   if (text.length > LONGEST_SOURCE)
@@ -49,14 +50,16 @@ export function parsedSource(text: string): ParsedSource {
 }
 
 /**
- * Returns the index of the brace that closes the one open at an index, or -1. Braces in texts and comments are ignored.
+ * Returns the index of the `}` that closes a `{` right before `from`, or -1 if there is none. Braces in string literals
+ * and comments are ignored.
  */
 export function closingBrace(text: string, from: number): number {
   let open = 0;
   for (const { token, offset } of scanTokens(text, from)) {
     if (token === "'" || token === '"') return -1;
     if (token === '{') open += 1;
-    // The expression is refused anyway, so its end does not matter, and the search could take long.
+    // The expression is nested too deeply and is refused anyway, so its true end does not matter. The search for it
+    // could take long.
     if (open > DEEPEST) return offset + 1;
     if (token === '}' && open-- === 0) return offset;
   }
@@ -64,8 +67,9 @@ export function closingBrace(text: string, from: number): number {
 }
 
 /**
- * Checks brackets and escapes. For a missing bracket the parser reports only that it failed somewhere, and it accepts
- * unknown escapes as others.
+ * Checks brackets and escape sequences before CEL parses the text. For a missing bracket the parser reports no exact
+ * position, and it accepts an unknown escape as another one.
+ * @throws InvalidExpression
  */
 function checkTokens(text: string): void {
   const open: { token: string; offset: number }[] = [];

@@ -4,18 +4,18 @@ import { ENVIRONMENT } from './functions/environment.js';
 import { compiledPattern } from './functions/patterns.js';
 import type { ParsedSource, Syntax } from './source.js';
 
-/** Variables that an expression may use, by name. */
+/** Variables that an expression may use, by name. It is checked when an expression is compiled. */
 export type Vocabulary = Readonly<Record<string, Variable>>;
 
-/** Variable of an expression, as far as it is known at compile time. */
+/** Properties of a variable that are known when an expression is compiled. */
 export interface Variable {
-  /** Members that it has; any member is allowed if absent. */
+  /** Names of the members of the variable; absent: any name is allowed. */
   members?: Names;
-  /** Members of each of its members; any is allowed if absent. */
+  /** Names of the members of each member; absent: any name is allowed. */
   fields?: Names;
   /** True if the variable must be followed by a literal member: `nodes.draft`, `nodes['my-draft']`. */
   onlyMembers?: boolean;
-  /** True if the name is reserved for a later version: it can be neither bound nor read. */
+  /** True if the name is reserved for a later version. Expressions can neither read it nor bind it in a macro. */
   isKept?: boolean;
 }
 
@@ -23,15 +23,15 @@ export interface Names {
   has(name: string): boolean;
 }
 
-/** Reference of an expression to a variable, and to its member if that is literal. */
+/** Reference of an expression to a variable, with the literal name of its member, if any. */
 export interface Reference {
   variable: string;
   member?: string;
-  /** Offset of the member, else of the variable, in UTF-16 code units. */
+  /** Offset in the text, in UTF-16 code units: of the member if there is one, else of the variable. */
   offset: number;
 }
 
-/** `a.b['c']` as names, each with the id of its syntax. */
+/** Path such as `a.b['c']` as a list of names, each with the id of its syntax node. */
 interface NamedPath {
   root: { name: string; id: bigint };
   members: { name: string; id: bigint }[];
@@ -46,7 +46,10 @@ function isType({ root, members }: NamedPath): boolean {
   return TYPES.has(name) || TYPES_OF_TIME.has(name);
 }
 
-/** Returns the fault of a path that begins with a variable, and the id of the syntax at fault. */
+/**
+ * Returns the fault of a path that begins with a variable, with the id of the syntax node at fault; `undefined` if the
+ * path is valid.
+ */
 function wrongName(
   { root, members: [member, field] }: NamedPath,
   variable: Variable,
@@ -70,28 +73,32 @@ const LARGEST_INT = 2n ** 63n;
 
 type SyntaxCase<C extends string> = Extract<Syntax['exprKind'], { case: C }>['value'];
 
-/** Functions that the planner evaluates itself, with its own rules. */
+/** Operators that the planner of the CEL evaluator handles itself. They have no entry in SIGNATURES. */
 const PLANNED = new Set(['_[_]', '_?_:_', '_&&_', '_||_', '@not_strictly_false']);
 const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'filter', 'has', 'map']);
 
-/** Signatures by function name: the number of arguments, and whether it is called on a receiver. */
+/**
+ * Known signatures by function name. A signature has the number of arguments, and says if the function is called on a
+ * receiver: `x.f(…)` or `f(…)`.
+ */
 const SIGNATURES = new Map<string, Set<string>>();
 for (const func of ENVIRONMENT.funcs) {
   const known = SIGNATURES.get(func.name) ?? new Set<string>();
   SIGNATURES.set(func.name, known.add(callSignature(func.target !== undefined, func.arguments.length)));
 }
 
-/** Context of a piece of syntax. */
+/** Scope of a syntax node. */
 interface SyntaxScope {
-  /** Names that macros bind to elements. */
+  /** Names that the surrounding macros bind to elements. */
   bound: ReadonlySet<string>;
-  /** Number of surrounding macros that iterate over a list. */
+  /** Number of macros around the syntax node that iterate over a list. */
   macros: number;
 }
 
 /**
- * Checks an expression before it is evaluated, and rewrites it: `@each` wraps the ranges of macros so that iterations
- * are charged, and `@has` replaces the planner's own check, which treats a null as absent.
+ * Checks the syntax of an expression when it is compiled, and rewrites it:
+ * - `@each` wraps the range of each macro, so that its iterations are charged.
+ * - `@has` replaces the `has` of the planner, which treats a null as absent.
  */
 export class SyntaxCheck {
   readonly references: Reference[] = [];
@@ -111,8 +118,8 @@ export class SyntaxCheck {
   }
 
   /**
-   * Returns the offset of syntax in the text. The parser's position includes leading white space, and for a name the
-   * dot.
+   * Returns the offset of a syntax node in the text. The position that the parser gives includes leading white space,
+   * and for a member the dot; both are skipped.
    */
   offsetOf(id: bigint): number {
     const offset = this.source.sourceInfo?.positions[id.toString()] ?? 0;
@@ -257,13 +264,13 @@ export class SyntaxCheck {
   }
 }
 
-/** Replaces `has(a.b)`, for which the planner's own check treats a null as absent. */
+/** Replaces `has(a.b)` by `@has(a, 'b')`, as the planner's `has` treats a null as absent. */
 function askForMember({ operand, field }: SyntaxCase<'selectExpr'>, syntax: Syntax): void {
   if (operand === undefined) return;
   syntax.exprKind = callSyntax('@has', [operand, constantSyntax(syntax.id, { case: 'stringValue', value: field })]);
 }
 
-/** Returns syntax as a path of names, or `undefined` if it is not one. */
+/** Returns a syntax node as a path of names, or `undefined` if it is no such path. */
 function toNamedPath(syntax: Syntax | undefined): NamedPath | undefined {
   const kind = syntax?.exprKind;
   if (syntax === undefined || kind === undefined) return undefined;

@@ -12,40 +12,42 @@ import { compileExpression, evaluateMeasured, type Expression, type Variables } 
 import { closingBrace } from './source.js';
 import type { Reference, Vocabulary } from './syntax-check.js';
 
-/** JSON that contains texts with `${expressions}` and `{{references}}`, at any depth. */
+/** JSON whose strings may contain `${expressions}` (CEL) and `{{references}}`, at any depth. */
 export interface Template {
-  /** References of its expressions, without the `{{references}}`. */
+  /** Variables that the expressions of the template refer to. The `{{references}}` are not included. */
   readonly references: readonly (Reference & { path: string })[];
 }
 
 /** Values that fill a template. */
 export interface Filling {
   variables: Variables;
-  /** Resolver of `{{id}}`. */
+  /** Returns the text for a reference `{{id}}`. */
   resolve: TemplateResolver;
-  /** Budget that the texts and results share. */
+  /** Limit of characters for all rendered texts and results together. */
   texts?: TextBudget;
-  /** Budget that the expressions share. */
+  /** Limit of steps for all expressions together. */
   budget?: EvaluationBudget;
 }
 
-/** Literal text or expression. An offset is the start of the expression in the whole text. */
+/** Segment of a string: literal text or an expression. `offset` is the start of the expression in the whole string. */
 type Segment = { literal: string } | { expression: Expression; offset: number };
 type TemplateSource = { literal: string } | { source: string; offset: number };
 
 const OPENING = '${';
 
-/** Compiles a template, or returns all its problems. Names of members are not templates. */
+/** Compiles a template, or returns all its problems. Names of members are never expanded. */
 export function compileTemplate(value: JsonValue, vocabulary: Vocabulary): Template | InvalidExpression[] {
   const template = new CompiledTemplate(value, vocabulary);
   return template.problems.length > 0 ? template.problems : template;
 }
 
 /**
- * Fills a template with the values of its expressions and references. Inserted values are not expanded again. A text
- * that is a single expression becomes its value; in any other text, values become texts or compact JSON.
+ * Fills a template with the values of its expressions and references.
+ * - A string that is a single expression becomes the value of that expression.
+ * - In any other string, a value that is no string is inserted as compact JSON.
+ * - Inserted values are not expanded again.
  * @throws ExpressionError with the path and the offset of the failure
- * @throws ContentTooLarge
+ * @throws ContentTooLarge if the texts exceed `filling.texts`
  */
 export function renderTemplate(template: Template, filling: Filling): JsonValue {
   if (!(template instanceof CompiledTemplate)) throw new TypeError('a template comes from compileTemplate()');
@@ -53,13 +55,16 @@ export function renderTemplate(template: Template, filling: Filling): JsonValue 
   return template.renderTexts({ ...filling, texts, budget });
 }
 
-/** Returns the source of the expressions in a template, without checking them. */
+/** Yields the source of each expression in a template, without checking the expressions. */
 export function* expressionsIn(value: JsonValue): Generator<string> {
   for (const { text } of textsIn(value, ''))
     for (const it of sourcesIn(text)) if (!(it instanceof InvalidExpression) && 'source' in it) yield it.source;
 }
 
-/** True if a value may result from filling a text: it has the literal parts in order, with anything between. */
+/**
+ * True if a value may result from filling a text: a string that has the literal parts in order, with anything between
+ * them. A text that is a single expression may give any value.
+ */
 export function isFillingOf(text: string, value: JsonValue): boolean {
   const pieces = [...sourcesIn(text)].map((it) => ('literal' in it ? it.literal : ANYTHING));
   if (pieces.length === 1 && text.startsWith(OPENING)) return true;
@@ -67,13 +72,13 @@ export function isFillingOf(text: string, value: JsonValue): boolean {
   return typeof value === 'string' && isRenderingOf(around, value);
 }
 
-/** Reference that stands for any value. */
+/** Reference that stands for any value in `isRenderingOf`. */
 const ANYTHING = '{{x}}';
 
 class CompiledTemplate implements Template {
   readonly references: (Reference & { path: string })[] = [];
   readonly problems: InvalidExpression[] = [];
-  /** Segments by text; the same text may stand at several paths. */
+  /** Segments by string, as the same string may occur at several paths. */
   private readonly segments = new Map<string, Segment[]>();
 
   constructor(

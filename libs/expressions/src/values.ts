@@ -20,14 +20,14 @@ import {
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { callMaker, currentEvaluation } from './evaluation.js';
 
-/** Value of a variable. JSON is read in place and never copied, so it must not change meanwhile. */
+/** Value of a variable. JSON is not copied, so the caller must not change it during an evaluation. */
 export type Value = JsonValue | Date | Members;
 
-/** Object whose members are made when an expression reads them, each at most once. */
+/** Object whose members are made on demand: each when an expression first reads it. */
 export class Members {
   private readonly values = new Map<string, CelValue | undefined>();
 
-  /** @param make returns `undefined` for an absent member */
+  /** @param make makes the value of a member; `undefined` if the member is absent */
   constructor(
     readonly names: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys' | 'size'>,
     private readonly make: (name: string) => Value | undefined,
@@ -45,7 +45,7 @@ export class Members {
   }
 }
 
-/** Converts a value for expressions. Numbers are doubles, dates are timestamps. */
+/** Converts a value to a CEL value. Numbers become doubles, dates become timestamps. */
 export function toCel(value: Value): CelValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return asList(new JsonList(value));
@@ -61,7 +61,7 @@ export function asDuration(value: CelValue): Duration | undefined {
   return isReflectMessage(value) && isMessage(value.message, DurationSchema) ? value.message : undefined;
 }
 
-/** Returns the JSON that a value was made of, or `undefined` if it was computed. */
+/** Returns the JSON that a CEL value wraps, or `undefined` if an expression computed the value. */
 function originalJson(value: CelList | CelMap): JsonValue | undefined {
   if (value instanceof JsonList) return value.items;
   if (value instanceof MemberMap && value.members instanceof JsonObjectMembers) return value.members.object;
@@ -69,10 +69,13 @@ function originalJson(value: CelList | CelMap): JsonValue | undefined {
 }
 
 const STEPS_TO_GROW = 10;
-/** Steps for each kept item. The value exceeds the time of a copy, since it bounds the memory too. */
+/** Steps for each item that is copied. The number exceeds the time of a copy, since it also bounds the memory. */
 const STEPS_TO_KEEP = 4;
 
-/** Concatenates two lists. Appending to a list that grew this way takes time linear in the appended list alone. */
+/**
+ * Concatenates two lists. The time is linear in `right` alone if `left` is a result of this function to which nothing
+ * was appended yet.
+ */
 export function concatenateLists(left: CelList, right: CelList): CelList {
   const { budget } = currentEvaluation();
   budget.chargeSteps(STEPS_TO_GROW + right.size * STEPS_TO_KEEP);
@@ -84,7 +87,7 @@ export function concatenateLists(left: CelList, right: CelList): CelList {
 }
 
 abstract class List implements Iterable<CelValue> {
-  // The evaluator's own lists have a read-only `size`.
+  // A getter, as the lists of the CEL evaluator have a read-only `size`.
   constructor(private readonly length: number) {}
 
   protected abstract itemAt(index: number): CelValue;
@@ -116,7 +119,9 @@ class JsonList extends List {
   }
 }
 
-/** Prefix of a list of items that is shared with lists that grew out of it. */
+/**
+ * List of the first `size` entries of `items`. Lists that were made by appending to this list share the same `items`.
+ */
 class GrownList extends List {
   constructor(
     readonly items: CelValue[],
@@ -130,7 +135,7 @@ class GrownList extends List {
   }
 }
 
-/** Names of objects whose members were counted or iterated. */
+/** Member names by object, for objects whose members were counted or iterated. */
 const NAMES = new WeakMap<JsonObject, ReadonlySet<string>>();
 
 class JsonObjectMembers {
@@ -188,9 +193,9 @@ class MemberMap {
   }
 }
 
-// The evaluator recognizes its lists and maps by a mark that our classes inherit from one of them. Its own would
-// convert JSON shallowly at each access, treat a member `constructor` as a class and a null as absent, and grow into a
-// chain of lists too deep for any stack.
+// The CEL evaluator recognizes its lists and maps by a mark, which our classes inherit from one of them. Its own lists
+// and maps would convert JSON shallowly at each access, treat a member `constructor` as a class and a null as absent,
+// and grow into a chain of lists too deep for any stack.
 Object.setPrototypeOf(List.prototype, celList([]));
 Object.setPrototypeOf(MemberMap.prototype, celMap(new Map()));
 
@@ -212,9 +217,10 @@ export interface Result {
 }
 
 /**
- * Converts a value of an expression to JSON as ProtoJSON does: unsafe integers become texts, bytes become base64,
- * timestamps and durations become texts. Keys of objects are texts.
- * @throws Error if there is no such JSON, or it would be too large
+ * Converts a CEL value to JSON as ProtoJSON does.
+ * - Integers beyond 2^53 become strings, bytes become base64, timestamps and durations become strings.
+ * - Keys of objects become strings.
+ * @throws Error if the value has no JSON form, is nested deeper than 500, or has more than 1,048,576 bytes of JSON
  */
 export function toJsonResult(value: CelValue): Result {
   const writer = new ResultWriter();
@@ -250,7 +256,7 @@ class ResultWriter {
     return this.countBytes(Object.fromEntries(members), 2);
   }
 
-  /** Counts JSON that is passed through unchanged. */
+  /** Counts the bytes of JSON that is returned unchanged. */
   private measureJson(json: JsonValue, depth: number): JsonValue {
     if (depth > DEEPEST) throw new Error(`a result is nested at most ${DEEPEST} deep`);
     if (Array.isArray(json)) for (const item of json) this.measureJson(item, depth + 1);

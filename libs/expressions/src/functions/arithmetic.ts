@@ -20,14 +20,15 @@ const OPERATIONS: Record<string, (left: number, right: number) => number> = {
 };
 
 /**
- * Arithmetic over mixed numbers. JSON numbers are doubles and literals in expressions are mostly ints; the standard
- * defines no arithmetic across the two types, and no remainder of doubles.
+ * Arithmetic operators for a double and an int. JSON numbers are doubles and literals in expressions are mostly ints.
+ * The CEL standard defines no arithmetic across the two types, and no remainder of doubles.
  */
 const MIXED = Object.entries(OPERATIONS).flatMap(([name, operation]) => [
   celFunc(name, [DOUBLE, INT], DOUBLE, (left, right) => operation(left, Number(right))),
   celFunc(name, [INT, DOUBLE], DOUBLE, (left, right) => operation(Number(left), right)),
 ]);
 
+/** CEL arithmetic, concatenation (`+`), and conversions of strings to numbers, charged to the budget. */
 export const ARITHMETIC: readonly CelFunc[] = [
   ...MIXED,
   celFunc('_%_', [DOUBLE, DOUBLE], DOUBLE, (left, right) => left % right),
@@ -43,7 +44,7 @@ export const ARITHMETIC: readonly CelFunc[] = [
     return sum;
   }),
   celFunc('_+_', [LIST, LIST], LIST, concatenateLists),
-  // The evaluator's conversions accept '' as 0, '0x1f' as a number and 'abc' as NaN.
+  // The conversions of the CEL evaluator accept '' as 0, '0x1f' as a number and 'abc' as NaN.
   celFunc('int', [STRING], INT, (text) => parseInteger(text, -LARGEST_INT - 1n, LARGEST_INT)),
   celFunc('uint', [STRING], UINT, (text) => celUint(parseInteger(text, 0n, LARGEST_UINT))),
   celFunc('double', [STRING], DOUBLE, (text) => {

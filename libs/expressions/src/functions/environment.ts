@@ -19,7 +19,10 @@ import { TIME } from './time.js';
 
 const { BOOL, DYN, INT } = CelScalar;
 
-/** Function that wraps the range of a macro and charges its iterations first. */
+/**
+ * CEL function `@each(range, weight, innermost)`, which SyntaxCheck wraps around the range of each macro. It charges
+ * the iterations of the macro, and returns the range.
+ */
 const EACH = celFunc('@each', [DYN, INT, BOOL], DYN, (range, weight, innermost) => {
   if (isCelList(range) || isCelMap(range))
     currentEvaluation().budget.chargeVisit(range.size, Number(weight), innermost);
@@ -28,7 +31,7 @@ const EACH = celFunc('@each', [DYN, INT, BOOL], DYN, (range, weight, innermost) 
 
 const OWN: readonly CelFunc[] = [...ARITHMETIC, ...EQUALITY, ...TEXT, ...PATTERNS, ...TIME, ...JSON_FUNCTIONS, EACH];
 
-/** Extra steps of a call by function, beyond the steps that any part of an expression costs. */
+/** Steps that each call of a function costs, by the name of the function; 0 for all others. */
 const STEPS: Record<string, number> = {
   string: 10,
   int: 10,
@@ -46,10 +49,13 @@ const KINDS: Record<string, string> = {
   uint: 'object',
 };
 const STEPS_OF_AN_ERROR = 25;
-/** Factor on the read cost where a text becomes bytes or bytes become a text. */
+/** Factor on the read cost of `bytes` and `string`, which convert a string to bytes or back. */
 const CONVERSION = 8;
 
-/** Functions of expressions: the standard's, replaced where they are unbounded or wrong, and our own. */
+/**
+ * Functions of expressions: those of the CEL standard, replaced where their cost is unbounded or their result is wrong,
+ * and those of this library.
+ */
 export const ENVIRONMENT = celEnv({
   funcs: [
     ...[...celEnv().funcs].map((func) => meterFunction(func, true)),
@@ -58,8 +64,9 @@ export const ENVIRONMENT = celEnv({
 });
 
 /**
- * Wraps a function so that its errors have a position and its calls are charged.
- * @param counted true if the wrapper charges the texts that the function reads
+ * Wraps a CEL function: charges each call to the budget, and gives each error the position of the call.
+ * @param counted true if the wrapper charges the strings and bytes that the function reads; false if the function does
+ * so itself
  */
 function meterFunction(func: CelFunc, counted: boolean): CelFunc {
   const steps = STEPS[func.name] ?? 0;
@@ -92,7 +99,8 @@ function meterFunction(func: CelFunc, counted: boolean): CelFunc {
 }
 
 /**
- * Returns the `typeof` of a type's values. Most calls of an operator try wrong overloads first.
+ * Returns the `typeof` that all values of a CEL type have; `undefined` if they have several. The check of it skips
+ * wrong overloads fast: most calls of an operator try wrong overloads first.
  */
 function javascriptKind(type: CelType | undefined): string | undefined {
   return type?.kind === 'scalar' ? KINDS[type.name] : type && 'object';

@@ -20,7 +20,10 @@ const LIST = listType(DYN);
 const MAP = mapType(DYN, DYN);
 const DEEPEST = 500;
 
-/** Equality of the standard with a budget: comparing two values that share their parts may take unbounded time. */
+/**
+ * CEL functions `==`, `!=`, `in` and `@has`, charged to the budget. A comparison of two values that share their parts
+ * may otherwise take unbounded time.
+ */
 export const EQUALITY: readonly CelFunc[] = [
   celFunc('_==_', [DYN, DYN], BOOL, (left, right) => areEqual(left, right)),
   celFunc('_!=_', [DYN, DYN], BOOL, (left, right) => !areEqual(left, right)),

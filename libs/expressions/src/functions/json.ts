@@ -7,7 +7,7 @@ const { DYN, STRING } = CelScalar;
 const STEP = /[^.[\]]+/g;
 const PATH = /^(?:[^.[\]]+|\[\d+\])(?:\.[^.[\]]+|\[\d+\])*$/;
 
-/** Common JSON functions that the standard lacks. */
+/** Functions `get(value, path, default)` and `parseJson(text)`, which the CEL standard lacks. */
 export const JSON_FUNCTIONS: readonly CelFunc[] = [
   celFunc('get', [DYN, STRING, DYN], DYN, (value, path, otherwise) => {
     currentEvaluation().budget.chargeRead(path.length * 8);

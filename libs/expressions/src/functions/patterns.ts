@@ -5,15 +5,16 @@ import { currentEvaluation } from '../evaluation.js';
 const { BOOL, STRING } = CelScalar;
 
 const LONGEST_PATTERN = 1_000;
-/** Limit of characters times repetitions; a larger pattern may take long to compile. */
+/** Maximum of characters times repetitions. A larger pattern may take long to compile. */
 const MOST_REPEATED = 20_000;
-/** Steps for each character times repetitions, and for each pattern. They bound the memory of compiled patterns too. */
+/** Steps to compile a pattern, for each character times repetitions. They bound the memory of compiled patterns too. */
 const STEPS_TO_COMPILE = 50;
+/** Steps to compile a pattern of any length. */
 const STEPS_OF_A_PATTERN = 1_000;
-/** Characters times instructions that one step covers. */
+/** Number of characters times instructions that one step pays for when a pattern is matched. */
 const INSTRUCTIONS_PER_STEP = 4;
 
-/** `matchesPattern` on a linear-time engine, charged for its worst case first. */
+/** CEL function `matches` on the linear-time engine RE2. Its worst case is charged before a match. */
 export const PATTERNS: readonly CelFunc[] = [
   celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
     return matchesPattern(this, pattern);
@@ -21,7 +22,7 @@ export const PATTERNS: readonly CelFunc[] = [
   celFunc('matches', [STRING, STRING], BOOL, matchesPattern),
 ];
 
-/** Compiles a pattern. @throws Error if RE2 does not support the pattern, or it is too large */
+/** Compiles a regular expression. @throws Error if RE2 does not support the pattern, or it is too large */
 export function compiledPattern(pattern: string): RE2JS {
   if (pattern.length > LONGEST_PATTERN)
     throw new Error(`a regular expression has at most ${LONGEST_PATTERN} characters`);
@@ -49,8 +50,8 @@ function matchesPattern(text: string, pattern: string): boolean {
 }
 
 /**
- * Returns the number of times that a part of a pattern may repeat in its program. RE2 allows 1,000, nested ones
- * multiplied.
+ * Returns an upper bound of how often RE2 repeats a part of a pattern in the compiled program: the product of all
+ * `{n,m}` counts, at most 1,000, which is the limit of RE2 itself.
  */
 export function countRepetitions(pattern: string): number {
   let product = 1;

@@ -2,12 +2,13 @@ import { type CelFunc, celFunc, type CelList, celList, celMethod, CelScalar, lis
 import { currentEvaluation } from '../evaluation.js';
 
 /**
- * Longest needle for the built-in search, whose worst case is the product of both lengths. Backward searches avoid it.
+ * Maximum length of a needle for `indexOf` of JavaScript, whose worst case is the product of both lengths. A longer
+ * needle, and every backward search, uses `searchText`.
  */
 const LONGEST_NEEDLE = 64;
 
 /**
- * Returns the first index of `needle` at or after `from`, in UTF-16 code units, or -1. Worst case: the sum of both
+ * Returns the first index of `needle` at or after `from`, in UTF-16 code units, or -1. The time is linear in both
  * lengths.
  */
 function firstIndex(text: string, needle: string, from = 0): number {
@@ -21,7 +22,10 @@ function lastIndex(text: string, needle: string, upTo = text.length): number {
   return searchText(text, needle, 0, upTo, true);
 }
 
-/** Searches by Knuth, Morris and Pratt. */
+/**
+ * Returns the first index of `needle` from `from` to `upTo`, or with `last` the last index, or -1 (Knuth, Morris,
+ * Pratt).
+ */
 function searchText(text: string, needle: string, from: number, upTo: number, last: boolean): number {
   const borders = bordersOf(needle);
   let matched = 0;
@@ -41,7 +45,7 @@ function searchText(text: string, needle: string, from: number, upTo: number, la
 }
 
 /**
- * Returns for each prefix of a text the length of its longest proper border, that is a prefix that is also a suffix.
+ * Returns, for each prefix of a text, the length of its longest border: a shorter prefix that is also a suffix of it.
  */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
@@ -56,14 +60,14 @@ function bordersOf(text: string): Uint32Array {
 
 const { BOOL, DYN, INT, STRING } = CelScalar;
 const LIST = listType(DYN);
-/** Cost factor of the slower functions below. */
+/** Factor on the read cost of functions that visit each character. */
 const SLOW = 4;
-/** Steps for each part of a split. The value exceeds the time of a cut, since it bounds the memory too. */
+/** Steps for each part of a split. The number exceeds the time of a cut, since it also bounds the memory. */
 const STEPS_OF_A_PART = 4;
 
 /**
- * Text functions of the standard and of its extension `strings`, in code points and in code point order. The
- * evaluator's own use code units, and some take quadratic time.
+ * String functions of the CEL standard and of its extension `strings`. They count and order by code points, in linear
+ * time; those of the CEL evaluator count code units, and some take quadratic time.
  */
 export const TEXT: readonly CelFunc[] = [
   celFunc('_<_', [STRING, STRING], BOOL, (left, right) => compareCodePoints(left, right) < 0),
@@ -160,7 +164,7 @@ function pointsIn(text: string, end = text.length): number {
   return points;
 }
 
-/** Returns the code unit index of a code point index. */
+/** Converts an index in code points to an index in UTF-16 code units. @throws Error beyond the end of the text */
 function unitAt(text: string, index: bigint): number {
   chargeTexts(text);
   let left = Number(index);
@@ -177,7 +181,7 @@ function isSurrogate(unit: number): boolean {
   return (unit & 0xf8_00) === 0xd8_00;
 }
 
-/** True if a code unit is the second half of a surrogate pair. */
+/** True if the code unit at an index is the second half of a surrogate pair. */
 function isTail(text: string, unit: number): boolean {
   return (text.charCodeAt(unit) & 0xfc00) === 0xdc00 && (text.charCodeAt(unit - 1) & 0xfc00) === 0xd800;
 }
@@ -189,7 +193,7 @@ function indexIn(text: string, unit: number, part: string): bigint {
 
 /**
  * Splits a text.
- * @param most maximum number of parts, the last of which has the remainder; unlimited if negative
+ * @param most maximum number of parts, the last of which has the remainder; a negative number: unlimited
  */
 function splitText(text: string, separator: string, most: number): string[] {
   chargeTexts(text, separator);
@@ -208,7 +212,7 @@ function splitText(text: string, separator: string, most: number): string[] {
   return found;
 }
 
-/** Returns the start of the next code point, or -1 after the last. */
+/** Returns the index of the code point after the one at `unit`, in code units, or -1 at the end of the text. */
 function nextPoint(text: string, unit: number): number {
   if (unit >= text.length) return -1;
   return unit + (isTail(text, unit + 1) ? 2 : 1);

@@ -15,7 +15,9 @@ const OFFSET = /^([+-]?)(\d\d):(\d\d)$/;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-/** Readers of date parts. Each reads the UTC fields of a date that holds the wall-clock time of the wanted zone. */
+/**
+ * Readers of date parts, by CEL function. `clock` is a Date whose UTC fields have the local time of the requested zone.
+ */
 const PARTS: Record<string, (clock: Date) => number> = {
   getFullYear: (clock) => clock.getUTCFullYear(),
   getMonth: (clock) => clock.getUTCMonth(),
@@ -34,7 +36,7 @@ const PARTS: Record<string, (clock: Date) => number> = {
 };
 
 /**
- * Time functions of the standard. The evaluator's own read the clock of the machine's zone, confuse seconds with
+ * Time functions of the CEL standard. Those of the CEL evaluator use the time zone of the machine, confuse seconds with
  * milliseconds, and shift invalid days and hours to later ones.
  */
 export const TIME: readonly CelFunc[] = [
@@ -97,7 +99,7 @@ function createFormat(timeZone: string): Intl.DateTimeFormat {
   }
 }
 
-/** Pattern of a duration, such as `500ms`, `1.5s` or `7d`. */
+/** Pattern of a duration in a definition, such as `500ms`, `1.5s` or `7d`. */
 export const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
 /** Longest duration in a definition: one year, in milliseconds. */
@@ -108,13 +110,13 @@ const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_
 /** Last moment that a `Date` can represent, in epoch milliseconds. */
 const LAST = 8.64e15;
 
-/** Returns the milliseconds of a duration (`500ms`, `1.5s`, `2m`, `48h`, `7d`), or `undefined` for any other value. */
+/** Parses a duration (`500ms`, `1.5s`, `2m`, `48h`, `7d`) to milliseconds; `undefined` for any other value. */
 export function parseDuration(text: unknown): number | undefined {
   const [, number, unit] = (typeof text === 'string' && DURATION.exec(text)) || [];
   return number === undefined ? undefined : Number(number) * (MILLISECONDS[unit ?? ''] ?? 0);
 }
 
-/** Returns the moment `duration` milliseconds later, at most the last moment that a `Date` can represent. */
+/** Adds `duration` milliseconds to a moment; the result is at most the last moment that a `Date` can represent. */
 export function addMilliseconds(moment: Date, duration: number): Date {
   return new Date(Math.min(moment.getTime() + duration, LAST));
 }

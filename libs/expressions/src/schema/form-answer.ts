@@ -2,8 +2,9 @@ import { dataPart, type FieldViolation, firstData, joinedText, type Part, textPa
 import type { InputSchema } from './input-schema.js';
 
 /**
- * Reads the Parts of an answer. With a form the answer is the data Part, else the text as a value, and it must fit the
- * form. Without a form the answer is the text, else the data.
+ * Reads the answer to a question from the Parts of a Message.
+ * - With a form, the answer is the first data Part, else the text as a string value. It must conform to the form.
+ * - Without a form, the answer is the text, else the first data Part.
  * @returns the answer as one Part, or the violations
  */
 export function readAnswer(
@@ -20,15 +21,15 @@ export function readAnswer(
 }
 
 /**
- * Returns violations for the Parts of an answer that are not the answer. With a form the answer is one data Part, or
- * text if there is no data; without a form it is text.
+ * Returns a violation for each Part that is not the answer itself. With a form, the answer is one data Part, or text if
+ * there is no data. Without a form, it is text.
  */
 export function strayParts(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const answers = form ? parts.findIndex(isData) : -1;
   return findStrayParts(form, parts, ({ text }, index) => index === answers || (answers < 0 && text !== undefined));
 }
 
-/** Returns violations for the data Parts of an answer that `readAnswer` ignores. */
+/** Returns a violation for each data Part that `readAnswer` ignores. */
 export function droppedData(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const isText = form === undefined && joinedText(parts) !== undefined;
   const answers = isText ? -1 : parts.findIndex(isData);

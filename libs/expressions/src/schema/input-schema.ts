@@ -5,7 +5,10 @@ import { withDecimalMultiples } from './multiple-of.js';
 import { SchemaCost } from './schema-cost.js';
 import { InvalidInputSchema, Subschemas } from './subschemas.js';
 
-/** Email address as HTML defines it for browsers. Labels have a maximum length, which bounds backtracking. */
+/**
+ * Pattern of an email address, as HTML defines it for browsers. Labels have a maximum length, which bounds
+ * backtracking.
+ */
 const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 /** Maximum length of an email address (RFC 5321). */
 const LONGEST_EMAIL = 320;
@@ -15,8 +18,8 @@ const SCHEME = /^[a-z][a-z\d+.-]*:/i;
 const NOT_IN_A_URI = /[\s\p{Cc}"<>\\^`{|}]|%(?![\da-f]{2})/iu;
 
 /**
- * Formats that are enforced; any other one is only informative. `time` is not enforced: pydantic, zod and browsers
- * write times without the offset that draft 7 requires.
+ * Values of `format` that are enforced; any other value is only informative. `time` is not enforced, as pydantic, zod
+ * and browsers write times without the offset that draft 7 requires.
  */
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', (text) => readTimestamp(`${text}T00:00:00Z`) !== undefined],
@@ -26,14 +29,14 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['uuid', (text) => UUID.test(text)],
 ]);
 
-/** True if a text has a format; any text has an unknown format. The check takes time linear in the text. */
+/** True if a text conforms to a `format`. Any text conforms to an unknown format. The time is linear in the text. */
 function hasFormat(format: string, text: string): boolean {
   return FORMATS.get(format)?.(text) ?? true;
 }
 
 export { InvalidInputSchema } from './subschemas.js';
 
-/** Violation of a schema by a value. */
+/** Violation of a schema by a value, with its place in the value. */
 export interface InputFault {
   /** Path in the value, for example `.items[2].id`; `''` for the value itself. */
   path: string;
@@ -41,24 +44,24 @@ export interface InputFault {
 }
 
 const LONGEST = 64 * 1024;
-/** Subschemas of all inputs of a workflow. */
+/** Maximum number of subschemas of all inputs of a workflow together. */
 const MOST_SUBSCHEMAS = 500;
 const MOST_KEYWORDS = 1_500;
 const MOST_INSTRUCTIONS = 20_000;
-/** Maximum cost of checking the inputs of one Message. */
+/** Maximum cost of checking all inputs of one Message, in steps of SchemaCost. */
 const MOST_STEPS = 1_000_000;
 
 /**
- * JSON Schema (draft 7) that inputs must fit.
- * - It has no names (`$id`), no `uniqueItems` and no unknown keywords.
+ * JSON Schema (draft 7) that validates an input.
+ * - `$id`, `uniqueItems: true` and unknown keywords are refused.
  * - `$ref` points into the schema itself, without cycles.
- * - Patterns are those that RE2 supports. Texts must have the formats of `hasFormat`; others are informative.
- * - Construction refuses schemas that could take too long to compile, `faults` values that could take too long to
- *   check.
+ * - Patterns are regular expressions of RE2. Of the values of `format`, those in FORMATS are enforced.
+ * - `fromJson` refuses a schema that could take too long to compile; `faults` refuses a value that could take too long
+ *   to check.
  */
 export class InputSchema {
   private readonly validate: ValidateFunction;
-  /** Usage of the current check. */
+  /** Usage that the current check is charged to. */
   private use = new SharedUse();
 
   private constructor(
@@ -71,8 +74,8 @@ export class InputSchema {
 
   /**
    * Compiles a schema.
-   * @param use usage of the workflow that the schema belongs to
-   * @param mostFaults maximum number of violations reported for one value
+   * @param use amounts used by the other schemas of the same workflow
+   * @param mostFaults maximum number of violations that `faults` reports for one value
    * @throws InvalidInputSchema
    */
   static fromJson(schema: JsonValue, use = new SharedUse(), { mostFaults = 1 } = {}): InputSchema {
@@ -88,7 +91,10 @@ export class InputSchema {
     return new InputSchema(schema, cost, mostFaults);
   }
 
-  /** Compiles a schema; `undefined` for an invalid one, such as one that was saved under other rules. */
+  /**
+   * Compiles a schema as `fromJson` does; `undefined` if it is absent or invalid, such as one that was saved under
+   * older rules.
+   */
   static ifValid(
     schema: JsonValue | undefined,
     use?: SharedUse,
@@ -104,8 +110,9 @@ export class InputSchema {
   }
 
   /**
-   * Returns the violations of a value, at most `mostFaults`. A value that takes too long to check is a violation.
-   * @param use usage of the Message that the value belongs to
+   * Returns the violations of a value, at most `mostFaults`; none if it conforms. A value that could take too long to
+   * check is reported as one violation.
+   * @param use amounts used by the other inputs of the same Message
    */
   faults(value: JsonValue, use = new SharedUse()): InputFault[] {
     this.use = use;
@@ -118,7 +125,7 @@ export class InputSchema {
     }
   }
 
-  /** Returns a pattern that charges characters times instructions, which is RE2's worst case. */
+  /** Returns a pattern that charges each match with characters times instructions, which is the worst case of RE2. */
   private meterPattern(pattern: string): LinearPattern {
     const expression = this.cost.patterns.get(pattern);
     if (expression === undefined) throw new InvalidInputSchema('has a pattern where none is known');
@@ -148,7 +155,7 @@ class TooManySteps extends Error {
   }
 }
 
-/** Validator of schemas against the meta-schema. */
+/** Validator of schemas against the meta-schema of draft 7. */
 const DRAFT_7 = new Ajv({ strict: false, validateFormats: false, logger: false });
 
 function refuseWrong(schema: JsonObject): void {
@@ -163,7 +170,7 @@ function refuseBeyond(use: SharedUse, unit: string, amount: number, limit: numbe
     throw new InvalidInputSchema(`must not have, with those of the other inputs, more than ${limit} ${unit}`);
 }
 
-/** Format keyword. Ajv's own refuses unknown formats. */
+/** Keyword `format`. The keyword of Ajv refuses unknown formats. */
 const FORMAT: FuncKeywordDefinition = {
   keyword: 'format',
   type: 'string',
@@ -172,7 +179,7 @@ const FORMAT: FuncKeywordDefinition = {
   error: { message: ({ schemaCode }) => str`must match format "${schemaCode}"` },
 };
 
-/** Compiles a schema with its own Ajv instance, so that schemas do not affect each other. */
+/** Compiles a schema with a new Ajv instance, so that schemas do not affect each other. */
 function compileValidator(
   schema: JsonObject,
   linearExpression: (pattern: string) => LinearPattern,
@@ -182,7 +189,7 @@ function compileValidator(
     strict: false,
     strictSchema: true,
     allErrors,
-    // `false` would match property names with an expression that is not RE2's.
+    // With `false`, Ajv would match property names with an expression that is not of RE2.
     allowMatchingProperties: true,
     meta: false,
     validateSchema: false,

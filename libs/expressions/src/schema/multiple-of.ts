@@ -1,6 +1,6 @@
 import { _, type Ajv, type FuncKeywordDefinition, str } from 'ajv';
 
-/** Keyword `multipleOf`. Ajv's own divides doubles, for which 19.99 is not a multiple of 0.01. */
+/** Keyword `multipleOf`. The keyword of Ajv divides doubles, for which 19.99 is not a multiple of 0.01. */
 const MULTIPLE_OF: FuncKeywordDefinition = {
   keyword: 'multipleOf',
   type: 'number',
@@ -12,13 +12,13 @@ const MULTIPLE_OF: FuncKeywordDefinition = {
   },
 };
 
-/** Makes a validator compare numbers as decimals. @returns the same validator */
+/** Replaces `multipleOf` of a validator by one that computes with decimals. @returns the same validator */
 export function withDecimalMultiples(ajv: Ajv): Ajv {
   ajv.removeKeyword('multipleOf').addKeyword(MULTIPLE_OF);
   return ajv;
 }
 
-/** True if a number is a whole multiple of another, each taken as its shortest decimal representation. */
+/** True if `value` is a whole multiple of `divisor`, each taken as its shortest decimal representation. */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value) || !(divisor > 0)) return false;
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;

@@ -3,7 +3,7 @@ import { briefText, isJsonObject, type JsonValue } from '#libs/protocol';
 import { countRepetitions } from '../functions/patterns.js';
 import { InvalidInputSchema, type Subschema, type Subschemas } from './subschemas.js';
 
-/** White space of ECMA-262 as ranges for a character class. RE2's `\s` covers ASCII alone. */
+/** White space of ECMA-262, as ranges for a character class. `\s` of RE2 covers ASCII alone. */
 const SPACE = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const NO_SPACE = [
   String.raw`\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}`,
@@ -11,13 +11,13 @@ const NO_SPACE = [
 ].join('');
 const ANY = String.raw`[^\n\r\x{2028}\x{2029}]`;
 
-/** Syntax of RE2 that JavaScript lacks: quoted parts, and flags within a pattern. */
+/** Syntax of RE2 that JavaScript lacks: quoted parts (`\Q`), and the flag `s` within a pattern. */
 const ONLY_RE2 = /\\Q|\(\?[a-zA-Z-]*s/;
 
 /**
- * Translates a pattern for RE2 so that `\s`, `\S` and `.` mean what ECMA-262 says, as JSON Schema requires: a no-break
- * space is white space, and `.` matches no line terminator. A pattern with syntax of RE2 alone (`\Q`, the flag `s`) is
- * returned unchanged.
+ * Translates a regular expression for RE2, so that `\s`, `\S` and `.` have the meaning of ECMA-262, as JSON Schema
+ * requires: a no-break space is white space, and `.` matches no line terminator. A pattern with syntax of RE2 alone
+ * (`\Q`, the flag `s`) is returned unchanged.
  */
 export function ecmaPattern(pattern: string): string {
   if (ONLY_RE2.test(pattern)) return pattern;
@@ -55,37 +55,40 @@ function translateEscape(letter: string, inClass: boolean): string {
 const MOST_EXPANDED = 5_000;
 const MOST_NESTED = 50;
 const LONGEST_PATTERN = 1_000;
-/** Limit of characters times repetitions; a larger pattern may take long to compile. */
+/** Maximum of characters times repetitions. A larger pattern may take long to compile. */
 const MOST_REPEATED = 100_000;
 const MOST_INSTRUCTIONS = 20_000;
 
-/** Members of a list that are compared in the time of one keyword. */
+/** Number of members of `enum`, `const` or `required` that cost as much as one keyword. */
 const MEMBERS_PER_STEP = 20;
-/** Characters that are compared in the time of one value. */
+/** Number of characters of a value that cost as much as one value. */
 const CHARACTERS_PER_STEP = 32;
 
-/** Cost of one subschema with its descendants. */
+/** Cost of one subschema with the subschemas in it and behind its `$ref`. */
 interface Weight {
   subschemas: number;
-  /** Steps for each checked value, without patterns. */
+  /** Steps for each checked value, without the cost of patterns. */
   steps: number;
   nested: number;
 }
 
 /**
- * Upper bound of the cost of checking a value against a schema, without its patterns. All steps take about the same
- * time.
+ * Upper bound of the cost of checking a value against a schema, in steps that take about the same time. The cost of
+ * patterns is not included: see `size` and `InputSchema`.
  */
 export class SchemaCost {
   /** Compiled patterns by source. */
   readonly patterns = new Map<string, RE2JS>();
-  /** Instructions of the patterns. */
+  /** Number of instructions of all patterns together. */
   size = 0;
   private readonly weights = new Map<Subschema, Weight>();
   private readonly open = new Set<Subschema>();
   private readonly weight: Weight;
 
-  /** @throws InvalidInputSchema if the cost has no bound */
+  /**
+   * @throws InvalidInputSchema if the schema refers to itself in a circle, or exceeds a limit for subschemas or
+   * patterns
+   */
   constructor(private readonly schemas: Subschemas) {
     for (const { schema, place } of schemas.allSubschemas())
       for (const it of patternsOf(schema)) this.addPattern(it, place);
@@ -167,7 +170,7 @@ function keywordSteps(schema: JsonValue): number {
   return 2 + Object.keys(schema).length + Math.ceil(members / MEMBERS_PER_STEP);
 }
 
-/** Counts the values and characters in a value. Names of members count as values. */
+/** Counts the values and characters in a value. The name of a member counts as one value and by its characters. */
 function measureValue(value: JsonValue): { values: number; characters: number } {
   const size = { values: 0, characters: 0 };
   const rest: JsonValue[] = [value];

@@ -1,6 +1,6 @@
 import { briefText, isJsonObject, type JsonObject, type JsonValue, PublicFault } from '#libs/protocol';
 
-/** Error of a schema that cannot be used. Its message is for the author. */
+/** Error of a JSON Schema that is invalid or too costly. The message is for the author of the workflow. */
 export class InvalidInputSchema extends PublicFault {
   override readonly name = 'InvalidInputSchema';
 
@@ -15,46 +15,49 @@ const SCHEMAS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** Keywords whose value is a map of schemas by name. */
+/** Keywords whose value is an object with a schema for each name. */
 const BY_NAME: ReadonlySet<string> = new Set('$defs definitions dependencies patternProperties properties'.split(' '));
 const OTHERS: ReadonlySet<string> = new Set(
   '$comment $ref $schema const contentEncoding contentMediaType default deprecated description enum examples exclusiveMaximum exclusiveMinimum format maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf nullable pattern readOnly required title type uniqueItems writeOnly'.split(
     ' ',
   ),
 );
-/** Keywords that describe and restrict nothing. */
+/** Keywords that describe a value and do not restrict it. */
 const DESCRIBING: ReadonlySet<string> = new Set(
   '$comment $schema contentEncoding contentMediaType default deprecated description examples readOnly title writeOnly'.split(
     ' ',
   ),
 );
-/** Pattern of supported references. Readers disagree about other spellings of the same place. */
+/**
+ * Pattern of supported values of `$ref`: `#` or `#/…`. Implementations disagree about other spellings of the same
+ * reference.
+ */
 const REFERENCE = /^#(?:\/(?:[\w.$@:-]|~[01])+)*$/;
 const DIALECT = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/;
 
 const MOST_SUBSCHEMAS = 500;
 const MOST_NESTED = 50;
 
-/** Schema within a schema. */
+/** Schema within a schema, or the whole schema itself (`root`). */
 export interface Subschema {
-  /** JSON Pointer, beginning with `#`. */
+  /** Place in the whole schema: a JSON Pointer that begins with `#`. */
   place: string;
   schema: JsonValue;
-  /** Subschemas that apply as part of this one; those that are only referenced are in `definitions`. */
+  /** Subschemas that apply as part of this subschema. Those that apply only through a `$ref` are in `definitions`. */
   children: Subschema[];
   definitions: Subschema[];
 }
 
 /**
- * Subschemas of a schema. References resolve to these alone, and none has a name that changes the meaning of a
- * reference.
+ * All subschemas of a schema, by place. A `$ref` resolves to one of them. No keyword such as `$id` may change the
+ * meaning of a `$ref`.
  */
 export class Subschemas {
   readonly root: Subschema;
   private readonly places = new Map<string, Subschema>();
-  /** Names in the lists of `dependencies`; each costs as much as a schema. */
+  /** Number of names in the lists of `dependencies`. Each name costs as much as a subschema. */
   private names = 0;
-  /** Keywords of all subschemas that restrict values. */
+  /** Number of keywords that restrict values, in all subschemas. */
   keywords = 0;
 
   /** @throws InvalidInputSchema */
@@ -74,8 +77,8 @@ export class Subschemas {
   }
 
   /**
-   * Returns the target of a subschema's `$ref`, if it has one.
-   * @throws InvalidInputSchema
+   * Returns the subschema that the `$ref` of a subschema points to, if it has one.
+   * @throws InvalidInputSchema if the `$ref` is not supported, or points to no subschema
    */
   resolveReference({ schema }: Subschema): Subschema | undefined {
     if (!isJsonObject(schema) || typeof schema['$ref'] !== 'string') return undefined;
