@@ -10,32 +10,35 @@ import {
   withoutNames,
 } from './kept-credentials.js';
 
-/** Maximum values of nodes that the answers to one request may compare with removed nodes; beyond it a node is new. */
+/**
+ * Maximum number of JSON values that all answers to one request may compare to find the removed node that a node with a
+ * new id replaces. Beyond it, a node with a new id counts as new.
+ */
 const MOST_COMPARED = 200_000;
 
-/** Limits the comparisons of nodes with new ids, each of which may be any removed node. */
+/** Limits how many JSON values are compared to match nodes with new ids to removed nodes. */
 class ComparedValues {
   private left = MOST_COMPARED;
 
-  /** Charges this many values. @returns false if fewer are left */
+  /** Charges a number of values. @returns false if the limit is exceeded */
   takeValues(values: number): boolean {
     this.left -= values;
     return this.left >= 0;
   }
 }
 
-/** Returns the number of values in a value, itself included. */
+/** Returns the number of JSON values in a value, itself included. */
 function valuesIn(value: JsonValue): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, it) => sum + valuesIn(it), 1);
 }
 
-/** Members that the service adds to a definition. */
+/** Members of a definition that a model does not see, as the service manages them. */
 const SHOWN = new Set(['revision', 'createdAt', 'updatedAt', 'problems', '$schema']);
-/** Member of a node that stands for the node with the same id. */
+/** Member of an answered node (`{"id": …, "unchanged": true}`) that stands for the current node with the same id. */
 const UNCHANGED = 'unchanged';
 
-/** Changed definition, with warnings about credentials that it lost. */
+/** Changed definition, with a warning for each credential that it lost. */
 export interface ChangedDefinition {
   workflow: JsonObject;
   lost: WorkflowProblem[];
@@ -47,25 +50,25 @@ interface ChangedNode {
   lost: LostInNode[];
 }
 
-/** Node that the answer no longer has, and its size in values. */
+/** Current node that names credentials and that the answer no longer has, with its size in JSON values. */
 interface GoneNode {
   known: JsonObject;
   values: number;
 }
 
-/** Lost credential; `path` begins in the node, and `detail` does not name the node. */
+/** Warning about a lost credential. `path` is relative to the node, and `detail` does not name the node. */
 type LostInNode = Pick<WorkflowProblem, 'path' | 'detail'>;
 
 /**
- * Definition that a model changes.
- * - No model sees its credentials and positions.
- * - A node that the model repeats, or marks as unchanged, stays exactly the node that was sent.
+ * Current definition of a workflow, which a model is asked to change.
+ * - The model sees no names of credentials and no positions of nodes.
+ * - A node that the model repeats, or marks as unchanged, stays exactly as the caller sent it.
  * - A changed node keeps the credentials of the agents that it still calls.
  */
 export class CurrentDefinition {
   private readonly nodes: ReadonlyMap<string, JsonObject>;
 
-  /** @param compared limit that inner definitions share with the outer one */
+  /** @param compared limit of comparisons, which definitions inside of nodes share with the outer definition */
   constructor(
     private readonly sent: JsonObject,
     private readonly compared = new ComparedValues(),
@@ -74,7 +77,7 @@ export class CurrentDefinition {
     this.nodes = new Map(nodes.map((node) => [node['id'] as string, node]));
   }
 
-  /** Definition as a model sees it. */
+  /** Definition as the model sees it: without credentials, positions and managed members. */
   get visible(): JsonObject {
     const { nodes, ...rest } = this.sent;
     const members = Object.entries(rest).filter(([name]) => !SHOWN.has(name));
@@ -82,7 +85,10 @@ export class CurrentDefinition {
     return { ...Object.fromEntries(members), ...(visible !== undefined && { nodes: visible }) };
   }
 
-  /** Merges an answer with the unchanged nodes, and with the name and the schema of the current definition. */
+  /**
+   * Merges an answer of the model with the unchanged nodes, and with the name and the `$schema` of the current
+   * definition.
+   */
   applyAnswer(answer: JsonObject): ChangedDefinition {
     const { name, $schema } = this.sent;
     const nodes = Array.isArray(answer['nodes']) ? this.changedNodes(answer['nodes']) : undefined;
@@ -95,7 +101,10 @@ export class CurrentDefinition {
     return { workflow, lost: nodes?.flatMap(({ node, lost }, index) => toWarnings(node, index, lost)) ?? [] };
   }
 
-  /** Matches nodes by their ids. If several have the same id, which no definition may have, the first one matches. */
+  /**
+   * Matches the nodes of an answer to the current nodes by id. If several nodes of the answer have the same id, which
+   * is invalid, the first one is matched.
+   */
   private changedNodes(nodes: JsonValue[]): ChangedNode[] {
     const ids = new Set(objectsIn(nodes).map(({ id }) => id));
     const gone = [...this.nodes.values()].filter(({ id, config }) => !ids.has(id) && hasInnerNames(config));
@@ -119,7 +128,10 @@ export class CurrentDefinition {
     return { node: { ...written, ...(config && { config }), ...(position !== undefined && { position }) }, lost };
   }
 
-  /** Returns a node with a new id. If it calls an agent of a removed node, it keeps the credentials of that node. */
+  /**
+   * Returns a node with a new id. If it calls an agent that a removed node called, it keeps the credentials of the
+   * removed node.
+   */
   private renamedNode(node: JsonObject, gone: readonly GoneNode[]): ChangedNode {
     const own = gone.length > 0 ? valuesIn(node) : 0;
     for (const { known, values } of gone) {
@@ -131,7 +143,7 @@ export class CurrentDefinition {
     return { node, lost: [] };
   }
 
-  /** Returns the config of a changed node with the credentials that it keeps. */
+  /** Returns the config of a changed node with the credentials that it keeps, and the credentials that it lost. */
   private changedConfig(written: JsonObject, known: JsonObject): { config?: JsonObject; lost: LostInNode[] } {
     const [before, after] = [known['config'], written['config']];
     if (!isJsonObject(before) || !isJsonObject(after)) return { lost: [] };
@@ -153,14 +165,14 @@ function toCallingNode({ type }: JsonObject, config: JsonObject): CallingNode {
   return { type: typeof type === 'string' ? type : '', config };
 }
 
-/** Returns the workflow inside a node, if any. */
+/** Returns the definition inside a node (`config.body`), if any. */
 function innerDefinition({ type, config }: JsonObject, compared?: ComparedValues): CurrentDefinition | undefined {
   const body = isJsonObject(config) ? config['body'] : undefined;
   const isDefinition = isJsonObject(body) && (type === 'workflow' || Array.isArray(body['nodes']));
   return isDefinition ? new CurrentDefinition(body, compared) : undefined;
 }
 
-/** Returns the lost credentials of a node as problems of its definition. */
+/** Converts the lost credentials of a node to warnings of the definition. */
 function toWarnings(node: JsonValue, index: number, lost: readonly LostInNode[]): WorkflowProblem[] {
   const { id, type } = isJsonObject(node) ? node : {};
   const [typeName = '', idName = ''] = [type, id].map((it) => (typeof it === 'string' ? it : ''));
@@ -182,7 +194,7 @@ function visibleNode(node: JsonValue): JsonValue {
   return { ...rest, config: isJsonObject(visible) && body ? { ...visible, body } : visible };
 }
 
-/** Returns a node with a config: a missing config equals an empty one. */
+/** Returns a node with an empty config if it has none, so that both forms compare as equal. */
 function plainNode(node: JsonValue): JsonValue {
   return isJsonObject(node) ? { ...node, config: node['config'] ?? {} } : node;
 }

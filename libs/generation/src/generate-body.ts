@@ -6,7 +6,7 @@ import { WORKFLOW_NAME, type WorkflowProblem } from '#libs/workflow-definition';
 import { WorkflowProblemView } from '#libs/workflows';
 import { MOST_DESCRIPTION_CHARACTERS } from './generation-limits.js';
 
-/** A request for a workflow. */
+/** Body of a request to generate a workflow. */
 @ApiClosed()
 export class GenerateBody {
   @ApiProperty({
@@ -59,7 +59,7 @@ export const GENERATE_EXAMPLES = {
   'a new workflow': { value: { description: 'Summarize a text, then let a person approve the summary.' } },
 };
 
-/** Token counts, as far as the provider reports them. */
+/** Number of tokens that the provider reports for all calls of one request; 0 if it reports none. */
 export class TokenUsage {
   @ApiProperty({ type: 'integer', example: 9120 })
   inputTokens!: number;
@@ -68,7 +68,7 @@ export class TokenUsage {
   outputTokens!: number;
 }
 
-/** Workflow that a model wrote. It is not saved. */
+/** Answer of the endpoint: a workflow that a model wrote. It is not saved. */
 export class GeneratedWorkflow {
   @ApiProperty({
     type: 'object',
@@ -91,10 +91,7 @@ export class GeneratedWorkflow {
   usage!: TokenUsage;
 }
 
-/**
- * Refuses a blank description, and one that is too long.
- * @throws ProblemError 422, 413
- */
+/** Refuses a description that is blank (422) or too long (413). @throws ProblemError */
 export function checkDescription({ description }: GenerateBody): void {
   if (description.trim() === '') throw refusedDescription(422, 'must say what the workflow does');
   if (description.length > MOST_DESCRIPTION_CHARACTERS)

@@ -15,7 +15,7 @@ const EVENTS_EXAMPLE =
   'event: done\ndata: {"workflow":{"name":"summary","nodes":[],"edges":[]},"problems":[],"attempts":1,"model":"large",' +
   '"usage":{"inputTokens":9120,"outputTokens":640}}\n\n';
 
-/** Writes workflows from descriptions. */
+/** Generates workflows from descriptions with a model, as JSON or as a stream of events. */
 @ApiTags('workflows')
 @Controller('api/generate')
 export class GenerateController {
@@ -81,7 +81,10 @@ export class GenerateController {
     }
   }
 
-  /** @throws A2AError RATE_LIMITED or OVERLOADED, with `Retry-After` in the reply */
+  /**
+   * Takes a slot for the request, and returns the function that releases it.
+   * @throws A2AError RATE_LIMITED or OVERLOADED, with `Retry-After` in the reply
+   */
   private enterSlot(scope: TaskScope, reply: FastifyReply): () => void {
     try {
       const caller = limitName(scope, reply.request.raw.socket.remoteAddress);
@@ -101,7 +104,7 @@ export class GenerateController {
     await sendEvents(reply, this.shutdown, () => generationFrames(generation, reported));
   }
 
-  /** Returns the error for the caller. A time limit or a shutdown replaces the error that it caused. */
+  /** Converts an error for the caller. If the time limit or a shutdown caused the error, that cause is reported. */
   private toCallerError(error: unknown, timer: AbortSignal): unknown {
     if (error instanceof ProblemError) return error;
     if (timer.aborted) return tooSlow();
@@ -109,7 +112,7 @@ export class GenerateController {
   }
 }
 
-/** Sends the last event as the answer. Earlier events are for streams alone. */
+/** Sends the last event as the JSON answer. Only streams report the earlier events. */
 async function sendLastEvent(generation: Generation, reply: FastifyReply): Promise<void> {
   for await (const event of generation.runEvents()) {
     if (event.type === 'done') void reply.status(200).send(event.data);
@@ -125,7 +128,7 @@ async function* generationFrames(
   } catch (error) {
     const shown = reported(error);
     yield { event: 'error', data: JSON.stringify(toProblem(shown)) };
-    // The filter logs it, since it knows that the answer has begun.
+    // The exception filter of HTTP logs the error, since it knows that the answer has begun.
     if (!(shown instanceof ProblemError)) throw shown;
   }
 }

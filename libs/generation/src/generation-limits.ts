@@ -3,31 +3,31 @@ import { CallerSlots } from '#libs/access';
 import type { ModelUsage } from '#libs/models';
 import { Metrics } from '#libs/service';
 
-/** Maximum characters of a description. */
+/** Maximum number of characters of a description. */
 export const MOST_DESCRIPTION_CHARACTERS = 20_000;
 
-/** Maximum tokens of one request, in its prompts and answers together. */
+/** Maximum number of tokens of one request, in all its prompts and answers together. */
 export const MOST_TOKENS = 100_000;
 
-/** Maximum answers of the model: the first one, and two repairs. */
+/** Maximum number of answers of the model for one request: the first answer, and two repairs. */
 export const MOST_ATTEMPTS = 3;
 
-/** Maximum concurrent requests of one caller, for each replica. */
+/** Maximum number of concurrent requests of one caller, for each replica. */
 const MOST_AT_A_TIME = 2;
 
-/** Maximum concurrent requests of all callers of one tenant, for each replica. */
+/** Maximum number of concurrent requests of all callers of one tenant, for each replica. */
 const MOST_OF_TENANT = 12;
 
-/** Maximum concurrent requests of all callers, for each replica. */
+/** Maximum number of concurrent requests of all callers, for each replica. */
 const MOST_IN_PROCESS = 16;
 
-/** Maximum milliseconds of a request. */
+/** Time limit of a request, in milliseconds. */
 export const LONGEST_MS = 120_000;
 
-/** Characters that count as one token if a provider does not count tokens. */
+/** Number of characters that are estimated as one token. */
 const TOKEN_CHARACTERS = 4;
 
-/** Limits how many workflows models write at a time. */
+/** Limits the concurrent requests to generate workflows: of a caller, of a tenant, and of this replica. */
 @Injectable()
 export class GenerationSlots extends CallerSlots {
   constructor(metrics: Metrics) {
@@ -51,27 +51,30 @@ export class GenerationSlots extends CallerSlots {
   }
 }
 
-/** Tokens that one request has used, as its provider counts them, else estimated from characters. */
+/**
+ * Counts the tokens that one request has used. A call counts as what the provider reports, or as the estimate from its
+ * characters if that is larger.
+ */
 export class TokenBudget {
   private used = 0;
   private readonly counted: ModelUsage = { inputTokens: 0, outputTokens: 0 };
 
-  /** Counts of the provider; 0 if it reports none. */
+  /** Tokens that the provider has reported; 0 if it reports none. Estimates are not included. */
   get usage(): ModelUsage {
     return { ...this.counted };
   }
 
-  /** True if a prompt of this many characters leaves room for an answer. */
+  /** True if the budget leaves room for an answer after a prompt of this number of characters. */
   hasRoomFor(characters: number): boolean {
     return this.used + tokensIn(characters) < MOST_TOKENS;
   }
 
-  /** Returns the maximum characters of an answer after a prompt of this many characters. */
+  /** Returns the maximum number of characters of an answer after a prompt of `prompt` characters. */
   answerCharacters(prompt: number): number {
     return Math.max(0, (MOST_TOKENS - this.used) * TOKEN_CHARACTERS - prompt);
   }
 
-  /** Adds the usage of one call. */
+  /** Adds one call: the characters of its prompt and its answer, and the tokens that the provider reports. */
   add(prompt: number, answer: number, usage: ModelUsage | undefined): void {
     const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
     this.used += Math.max(tokens, tokensIn(prompt + answer));

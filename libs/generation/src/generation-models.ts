@@ -11,19 +11,22 @@ function noModel(detail = 'Set LLM_BASE_URL or add a model under /api/models.'):
   return new ProblemError(422, detail, [], 'NO_MODEL');
 }
 
-/** Returns the problem of a model that does not exist, or has to be named. */
+/** Returns the problem of a model that does not exist, or of a request that must name a model. */
 function refusedModel(detail: string): ProblemError {
   return new ProblemError(422, detail, [{ path: 'model', detail }]);
 }
 
-/** Returns the problem of a failed model, whose message has the provider's status. */
+/**
+ * Returns the problem of a failed call of a model: 422 if the caller named a model that the endpoint does not have,
+ * else 502 with the message of the provider.
+ */
 export function failedModel(error: ModelError, isNamed: boolean): ProblemError {
   // The endpoint of `LLM_BASE_URL` has its own list of models.
   if (isNamed && error.status === 404) return refusedModel(error.message);
   return new ProblemError(502, error.message, [], 'MODEL_FAILED');
 }
 
-/** Returns the problem of an answer that is not a definition. */
+/** Returns the problem of a model whose answer is not a definition. */
 export function unusableAnswer(model: string, fault: string): ProblemError {
   return new ProblemError(502, `model "${model}" ${fault}`, [], FAILED);
 }
@@ -33,7 +36,7 @@ export function tooSlow(): ProblemError {
   return new ProblemError(504, `The model was not done after ${LONGEST_MS / 1000} seconds`, [], FAILED);
 }
 
-/** Maximum models that an error names. */
+/** Maximum number of models that an error names. */
 const MOST_NAMED = 20;
 
 export interface RequestedModel {
@@ -43,7 +46,7 @@ export interface RequestedModel {
   signal: AbortSignal;
 }
 
-/** Finds the model that writes a workflow. */
+/** Decides which model writes a workflow. */
 @Injectable()
 export class GenerationModels {
   constructor(
@@ -53,10 +56,11 @@ export class GenerationModels {
   ) {}
 
   /**
-   * Returns the model that the caller names, else the model of `GENERATE_MODEL`, else the default model, else the
-   * tenant's only model.
-   * @throws ProblemError 422: with the path `model` for an unknown name, or a name that is required; with the reason
-   * `NO_MODEL` if only the built-in model exists
+   * Returns the model that the caller names, else the model of `GENERATE_MODEL`, else the default model, else the only
+   * stored model of the tenant.
+   * @throws ProblemError 422
+   * - with the path `model` if the caller names an unknown model, or must name one of several models
+   * - with the reason `NO_MODEL` if only the built-in model exists, or the configured model does not
    */
   async findModel({ tenant, name, signal }: RequestedModel): Promise<Model> {
     const wanted = name ?? this.config.llm.generateModel ?? (await this.usualName(tenant));
@@ -70,7 +74,10 @@ export class GenerationModels {
     }
   }
 
-  /** Returns the name of the tenant's only model if there is no default model; `undefined` for the default model. */
+  /**
+   * Returns the name of the only stored model of the tenant if no default model is configured; `undefined` for the
+   * default model, or if the tenant has no model.
+   */
   private async usualName(tenant: string): Promise<string | undefined> {
     if (this.models.defaultModel.name !== ECHO_MODEL) return undefined;
     const names = (await this.store.listModels(tenant, { limit: MOST_NAMED, after: '' })).map((it) => it.name);

@@ -13,7 +13,7 @@ interface GenerationExample {
   workflow: JsonObject;
 }
 
-/** Example definitions for a model: a chain, and a workflow with a decision and a loop. */
+/** Example definitions in the prompt: a chain, and a workflow with a decision and a loop. */
 export const GENERATION_EXAMPLES: readonly GenerationExample[] = [
   {
     description: 'Summarize a text and translate the summary into French.',
@@ -85,24 +85,24 @@ export const GENERATION_EXAMPLES: readonly GenerationExample[] = [
   },
 ];
 
-/** Maximum names of each kind in a prompt. */
+/** Maximum number of names of each kind in a prompt. */
 const MOST_NAMES = 100;
-/** Maximum MCP servers that are asked for their tools. */
+/** Maximum number of MCP servers that are asked for their tools. */
 const MOST_SERVERS = 20;
-/** Milliseconds for MCP servers to list their tools. */
+/** Time limit in milliseconds for MCP servers to list their tools. */
 const LISTING_MS = 5_000;
 
-/** Names that the nodes of a tenant's workflows may use, without credentials and definitions. */
+/** Names that the nodes of a tenant's workflows may use. Names of credentials are not included. */
 export interface NameableThings {
   workflows: string[];
   models: string[];
-  /** Built-in tools by name, others as `server/tool`. */
+  /** Tools: built-in tools by name, tools of MCP servers as `server/tool`. */
   tools: string[];
-  /** URLs of agents elsewhere that were called before. */
+  /** URLs of remote agents that the tenant has called before. */
   agents: string[];
 }
 
-/** Looks up what the nodes of a workflow may name. */
+/** Looks up the workflows, models, tools and agents that the nodes of a workflow may name. */
 @Injectable()
 export class Nameable {
   constructor(
@@ -114,7 +114,7 @@ export class Nameable {
     private readonly cards: RemoteAgentCards,
   ) {}
 
-  /** Returns at most a hundred names of each kind. A server that does not answer is named without its tools. */
+  /** Returns at most a hundred names of each kind. For an MCP server that does not answer, it returns `server/*`. */
   async listNames(tenant: string, signal: AbortSignal): Promise<NameableThings> {
     const [workflows, models, tools, { cards }] = await Promise.all([
       this.workflows.inTenant(tenant).listWithNodes(MOST_NAMES),
@@ -150,7 +150,7 @@ export class Nameable {
   }
 }
 
-/** Description of each node type, for a model that writes workflows. */
+/** Sentence about each built-in node type, for the prompt. */
 export const NODE_SENTENCES: Readonly<Record<string, string>> = {
   input: 'Takes what a run is started with; its id is the name of the input.',
   agent: 'Lets a language model answer its prompt, with tools if it names some.',
@@ -166,12 +166,15 @@ export const NODE_SENTENCES: Readonly<Record<string, string>> = {
   workflow: 'Runs another workflow, which it names or contains.',
 };
 
-/** Returns the sentence for a type. Plugin types are described by their schema alone. */
+/**
+ * Returns the line of the prompt about a node type. The type of a plugin has no sentence, so the line refers to its
+ * schema.
+ */
 function nodeSentence(type: string): string {
   return `${type}: ${NODE_SENTENCES[type] ?? 'A type of this service; the schema describes its config.'}`;
 }
 
-/** Maximum problems in one prompt. */
+/** Maximum number of problems in one prompt. */
 const MOST_PROBLEMS = 30;
 
 const TASK = `You write workflow definitions for Parley, a service that runs graphs of agents.
@@ -190,15 +193,18 @@ const CHANGE = `The user message has a current definition. Change only what the 
 For a node that stays as it is, write {"id": "its id", "unchanged": true}; the service puts the node in that place.
 Repeat every other member of the current definition, such as "language", "edges" and "onExit", unless it changes.`;
 
-/** Subject of a prompt. */
+/** Input of the first prompt. */
 export interface PromptSubject {
   description: string;
-  /** Definition to change, as models may see it. */
+  /** Definition to change, as the model may see it; `undefined` for a new workflow. */
   current: JsonObject | undefined;
   names: NameableThings;
 }
 
-/** Prompts of one service. The rules of its definitions are the same for every request. */
+/**
+ * Builds the prompts for models that write workflows. The system message (task, node types, schema, examples) is built
+ * once for the service.
+ */
 export class GenerationPrompt {
   private readonly rules: string;
 
@@ -212,7 +218,7 @@ export class GenerationPrompt {
     ].join('\n\n');
   }
 
-  /** Returns the messages of the first call. Texts of callers stand in the user message, as data. */
+  /** Returns the messages of the first call of the model. Text of the caller is in the user message, as data. */
   firstMessages({ description, current, names }: PromptSubject): ModelMessage[] {
     const rules = current ? `${this.rules}\n\n${CHANGE}` : this.rules;
     const said = [
@@ -227,7 +233,7 @@ export class GenerationPrompt {
   }
 }
 
-/** Returns the messages that ask a model to repair an answer. */
+/** Returns the messages that ask the model to repair its answer, with at most 30 problems. */
 export function repairMessages(answer: string, problems: readonly WorkflowProblem[]): ModelMessage[] {
   const lines = problems
     .slice(0, MOST_PROBLEMS)

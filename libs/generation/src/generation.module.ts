@@ -9,7 +9,7 @@ import { GenerationModels } from './generation-models.js';
 import { Nameable } from './generation-prompt.js';
 import { WorkflowGenerator } from './workflow-generator.js';
 
-/** Workflow generation by models. Requires the ground's modules and McpClientModule. */
+/** Provides the generation of workflows by models. Needs the modules of the ground layer and McpClientModule. */
 @Module({
   imports: [RemoteAgentsModule, RunAgentsModule, NodesModule, ModelsModule],
   controllers: [GenerateController],

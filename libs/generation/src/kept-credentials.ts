@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { agentToolEntries } from '#libs/executor';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, redactedUrl, textStart } from '#libs/protocol';
 
-/** Members that name credentials, in a config or in an agent of it. */
+/** Members that name credentials, in the config of a node or in the entry of an agent. */
 const NAMING: ReadonlySet<string> = new Set(['auth', 'credential_ref']);
 /** Members of a config whose entries are agents. */
 const LISTS = ['agents', 'tools'];
-/** Members of a config whose values may name credentials. */
+/** Members of a config whose values may name credentials at any depth. */
 const INNER: ReadonlySet<string> = new Set([...LISTS, 'llmConfig', 'body']);
 
-/** Returns the members of a value that name credentials. */
+/** Returns those members of a value itself that name credentials. */
 function namesIn(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? pickMembers(value, (key) => NAMING.has(key)) : {};
 }
@@ -25,7 +25,7 @@ export function hasInnerNames(value: JsonValue | undefined): boolean {
   return hasNames(value) || Object.values(value).some(hasInnerNames);
 }
 
-/** Returns a value without its own members that name credentials. */
+/** Returns a value without those of its members that name credentials. Values inside of it are unchanged. */
 export function withoutNames<T extends JsonValue>(value: T): T | JsonObject {
   return isJsonObject(value) ? pickMembers(value, (key) => !NAMING.has(key)) : value;
 }
@@ -38,8 +38,8 @@ export function withoutInnerNames(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns a config without the names of credentials of the node, of its agents, and of its models. An inner workflow is
- * returned unchanged.
+ * Returns a config without the names of the credentials of its node, its agents and its models. An inner workflow
+ * (`body`) is returned unchanged.
  */
 export function withoutCredentials(config: JsonValue): JsonValue {
   if (!isJsonObject(config)) return withoutInnerNames(config);
@@ -56,16 +56,19 @@ function pickMembers(value: JsonObject, isPicked: (key: string) => boolean): Jso
   return Object.fromEntries(Object.entries(value).filter(([key]) => isPicked(key)));
 }
 
-/** Members of a conversation's config that name agents; `auth` has their credentials under the same names. */
+/**
+ * Members of the config of a `conversation` node that name agents. The member `auth` has their credentials under the
+ * same names.
+ */
 const PARTIES = ['requester', 'target', 'announce'];
-/** Maximum characters of an agent's name in a text. */
+/** Maximum number of characters of an agent's name in a warning. */
 const LONGEST_AGENT = 200;
 
 /** Credential that a changed config lost. */
 export interface LostCredential {
-  /** Path in the config; empty for the config itself. */
+  /** Path in the config; `''` for the config itself. */
   member: string;
-  /** End of the sentence that begins with "the credential". */
+  /** Second part of the warning that begins with "the credential". */
   detail: string;
 }
 
@@ -82,8 +85,8 @@ export interface CallingNode {
 }
 
 /**
- * Restores the credentials of a node in the changed node. Each stays with its agent: no credential reaches another
- * agent.
+ * Restores the credentials of a node in its changed form. A credential stays with its agent, and is never given to
+ * another agent.
  */
 export function keptCredentials(before: CallingNode, { type, config: after }: CallingNode): KeptCredentials {
   const { config } = before;
@@ -122,7 +125,7 @@ function partyCredentials({ auth, ...before }: JsonObject, after: JsonObject): K
   };
 }
 
-/** Restores the credentials of the agents in a list. */
+/** Restores the credentials of the agents in a list of a config (`agents` or `tools`). */
 function listedCredentials(list: string, before: JsonObject, after: JsonObject): KeptCredentials {
   const [known, written] = [before[list], after[list]];
   if (!Array.isArray(known) || !Array.isArray(written)) return { members: {}, lost: [] };
@@ -139,23 +142,29 @@ function listedCredentials(list: string, before: JsonObject, after: JsonObject):
   return { members: { [list]: found.map(({ entry }) => entry) }, lost: [...unclear, ...left] };
 }
 
-/** Entry of a changed list, and how its agent stood in the list before; `source` is absent if it is not an agent. */
+/**
+ * Entry of a changed list with its restored credentials. `source` says if its agent was in the previous list:
+ * - `known`: it was, and its credentials are restored.
+ * - `unclear`: it was there with different credentials, and none is restored.
+ * - `new`: it was not.
+ * - absent: the entry is not an agent.
+ */
 interface FoundEntry {
   entry: JsonValue;
   source?: 'known' | 'unclear' | 'new';
 }
 
-/** First of several alike entries; `isClear` if all of them have its credentials. */
+/** First of several entries with the same key. `isClear` is true if all of them name the same credentials. */
 interface AlikeEntries {
   first: JsonValue;
   isClear: boolean;
 }
 
-/** Agents of a list, indexed by what entries have in common: a list may have tens of thousands. */
+/** Index of the agents in a list by the keys of `likenessesOf`, as a list may have tens of thousands of entries. */
 class KnownAgents {
   private static readonly kept = new WeakMap<readonly JsonValue[], KnownAgents>();
   readonly haveNames: boolean;
-  /** Likenesses of the entry at each position. */
+  /** Keys of the entry at each position of the list. */
   private readonly places: readonly (readonly string[])[];
   private readonly alike = new Map<string, AlikeEntries>();
 
@@ -173,9 +182,11 @@ class KnownAgents {
   }
 
   /**
-   * Returns an entry with the credentials of the same agent in the list before. The match is the entry that is alike in
-   * everything, else in its name, else in its agent. It is unclear if such entries have different credentials and none
-   * of them stood at the same position.
+   * Returns an entry with the credentials of the same agent in the previous list.
+   * - The match is an entry that is equal except for credentials, else one with the same agent and name, else one with
+   *   the same agent.
+   * - Of several matches, the one at the same position counts.
+   * - If no match has the same position and they have different credentials, the match is unclear.
    */
   entryWith(entry: JsonValue, index: number): FoundEntry {
     const likenesses = likenessesOf(entry);
@@ -199,8 +210,8 @@ class KnownAgents {
 }
 
 /**
- * Returns what an entry shares with those of the same agent: everything, the name, the agent. Empty if it is not an
- * agent.
+ * Returns the keys by which an entry matches others, the strictest first: all members, agent and name, agent. Returns
+ * no key if the entry is not an agent.
  */
 function likenessesOf(entry: JsonValue): string[] {
   const agent = entryAgent(entry);

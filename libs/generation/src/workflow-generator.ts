@@ -12,13 +12,13 @@ import { MOST_ATTEMPTS, MOST_TOKENS, TokenBudget } from './generation-limits.js'
 import { failedModel, GenerationModels, unusableAnswer } from './generation-models.js';
 import { charactersOf, GenerationPrompt, Nameable, repairMessages } from './generation-prompt.js';
 
-/** Maximum nesting of a definition. */
+/** Maximum nesting depth of the JSON of a definition. */
 const DEEPEST = 100;
 
 /**
- * Returns the definition in a model's answer, which may have text or a code fence around it; `undefined` if the answer
- * has no JSON object.
- * @param mostMembers maximum members and elements of JSON
+ * Returns the definition in an answer of a model, which may have text or a code fence around it; `undefined` if the
+ * answer has no JSON object.
+ * @param mostMembers maximum number of members and elements of the JSON
  */
 function writtenDefinition(answer: string, mostMembers: number): JsonObject | undefined {
   const found = jsonInText(answer, {
@@ -28,15 +28,17 @@ function writtenDefinition(answer: string, mostMembers: number): JsonObject | un
   return isJsonObject(found) ? found : undefined;
 }
 
-/** True if a value has what every definition has; the text around a definition may contain other JSON. */
+/**
+ * True if a value has a list of nodes, as every definition has. The text around a definition may contain other JSON.
+ */
 function isLikeDefinition(value: JsonValue): boolean {
   return isJsonObject(value) && Array.isArray(value['nodes']);
 }
 
-/** Milliseconds for which text of a model is held. */
+/** Milliseconds for which text of a model is held back before `generate.progress` reports it. */
 const PROGRESS_MS = 250;
 
-/** Event of a generation; the last one is `done`. */
+/** Event of a generation. The last event is `done`. */
 export type GenerationEvent =
   | { type: 'generate.started'; data: { model: string } }
   | { type: 'generate.progress'; data: { text: string } }
@@ -44,22 +46,23 @@ export type GenerationEvent =
   | { type: 'generate.repair'; data: { attempt: number; problems: WorkflowProblem[] } }
   | { type: 'done'; data: GeneratedWorkflow };
 
-/** Tenant of a request, and the signal that ends it. */
+/** Tenant of a request, and the signal that cancels the request. */
 export interface GenerationCall {
   tenant: string;
   signal: AbortSignal;
 }
 
-/** Prepared generation. */
+/** Generation that is prepared and not yet started. */
 export interface Generation {
   /**
    * Calls the model, checks its answer, and lets it repair errors at most twice. Saves nothing.
-   * @throws ProblemError 502 if the model fails, or its answer has no JSON object; the signal's reason
+   * @throws ProblemError 502 if the model fails, or its answer has no JSON object
+   * @throws the reason of the signal
    */
   runEvents(): AsyncGenerator<GenerationEvent, void, void>;
 }
 
-/** Lets models write definitions. */
+/** Generates definitions of workflows with a model. */
 @Injectable()
 export class WorkflowGenerator {
   private prompt: GenerationPrompt | undefined;
@@ -74,7 +77,7 @@ export class WorkflowGenerator {
   ) {}
 
   /**
-   * Prepares a generation. No model is called before its events are read.
+   * Prepares a generation. No model is called before `runEvents` is read.
    * @throws ProblemError 422 for an unknown model; 413 if the prompt alone has too many tokens
    */
   async beginGeneration(body: GenerateBody, { tenant, signal }: GenerationCall): Promise<Generation> {
@@ -128,7 +131,7 @@ export class WorkflowGenerator {
   }
 }
 
-/** Model to call, and the limits of one request. */
+/** Model to call for one request, and the limits of the request. */
 interface DraftCall {
   model: Model;
   /** True if the caller named the model. */
@@ -137,7 +140,9 @@ interface DraftCall {
   signal: AbortSignal;
 }
 
-/** Calls a model once. @returns its whole text @throws ProblemError 502 */
+/**
+ * Calls the model once, and yields its text as `generate.progress`. @returns the whole text @throws ProblemError 502
+ */
 async function* draftAnswer(
   call: DraftCall,
   messages: readonly ModelMessage[],
@@ -166,7 +171,7 @@ async function* draftAnswer(
   return answer;
 }
 
-/** Passes events on until their text exceeds the maximum, and then fails the stream. */
+/** Passes events on. Throws `tooLong` once their text has more than `most` characters. */
 async function* limitText(events: AsyncIterable<ModelEvent>, most: number, tooLong: Error): AsyncGenerator<ModelEvent> {
   let characters = 0;
   for await (const event of events) {

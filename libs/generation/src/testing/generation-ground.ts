@@ -8,7 +8,7 @@ import { GenerationModels } from '../generation-models.js';
 import type { Nameable, NameableThings } from '../generation-prompt.js';
 import { WorkflowGenerator } from '../workflow-generator.js';
 
-/** What the tenant of a test has. */
+/** Names that the tenant of a test may use. */
 export const NAMES: NameableThings = {
   workflows: ['greeting'],
   models: ['large'],
@@ -16,7 +16,7 @@ export const NAMES: NameableThings = {
   agents: ['https://agent.example.com/a2a'],
 };
 
-/** A definition without any problem. */
+/** Definition without any problem. */
 export const GOOD: JsonObject = {
   name: 'shout',
   nodes: [
@@ -30,7 +30,7 @@ export const GOOD: JsonObject = {
   ],
 };
 
-/** The same with a cycle. */
+/** Definition GOOD with a cycle of edges. */
 export const CYCLE: JsonObject = {
   ...GOOD,
   edges: [
@@ -40,23 +40,23 @@ export const CYCLE: JsonObject = {
   ],
 };
 
-/** Configuration of a test, as far as generations read it. */
+/** Creates the configuration of a test, as far as generations read it. */
 export function configOf(generateModel?: string): AppConfig {
   return { content: DEFAULT_CONTENT_LIMITS, llm: { inputModes: [], generateModel } } as unknown as AppConfig;
 }
 
-/** Models that a tenant keeps, by name. */
+/** Creates a store with stored models of these names. */
 export function keptModels(...names: string[]): ModelStore {
   return { listModels: async () => names.map((name) => ({ name })) } as unknown as ModelStore;
 }
 
-/** A store whose tenants have no workflow. */
+/** Creates a store whose tenants have no workflow. */
 export function emptyStore(): WorkflowStore {
   const store = { inTenant: () => store, get: async () => undefined };
   return store as unknown as WorkflowStore;
 }
 
-/** A generator over some models, with the node types and the checks of the service. */
+/** Creates a generator over some models, with the node types and the checks of the service. */
 export async function generatorOver(models: Models, ...kept: string[]): Promise<WorkflowGenerator> {
   const nodeTypes: NodeTypes = await describedNodeTypes([]);
   const config = configOf();

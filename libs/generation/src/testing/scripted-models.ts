@@ -1,21 +1,21 @@
 import { ECHO_MODEL, type Model, type ModelCall, ModelError, type ModelEvent, Models } from '#libs/models';
 
-/** What a model does with a call: a text as its whole answer, or its events. */
+/** Answer of a model to a call: a text as its whole answer, or its events. */
 export type ScriptedAnswer = string | ((call: ModelCall) => AsyncIterable<ModelEvent>);
 
-/** Models that answer by a script, the last answer again and again, and record what they were asked. */
+/** Models that answer by a script and record their calls. The last answer of the script is repeated. */
 export class ScriptedModels extends Models {
   override defaultModel = { name: 'scripted', inputModes: ['text/plain'] };
   readonly calls: ModelCall[] = [];
   readonly found: (string | undefined)[] = [];
-  /** Streams that ended, or whose reader left. */
+  /** Number of streams that ended, or whose reader left. */
   ended = 0;
 
   constructor(private readonly answers: readonly ScriptedAnswer[]) {
     super();
   }
 
-  /** Texts of the messages of one call. */
+  /** Returns the texts of the messages of one call. */
   texts(call: number): string[] {
     const messages = this.calls[call]?.messages ?? [];
     return messages.flatMap((message) => ('parts' in message ? message.parts : [])).map(({ text }) => text ?? '');
@@ -37,7 +37,7 @@ export class ScriptedModels extends Models {
   }
 
   private async *stream(call: ModelCall): AsyncIterable<ModelEvent> {
-    // The generator goes on with its own list.
+    // The generator appends to its own list later, so the list is copied.
     this.calls.push({ ...call, messages: [...call.messages] });
     const answer = this.answers[Math.min(this.calls.length, this.answers.length) - 1] ?? '';
     try {
@@ -49,7 +49,7 @@ export class ScriptedModels extends Models {
   }
 }
 
-/** Models of a service without any but the built-in one. */
+/** Models of a service that has only the built-in model. */
 export class NoModels extends ScriptedModels {
   override defaultModel = { name: ECHO_MODEL, inputModes: ['text/plain'] };
 
@@ -62,7 +62,7 @@ export class NoModels extends ScriptedModels {
   }
 }
 
-/** An answer in one piece. */
+/** Returns the events of an answer that arrives in one piece. */
 export function saying(text: string): ModelEvent[] {
   return [{ text }, { end: { reason: 'stop', usage: { inputTokens: 100, outputTokens: 10 } } }];
 }
