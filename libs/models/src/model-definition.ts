@@ -2,63 +2,64 @@ import type { JsonObject, JsonValue } from '#libs/protocol';
 
 export const MODEL_PROVIDERS = ['openai-compatible', 'openai', 'anthropic', 'google'] as const;
 
-/** Provider whose API a model speaks. */
+/** Provider whose API is used to call a model. */
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
-/** Settings for calls of a model at its provider. */
+/** Settings for the calls of a model at its provider. */
 export interface ModelSettings {
   provider: ModelProvider;
   /** Model's name at the provider. */
   model: string;
   baseUrl: string;
-  /** Media types of Parts that the model takes beside text and data. */
+  /** Media types of Parts that the model accepts beside text and JSON. */
   input: readonly string[];
 }
 
-/** Default URLs of the providers. An OpenAI-compatible model must have its own URL. */
+/** Default base URLs of the providers. An `openai-compatible` model has no default and must name its own URL. */
 export const PROVIDER_URLS: Readonly<Record<Exclude<ModelProvider, 'openai-compatible'>, string>> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
 
-/** Options of every call, by the keys of the providers' packages. */
+/** Options of every call, by the keys that the provider packages of the AI SDK use. */
 export const PROVIDER_OPTIONS: Readonly<Record<string, Record<string, JsonValue> & JsonObject>> = {
   // OpenAI's strict mode rejects schemas that use other features of JSON Schema.
   openaiCompatible: { strictJsonSchema: false },
-  // Conversations are stored in this service only.
+  // OpenAI must not store conversations: they are stored in this service only.
   openai: { strictJsonSchema: false, store: false },
 };
 
 const TEXT = ['text/plain', 'application/json'];
 
+/** Returns the media types that a model accepts: text, JSON, and those of `input`. */
 export function inputModes(input: readonly string[]): string[] {
   return [...new Set([...TEXT, ...input])];
 }
 
-/** Pattern of models' names. */
+/** Pattern of the names of models. */
 export const MODEL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/** Tenant and name of a model. */
+/** Tenant and name that identify a stored model. */
 export interface ModelId {
   tenant: string;
   name: string;
 }
 
-/** Definition of a model by its tenant. */
+/** Definition of a model, as its tenant writes it. */
 export interface ModelDefinition {
   provider: ModelProvider;
   /** Model's name at the provider. */
   model: string;
-  /** URL of the model; absent: the provider's default URL. */
+  /** Base URL of the provider; absent: the default URL of the provider. */
   baseUrl?: string;
-  /** Name of the credential for calls. */
+  /** Name of the stored credential for calls; absent: calls carry none. */
   auth?: string;
-  /** Media types of Parts that the model takes beside text and data. */
+  /** Media types of Parts that the model accepts beside text and JSON. */
   input: string[];
 }
 
-/** Stored model. */
+/** Stored model of a tenant. */
 export interface StoredModel extends ModelId, ModelDefinition {
   createdAt: Date;
   updatedAt: Date;

@@ -9,7 +9,12 @@ import { ModelRow } from './model-table.js';
 /** Maximum number of models of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_MODELS = 1_000;
 
-/** Stores models. */
+/**
+ * Stores the models of tenants.
+ * - `get` and `listModels` serve the API.
+ * - `readModel` and `awaitModel` serve calls: concurrent reads share one query, and `awaitModel` waits for an
+ *   unreachable database.
+ */
 @Injectable()
 export class ModelStore {
   private readonly wanted = new BatchLoader((keys: readonly string[]) => this.readAll(keys));
@@ -19,7 +24,7 @@ export class ModelStore {
     @InjectRepository(ModelRow) private readonly rows: Repository<ModelRow>,
   ) {}
 
-  /** Returns one page of models, sorted by name. */
+  /** Returns one page of the models of a tenant, sorted by name. */
   async listModels(tenant: string, { limit, after }: NamedPage): Promise<StoredModel[]> {
     const where = { tenant, name: MoreThan(after) };
     return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(modelOf);
@@ -32,7 +37,7 @@ export class ModelStore {
 
   /**
    * Stores a new model. @returns `undefined` if the name is taken
-   * @throws ProblemError 422 if the tenant has as many as it may
+   * @throws ProblemError 422 if the tenant has MOST_MODELS models
    */
   async createModel({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
     refuseMoreThan({ count: await this.rows.countBy({ tenant }), most: MOST_MODELS, what: 'models' });
@@ -42,7 +47,7 @@ export class ModelStore {
     );
   }
 
-  /** Replaces a model. @returns `undefined` if there is none of the name */
+  /** Replaces a model. @returns `undefined` if there is no model of this name */
   async replaceModel({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
     const values = { ...columnsOf(definition), updated_at: () => 'now()' };
     return toSavedModel(await this.rows.update({ tenant, name }, values, { returning: '*' }));
@@ -53,13 +58,13 @@ export class ModelStore {
     return (await this.rows.delete({ tenant, name })).affected === 1;
   }
 
-  /** Returns the names of the tenant's models that use a credential, sorted. */
+  /** Returns the names of the tenant's models that use a credential, sorted by name. */
   async namesUsingCredential(tenant: string, credential: string): Promise<string[]> {
     const rows = await this.rows.find({ where: { tenant, auth: credential }, order: { name: 'ASC' } });
     return rows.map(({ name }) => name);
   }
 
-  /** Returns the current model, whichever replica changed it. Concurrent reads share one query. */
+  /** Reads a model as it is now in the database, whichever replica changed it. Concurrent reads share one query. */
   async readModel({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
     const row = await this.wanted.get(JSON.stringify([tenant, name]));
     return row && modelOf(row);
@@ -70,7 +75,7 @@ export class ModelStore {
     return retryWhileDatabaseDown(() => this.readModel(id), signal ?? new AbortController().signal);
   }
 
-  /** True if the tenant has any model. Waits for an unreachable database. */
+  /** True if the tenant has at least one model. Waits for an unreachable database. */
   async isInUse(tenant: string, signal?: AbortSignal): Promise<boolean> {
     const existsAny = (): Promise<boolean> => this.rows.existsBy({ tenant });
     return retryWhileDatabaseDown(existsAny, signal ?? new AbortController().signal);
@@ -106,12 +111,12 @@ function modelOf(row: ModelRow): StoredModel {
   };
 }
 
-/** Converts a returned row. TypeORM leaves it unchanged, so its members are named as the columns. */
+/** Converts a row of `RETURNING`. TypeORM does not map it, so its members are named as the columns. */
 function toSavedModel({ raw }: InsertResult | UpdateResult): StoredModel | undefined {
   const [row] = raw as ModelRow[];
   return row && modelOf(row);
 }
 
-// Read with every turn of an agent that names a model, so concurrent reads share one statement.
+// Each turn of an agent that names a model runs this statement, so concurrent reads share one execution of it.
 const CURRENT = `
   SELECT model.* FROM unnest($1::text[], $2::text[]) AS wanted (tenant, name) JOIN model USING (tenant, name)`;

@@ -9,14 +9,14 @@ export class ModelRow {
   /** Model's name at the provider. */
   @Column('text') model!: string;
   @Column('text', { nullable: true }) base_url!: string | null;
-  /** Name of a stored credential. */
+  /** Name of the stored credential for calls. */
   @Column('text', { nullable: true }) auth!: string | null;
   @Column('json') input!: string[];
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
 }
 
-/** The models that agents may answer with, by tenant and name. */
+/** Creates the table of the models that tenants store, by tenant and name. */
 export class CreateModel1700000000830 implements MigrationInterface {
   readonly name = 'CreateModel1700000000830';
 

@@ -1,34 +1,38 @@
 import { briefText, type FaultKind, type JsonObject, type JsonValue, type Part, PublicFault } from '#libs/protocol';
 
-/** Model that answers conversations. It runs no tools and does not retry: each `streamAnswer` is one call of a provider. */
+/** Model that answers a conversation. It runs no tools itself, and does not retry after an outage. */
 export interface Model {
-  /** Name used by nodes, events and metrics. */
+  /** Name of the model in nodes, events and metrics. */
   readonly name: string;
-  /** Media types of accepted Parts, such as `text/plain` or `image/*`; always includes text and data. */
+  /**
+   * Media types of the Parts that the model accepts, such as `text/plain` or `image/*`; always includes text and JSON.
+   */
   readonly inputModes: readonly string[];
-  /** Provider, such as `openai-compatible`; absent if the model needs none. */
+  /** Provider, such as `openai-compatible`; absent for the built-in model. */
   readonly provider?: string;
   /**
    * Streams one answer. The last event is the only `end`. Returning early from the iterator aborts the call.
-   * @throws ModelError if there is no whole answer; the signal's reason if it aborts
+   * @throws ModelError if the model gives no whole answer
+   * @throws the reason of the signal if it aborts
    */
   streamAnswer(call: ModelCall): AsyncIterable<ModelEvent>;
 }
 
+/** Input of one call of a model. */
 export interface ModelCall {
-  /** Conversation so far, all JSON; the last message is the one to answer. */
+  /** Conversation so far, which must be JSON. The model answers the last message. */
   messages: readonly ModelMessage[];
   tools?: readonly ModelTool[];
   temperature?: number;
-  /** Maximum tokens of the answer. An answer that the provider truncates there fails. */
+  /** Maximum number of tokens of the answer. An answer that the provider truncates at this limit fails. */
   maxTokens?: number;
-  /** JSON Schema for the answer. The model is asked for one JSON document; it is not validated here. */
+  /** JSON Schema for the answer. The model is asked for one JSON document; this call does not validate the document. */
   output?: JsonObject;
-  /** True if the messages already describe the schema. */
+  /** True if `messages` already describe the schema `output`, so that no system message about it is added. */
   isOutputDescribed?: boolean;
-  /** Additional headers of the provider's HTTP request. */
+  /** Additional headers of the HTTP request to the provider. */
   headers?: Readonly<Record<string, string>>;
-  /** Owner whose files of this service the model may read by their URLs; absent: no files. */
+  /** Tenant and owner whose files of this service the model may read by URL; absent: none. */
   reader?: { readonly tenant: string; readonly owner: string };
   signal: AbortSignal;
 }
@@ -39,35 +43,36 @@ export type ModelMessage =
   | AssistantMessage
   | { role: 'tool'; results: ToolResult[] };
 
-/** Earlier answer of a model. */
+/** Earlier answer of a model, as a message of the conversation. */
 export interface AssistantMessage {
   role: 'assistant';
   parts: Part[];
   toolCalls?: ModelToolCall[];
-  /** Value of `end.kept`. Models of other providers ignore it and use the other members. */
+  /** Value of `end.kept` of the answer. Models of other providers ignore it and use the other members. */
   kept?: JsonValue;
 }
 
 /** Tool that a model may call. */
 export interface ModelTool {
-  /** Name on the wire: letters, digits, `_` and `-`, at most 64. */
+  /** Name of the tool for the model: letters, digits, `_` and `-`, at most 64. */
   name: string;
   description?: string;
-  /** JSON Schema of an object. */
+  /** JSON Schema of the arguments, which are an object. */
   inputSchema: JsonObject;
 }
 
+/** Call of a tool that a model requests. */
 export interface ModelToolCall {
   id: string;
   name: string;
   args: JsonObject;
-  /** Text that the model sent instead of a JSON object; `args` is empty then. */
+  /** Arguments as the model sent them, if they are not a JSON object; `args` is then empty. */
   malformed?: string;
 }
 
-/** Result of a call: either `result` or `error`. */
+/** Result of a tool call, for the model: either `result` or `error`. */
 export interface ToolResult {
-  /** Id of the call. */
+  /** Id of the tool call. */
   id: string;
   name: string;
   result?: JsonValue;
@@ -77,29 +82,31 @@ export interface ToolResult {
 export type ModelEvent =
   /** Piece of the answer's text. */
   | { text: string }
-  /** Part that is not text. */
+  /** Part of the answer that is not text. */
   | { part: Part }
-  /** Complete call, after its last piece. */
+  /** Tool call, once all its pieces have arrived. */
   | { toolCall: ModelToolCall }
   | { end: ModelEnd };
 
+/** End of a whole answer. */
 export interface ModelEnd {
-  /** Reason for the end of a whole answer; `other` is a word specific to the endpoint. */
+  /** Reason for the end. `other`: the endpoint names a reason that is not standard. */
   reason: 'stop' | 'tool-calls' | 'other';
-  /** Token counts, if the provider reports them. */
+  /** Number of tokens of the call, if the provider reports them. */
   usage?: ModelUsage;
-  /** Data that this provider wants back with the answer in later calls, such as signatures of its reasoning. */
+  /** Data that this provider wants back with the answer in later calls, such as reasoning and its signatures. */
   kept?: JsonValue;
-  /** Peculiarity of the end, as a part of a sentence about the model. */
+  /** Deviation of the end from the protocol, as a part of a sentence about the model. */
   note?: string;
 }
 
+/** Number of tokens of one or more calls. */
 export interface ModelUsage {
   inputTokens: number;
   outputTokens: number;
 }
 
-/** Kind of an outage, as `retry.on` of a node names it. */
+/** Kind of an outage of a model, as `retry.on` of a node names it. */
 export type ModelOutage =
   | 'connect' // no connection, or one that broke
   | 'timeout' // no answer in time
@@ -116,21 +123,21 @@ interface ModelErrorOptions {
 }
 
 /**
- * Error of a model that gave no answer. `message` is safe for callers: it has the provider's reason, but no key and no
- * internals.
+ * Error of a call without a whole answer. `message` is safe for callers: it has the reason that the provider gives, but
+ * no key and no internals.
  */
 export class ModelError extends PublicFault {
   override readonly name = 'ModelError';
-  /** HTTP status, if the provider answered with an error. */
+  /** HTTP status, if the provider answered with an error status. */
   readonly status: number | undefined;
   /**
-   * True if another model may answer instead: after 429, 5xx, no connection, a timeout, or a truncated answer. False
-   * for what the provider refuses: 400, 401, 403, or a withheld answer.
+   * True if the next model of a node's `fallbacks` may answer instead: after any outage, or an answer that was
+   * truncated or broke off. False if the provider refuses the request (400, 401, 403) or withholds the answer.
    */
   readonly fallback: boolean;
-  /** Kind of the outage; absent if a repeated call would probably fail as well. */
+  /** Kind of the outage; absent if a retry would probably fail too. */
   readonly outage: ModelOutage | undefined;
-  /** Milliseconds that the provider asks to wait before the next call. */
+  /** Milliseconds that the provider asks to wait before the next call (`Retry-After`). */
   readonly retryAfter: number | undefined;
 
   constructor(message: string, options: ModelErrorOptions = {}) {

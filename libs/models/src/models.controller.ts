@@ -122,7 +122,7 @@ class ModelBody {
   }
 }
 
-/** Replacement of a model. Its name comes from the path; a name in the body is ignored. */
+/** Body that replaces a model. The name comes from the path; a name in the body is ignored. */
 class ModelReplacement extends ModelBody {
   static override from(sent: object): ModelBody {
     return withMembers(ModelBody, { ...sent, name: 'named-by-its-path' });
@@ -141,7 +141,7 @@ export abstract class ModelNamers {
   abstract findNamingWorkflows(tenant: string, model: string): Promise<string[]>;
 }
 
-/** Page of the list of models. */
+/** Query of one page of the list of models. */
 class ModelQuery {
   @QueryWholePageSize(MOST_MODELS)
   pageSize = MOST_MODELS;
@@ -201,7 +201,7 @@ function modelView(stored: StoredModel): ModelView {
 
 const MOST_NAMED = 20;
 
-/** Manages the tenant's models. Their credentials are stored separately. */
+/** Manages the models of a tenant. Their credentials are managed under `/api/credentials`. */
 @ApiTags('models')
 @Controller('api/models')
 export class ModelsController {
@@ -279,7 +279,8 @@ export class ModelsController {
   }
 
   /**
-   * Returns the definition, unless its address is known to be refused; without a DNS lookup. @throws ProblemError 400
+   * Returns the definition if its `baseUrl` may be called, as far as that is known without a DNS lookup. @throws
+   * ProblemError 400
    */
   private permittedDefinition({ definition }: ModelBody): ModelDefinition {
     const { baseUrl } = definition;

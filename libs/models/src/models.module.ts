@@ -6,11 +6,14 @@ import { ModelRow } from './model-table.js';
 import { ModelsController } from './models.controller.js';
 import { ConfiguredModels, Models, StoredModels } from './models.js';
 
-/** Provides the models of the operator's endpoint only. Requires ServiceModule and OutboundModule. */
+/** Provides the models of the operator's endpoint (`LLM_*`) only. Needs ServiceModule and OutboundModule. */
 @Module({ providers: [{ provide: Models, useClass: ConfiguredModels }], exports: [Models] })
 export class ConfiguredModelsModule {}
 
-/** Provides all models, including stored ones. Requires the ground's modules and a global RequestSigners. */
+/**
+ * Provides stored models and those of the operator's endpoint. Needs the modules of the ground layer and a global
+ * RequestSigners.
+ */
 @Module({
   imports: [FilesModule, TypeOrmModule.forFeature([ModelRow])],
   providers: [ModelStore, ConfiguredModels, { provide: Models, useClass: StoredModels }],
@@ -18,6 +21,6 @@ export class ConfiguredModelsModule {}
 })
 export class ModelsModule {}
 
-/** Provides the management API of models. Requires a global ModelNamers. */
+/** Provides the API that manages models. Needs a global ModelNamers. */
 @Module({ imports: [ModelsModule], controllers: [ModelsController] })
 export class ModelsApiModule {}

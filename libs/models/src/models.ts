@@ -27,48 +27,52 @@ import { type Model, type ModelCall, type ModelEnd, ModelError, type ModelEvent,
 import { CredentialSigner, FirstUsableSigner, KeySigner, type ModelSigner } from './provider/model-signer.js';
 import { ProviderModel, type ProviderModelOptions } from './provider/provider-model.js';
 
-/** Input that a model accepts. */
+/** Media types of the Parts that a model accepts. */
 interface ModelInput {
   /** Media types, as in `Model.inputModes`. */
   modes: readonly string[];
-  /** Time of the model's last change; absent: the modes hold for the lifetime of the process. */
+  /** Time when the stored model was last changed; absent if the model cannot change while the process runs. */
   changedAt?: Date;
 }
 
-/** Tenant of the wanted model, and options of its lookup. */
+/** Tenant that asks for a model, and options of the lookup. */
 export interface WantedModel {
   tenant: string;
   signal?: AbortSignal;
   /**
-   * Names of stored credentials to use instead of the model's own: the first one that may be sent to the model's
-   * endpoint. Each is sent to its own hosts only; if none may be sent, the call fails.
+   * Names of stored credentials that replace the credential of the model. The first one whose hosts include the
+   * endpoint of the model is used; if there is none, the call fails.
    */
   credentials?: readonly string[];
 }
 
-/** Finds models by name. */
+/**
+ * Finds models by name.
+ * - ConfiguredModels has those of the operator's endpoint (`LLM_*`).
+ * - StoredModels has those of `/api/models` too.
+ */
 export abstract class Models {
-  /** Model for nodes that name none; available without a lookup. */
+  /** Model for nodes that name no model. It is known without a lookup. */
   abstract readonly defaultModel: Pick<Model, 'name' | 'inputModes'>;
 
   /**
    * Finds a model.
-   * @param name absent: the default model. `echo` is always the built-in one, which repeats its input.
-   * @throws ModelError if there is no model of the name
+   * @param name absent: the default model. `echo` is always the built-in model, which repeats its input.
+   * @throws ModelError if there is no model of this name
    */
   abstract findModel(name: string | undefined, of: WantedModel): Promise<Model>;
 
-  /** Returns the origin that calls of a model go to; `undefined` for a model without remote calls. */
+  /** Returns the origin (scheme, host and port) that calls of a model go to; `undefined` for the built-in model. */
   abstract findOrigin(name: string | undefined, of: Pick<WantedModel, 'tenant'>): Promise<string | undefined>;
 
-  /** Returns the current input of a model. Does not wait for an unreachable database. */
+  /** Returns the media types that a model accepts now. Does not wait for an unreachable database. */
   abstract findInput(name: string, of: { tenant: string }): Promise<ModelInput>;
 }
 
 /** Name that always selects the built-in model. */
 export const ECHO_MODEL = 'echo';
 
-/** Answers with the last message, Part by Part. Used if no other model is configured. */
+/** Built-in model, which answers with the Parts of the last message. It is used if no other model is configured. */
 class EchoModel implements Model {
   readonly name = ECHO_MODEL;
   readonly inputModes = ['text/plain', 'application/json'];
@@ -84,8 +88,8 @@ class EchoModel implements Model {
 const MOST_NAMES = 200;
 
 /**
- * Counts the tokens and failures of models. After the first 200 names of a process, further names are counted as
- * `other`.
+ * Counts the tokens and failures of models, for the metrics `parley_model_*`. After the first 200 names in a process,
+ * further models are counted as `other`.
  */
 class ModelCounts {
   private readonly names = new Set<string>();
@@ -100,7 +104,7 @@ class ModelCounts {
     this.errors = metrics.counter('parley_model_errors_total', 'Model calls of this replica that failed', ['model']);
   }
 
-  /** Returns a model that counts the calls of `inner`. */
+  /** Returns a model that counts the tokens and failures of the calls of `inner`. */
   countModel(inner: Model): Model {
     const { name, inputModes, provider } = inner;
     return { name, inputModes, ...(provider && { provider }), streamAnswer: (call) => this.streamCounted(inner, call) };
@@ -129,13 +133,13 @@ class ModelCounts {
 }
 
 /**
- * Models of the operator's endpoint (`LLM_*`), by their names there. Without an endpoint, the built-in model answers
- * for every name.
+ * Finds the models of the operator's endpoint (`LLM_*`), by their names at the endpoint. Without an endpoint, the
+ * built-in model answers for every name.
  */
 @Injectable()
 export class ConfiguredModels extends Models {
   readonly defaultModel: Model;
-  /** True if there is an endpoint, which itself rejects unknown names. */
+  /** True if an endpoint is configured. The endpoint itself rejects unknown names. */
   readonly hasEndpoint: boolean;
   /** Options shared by the calls of all models in this process. */
   readonly shared: Pick<ProviderModelOptions, 'files' | 'ownFiles' | 'fileLimit' | 'fileRoom' | 'room' | 'jsonMembers'>;
@@ -178,13 +182,13 @@ export class ConfiguredModels extends Models {
     this.defaultModel = this.selectModel(llm.model ?? ECHO_MODEL);
   }
 
-  /** @throws ModelError if a credential is named, as none is stored here */
+  /** Finds a model. @throws ModelError if a credential is named, as this class has no stored credentials */
   async findModel(name: string | undefined, { credentials = [] }: Partial<WantedModel> = {}): Promise<Model> {
     if (credentials.length > 0) throw new ModelError('there are no credentials here');
     return name === undefined ? this.defaultModel : this.selectModel(name);
   }
 
-  /** Returns a model that is called with another credential in place of the operator's key. */
+  /** Returns a model that is called with the credential of `signer` in place of the operator's key. */
   signedBy(signer: ModelSigner, name = this.defaultModel.name): Model {
     return this.selectModel(name, signer);
   }
@@ -203,8 +207,8 @@ export class ConfiguredModels extends Models {
 }
 
 /**
- * Models of `/api/models`, then those of the operator's endpoint. Without an endpoint, the built-in model answers
- * unknown names only for tenants that store no models; otherwise an unknown name is an error.
+ * Finds the models of `/api/models`, else those of the operator's endpoint. Without an endpoint, an unknown name
+ * selects the built-in model if the tenant stores no model; otherwise it is an error.
  */
 @Injectable()
 export class StoredModels extends Models {
@@ -223,7 +227,10 @@ export class StoredModels extends Models {
     this.counts = new ModelCounts(metrics);
   }
 
-  /** Finds a model. It is read each time, so a change applies from the next call on, on every replica. */
+  /**
+   * Finds a model. The stored model is read from the database each time, so a change applies to the next call on every
+   * replica.
+   */
   async findModel(name: string | undefined, wanted: WantedModel): Promise<Model> {
     const { tenant, signal } = wanted;
     if (name === undefined || name === ECHO_MODEL) return this.ofOperator(name, wanted);
@@ -234,7 +241,7 @@ export class StoredModels extends Models {
     return this.ofOperator(name, wanted);
   }
 
-  /** Returns the origin of a model, read each time. */
+  /** Returns the origin of a model. The stored model is read each time. */
   async findOrigin(name: string | undefined, { tenant }: Pick<WantedModel, 'tenant'>): Promise<string | undefined> {
     const found = name && MODEL_NAME.test(name) ? await this.store.readModel({ tenant, name }) : undefined;
     if (!found) return this.configured.findOrigin(name);
@@ -242,7 +249,7 @@ export class StoredModels extends Models {
     return URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
   }
 
-  /** Returns the input of a model, read each time. */
+  /** Returns the media types that a model accepts. The stored model is read each time. */
   async findInput(name: string, { tenant }: { tenant: string }): Promise<ModelInput> {
     const found = MODEL_NAME.test(name) ? await this.store.readModel({ tenant, name }) : undefined;
     return found ? { modes: inputModes(found.input), changedAt: found.updatedAt } : this.configured.findInput(name);
@@ -263,7 +270,7 @@ export class StoredModels extends Models {
     return signer ? this.configured.signedBy(signer, name) : this.configured.findModel(name);
   }
 
-  /** Returns the signer that replaces the model's own; `undefined` if no credential is named. */
+  /** Returns the signer that replaces that of the model; `undefined` if no credentials are named. */
   private signerOf({ tenant, credentials = [] }: WantedModel, provider: ModelProvider): ModelSigner | undefined {
     if (credentials.length === 0) return undefined;
     return new FirstUsableSigner(this.signers, { tenant, credentials }, provider);
@@ -274,30 +281,34 @@ function defaultUrl(provider: ModelSettings['provider']): string {
   return provider === 'openai-compatible' ? '' : PROVIDER_URLS[provider];
 }
 
-/** Default time in milliseconds for which text is held back. */
+/** Default of `heldMs`, in milliseconds. */
 const HELD_MS = 80;
 
 /** Starts a timer that resolves `over` after `ms` milliseconds; `endPause` stops it. */
 export type Pause = (ms: number) => { over: Promise<void>; endPause(): void };
 
-/** Text since the previous piece, and the event that followed it. Without an event, more text may follow. */
+/**
+ * Text since the previous piece, and the event that followed the text. A piece without an event may be followed by more
+ * text.
+ */
 export interface Piece<E> {
   text: string;
   event?: E;
 }
 
+/** Options of `coalesceText`. */
 export interface CoalescingOptions {
-  /** Milliseconds for which text is held; 80 unless set. */
+  /** Milliseconds for which text is held back to be merged with later text; default 80. */
   heldMs?: number;
-  /** Timer for tests. */
+  /** Timer, which tests replace. */
   pause?: Pause;
 }
 
 /**
- * Merges consecutive texts, and yields each other event with the text before it.
+ * Merges consecutive text events, and yields each other event together with the text before it.
  * - Text is yielded at most `heldMs` after its first piece, so at most once in that time.
- * - Characters stay whole: the first half of a surrogate pair waits for the second. A half that stays alone becomes
- *   U+FFFD.
+ * - A surrogate pair is not split: its first half is held back until the second arrives. A half without the other
+ *   becomes U+FFFD.
  */
 export async function* coalesceText<E extends object>(
   events: AsyncIterable<E | { text: string }>,
@@ -350,15 +361,15 @@ function startTimer(ms: number): ReturnType<Pause> {
   return { over, endPause: () => clearTimeout(timeout) };
 }
 
-/** Complete answer of a model. */
+/** Whole answer of a model. */
 export interface WholeAnswer {
-  /** Text as one Part, between Parts that are not text. */
+  /** Parts in order. Consecutive text is one Part. */
   parts: Part[];
   toolCalls: ModelToolCall[];
   end: ModelEnd;
 }
 
-/** Reads an answer to its end. @throws as `Model.streamAnswer` does */
+/** Calls a model and reads its answer to the end. @throws as `Model.streamAnswer` does */
 export async function wholeAnswer(model: Model, call: ModelCall): Promise<WholeAnswer> {
   const parts: Part[] = [];
   const toolCalls: ModelToolCall[] = [];
@@ -375,18 +386,21 @@ export async function wholeAnswer(model: Model, call: ModelCall): Promise<WholeA
   throw new Error('a stream of a model ended before its last event');
 }
 
-/** Rules for the JSON of an answer. Paths are relative to the value, such as `.items[2]`. */
+/** Validator of the JSON of an answer. Paths are relative to the value, such as `.items[2]`. */
 export interface AnswerRules {
   faults(value: JsonValue): { path: string; detail: string }[];
 }
 
-/** Maximum number of faults that a model is told about one answer. */
+/** Maximum number of faults of one answer that a model is told. */
 const MOST_FAULTS = 10;
 
-/** Rules that replace the schema that the model is asked for. */
+/**
+ * Options for validating an answer. Without them, the answer is validated against the schema that the model is given.
+ */
 export interface AnswerLimits {
+  /** Validator that replaces the schema. */
   rules?: AnswerRules;
-  /** JSON Schema (draft 7) in place of `rules`. */
+  /** JSON Schema (draft 7) that replaces the schema for validation; ignored if `rules` is set. */
   accepts?: JsonObject;
   /** Maximum number of members and elements of the JSON. */
   mostMembers?: number;
@@ -397,7 +411,10 @@ export class StructuredAnswer {
   private readonly rules: AnswerRules | undefined;
   private readonly mostMembers: number;
 
-  /** @param schema schema for the model; the answer is validated against it unless the limits say otherwise */
+  /**
+   * @param schema JSON Schema that the model is given. The answer is validated against it unless `AnswerLimits` says
+   * otherwise.
+   */
   constructor(
     readonly schema: JsonObject,
     {
@@ -410,7 +427,7 @@ export class StructuredAnswer {
     this.mostMembers = mostMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers;
   }
 
-  /** Returns the value of an answer, or its first ten faults: one phrase each, beginning with its path. */
+  /** Returns the JSON value of an answer, or its first ten faults in one string. A fault begins with its path. */
   readValue(answer: readonly Part[]): { value: JsonValue } | { fault: string } {
     const value = firstData(answer) ?? this.jsonIn(joinedText(answer) ?? '');
     if (value === undefined) return { fault: 'output is not valid JSON' };
@@ -419,12 +436,12 @@ export class StructuredAnswer {
     return { fault: faults.map(({ path, detail }) => `output${path} ${detail}`).join('; ') };
   }
 
-  /** Returns the faults of all answers that have any. */
+  /** Returns the faults of each invalid answer, as one string for each. */
   faultsOf(answers: readonly (readonly Part[])[]): string[] {
     return answers.map((answer) => this.readValue(answer)).flatMap((read) => ('fault' in read ? [read.fault] : []));
   }
 
-  /** Returns the message to a model about a wrong answer. */
+  /** Returns the message that tells a model the faults of its answer and asks for a correction. */
   complaintAbout(answer: readonly Part[]): string {
     const [fault = ''] = this.faultsOf([answer]);
     return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;

@@ -10,16 +10,16 @@ import {
 } from '#libs/protocol';
 import { MAX_ANSWER_BYTES } from './provider-fetch.js';
 
-/** Maximum nesting depth of an answer's JSON. */
+/** Maximum nesting depth of the JSON of an answer. */
 const DEEPEST_ANSWER = 500;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** Error of an answer whose JSON has too many members or levels to be parsed. */
+/** Error of an answer whose JSON has too many members or levels. It is thrown before the JSON is parsed. */
 export class UnfitAnswer extends Error {
   override readonly name = 'UnfitAnswer';
 }
 
-/** Wraps a `fetch` so that error responses have a short body or none: see `responseErrorBody`. */
+/** Wraps a `fetch` so that an error response has a short body or none: see `responseErrorBody`. */
 export function shortErrors(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {
     const response = await send(input, init);
@@ -31,8 +31,8 @@ export function shortErrors(send: typeof fetch, mostMembers: number): typeof fet
 }
 
 /**
- * Wraps a `fetch` so that every answer is read as a stream of events, whatever its content type. An unfit event fails
- * the answer.
+ * Wraps a `fetch` so that every answer is read as a stream of events (SSE), whatever its content type. An event whose
+ * JSON has too many members or levels fails the answer with UnfitAnswer.
  */
 export function fittingEvents(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {
@@ -46,7 +46,7 @@ export function fittingEvents(send: typeof fetch, mostMembers: number): typeof f
 }
 
 /**
- * Rejects JSON with too many members or levels, before it is parsed.
+ * Rejects JSON with too many members or levels, without parsing it.
  * @throws UnfitAnswer
  */
 function refuseUnfit(text: string, mostMembers: number): void {
@@ -58,7 +58,7 @@ function refuseUnfit(text: string, mostMembers: number): void {
   }
 }
 
-/** Writes an event with one data field for each line of its data. */
+/** Writes an event of a stream (SSE), with one `data` field for each line. */
 function eventText(data: string): string {
   return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
 }
@@ -70,21 +70,21 @@ async function* passFitEvents(body: AsyncIterable<Uint8Array>, mostMembers: numb
   }
 }
 
-/** Members of a piece of a call; a missing member is empty. */
+/** Members of one piece of a streamed tool call. A missing member is an empty string. */
 interface CallPiece {
   id: string;
   name: string;
   args: string;
 }
 
-/** Detects repeated calls within one streamed answer. Reads each character once. */
+/** Detects tool calls that one streamed answer sends twice. Reads each character once. */
 class RepeatedCalls {
-  /** Latest call by index. */
+  /** Latest call, by the index that pieces name. */
   private readonly open = new Map<number, GrowingCall>();
-  /** Earlier calls whose index has a newer call. */
+  /** Keys (`callKey`) of earlier calls whose index has a newer call. */
   private readonly ended = new Set<string>();
 
-  /** Adds a piece. @returns true if it repeats a complete call: same index, id, name and arguments */
+  /** Adds a piece of a call. @returns true if the piece repeats a complete call: same index, id, name and arguments */
   takePiece(sent: JsonValue): boolean {
     if (!isJsonObject(sent) || typeof sent['index'] !== 'number') return false;
     const { index, id } = sent;
@@ -102,7 +102,7 @@ class RepeatedCalls {
   }
 }
 
-/** Call whose pieces are still arriving. */
+/** Tool call whose pieces are still arriving. */
 class GrowingCall implements CallPiece {
   id = '';
   name = '';
@@ -115,7 +115,7 @@ class GrowingCall implements CallPiece {
     this.addPiece(piece);
   }
 
-  /** True if all lists and objects of the arguments are closed. */
+  /** True if the arguments are complete: all lists, objects and strings are closed. */
   get isComplete(): boolean {
     return this.args !== '' && this.depth === 0 && !this.inString;
   }
@@ -148,17 +148,17 @@ function pieceText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Data of the event after the last piece of an answer. */
+/** Data of the event that ends a stream of chat completions. */
 const DONE = '[DONE]';
-/** `finish_reason` added to a text that ended with `[DONE]` and without a reason. */
+/** `finish_reason` that `repairedStreams` adds to a text that ended with `[DONE]` and without a `finish_reason`. */
 export const DONE_REASON = DONE;
 
 /**
- * Wraps a `fetch` to repair streams of chat completions that deviate from the format:
+ * Wraps a `fetch` to repair streams of chat completions that deviate from the format of OpenAI:
  * - A tool call that is sent again with the same index, id, name and arguments is passed on once.
  * - Arguments that are an object are passed on as JSON text.
- * - A piece with `usage` needs no `choices`.
- * - A text that ends with `[DONE]` is whole without a `finish_reason`.
+ * - A piece with `usage` and without `choices` gets empty `choices`.
+ * - A text that ends with `[DONE]` and without a `finish_reason` gets one.
  * - Lines may end with CR, LF or both.
  *
  * Everything else is passed on unchanged.
@@ -181,14 +181,14 @@ async function* repairedEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** Repairs the pieces of one answer. */
+/** Repairs the events of one answer. */
 class AnswerRepair {
   private readonly repeated = new RepeatedCalls();
   private hasText = false;
   private hasCalls = false;
   private hasEnd = false;
 
-  /** Returns the data to pass on for an event. */
+  /** Returns the `data` of the events to pass on in place of an event. */
   repairEvent(data: string): string[] {
     if (data.trim() === DONE) return this.isWholeText ? [JSON.stringify(END), data] : [data];
     const chunk = tryParseJson(data);
@@ -230,7 +230,10 @@ function hasText(content: JsonValue | undefined): boolean {
   return content.some((it) => isJsonObject(it) && hasText(it['text']));
 }
 
-/** Converts arguments that are an object to JSON text. Lists and numbers stay, and the package rejects them. */
+/**
+ * Converts the arguments of a tool call to JSON text if they are an object. Lists and numbers stay, and the provider
+ * package rejects them.
+ */
 function withTextArguments(call: JsonValue): JsonValue {
   if (!isJsonObject(call) || !isJsonObject(call['function'])) return call;
   const { arguments: args, ...rest } = call['function'];
@@ -238,8 +241,9 @@ function withTextArguments(call: JsonValue): JsonValue {
 }
 
 /**
- * Wraps a `fetch` for endpoints that answer a stream request with a whole chat completion, which becomes a stream of
- * one piece. Errors and other content types pass unchanged. An unfit answer fails.
+ * Wraps a `fetch` for endpoints that answer a stream request with a whole chat completion: the JSON becomes a stream of
+ * one piece. Errors and other content types pass unchanged.
+ * @throws UnfitAnswer from the wrapped `fetch`, if the JSON has too many members or levels
  */
 export function streamingWholeAnswers(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {
@@ -264,7 +268,7 @@ function chunkOf(choice: JsonValue): JsonValue {
   return { ...rest, finish_reason: reason, delta: numberCalls(delta as JsonObject) };
 }
 
-/** Adds to each tool call the index that pieces of a stream have. */
+/** Adds to each tool call its `index`, which pieces of a stream have. */
 function numberCalls(message: JsonObject): JsonObject {
   const calls = message['tool_calls'];
   if (!Array.isArray(calls)) return message;

@@ -6,40 +6,41 @@ import { ModelError } from '../model.js';
 import type { ReadFile } from './prompt.js';
 import { boundedFetch, MAX_ANSWER_BYTES } from './provider-fetch.js';
 
-/** Time limit in milliseconds for one remote file, without the wait for memory. */
+/** Time limit in milliseconds for one remote file. The wait for memory is not included. */
 const TIMEOUT_MS = 60_000;
-/** Maximum number of files that one call reads; each of them may be a request. */
+/** Maximum number of files that one call of a model reads. Each of them may need a request. */
 const MOST_FILES = 100;
-/** Copies of a file in memory: in the prompt, and in the body of the request. */
+/** Number of copies of a file in memory: one in the prompt, and one in the body of the request. */
 const COPIES = 2;
 const UNKNOWN = 'application/octet-stream';
 const TEXT = /^(text\/|application\/(json|xml|yaml)$|application\/\S+\+(json|xml)$)/;
 
 /**
  * Returns the content of a file of this service by its URL; `undefined` for any other URL.
- * @param admit called with the bytes of the file before they are read; what it throws is thrown
+ * @param admit called with the number of bytes before they are read; an error that it throws ends the read
  */
 type ReadOwnFile = (url: string, admit: (bytes: number) => Promise<void>) => Promise<Buffer | undefined>;
 
-/** Sources of the files of one call, and their limit. */
+/** Sources of the files of one call of a model, and their limits. */
 export interface FileSources {
   /** Fetches remote files. */
   send: OutboundFetch;
-  /** Reads files of this service; absent if there are none. */
+  /** Reads files of this service; absent if the call may read none. */
   readOwn?: ReadOwnFile | undefined;
-  /** Maximum characters of base64 for all files of the call. */
+  /** Maximum number of base64 characters of all files of the call. */
   limit: number;
-  /** Account of the call's memory for files; absent: calls do not wait for each other. */
+  /** Account of the memory that the files of the call hold; absent: calls do not wait for memory. */
   place?: ContentPlace | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Converts files for a model.
- * - A file of this service is read from its storage, as a provider has no key for it.
- * - A URL that the provider reads itself is passed on.
- * - Any other URL is read through the guard of outbound calls.
- * - Parts are read one after the other.
+ * Returns a function that converts a file Part for a model; its result is `undefined` if the model does not accept the
+ * media type.
+ * - A file of this service is read from its storage, as a provider has no key for its URL.
+ * - A URL that the provider can read is passed on.
+ * - Any other URL is fetched through the guard of outbound calls.
+ * - Parts must be converted one after the other.
  */
 export function filesFor({ supportedUrls }: LanguageModelV4, modes: readonly string[], sources: FileSources): ReadFile {
   const files = new CallFiles(sources);
@@ -56,19 +57,19 @@ export function filesFor({ supportedUrls }: LanguageModelV4, modes: readonly str
 }
 
 /**
- * Reads the files of one call as base64, one at a time.
+ * Reads the files of one call of a model as base64, one at a time.
  *
- * - A URL is read once. Each Part that names it counts, as the model receives the file each time.
- * - Bytes are counted before they are read, for the call's limit and for the memory that all calls share.
+ * - Each URL is read once. Each Part with the URL counts toward the limit, as the model receives the file each time.
+ * - Bytes are counted before they are read: for the limit of the call, and for the memory that all calls share.
  */
 class CallFiles {
-  /** Contents by URL. */
+  /** Contents in base64, by URL. */
   private readonly contents = new Map<string, string>();
   private bytes = 0;
 
   constructor(private readonly sources: FileSources) {}
 
-  /** Returns a file of this service, or one that was read before; `undefined` for any other URL. */
+  /** Returns a file of this service, or a remote file that was read before; `undefined` for any other URL. */
   async readHere(url: string): Promise<string | undefined> {
     const known = this.contents.get(url);
     if (known === undefined) {
@@ -79,7 +80,7 @@ class CallFiles {
     return known;
   }
 
-  /** Returns a remote file. */
+  /** Fetches a remote file. */
   async fetchElsewhere(url: string): Promise<string> {
     this.assertOneMore();
     return this.keepContent(url, await this.downloadFile(url));
@@ -134,7 +135,7 @@ class CallFiles {
     }
   }
 
-  /** Converts an error of reading a file. @throws the signal's reason */
+  /** Converts an error of reading a file to a ModelError. @throws the reason of the signal if it has aborted */
   private toFileError(error: unknown): unknown {
     this.sources.signal.throwIfAborted();
     if (error instanceof ModelError || error instanceof TooManyContents) return error;
@@ -147,7 +148,7 @@ function unreadableFile(reason: string, cause?: unknown): ModelError {
   return new ModelError(`a file for the model cannot be fetched from its URL${reason}`, { cause });
 }
 
-/** Returns the Part for a model. Texts are passed as text, as providers support few types of files. */
+/** Returns the Part for a model. A file of a text type is passed as text, as providers support few types of files. */
 function filePart(
   base64: string,
   mediaType: string,

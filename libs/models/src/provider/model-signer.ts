@@ -7,17 +7,25 @@ import {
 } from '#libs/a2a-client';
 import type { ModelProvider } from '../model-definition.js';
 
-/** Authenticates calls to a provider. */
+/**
+ * Authenticates calls of a model at its provider:
+ * - KeySigner with the key of the operator.
+ * - CredentialSigner with one stored credential.
+ * - FirstUsableSigner with one of several stored credentials.
+ */
 export interface ModelSigner {
-  /** @throws AgentCallError if no credential is usable; nothing may be sent then */
+  /**
+   * Returns the headers and secrets to send; `undefined`: none are sent.
+   * @throws AgentCallError if no credential is usable; nothing may be sent then
+   */
   createAuth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined>;
-  /** Returns a new credential after 401; `undefined` if there cannot be one. */
+  /** Returns a renewed credential after HTTP 401; `undefined` if it cannot be renewed. */
   renewAuth(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined>;
-  /** Records that the provider has finally refused the credential. */
+  /** Records that the provider refused the credential, also after a renewal. */
   noteRefusal(auth: RequestAuth, message: string): void;
 }
 
-/** Signs with the operator's key. */
+/** Signs with the operator's key; without a key, calls carry no credential. */
 export class KeySigner implements ModelSigner {
   constructor(private readonly key: string | undefined) {}
 
@@ -35,7 +43,10 @@ export class KeySigner implements ModelSigner {
   }
 }
 
-/** Security schemes of providers with their own headers; others follow the credential's type. */
+/**
+ * Security schemes of providers with headers of their own, by provider. For other providers, the type of the credential
+ * decides.
+ */
 const SCHEMES: Partial<Record<ModelProvider, Readonly<Record<string, SecurityScheme>>>> = {
   anthropic: {
     key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
@@ -48,8 +59,8 @@ const SCHEMES: Partial<Record<ModelProvider, Readonly<Record<string, SecuritySch
 };
 
 /**
- * Signs with a stored credential. It is sent only to the model's endpoint or to its own hosts; without `agentUrl`, only
- * to its own hosts.
+ * Signs with a stored credential. The credential is sent only to the endpoint at `agentUrl` and to the hosts that the
+ * credential names; without `agentUrl`, only to those hosts.
  */
 export class CredentialSigner implements ModelSigner {
   constructor(
@@ -78,15 +89,15 @@ export class CredentialSigner implements ModelSigner {
   }
 }
 
-/** Names of credentials. The first one that may be sent to an endpoint signs the calls to it. */
+/** Names of stored credentials, in order of preference. */
 interface CredentialCandidates {
   tenant: string;
   credentials: readonly string[];
 }
 
 /**
- * Signs with the first of several stored credentials whose hosts include the endpoint. If that one cannot sign, the
- * call fails; the next one is not tried.
+ * Signs with the first of several stored credentials whose hosts include the endpoint. If that credential cannot sign,
+ * the call fails; the next credential is not tried.
  */
 export class FirstUsableSigner implements ModelSigner {
   private readonly makers = new WeakMap<RequestAuth, ModelSigner>();
@@ -97,7 +108,10 @@ export class FirstUsableSigner implements ModelSigner {
     private readonly provider: ModelProvider,
   ) {}
 
-  /** @throws AgentCallError `credential` if none of them may be sent there; the text does not say why */
+  /**
+   * Signs with the first credential whose hosts include the endpoint.
+   * @throws AgentCallError `credential` if no credential may be sent to the endpoint; the message does not say why
+   */
   async createAuth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined> {
     const { credentials, tenant } = this.named;
     for (const credential of credentials) {

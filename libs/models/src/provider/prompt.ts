@@ -10,16 +10,19 @@ import type { AssistantMessage, ModelMessage, ToolResult } from '../model.js';
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type ToolContent = Extract<LanguageModelV4Message, { role: 'tool' }>['content'];
 
-/** Provider-specific content of an answer beside its texts and calls. */
+/** Whole content of an answer in the form of its provider, with reasoning and signatures. */
 export interface KeptAnswer {
   provider: string;
   content: AssistantContent;
 }
 
-/** Converts a file for a model; `undefined` if the model does not accept it. */
+/** Converts a file Part for a model; `undefined` if the model does not accept it. */
 export type ReadFile = (part: Part) => Promise<LanguageModelV4FilePart | LanguageModelV4TextPart | undefined>;
 
-/** Converts a conversation to the format of the providers' packages. System messages are merged and come first. */
+/**
+ * Converts a conversation to the format of the provider packages. System messages are merged into one, which comes
+ * first.
+ */
 export async function promptOf(
   messages: readonly ModelMessage[],
   provider: string,
@@ -45,7 +48,7 @@ async function toProviderMessage(message: Said, provider: string, read: ReadFile
   }
 }
 
-/** Merges consecutive texts, as the simplest endpoints accept only one. */
+/** Returns the content of a user message. Consecutive texts are merged, as the simplest endpoints accept only one. */
 async function userContent(
   parts: readonly Part[],
   read: ReadFile,
@@ -91,7 +94,7 @@ function toTextPart(part: Part): LanguageModelV4TextPart {
   return { type: 'text', text: partText(part) };
 }
 
-/** Returns a Part as text: data as JSON, and one line about a file that the model does not accept. */
+/** Returns a Part as text: data as JSON, and a file as one line about it. */
 function partText(part: Part): string {
   return partAsText(part).text ?? '';
 }
@@ -100,7 +103,10 @@ function joinTexts(texts: readonly string[]): string {
   return texts.join('\n\n');
 }
 
-/** Returns a system message with the schema of the answer. Packages pass schemas on in ways that some models ignore. */
+/**
+ * Returns a system message with the JSON Schema of the answer, as some models ignore the response format that the
+ * provider packages set.
+ */
 export function asJson(schema: JsonObject): ModelMessage {
   const text =
     'Answer with one JSON document and nothing else. It must be valid against this JSON Schema:\n' +

@@ -6,14 +6,14 @@ import { ModelError, type ModelOutage } from '../model.js';
 import { UnfitAnswer } from './answer-streams.js';
 import { AnswerTooLong } from './provider-fetch.js';
 
-/** Data for the report of a failed call. */
+/** Data for the error of a failed call. */
 export interface FailedCall {
   model: string;
-  /** Credentials that were sent; they are redacted. */
+  /** Credentials that were sent. They are redacted in the message. */
   secrets: readonly string[];
 }
 
-/** Converts an error of a provider's model; `undefined` for an internal error. */
+/** Converts an error of a call to a ModelError; `undefined` for an internal error of this service. */
 export function modelFailure(error: unknown, call: FailedCall): ModelError | undefined {
   if (error instanceof ModelError) return error;
   const toModelError: Failed = (reason, options = {}) =>
@@ -36,14 +36,14 @@ interface Known {
 
 type Failed = (reason: string, options?: Known) => ModelError;
 
-/** Returns the provider's refusal, in its own words after redaction. */
+/** Converts an error status of the provider. The message of the provider is quoted after redaction. */
 function ofStatus(
   { message, data, responseHeaders }: APICallError,
   status: number,
   secrets: readonly string[],
   failed: Failed,
 ): ModelError {
-  // Without data, the message comes from the package.
+  // Without `data`, the message comes from the provider package and says nothing about the provider.
   const said =
     data === undefined || message === ''
       ? ''
@@ -59,7 +59,10 @@ function outageOf(status: unknown): ModelOutage | undefined {
   return typeof status === 'number' && status >= 500 ? 'server-error' : undefined;
 }
 
-/** Converts an error of the connection, whichever error of a package wraps it. */
+/**
+ * Converts an error of the connection, also if an error of a provider package wraps it; `undefined` for any other
+ * error.
+ */
 function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
   if (error instanceof AgentCallError) return ofCredential(error, failed);
   const outage = error instanceof OutboundFault ? OUTAGES[error.kind] : undefined;
@@ -82,13 +85,16 @@ const OUTAGES: Partial<Record<OutboundFault['kind'], [ModelOutage, string]>> = {
 
 const PASSING: readonly ModelOutage[] = ['connect', 'timeout', 'server-error'];
 
-/** Converts an error of a credential. Another model is asked only if a token endpoint is unavailable. */
+/** Converts an error of a credential. Another model (`fallback`) is asked only if a token endpoint is unavailable. */
 function ofCredential(error: AgentCallError, failed: Failed): ModelError {
   const outage = PASSING.find((it) => it === error.kind);
   return failed(error.message, { fallback: outage !== undefined, outage });
 }
 
-/** Converts an error within the answer: an error event, a premature end, or an invalid answer. */
+/**
+ * Converts an error within the answer: an error event of the stream, a premature end, or an invalid answer; `undefined`
+ * for an internal error.
+ */
 function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): ModelError | undefined {
   if (isNamed(error, 'AI_InvalidResponseDataError')) return cutShort(failed);
   if (isNamed(error, 'AI_UnsupportedFunctionalityError')) return failed((error as Error).message);
@@ -114,7 +120,7 @@ function isNamed(error: unknown, name: string): boolean {
 
 const HIDDEN = '[…]';
 const KEY_LIKE = /\b(?:sk|pk|key|AIza)[-_]?[^\s'"`(),:;]{8,}|[^\s'"`(),:;]{40,}/gi;
-/** Long words in a message about a key may be the key or its prefix. */
+/** Long words in a message about a refused key, which may be the key or its prefix. */
 const MAY_BE_KEY = /[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi;
 
 function redactSecrets(message: string, secrets: readonly string[], ofKey: boolean): string {

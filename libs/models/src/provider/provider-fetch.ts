@@ -3,10 +3,10 @@ import type { OutboundFetch } from '#libs/http-client';
 import type { AnswerPlace } from '#libs/service';
 import type { ModelSigner } from './model-signer.js';
 
-/** Maximum bytes of an answer, as for the answers of agents. */
+/** Maximum number of bytes of an answer of a model, as for the answers of agents. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Error of an answer that exceeds its limit. */
+/** Error of an answer with too many bytes. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
   constructor(maxBytes: number) {
@@ -14,15 +14,16 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** Account for the bytes that are read, and the signal that ends the wait for memory. */
+/** Account of the bytes of an answer, and the signal that ends the wait for memory. */
 export interface AnswerWatch {
   readonly place: Pick<AnswerPlace, 'countRead'> | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Wraps a `fetch`. A body fails with AnswerTooLong beyond `maxBytes`, decoded, and is read no further. Reading waits
- * until there is memory for the bytes.
+ * Wraps a `fetch` to limit the body of a response.
+ * - A body of more than `maxBytes` (after decompression) fails with AnswerTooLong and is not read further.
+ * - Reading waits until there is memory for the bytes.
  */
 export function boundedFetch(send: typeof fetch, maxBytes: number, watch?: AnswerWatch): typeof fetch {
   return async (input, init) => {
@@ -49,18 +50,18 @@ function countBytes(
   });
 }
 
-/** Headers set by the providers' packages that are removed: placeholder keys, and data about this machine. */
+/** Headers that the provider packages set and that are removed: placeholders for keys, and data about this machine. */
 const OTHERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'user-agent'];
 
-/** Time limits in milliseconds for the first byte, and between two bytes. */
+/** Time limits in milliseconds: until the first byte of an answer, and between two bytes. */
 const TIMES = { firstByteMs: 120_000, idleMs: 120_000 };
 
 /**
- * Sends the requests of one call with a credential. After 401 it renews the credential, if possible, and sends once
- * more.
+ * Sends the requests of one call with a credential. After HTTP 401 the credential is renewed, if possible, and the
+ * request is sent once more.
  */
 export class SignedFetch {
-  /** Secrets to redact from errors. */
+  /** Secrets that were sent, to be redacted in errors. */
   secrets: readonly string[] = [];
   private used: RequestAuth | undefined;
 

@@ -39,9 +39,9 @@ type Growing = Extract<AnswerContent[number], { type: 'text' | 'reasoning' }>;
 type Metadata = LanguageModelV4ToolCall['providerMetadata'];
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
-/** Converts one answer to model events, piece by piece. */
+/** Converts the stream of one answer to model events, part by part. */
 class AnswerEvents {
-  /** Answer so far, in the form that its provider wants back. */
+  /** Content of the answer so far, in the form that its provider wants back. */
   private readonly content: AnswerContent = [];
   private readonly open = new Map<string, Growing>();
   private finish: Finish | undefined;
@@ -51,7 +51,7 @@ class AnswerEvents {
     private readonly model: string,
   ) {}
 
-  /** Yields the events of a piece. @throws the error that the provider reports in the stream */
+  /** Yields the events of a stream part. @throws the error that the provider reports in the stream */
   *readPart(part: LanguageModelV4StreamPart): Iterable<ModelEvent> {
     switch (part.type) {
       case 'error':
@@ -78,11 +78,12 @@ class AnswerEvents {
         this.finish = part;
         return;
       default:
-      // Calls arrive whole as well; sources and the like are no part of an answer here.
+      // The pieces of a tool call are ignored, as each call also arrives whole. Sources and similar parts do not belong
+      // to an answer.
     }
   }
 
-  /** Ends the answer. @throws ModelError if it was truncated before its end, or withheld */
+  /** Returns the end of the answer. @throws ModelError if the answer was truncated, broke off, or was withheld */
   endAnswer(): ModelEnd {
     const { finish } = this;
     const reason = finish && wholeBecause(finish.finishReason, this.provider);
@@ -118,7 +119,8 @@ class AnswerEvents {
   }
 
   /**
-   * Returns reasoning and signatures for later calls; `undefined` unless the answer calls tools and has such content.
+   * Returns the whole content of the answer for later calls (`KeptAnswer`); `undefined` unless the answer calls tools
+   * and has reasoning or signatures.
    */
   #keptContent(): JsonValue | undefined {
     const called = this.content.some(({ type }) => type === 'tool-call');
@@ -129,7 +131,7 @@ class AnswerEvents {
   }
 }
 
-/** Returns why an answer ended, if it is whole; `undefined` if it is not. */
+/** Returns the reason for the end of a whole answer; `undefined` if the answer is not whole. */
 function wholeBecause(
   { unified, raw }: LanguageModelV4FinishReason,
   provider: ModelProvider,
@@ -137,12 +139,12 @@ function wholeBecause(
   if (unified === 'tool-calls') return unified;
   // Anthropic would continue this answer on request.
   if (unified === 'stop') return raw === 'pause_turn' ? undefined : unified;
-  // Compatible endpoints have their own words for a good end; without any word, no end was seen.
+  // Some compatible endpoints have their own words for a normal end. Without any word, the end was not seen.
   const ownWord = unified === 'other' && raw !== undefined && provider === 'openai-compatible';
   return ownWord ? unified : undefined;
 }
 
-/** Describes an answer that is not whole. Withheld content is a refusal by the provider: no other model is asked. */
+/** Describes why an answer is not whole. If the provider withholds content, no other model is asked (`fallback`). */
 function lackOf(reason: LanguageModelV4FinishReason | undefined): { said: string; fallback: boolean } {
   switch (reason?.unified) {
     case 'length':
@@ -160,10 +162,10 @@ function usageOf({ usage }: Finish): ModelUsage | undefined {
   return { inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0 };
 }
 
-/** Maximum nesting depth of a tool's arguments; deeper values overflow recursive code. */
+/** Maximum nesting depth of the arguments of a tool. Deeper values would overflow recursive code. */
 const DEEPEST_ARGUMENTS = 500;
 
-/** Parses the arguments of a tool. Providers may leave them empty if there are none. */
+/** Parses the arguments of a tool call; `undefined` if they are not JSON. An empty string stands for no arguments. */
 function parseArguments(input: string): JsonValue | undefined {
   if (input.trim() === '') return {};
   return tryParseJson(input, DEEPEST_ARGUMENTS);
@@ -174,14 +176,17 @@ function toBase64(data: Uint8Array | string): string {
 }
 
 /**
- * Placeholder that stops packages from reading a key from the environment. The real credential is added when the
- * request is sent.
+ * Placeholder that stops provider packages from reading a key from the environment. The real credential is added when
+ * the request is sent.
  */
 const NO_KEY = 'none';
 
 type Make = (settings: ModelSettings, send: typeof fetch) => Promise<LanguageModelV4>;
 
-/** Packages are imported with the first call of their provider, so that other replicas start sooner. */
+/**
+ * Creates the model of a provider package, by provider. A package is imported with the first call of its provider, so
+ * that a replica that does not use it starts sooner.
+ */
 const MAKERS: Readonly<Record<ModelProvider, Make>> = {
   'openai-compatible': async ({ baseUrl, model }, send) => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
@@ -203,7 +208,7 @@ const MAKERS: Readonly<Record<ModelProvider, Make>> = {
 };
 
 /**
- * Returns the model from its provider's package.
+ * Creates the model of the provider package.
  * @throws ModelError if the package is not installed
  */
 export async function languageModel(
@@ -223,35 +228,37 @@ export async function languageModel(
 }
 
 export interface ProviderModelOptions extends ModelSettings {
-  /** Name used by nodes. */
+  /** Name of the model in nodes. */
   name: string;
   signer: ModelSigner;
   /** Sends requests to the provider. */
   http: OutboundFetch;
-  /** Fetches files for a model, under the same restrictions as other callers. */
+  /** Fetches files for the model, under the guard of outbound calls. */
   files: OutboundFetch;
-  /** Memory for the answers of all calls; absent: calls do not wait for each other. */
+  /** Memory that the answers of all calls share; absent: calls do not wait for memory. */
   room?: ReceivedAnswers | undefined;
-  /** Maximum number of members and elements in one JSON text of an answer; has a default. */
+  /**
+   * Maximum number of members and elements in one JSON text of an answer; absent: the default of `JSON_MEMBERS_LIMIT`.
+   */
   jsonMembers?: number | undefined;
-  /** Files of this service; absent if there are none. */
+  /** Files of this service; absent in a process that stores none. */
   ownFiles?: Pick<OwnFiles, 'readContent'> | undefined;
-  /** Maximum characters of base64 for the files of one call; absent: the default of ARTIFACT_LIMIT. */
+  /** Maximum number of base64 characters of the files of one call; absent: the default of `ARTIFACT_LIMIT`. */
   fileLimit?: number | undefined;
-  /** Memory for the files of all calls; absent: calls do not wait for each other. */
+  /** Memory that the files of all calls share; absent: calls do not wait for memory. */
   fileRoom?: ContentRoom | undefined;
 }
 
-/** Accounts of one call's memory. */
+/** Accounts of the memory that one call holds. */
 interface CallMemory {
   answer: AnswerPlace | undefined;
   files: ContentPlace | undefined;
 }
 
-/** Owner of calls without a `reader`. */
+/** Owner that the memory of calls without a `reader` is counted for. */
 const NOBODY = { tenant: '', owner: '' };
 
-/** Model of a provider, called with the provider's own package. */
+/** Model of a provider, called through the provider package of the AI SDK. */
 export class ProviderModel implements Model {
   readonly name: string;
   readonly inputModes: readonly string[];
@@ -300,7 +307,8 @@ export class ProviderModel implements Model {
   }
 
   /**
-   * Starts the stream. If the endpoint rejects the response format, asks again without it; the prompt has the schema.
+   * Requests the stream of the answer. If the endpoint rejects the response format, the request is repeated without it,
+   * as the prompt has the schema too.
    */
   async #requestStream(
     call: ModelCall,
@@ -349,7 +357,7 @@ export class ProviderModel implements Model {
   }
 }
 
-/** Returns the characters that stay in memory for an event until the answer ends. */
+/** Returns the number of characters of an event that stay in memory until the answer ends. */
 function sizeOf(event: ModelEvent): number {
   if ('text' in event) return event.text.length;
   return 'end' in event ? 0 : JSON.stringify(event).length;

@@ -8,12 +8,12 @@ import { ProviderModel, type ProviderModelOptions } from '../provider/provider-m
 
 export const KEY = 'sk-a-key-of-this-test';
 
-/** A model of an OpenAI-compatible endpoint, which answers "bonjour" at the beginning of each test. */
+/** Model of an OpenAI-compatible endpoint, which answers "bonjour" at the beginning of each test. */
 export class TriedModel {
   readonly outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
   private endpoint: FakeLlm | undefined;
 
-  /** To be called in a `describe`. */
+  /** Starts the endpoint before the tests of a `describe`, and stops it after them. */
   constructor() {
     beforeAll(async () => (this.endpoint = await FakeLlm.start()));
     beforeEach(() => {
@@ -26,7 +26,7 @@ export class TriedModel {
     });
   }
 
-  /** The endpoint, from the first test on. */
+  /** Endpoint, once the first test has begun. */
   get llm(): FakeLlm {
     return this.endpoint!;
   }
@@ -50,6 +50,6 @@ export class TriedModel {
     ...more,
   });
 
-  /** The body of the last request. */
+  /** Returns the body of the last request. */
   readonly sent = (): JsonObject => this.llm.calls.at(-1)!.body;
 }
