@@ -13,8 +13,9 @@ import { McpServerRow } from './servers/mcp-server-table.js';
 import { McpServers } from './servers/mcp-servers.js';
 
 /**
- * Provides the tools of MCP servers and the management API of the servers. Global: one import gives McpTools to all
- * nodes and McpServers to all other modules. Requires the ground's modules and a global RequestSigners.
+ * Provides the tools of MCP servers and the API that manages the servers. The module is global: one import gives
+ * McpTools to all nodes and McpServers to all other modules. Needs the modules of the ground layer and a global
+ * RequestSigners.
  */
 @Global()
 @Module({

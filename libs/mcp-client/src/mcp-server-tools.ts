@@ -22,25 +22,26 @@ import type { KnownTool } from './pins/tool-pins.js';
 import { type KnownServer, ToolWatch } from './pins/tool-watch.js';
 import { type McpServer, McpServers } from './servers/mcp-servers.js';
 
-/** State of a server: its tools, and why it could not be reached. */
+/** State of an MCP server: its tools, and the reason if it is unreachable. */
 export interface FoundServer {
+  /** Last known state of its tools; `undefined` if the server was never reached. */
   known: KnownServer | undefined;
-  /** Reason why it is unreachable; absent if it answered. */
+  /** Reason why the server is unreachable; absent if it answered. */
   away?: string;
   /** Error that `away` describes. */
   cause?: unknown;
-  /** Listed tools that cannot be offered. */
+  /** Tools that the server lists and that cannot be offered. */
   skipped?: SkippedTool[];
 }
 
 interface McpLookupOptions {
-  /** True if the server is asked now, instead of using a fresh list. */
+  /** True if the server is asked now, even if a list of its tools is cached. */
   refresh?: boolean;
-  /** Milliseconds after which the server counts as unreachable. */
+  /** Time limit in milliseconds, after which the server counts as unreachable. */
   withinMs?: number;
 }
 
-/** Finds and calls the tools of a tenant's servers. */
+/** Finds and calls the tools of the MCP servers of a tenant. */
 @Injectable()
 export class McpServerTools extends McpTools {
   private readonly skippedLog = new SkippedLog();
@@ -82,7 +83,10 @@ export class McpServerTools extends McpTools {
     }
   }
 
-  /** Returns the state of a server, from a list of at most 30 seconds ago. */
+  /**
+   * Returns the state of an MCP server. Its list of tools is at most 30 seconds old. For an unreachable server, the
+   * last known tools are returned with the reason.
+   */
   async lookUpServer(
     tenant: string,
     server: McpServer,
@@ -99,7 +103,7 @@ export class McpServerTools extends McpTools {
     return { known: await retryWhileDatabaseDown(() => this.watch.compareSeen(tenant, name, list), signal), skipped };
   }
 
-  /** @throws McpServerError */
+  /** Calls a tool that may be called. @throws McpServerError if the call fails */
   private async callTool(
     server: McpServer,
     { definition }: KnownTool,
@@ -133,7 +137,7 @@ export class McpServerTools extends McpTools {
     }
   }
 
-  /** @throws McpServerError */
+  /** Returns the server of a name. @throws McpServerError if there is none */
   private async findCallableServer(tenant: string, name: string, signal: AbortSignal): Promise<McpServer> {
     const server = MCP_SERVER_NAME.test(name) ? await this.servers.forCall(tenant, name, signal) : undefined;
     if (!server) throw new McpServerError(`there is no MCP server "${textStart(name, 64)}"`);
@@ -141,7 +145,7 @@ export class McpServerTools extends McpTools {
   }
 }
 
-/** @throws McpServerError */
+/** Returns a tool of a server. @throws McpServerError if it does not exist, is not allowed, or is blocked */
 function callableTool(server: McpServer, { tools }: KnownServer, name: string): KnownTool {
   const tool = tools.find(({ definition }) => definition.name === name);
   if (!tool) throw new McpServerError(`the MCP server "${server.name}" has no tool "${textStart(name, 128)}"`);

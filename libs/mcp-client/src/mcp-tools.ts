@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonObject, type JsonValue, PublicFault, textStart, unfitValue } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 
-/** Tool of an MCP server, as pinned. */
+/** Tool of an MCP server that may be called. */
 export interface McpTool {
-  /** `server/tool`. */
+  /** Name: `server/tool`. */
   name: string;
-  /** Untrusted description by the server. */
+  /** Description that the server gives; untrusted. */
   description: string;
-  /** Untrusted JSON Schema of the arguments. */
+  /** JSON Schema of the arguments that the server gives; untrusted. */
   inputSchema: JsonObject;
-  /** Pinned `readOnlyHint`. */
+  /** True if the server declares that the tool changes nothing (`readOnlyHint`). */
   readOnly: boolean;
-  /** Pinned `idempotentHint`. */
+  /** True if the server declares that a repeated call has no further effect (`idempotentHint`). */
   idempotent: boolean;
-  /** True if the server's `approve` names the tool: a person is asked before each call. */
+  /** True if the server's `approve` matches the tool: a person must approve each call. */
   needsApproval: boolean;
 }
 
@@ -25,22 +25,25 @@ export interface McpFindOptions {
 export interface McpCallOptions extends McpFindOptions {
   /** Owner of the calling Task. */
   owner: string;
-  /** Trace context (`traceparent`, …) for the request's `_meta`. */
+  /** Trace context (`traceparent`, …) for `_meta` of the request. */
   trace?: Readonly<Record<string, string>>;
 }
 
 /**
- * Result of a call.
- * - `result`, untrusted: the structured content, else the text, else a list of MCP's content blocks.
- * - `error`: one sentence, which is the tool's own report or the reason why it could not be called.
- * - `errorForModel`: text for a model in place of `error`, which names a credential.
- * - `truncated`: the result exceeded 256 KiB.
+ * Result of a tool call.
+ * - `result`: untrusted; the structured content, else the text, else a list of content blocks of MCP.
+ * - `error`: one sentence, either the report of the tool or the reason why it could not be called.
+ * - `errorForModel`: text for a model in place of an `error` that names a credential.
+ * - `truncated`: true if the result exceeded 256 KiB.
  */
 export type McpToolResult =
   | { result: JsonValue; truncated?: true }
   | { error: string; errorForModel?: string; truncated?: true };
 
-/** Error of a lookup: the server does not exist, or was never reached and is unreachable. The text is for callers. */
+/**
+ * Error of a lookup: the MCP server does not exist, or is unreachable and was never reached. The message is for
+ * callers.
+ */
 export class McpServerError extends PublicFault {
   override readonly name = 'McpServerError';
 
@@ -49,22 +52,26 @@ export class McpServerError extends PublicFault {
   }
 }
 
-/** Tools of MCP servers. */
+/** Finds and calls the tools of MCP servers, by `server/tool`. */
 export abstract class McpTools {
   /**
-   * Finds the callable tools that patterns (`server/glob`) match, each once, sorted by name. For an unreachable server
-   * it returns the pinned tools. Tools with a blocked change are omitted.
+   * Finds the tools that may be called and that match one of the patterns (`server/glob`), each once, sorted by name.
+   * For an unreachable server it returns the tools that were seen last. Tools that `allow` excludes, and tools with a
+   * blocked change, are omitted.
    * @throws McpServerError
    */
   abstract findMcpTools(patterns: readonly string[], options: McpFindOptions): Promise<McpTool[]>;
 
   /**
    * Calls `server/tool` once, without a retry. Failures of the server and of the connection are returned as `error`.
-   * @throws the signal's reason
+   * @throws the reason of the signal
    */
   abstract callMcpTool(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult>;
 
-  /** Returns what is wrong with `server/tool` or `server/glob`, without any lookup. */
+  /**
+   * Returns the fault of a name (`server/tool`) or of a pattern (`server/glob`); `undefined` if it is well-formed. No
+   * server is looked up.
+   */
   patternProblem(pattern: string, kind: 'tool' | 'glob'): string | undefined {
     const { server, tool } = splitToolName(pattern);
     if (!MCP_SERVER_NAME.test(server) || !MCP_GLOB.test(tool))
@@ -73,23 +80,23 @@ export abstract class McpTools {
   }
 }
 
-/** Splits at the first slash: names of tools may contain slashes, names of servers do not. */
+/** Splits `server/tool` at its first slash. Names of tools may contain slashes, names of servers do not. */
 export function splitToolName(name: string): { server: string; tool: string } {
   const slash = name.indexOf('/');
   return slash < 0 ? { server: name, tool: '' } : { server: name.slice(0, slash), tool: name.slice(slash + 1) };
 }
 
-/** Maximum size of a result, in bytes of JSON. */
+/** Maximum size of a tool's result, in bytes of JSON. */
 const MAX_RESULT = 256 * 1024;
-/** Bytes reserved for the brackets of a list and for the note about an omitted block. */
+/** Bytes of a result that are reserved for the brackets of its list and for the note about an omitted block. */
 const ROOM_OF_A_BLOCK = 200;
-/** Maximum nesting depth; deeper values overflow recursive code. */
+/** Maximum nesting depth of a result. Deeper values would overflow recursive code. */
 const DEEPEST = 500;
 const NO_REASON = 'the tool failed and gave no reason';
 
 /**
- * Returns a tool's result, truncated to 256 KiB of JSON. Members that are null count as absent. A content block of an
- * unknown kind is replaced by a line about it.
+ * Converts the result that a server sends for a call; the converted result has at most 256 KiB of JSON. Members that
+ * are null count as absent. A content block of an unknown kind is replaced by a line about it.
  */
 export function callResult({ content, structuredContent, isError }: JsonObject): McpToolResult {
   if (!Array.isArray(content ?? [])) return { error: "the tool's result is refused: content must be a list" };
@@ -105,13 +112,13 @@ export function callResult({ content, structuredContent, isError }: JsonObject):
   return { result: taken, ...truncatedIf(taken.length < text.length) };
 }
 
-/** Returns the reason of a failure: the result's text, or its structured content if the text is blank. */
+/** Returns the reason of a failed call: the text of the result, or its structured content if the text is blank. */
 function reasonOf(text: string | undefined, data: JsonValue | undefined, blocks: readonly JsonObject[]): string {
   if (text === undefined) return JSON.stringify(data ?? blocks);
   return text.trim() === '' && data !== undefined ? JSON.stringify(data) : text;
 }
 
-/** Required text members of each kind of block, beside `type`. */
+/** Required string members of a content block, beside `type`, by its type. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   image: ['data', 'mimeType'],
@@ -134,7 +141,7 @@ function leftOut(type: JsonValue | undefined, bytes: number): JsonObject {
   return { type: 'text', text: `[${kind} of ${bytes} bytes left out]` };
 }
 
-/** Returns why a result cannot be passed on, beginning with the member at fault; `undefined` if it can. */
+/** Returns why a result cannot be passed on, beginning with the invalid member; `undefined` if it can. */
 function unfitMember(result: JsonObject): string | undefined {
   return unfitValue(result, DEEPEST)?.message;
 }
@@ -150,13 +157,16 @@ function structuredResult(value: JsonValue): McpToolResult {
   return { result: fitJsonText(text, MAX_RESULT), truncated: true };
 }
 
-/** Returns the text of a result that consists of text blocks only, else `undefined`. */
+/** Returns the text of the content blocks if all of them are text; `undefined` otherwise. */
 function blocksText(blocks: readonly JsonObject[]): string | undefined {
   const texts = blocks.map((it) => (it.type === 'text' && typeof it.text === 'string' ? it.text : undefined));
   return texts.every((it) => it !== undefined) ? texts.join('\n') : undefined;
 }
 
-/** Keeps blocks while they fit: a text is truncated, any other block is replaced by a line about it. */
+/**
+ * Returns a list of content blocks that fits in 256 KiB: the first text that does not fit is truncated, any other block
+ * that does not fit is replaced by a line about it, and blocks after the limit are omitted.
+ */
 function listedResult(blocks: readonly JsonObject[]): McpToolResult {
   const taken: JsonObject[] = [];
   let room = MAX_RESULT;
@@ -178,7 +188,7 @@ function shortenBlock(block: JsonObject, size: number, room: number): JsonObject
   return leftOut(block['type'], size);
 }
 
-/** Returns the longest start of a text whose JSON fits in `bytes`, without half a character at its end. */
+/** Returns the longest prefix of a text whose JSON fits in `bytes` bytes. No character is split. */
 function fitJsonText(text: string, bytes: number): string {
   if (jsonBytes(text) <= bytes) return text;
   let [fits, tooLong] = [0, Math.min(text.length, bytes)];
@@ -203,12 +213,12 @@ function truncatedIf(isCut: boolean): { truncated?: true } {
 }
 
 /**
- * True if a glob matches a text: `*` is any characters, `?` is one. Takes at most the product of their lengths in
- * steps.
+ * True if a glob matches the whole text. `*` stands for any characters, `?` for one character. The time is at most the
+ * product of both lengths.
  */
 export function matchesGlob(glob: string, text: string): boolean {
   let [inGlob, inText] = [0, 0];
-  /** Position to resume from if the text after the last star does not match; the star then takes one more character. */
+  /** Position to resume from if the glob after its last `*` does not match. The `*` then takes one more character. */
   let star: { glob: number; text: number } | undefined;
   while (inText < text.length) {
     const wanted = glob[inGlob];

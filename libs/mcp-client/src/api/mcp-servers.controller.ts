@@ -33,7 +33,7 @@ import { mcpServerDetail, McpServerDetailView, McpServerListView, McpServerView,
 
 const HASH = /^[\w-]{1,100}$/;
 
-/** Body that accepts the tools of a server. */
+/** Body that accepts the changed tools of an MCP server. */
 @ApiClosed()
 class McpAcceptBody {
   static readonly unknown = 'is not known here';
@@ -50,7 +50,7 @@ class McpAcceptBody {
 const MOST_GLOBS = 100;
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
-/** Server as callers send it. */
+/** MCP server as callers send it. */
 @ApiClosed()
 class McpServerBody {
   static readonly unknown = 'is not a field of an MCP server';
@@ -87,7 +87,10 @@ class McpServerBody {
   @ToolGlobs('Globs of the tools that need approval before an agent calls them.', ['delete_*'])
   approve?: string[];
 
-  /** Reads a sent body. Programs are rejected: only the operator may start them. @throws ProblemError 422 */
+  /**
+   * Reads a body. Members that start a program are rejected, as only the operator may start programs. @throws
+   * ProblemError 422
+   */
   static from(sent: object): McpServerBody {
     return Object.assign(new this(), withoutProgram(sent));
   }
@@ -102,7 +105,7 @@ class McpServerBody {
   }
 }
 
-/** Replacement of a server. Its name comes from the path; a name in the body is ignored. */
+/** Body that replaces an MCP server. The name comes from the path; a name in the body is ignored. */
 @ApiClosed()
 class McpReplacementBody extends McpServerBody {
   static override from(sent: object): McpServerBody {
@@ -136,7 +139,7 @@ function isEndpoint(value: unknown): boolean {
   return /^https?:$/.test(protocol) && hash === '';
 }
 
-/** Page of the list of MCP servers. */
+/** Query of one page of the list of MCP servers. */
 class McpServerQuery {
   @QueryWholePageSize(MOST_MCP_SERVERS)
   pageSize = MOST_MCP_SERVERS;
@@ -147,7 +150,9 @@ class McpServerQuery {
 
 const LONGEST_LOOK_MS = 15_000;
 
-/** Manages the MCP servers whose tools may be called: the tenant's own, and those of the operator's file. */
+/**
+ * Manages the MCP servers whose tools may be called: those of the tenant, and read-only those of the operator's file.
+ */
 @ApiTags('mcp-servers')
 @Controller('api/mcp-servers')
 export class McpServersController {
@@ -258,20 +263,20 @@ export class McpServersController {
     return mcpServerDetail(server, found);
   }
 
-  /** @throws ProblemError 404 */
+  /** Returns the server of a name. @throws ProblemError 404 */
   private async findExisting(tenant: string, name: string): Promise<McpServer> {
     const server = MCP_SERVER_NAME.test(name) ? await this.servers.get(tenant, name) : undefined;
     if (!server) throw unknownServer();
     return server;
   }
 
-  /** Throws unless the server may be changed by the API. @throws ProblemError 404, 409 */
+  /** Rejects a server that does not exist (404), or that comes from the operator's file (409). @throws ProblemError */
   private async assertEditable(tenant: string, name: string): Promise<void> {
     const { source } = await this.findExisting(tenant, name);
     if (source === 'file') throw new ProblemError(409, `the MCP server "${name}" comes from the file of the operator`);
   }
 
-  /** Rejects an address that is known to be refused, without a DNS lookup. @throws ProblemError 400 */
+  /** Rejects a URL that may not be called, as far as that is known without a DNS lookup. @throws ProblemError 400 */
   private requirePermitted({ url }: McpServerBody): void {
     if (this.http.mayPermit(new URL(url))) return;
     throw malformedRequest({ path: 'url', detail: 'must be an address that this service may call' });

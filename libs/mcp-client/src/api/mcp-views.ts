@@ -8,7 +8,12 @@ import type { McpServer } from '../servers/mcp-servers.js';
 
 const HASH = 'qK3l0x7pS9n1';
 
-/** Status of a server. `changed`: a change waits to be accepted. `unreachable`: the server did not answer. */
+/**
+ * Statuses of an MCP server.
+ * - `ok`: the server lists the pinned tools.
+ * - `changed`: a change of its tools waits to be accepted.
+ * - `unreachable`: the server did not answer.
+ */
 export const MCP_STATUSES = ['ok', 'changed', 'unreachable'] as const;
 export type McpStatus = (typeof MCP_STATUSES)[number];
 
@@ -131,7 +136,7 @@ export class McpServerDetailView extends McpServerView {
   acceptedBy?: string;
 }
 
-/** Returns a server as callers see it, without the command that starts it. */
+/** Converts an MCP server for callers. The command that starts a program is omitted. */
 export function mcpServerView({ name, source, at, allow, approve, createdAt, updatedAt }: McpServer): McpServerView {
   return {
     name,

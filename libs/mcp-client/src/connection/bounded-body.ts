@@ -3,27 +3,28 @@ import { tooManyMembers } from '#libs/http-server';
 import { addCount } from '#libs/service';
 
 const [LINE_FEED, CARRIAGE_RETURN, COLON, LETTER_I] = [0x0a, 0x0d, 0x3a, 0x69];
-/** Maximum length in bytes of a line with an event's id. The SDK keeps the id to resume the stream. */
+/** Maximum number of bytes of a line with the id of an event. The SDK keeps the id in memory to resume the stream. */
 const LONGEST_ID_LINE = 4_096;
 
 /**
- * Finds the ends of events in a stream (WHATWG HTML, section 9.2.6), however it is split into pieces. Comments do not
- * count toward an event.
+ * Finds the ends of events in a stream (SSE; WHATWG HTML, section 9.2.6), however the stream is split into pieces.
+ * Comments do not count toward an event.
  */
 class EventEnds {
-  /** Bytes of the unfinished event, without its line ends. */
+  /** Number of bytes of the unfinished event, without line ends. */
   pending = 0;
-  /** True once a line with an id was longer than `LONGEST_ID_LINE`. */
+  /** True once a line with an id had more than LONGEST_ID_LINE bytes. */
   hasLongId = false;
-  /** Length of the unfinished line, and its first byte. */
+  /** Number of bytes of the unfinished line. */
   private length = 0;
+  /** First byte of the unfinished line. */
   private first = 0;
-  /** True if the last byte was CR; an LF right after it belongs to the same line end. */
+  /** True if the last byte was CR. An LF right after it belongs to the same line end. */
   private isAfterReturn = false;
 
   /**
    * Reads a piece of the stream.
-   * @returns true if an event ended in it
+   * @returns true if an event ends in the piece
    */
   readPiece(piece: Uint8Array): boolean {
     let hasEnd = false;
@@ -43,7 +44,7 @@ class EventEnds {
     return hasEnd;
   }
 
-  /** Adds bytes to the current line. `first` is the first of them. */
+  /** Adds bytes to the unfinished line. `first` is the first of the added bytes. */
   private growLine(first: number | undefined, bytes: number): void {
     if (first === undefined || bytes <= 0) return;
     if (this.length === 0) this.first = first;
@@ -52,7 +53,7 @@ class EventEnds {
     if (this.first === LETTER_I && this.length > LONGEST_ID_LINE) this.hasLongId = true;
   }
 
-  /** Ends a line. Returns true if it is blank, which ends an event. */
+  /** Ends the unfinished line. @returns true if the line is blank, which ends an event */
   private endLine(): boolean {
     const isBlank = this.length === 0;
     if (isBlank) this.pending = 0;
@@ -61,23 +62,28 @@ class EventEnds {
   }
 }
 
-/** Maximum bytes of unfinished answers that this process holds for all MCP servers; one tenant may hold half of it. */
+/**
+ * Maximum number of bytes that the unfinished answers of all MCP servers hold in this process. One tenant may hold half
+ * of it.
+ */
 export const MOST_RECEIVED = 64 * 1024 * 1024;
 const SHARE = MOST_RECEIVED / 2;
-/** Bytes that every answer may hold: a short answer is never refused because of others. */
+/**
+ * Number of bytes that an answer may hold even beyond the limits, so that long answers never cause a short one to fail.
+ */
 const ALWAYS = 64 * 1024;
 
-/** Counts the held bytes of unfinished answers, per tenant and in total. */
+/** Counts the bytes that unfinished answers hold in memory, for each tenant and in total. */
 export class ReceivedBytes {
   private readonly tenants = new Map<string, number>();
   private total = 0;
 
-  /** Opens the account of one answer for the tenant. */
+  /** Opens the account of one answer for a tenant. */
   openAccount(tenant: string): AnswerAccount {
     return new AnswerAccount((change) => this.countChange(tenant, change));
   }
 
-  /** Counts the change in either case. @returns true if the held bytes are within both limits */
+  /** Adds a change to the held bytes, even beyond a limit. @returns true if the held bytes are within both limits */
   private countChange(tenant: string, change: number): boolean {
     const held = addCount(this.tenants, tenant, change);
     this.total += change;
@@ -85,13 +91,16 @@ export class ReceivedBytes {
   }
 }
 
-/** Account of the bytes that one answer holds. */
+/** Account of the bytes that one unfinished answer holds. */
 export class AnswerAccount {
   private held = 0;
 
   constructor(private readonly change: (bytes: number) => boolean) {}
 
-  /** Holds more bytes. @throws AgentCallError if a long answer exceeds the limits */
+  /**
+   * Adds bytes to those held. @throws AgentCallError if a limit is exceeded and this answer holds more than ALWAYS
+   * bytes
+   */
   holdBytes(bytes: number): void {
     this.held += bytes;
     if (this.change(bytes) || this.held <= ALWAYS) return;
@@ -102,26 +111,27 @@ export class AnswerAccount {
     );
   }
 
-  /** Releases all held bytes. */
+  /** Releases all bytes that this answer holds. */
   releaseBytes(): void {
     this.change(-this.held);
     this.held = 0;
   }
 }
 
-/** Milliseconds from the first to the last byte of an event, or of an answer that is not a stream. */
+/** Time limit in milliseconds from the first to the last byte of an event, or of an answer that is not a stream. */
 const LONGEST_UNFINISHED_MS = 60_000;
 const SPACE = 0x20;
 
 /**
- * Counts the bytes of a body that are read and not yet passed on: those of the current event, or of the whole answer.
+ * Counts the bytes of a body that are read and not yet passed on: those of the unfinished event of a stream, or of the
+ * whole answer.
  */
 class UnfinishedBytes {
   private readonly events: EventEnds | undefined;
   private held = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param late called if an event or answer does not end in time */
+  /** @param late called if an event, or an answer that is not a stream, does not end in time */
   constructor(
     private readonly account: AnswerAccount,
     isStream: boolean,
@@ -136,7 +146,7 @@ class UnfinishedBytes {
 
   /**
    * Counts a piece of the body.
-   * @throws AgentCallError if other answers leave no room for it
+   * @throws AgentCallError if the unfinished answers of all servers leave no room for the piece
    */
   countPiece(piece: Uint8Array): void {
     if (this.events?.readPiece(piece)) this.releaseBytes();
@@ -147,7 +157,7 @@ class UnfinishedBytes {
     this.account.holdBytes(added);
   }
 
-  /** Releases the held bytes, and stops the timer. */
+  /** Releases the bytes that the body holds, and stops the timer. */
   releaseBytes(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -156,39 +166,45 @@ class UnfinishedBytes {
   }
 
   /**
-   * Returns the bytes to count for an answer that is not a stream. Leading white space is a keep-alive and does not
-   * count.
+   * Returns the number of bytes to count for a piece of an answer that is not a stream. Leading white space is a
+   * keep-alive and does not count.
    */
   private answerBytes(piece: Uint8Array): number {
     return this.held > 0 || piece.some((code) => code > SPACE) ? piece.byteLength : 0;
   }
 }
 
+/** Limits of one body or message. */
 export interface BodyBounds {
+  /** Maximum number of bytes. */
   bytes: number;
-  /** Maximum number of members and elements in the whole body: empty lists take far more memory than bytes. */
+  /**
+   * Maximum number of members and elements of JSON in the whole body, as empty lists take far more memory than bytes.
+   */
   members: number;
-  /** Called with the reason when a body is cut. */
+  /** Called with the reason when the body fails because of a limit. */
   cut?: (reason: AgentCallError) => void;
 }
 
-/** Account that a body's bytes are held on while it is read. */
+/** Account that holds the bytes of a body while it is read. */
 export interface BodyRoom {
   account: AnswerAccount;
-  /** True if the body is a stream of events. Each event is passed on as soon as it ends. */
+  /** True if the body is a stream of events (SSE). Each event is passed on as soon as it ends. */
   isStream: boolean;
 }
 
 const [QUOTE, COMMA, BACKSLASH, NEWLINE, RETURN] = [0x22, 0x2c, 0x5c, 0x0a, 0x0d];
 const [LIST, OBJECT, LIST_END, OBJECT_END] = [0x5b, 0x7b, 0x5d, 0x7d];
-/** Maximum nesting depth of a message; deeper values overflow recursive code. */
+/** Maximum nesting depth of the JSON of a message. Deeper values would overflow recursive code. */
 export const DEEPEST_MESSAGE = 500;
 export const TOO_DEEP = `is nested deeper than ${DEEPEST_MESSAGE} levels`;
 
 /**
- * Passes on a body: JSON, or a stream of events with JSON in them. Fails it with an AgentCallError
- * - beyond its bounds,
- * - when an event, or a JSON body, does not end within 60 seconds of its first byte.
+ * Creates a stream that passes on a body: JSON, or a stream of events (SSE) with JSON in them. The body fails with an
+ * AgentCallError
+ * - if it exceeds `bounds`, or its JSON nests deeper than 500 levels
+ * - if an event, or a JSON body, does not end within 60 seconds of its first byte
+ * - if an id of an event is too long, or unfinished answers hold too many bytes
  */
 export function boundedBody(
   bounds: BodyBounds,
@@ -209,7 +225,7 @@ export function boundedBody(
 }
 
 class BoundedBody {
-  /** Fails the body. */
+  /** Fails the stream of the body with a reason. */
   failBody: (reason: AgentCallError) => void = () => undefined;
   private readonly count = new JsonMemberCounter();
   private readonly unfinished: UnfinishedBytes | undefined;
@@ -223,7 +239,7 @@ class BoundedBody {
       room && new UnfinishedBytes(room.account, room.isStream, () => this.failBody(this.refuseBody(LATE)));
   }
 
-  /** @throws AgentCallError */
+  /** Counts a piece of the body against all limits. @throws AgentCallError if it exceeds one */
   takePiece(piece: Uint8Array): void {
     const { bytes, members } = this.bounds;
     this.received += piece.byteLength;
@@ -258,8 +274,8 @@ const LATE = `did not end within ${LONGEST_UNFINISHED_MS / 1_000} s of its first
 const LONG_ID = `names an event with more than ${LONGEST_ID_LINE} characters`;
 
 /**
- * Counts members, elements and nesting outside of strings; a string ends with its line. The counts of a body that is
- * not JSON have no meaning.
+ * Counts the members, elements and nesting levels of JSON, outside of strings. A string ends at the end of its line.
+ * The counts of a body that is not JSON have no meaning.
  */
 class JsonMemberCounter {
   members = 0;

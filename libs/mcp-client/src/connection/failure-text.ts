@@ -5,7 +5,7 @@ import { briefText } from '#libs/protocol';
 import { ToolListRefused } from '../pins/tool-listing.js';
 import { refusalError } from './http-transport.js';
 
-/** Returns why a server could not be called, for callers to read. The text has no internals of this service. */
+/** Returns the reason why a call of an MCP server failed, for callers. The text has no internals of this service. */
 export function failureText(error: unknown): string {
   const causes = causesOf(error);
   const known = causes.find((it) => it instanceof AgentCallError);
@@ -21,7 +21,10 @@ export function failureText(error: unknown): string {
   return causes.some(isOfNetwork) ? networkFailure(error).message : 'its answer is not MCP';
 }
 
-/** True if the error is the server's answer to one request, so that the session is still usable. */
+/**
+ * True if the session is still usable after the error: an error that the server answered, a timeout of one request, or
+ * a list of tools that exceeds a limit.
+ */
 export function isAnswer(error: unknown): boolean {
   return typeof codeOf(error) === 'number' || isTimeout(error) || error instanceof ToolListRefused;
 }
@@ -30,12 +33,12 @@ export function isTimeout(error: unknown): boolean {
   return codeOf(error) === 'REQUEST_TIMEOUT';
 }
 
-/** True if the process or the connection of the other side has ended. */
+/** True if the process of the server, or the connection to it, has ended. */
 export function isEnd(error: unknown): boolean {
   return causesOf(error).some((it) => ENDS.has(String(codeOf(it))));
 }
 
-/** True if the server may have forgotten the session (HTTP 400 or 404); it has then not executed the request. */
+/** True if the server may have forgotten the session (HTTP 400 or 404). It has then not executed the request. */
 export function isLostSession(error: unknown): boolean {
   return causesOf(error).some((it) => [400, 404].includes(httpStatus(it) ?? 0));
 }
@@ -71,7 +74,10 @@ function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-/** Network errors come from another realm if this code runs in a VM context of its own. */
+/**
+ * True for an Error, also for one of another realm: network errors come from another realm if this code runs in a VM
+ * context.
+ */
 function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
 }

@@ -12,19 +12,21 @@ import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '#li
 import { Backoff } from '#libs/service';
 import { type AnswerAccount, type BodyBounds, boundedBody } from './bounded-body.js';
 
-/** Minimum pauses before an ended stream is opened again, whatever the server requests. */
+/** Minimum pauses in milliseconds before an ended stream is reopened, whatever the server requests. */
 const BACKOFF = new Backoff(1_000, 10_000);
+/** Maximum pause in milliseconds that a server may request. */
 const LONGEST_ASKED_MS = 60_000;
-/** Milliseconds without an ended stream after which pauses are short again. */
+/** Milliseconds without an ended stream after which the pauses start at the minimum again. */
 const QUIET_MS = 120_000;
-/** Milliseconds over which requests are counted. */
+/** Interval in milliseconds over which recent requests are counted. */
 const WINDOW_MS = 60_000;
 
 /**
- * Pace at which the streams of one server are opened again.
+ * Decides how long to wait before an ended stream of one server is reopened (backoff).
  * - A pause takes at least one second. It doubles with each ended stream, up to ten seconds.
- * - Concurrent requests have many streams: the growth is divided by half the number of recent requests.
- * - A server may request up to a minute.
+ * - Concurrent requests each have a stream, so the number of ended streams is first divided by half the number of
+ *   recent requests.
+ * - The server may request a longer pause, up to a minute.
  */
 export class ReconnectPace {
   private requests = 0;
@@ -35,7 +37,7 @@ export class ReconnectPace {
   /** @param now monotonic clock in milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Counts a request, whose answer may come on a stream of its own. */
+  /** Counts a request. The answer may arrive on a separate stream. */
   noteRequest(): void {
     if (this.now() >= this.windowEnd) {
       this.requests = 0;
@@ -44,7 +46,10 @@ export class ReconnectPace {
     this.requests += 1;
   }
 
-  /** @param asked milliseconds that the server requests @returns milliseconds to wait */
+  /**
+   * Returns the pause before a stream is reopened, in milliseconds.
+   * @param asked pause in milliseconds that the server requests
+   */
   nextPause(asked: number): number {
     const now = this.now();
     if (now - this.last > QUIET_MS) this.reconnects = 0;
@@ -56,11 +61,14 @@ export class ReconnectPace {
   }
 }
 
-/** Members of a message that some servers send as null for absent. */
+/** Members of a message that some servers send as null in place of omitting them. */
 const NULL_MEMBER = /"(?:_meta|error|result|params)"\s*:\s*null/;
 const DATA = 'data:';
 
-/** Removes null members from the messages of a response, both in JSON and in events. */
+/**
+ * Removes the members `_meta`, `error`, `result` and `params` that are null from the messages of a response, in JSON
+ * and in events.
+ */
 function withoutNullMembers(response: Response): Response {
   const type = response.headers.get('content-type') ?? '';
   if (/^text\/event-stream\b/i.test(type) && response.body) return withEvents(response, response.body);
@@ -82,7 +90,7 @@ function withEvents(response: Response, body: ReadableStream<Uint8Array<ArrayBuf
   return Object.defineProperty(new Response(repaired, { status, statusText, headers }), 'url', { value: url });
 }
 
-/** Transforms whole lines, in time linear in their length. */
+/** Creates a stream that repairs whole lines, in time linear in their length. */
 function wholeLines(): TransformStream<string, string> {
   let begun: string[] = [];
   return new TransformStream({
@@ -105,7 +113,7 @@ function repairedLines(text: string): string {
     .join('');
 }
 
-/** Repairs the data line of an event. A message that spans several lines stays unchanged. */
+/** Repairs the `data` line of an event. A message that spans several lines is unchanged. */
 function repairedLine(line: string): string {
   try {
     const ends = line.slice(line.trimEnd().length);
@@ -134,25 +142,27 @@ function withoutNullMeta(value: unknown): unknown {
 
 type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Credentials for calls of a server. */
+/** Stored credential for the calls of one server, and the secrets that were sent. */
 export interface ServerProof {
   signers: RequestSigners;
   wanted: Omit<SigningRequest, 'signal'>;
-  /** Receives every secret that calls have carried, newest last; the oldest ones are evicted. */
+  /** Secrets that calls have carried, newest last. The oldest ones are evicted. */
   secrets: Set<string>;
 }
 
-/** Limits for the bytes of an answer. */
+/** Limits of the answers of one server. */
 export interface AnswerBounds extends BodyBounds {
-  /** Maximum bytes of one page of a list of tools. */
+  /** Maximum number of bytes of one page of a list of tools. */
   page: number;
-  /** Opens the account of an answer. */
+  /** Opens the account that holds the bytes of an answer. */
   account: () => AnswerAccount;
 }
 
 /**
- * Creates the `fetch` of the SDK's transport. It uses the outbound client, signs requests with a stored credential, and
- * bounds bodies. Network errors become an AgentCallError, and so does HTTP 202 to a request, which expects an answer.
+ * Creates the `fetch` for the transport of the SDK.
+ * - It uses the outbound client, signs requests with a stored credential, and limits bodies.
+ * - A network error becomes an AgentCallError.
+ * - HTTP 202 to a request, which expects an answer, becomes an AgentCallError too.
  */
 export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: ServerProof): ServerFetch {
   return async (input, init) => {
@@ -169,11 +179,13 @@ export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: S
   };
 }
 
-/** Maximum number of secrets of one connection; each answer is searched for all of them. */
+/** Maximum number of secrets that a connection remembers. Each answer is searched for all of them. */
 const MOST_SECRETS = 128;
-/** Maximum length of a request whose method matters here; the cursor of `tools/list` is limited too. */
+/**
+ * Maximum number of characters of a sent request that is parsed for its method, such as `initialize` or `tools/list`.
+ */
 const LONGEST_KNOWN_REQUEST = 64 * 1024;
-/** Bounds of a server's introduction, which stays in memory for the whole session. */
+/** Limits of the answer to `initialize` or `server/discover`, which stays in memory for the whole session. */
 const INTRODUCTION = { bytes: 64 * 1024, members: 1_000 };
 
 function boundsOf(method: JsonValue | undefined, bounds: AnswerBounds): AnswerBounds {
@@ -183,8 +195,8 @@ function boundsOf(method: JsonValue | undefined, bounds: AnswerBounds): AnswerBo
 }
 
 /**
- * Returns the sent request or notification, unless it is longer than `longest`; `undefined` for an answer to the
- * server.
+ * Returns the request or notification that is sent; `undefined` for an answer to a request of the server, or for a body
+ * of more than `longest` characters.
  */
 function sentMessage(init: RequestInit | undefined, longest: number): JsonObject | undefined {
   if (typeof init?.body !== 'string' || init.body.length > longest) return undefined;
@@ -193,8 +205,8 @@ function sentMessage(init: RequestInit | undefined, longest: number): JsonObject
 }
 
 /**
- * Sends a request with a credential. After 401, which means it was not executed, sends it once more if the credential
- * can be renewed.
+ * Sends a request with a credential. After HTTP 401, which means that the request was not executed, it renews the
+ * credential, if possible, and sends the request once more.
  */
 async function withProof(
   { signers, wanted, secrets }: ServerProof,
@@ -230,7 +242,7 @@ function noteRefusal(signers: RequestSigners, auth: RequestAuth, response: Respo
   return response;
 }
 
-/** Returns the error for a server's 401 or 403. */
+/** Returns the error for HTTP 401 or 403 of a server. */
 export function refusalError(status: 401 | 403): AgentCallError {
   const text = status === 401 ? 'the server rejects the credential of the call' : 'the server forbids the call';
   return new AgentCallError('unauthorized', `HTTP ${status}: ${text}`, { code: status });
@@ -245,7 +257,7 @@ async function sendSignedRequest(
   const headers = Object.fromEntries(new Headers(init?.headers));
   const signed = auth ? applyProof(auth, url, headers) : { url, headers };
   try {
-    // The transport follows redirects within the origin; each of them calls this function again.
+    // The SDK follows redirects within the origin, and calls this function for each of them.
     return await send(signed.url, { ...init, headers: signed.headers, redirect: 'manual' });
   } catch (error) {
     init?.signal?.throwIfAborted();
@@ -262,13 +274,15 @@ function boundResponse(response: Response, bounds: AnswerBounds): Response {
   return Object.defineProperty(passed, 'url', { value: response.url });
 }
 
-/** Marks an error that no server sent. JSON-RPC reserves the code for implementations. */
+/** Marks an error that this service made in place of an answer. JSON-RPC reserves the code for implementations. */
 const CUT = { code: -32_000, data: { cut: true } };
 
 /**
- * Creates a transport for Streamable HTTP. If a stream ends without the answer, the SDK does not tell the waiting
- * request; here the request fails with an error that `cutReason` recognizes. Streams are reopened at Parley's own pace.
- * @param lastFailure returns why Parley cut the last body, if it did
+ * Creates a transport for Streamable HTTP.
+ * - If a stream ends without the answer, the request fails with an error that `cutReason` recognizes. The SDK alone
+ *   would let the request wait.
+ * - ReconnectPace decides when a stream is reopened.
+ * @param lastFailure returns the reason why this service cut the last body, if it did
  */
 export async function httpTransport(
   endpoint: URL,
@@ -299,7 +313,7 @@ export async function httpTransport(
   return new Watched(endpoint, { fetch, reconnectionScheduler }) as Transport;
 }
 
-/** Returns the failure behind an error that stands for a missing answer; `undefined` for any other error. */
+/** Converts an error that this transport made in place of an answer; `undefined` for any other error. */
 export function cutReason(error: unknown): AgentCallError | undefined {
   const { message, data } = (error ?? {}) as { message?: string; data?: { cut?: unknown } };
   return data?.cut === true ? new AgentCallError('connect', message ?? '') : undefined;

@@ -6,13 +6,13 @@ import { type ListedTools, type McpToolDefinition, ToolListing } from '../pins/t
 import { isAnswer, isLostSession, isTimeout } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
 
-/** Milliseconds during which a list of tools counts as current. */
+/** Milliseconds during which a list of tools counts as fresh. */
 const FRESH_MS = 30_000;
-/** Approximate memory for the lists of all servers, in bytes. A list without room is read again. */
+/** Approximate maximum of bytes of memory for the cached lists of all servers. A list without room is read again. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const BYTES_OF_A_CHARACTER = 2;
 
-/** Cache of the fresh lists of tools of all servers of this process. */
+/** Cache of the fresh lists of tools, for all servers of this process. */
 export class FreshLists {
   private readonly lists = new LRUCache<object, ListedTools>({
     ttl: FRESH_MS,
@@ -34,33 +34,34 @@ export class FreshLists {
   }
 }
 
-/** Running read of a list. */
+/** Read of a list of tools that is in progress. */
 interface Listing {
   list: Promise<ListedTools>;
+  /** Number of callers that wait for the list. */
   readers: number;
   /** Aborts the read. */
   given: AbortController;
-  /** True if the tools may have changed since the read began. */
+  /** True if the tools may have changed since the read began, so that the list is not cached. */
   outdated: boolean;
 }
 
 /**
- * Reads the list of one server for all callers.
- * - At most one read runs at a time.
- * - The read is aborted when its last reader leaves.
+ * Reads the list of tools of one server for all callers.
+ * - At most one read is in progress.
+ * - The read is aborted when the last caller that waits for it leaves.
  */
 class SharedListing {
   private running: Listing | undefined;
 
-  /** @param list reads the whole list, until the signal aborts */
+  /** @param list reads the whole list until the signal aborts */
   constructor(
     private readonly list: (signal: AbortSignal) => Promise<ListedTools>,
     private readonly fresh: FreshLists,
   ) {}
 
   /**
-   * Returns a fresh list; with `refresh`, one whose read begins after this call.
-   * @throws the signal's reason; the reason why the list cannot be read
+   * Returns a fresh list; with `refresh`, a list whose read begins after this call.
+   * @throws the reason of the signal; the reason why the list cannot be read
    */
   async readShared(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
     const fresh = refresh ? undefined : this.fresh.get(this);
@@ -69,7 +70,7 @@ class SharedListing {
     return this.joinListing(this.running ?? this.startListing(), signal);
   }
 
-  /** Discards the cached list, as the server's tools may have changed. */
+  /** Discards the cached list, as the tools of the server may have changed. */
   markOutdated(): void {
     this.fresh.delete(this);
     if (this.running) this.running.outdated = true;
@@ -113,7 +114,7 @@ async function awaitListing({ list }: Listing): Promise<void> {
   await list.catch(() => undefined);
 }
 
-/** Removes the secrets of the request from an answer or error, as a server may quote what it received. */
+/** Removes secrets from an answer or an error, as a server may quote what it received. */
 async function withoutSecrets<T extends JsonValue>(answer: Promise<T>, secrets: ReadonlySet<string>): Promise<T> {
   try {
     const result = await answer;
@@ -136,25 +137,28 @@ function cleanedOf(text: string, secrets: readonly string[]): string {
   return secrets.reduce((cleaned, secret) => cleaned.replaceAll(secret, '[secret]'), text);
 }
 
-/** Callbacks for the events of a session. */
+/** Callbacks of a session. */
 export interface SessionEvents {
+  /** Called when the session has ended. */
   ended: () => void;
   /** Called when the server reports that its list of tools has changed. */
   outdateListing: () => void;
 }
 
+/** Opens a session. `last` is the previous session with the same server, if any. */
 export type SessionOpener = (events: SessionEvents, last: McpSession | undefined) => Promise<McpSession>;
 
 const BACKOFF = new Backoff(500, 30_000);
 
 /**
- * Connection to one server. A session is opened on demand, shared by all callers, and reopened after its end. If
- * opening fails, further calls fail with the same error until a pause has passed; the pauses grow from 0.5 to 30
- * seconds.
+ * Connection to one MCP server. A session is opened on demand, shared by all callers, and opened again after its end.
+ *
+ * If a program (`pauses`) cannot be started, further calls fail with the same error until a pause has passed. The
+ * pauses grow from 0.5 to 30 seconds (backoff).
  */
 export class McpConnection {
   private current: Slot | undefined;
-  /** Previous session; it knows which era of the protocol the server speaks. */
+  /** Previous session. It knows the era of the protocol that the server speaks: `legacy` or `modern`. */
   private last: McpSession | undefined;
   private readonly listing: SharedListing;
   private failures = 0;
@@ -163,7 +167,7 @@ export class McpConnection {
   private retired = false;
 
   /**
-   * @param pauses true if a failed opening is not retried at once
+   * @param pauses true if a session that failed to open is not opened again before a pause has passed
    * @param secrets texts that are removed from every answer
    * @param lists cache of fresh lists, shared by all connections
    */
@@ -177,14 +181,17 @@ export class McpConnection {
   }
 
   /**
-   * Returns the server's tools, at most 30 seconds old; with `refresh`, listed after this call. All waiting callers
-   * share one listing, which is aborted once no caller waits.
+   * Returns the tools of the server, at most 30 seconds old; with `refresh`, listed after this call. All callers that
+   * wait share one read, which is aborted once no caller waits.
    */
   listTools(signal: AbortSignal, { refresh = false }: { refresh?: boolean } = {}): Promise<ListedTools> {
     return this.whileUsing(() => this.listing.readShared(signal, refresh));
   }
 
-  /** Calls a tool once. If the server has forgotten the session, the call is sent again in a new one. */
+  /**
+   * Calls a tool once. If the server has forgotten the session and so has not executed the call, the call is sent again
+   * in a new session.
+   */
   callServerTool(tool: McpToolDefinition, args: JsonObject, call: SessionCall): Promise<JsonObject> {
     const answer = this.whileUsing(() =>
       this.withSession((session) => session.sendToolCall(tool, args, call), call.signal),
@@ -192,13 +199,13 @@ export class McpConnection {
     return withoutSecrets(answer, this.secrets);
   }
 
-  /** Closes the connection at once. Calls that use it fail. */
+  /** Closes the connection at once. Calls in progress fail. */
   async close(): Promise<void> {
     this.retired = true;
     await this.dropSession();
   }
 
-  /** Closes the connection as soon as no call uses it. */
+  /** Closes the connection as soon as no call is in progress. */
   closeWhenIdle(): void {
     this.retired = true;
     if (this.users === 0) void this.dropSession();
@@ -272,7 +279,7 @@ export class McpConnection {
     this.failed = { until: performance.now() + BACKOFF.pauseAfter(this.failures++), error };
   }
 
-  /** Ends a session; the next call opens another one. */
+  /** Closes the session of a slot. The next call opens a new session. */
   private forgetSlot(slot: Slot): void {
     if (this.current !== slot) return;
     this.current = undefined;
@@ -288,7 +295,7 @@ export class McpConnection {
   }
 }
 
-/** Session that is open or opening. */
+/** Session that is open or being opened. */
 interface Slot {
   session: Promise<McpSession>;
 }

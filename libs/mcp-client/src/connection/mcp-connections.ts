@@ -13,14 +13,17 @@ import { FreshLists, McpConnection, type SessionEvents, type SessionOpener } fro
 import { McpSession, SESSION_TIMES, type SessionTimes } from './mcp-session.js';
 import { StdioTransport } from './stdio-transport.js';
 
-/** Maximum bytes of one message, or of one answer over HTTP. */
+/** Maximum number of bytes of one message of a program, or of one answer over HTTP. */
 const MAX_MESSAGE = 16 * 1024 * 1024;
+/** Maximum number of connections over HTTP. */
 const MOST_OPEN = 500;
 const IDLE_MS = 600_000;
 
 /**
- * Connections of this process: one for each program, shared by all tenants; one for each tenant, server, URL and
- * credential. Connections are opened on first use. Connections over HTTP are closed after ten idle minutes.
+ * Connections of this process to MCP servers, opened on first use.
+ * - A program has one connection, which all tenants share.
+ * - A server over HTTP has one connection for each tenant, URL and credential. It is closed after ten idle minutes, or
+ *   when more than MOST_OPEN connections are open.
  */
 export class McpConnections {
   private readonly logger = new Logger(McpConnections.name);
@@ -47,6 +50,7 @@ export class McpConnections {
     shutdown.registerStep('connections', () => this.close());
   }
 
+  /** Returns the connection to a server, or creates it. @throws AgentCallError after `close` */
   connectionFor(tenant: string, { name, at }: McpServer): McpConnection {
     if (this.closed) throw new AgentCallError('connect', 'the service is about to end');
     if ('command' in at)
@@ -83,7 +87,7 @@ export class McpConnections {
         return await openProgram(events, last?.prior);
       } catch (error) {
         if (last || !isEnd(error)) throw error;
-        // Some programs exit on an unknown discovery request; the legacy era sends none.
+        // Some programs exit on the unknown request `server/discover`. The legacy era of the protocol does not send it.
         return openProgram(events, { kind: 'legacy' });
       }
     };

@@ -14,24 +14,26 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { McpToolDefinition } from '../pins/tool-listing.js';
 import { cutReason } from './http-transport.js';
 
-/** Member that carries a result as the server sent it past the SDK's schemas. */
+/** Member of a stand-in result that carries the result as the server sent it, past the schemas of the SDK. */
 const AS_SENT = 'parley/asSent';
 
-/** Maximum number of answers per minute to a server's own requests; further requests stay unanswered. */
+/** Maximum number of answers per minute to requests that a server sends. Further requests get no answer. */
 const MOST_ANSWERS = 60;
 const MINUTE_MS = 60_000;
 
+/** Sent request whose answer has not arrived. */
 interface PendingRequest {
   method: string;
-  /** Aborts reading of the answer. */
+  /** Aborts the reading of the answer. */
   given: AbortController;
 }
 
 /**
- * Makes a transport deliver results of `tools/list` and `tools/call` unchecked: the SDK validates a stand-in, and
- * `resultAsSent` returns the original. Otherwise one member of another type would fail the whole result.
+ * Wraps a transport.
+ * - Results of `tools/list` and `tools/call` are not validated by the SDK: it validates a stand-in, and `resultAsSent`
+ *   returns the original. Otherwise one member of a wrong type would fail the whole result.
  * - The answer to a canceled request is not read further, in either era of the protocol.
- * - A server's own requests get at most 60 answers per minute.
+ * - Requests that the server sends get at most 60 answers per minute.
  */
 function withUncheckedResults(transport: Transport): Transport {
   const pending = new Map<RequestId, PendingRequest>();
@@ -50,7 +52,7 @@ function withUncheckedResults(transport: Transport): Transport {
       throw error;
     });
   };
-  // The SDK calls this handler before its own, with the same message.
+  // The SDK calls this handler with each message before it handles the message itself.
   transport.onmessage = (message) => {
     if (!('id' in message) || 'method' in message || message.id === undefined) return;
     const request = pending.get(message.id);
@@ -60,11 +62,12 @@ function withUncheckedResults(transport: Transport): Transport {
   return transport;
 }
 
+/** Counts the answers to requests of a server, for each minute. */
 class AnswerCount {
   private count = 0;
   private until = 0;
 
-  /** @returns true if one more answer may be sent now */
+  /** Counts an answer. @returns true if it may be sent now */
   mayAnswer(): boolean {
     const now = performance.now();
     if (now >= this.until) [this.count, this.until] = [0, now + MINUTE_MS];
@@ -73,7 +76,7 @@ class AnswerCount {
   }
 }
 
-/** Returns a result as the server sent it. */
+/** Returns the result as the server sent it, from a stand-in. */
 function resultAsSent(result: unknown): JsonObject {
   const { [AS_SENT]: sent, ...rest } = result as JsonObject;
   return isJsonObject(sent) ? sent : rest;
@@ -98,7 +101,10 @@ function dropCanceled(pending: Map<RequestId, PendingRequest>, message: JSONRPCM
   pending.delete(requestId);
 }
 
-/** Returns a stand-in that every schema accepts. An incomplete result, or one that is no object, is left to the SDK. */
+/**
+ * Returns a stand-in for a result, which every schema accepts. An incomplete result, or a page of tools that is
+ * malformed, is left to the SDK.
+ */
 function standIn(method: string, result: JsonObject): JsonObject {
   const { resultType } = result;
   if (resultType !== undefined && resultType !== 'complete') return result;
@@ -119,17 +125,17 @@ function withoutNulls(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
-/** Time limits in milliseconds. */
+/** Time limits of a session, in milliseconds. */
 export interface SessionTimes {
-  /** Limit for the handshake. */
+  /** Limit for the handshake that opens the session. */
   connect: number;
   /** Limit for one page of the list of tools. */
   list: number;
   /** Limit for the whole list. */
   listTotal: number;
-  /** Limit between a call and its answer, or between two progress notifications. */
+  /** Limit between a tool call and its answer, or between two progress notifications. */
   call: number;
-  /** Limit for a call's answer, whatever progress is reported. */
+  /** Limit for the answer to a tool call, whatever progress is reported. */
   callTotal: number;
 }
 
@@ -141,24 +147,28 @@ export const SESSION_TIMES: SessionTimes = {
   callTotal: 900_000,
 };
 
+/** Options of one tool call. */
 export interface SessionCall {
   signal: AbortSignal;
-  /** Trace context for the request's `_meta`. */
+  /** Trace context (`traceparent`, …) for `_meta` of the request. */
   trace?: Readonly<Record<string, string>>;
 }
 
 const MOST_PAGES = 64;
-/** Maximum length of a cursor, which is sent back in the request for the next page. */
+/** Maximum number of characters of a cursor, which is sent back in the request for the next page. */
 const LONGEST_CURSOR = 4_096;
 const NAME = { name: 'parley', version: '1.0.0' };
-/** Accepts every output: the patterns of a server's output schemas could take any time to check. */
+/** Validator that accepts every output, as patterns in the output schema of a server could take any time to check. */
 const UNCHECKED: jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 };
 
-/** Open session with a server, in either era of the protocol. */
+/**
+ * Open session with an MCP server, in either era of the protocol: `legacy` (opened by `initialize`) or `modern`
+ * (`server/discover`).
+ */
 export class McpSession {
-  /** True once the session has ended; no request is possible any more. */
+  /** True once the session has ended. No request can be sent after that. */
   ended = false;
 
   private constructor(
@@ -168,8 +178,8 @@ export class McpSession {
   ) {}
 
   /**
-   * Loads the SDK on first use, and opens a session.
-   * @param prior known era of the server; absent: the server is asked
+   * Opens a session. The SDK is loaded on first use.
+   * @param prior era of the protocol that the server is known to speak; absent: the server is asked
    */
   static async openSession(
     transport: Transport,
@@ -188,7 +198,7 @@ export class McpSession {
       session.ended = true;
       events.ended();
     };
-    // Errors outside of requests have no effect here.
+    // Errors that belong to no request are ignored.
     client.onerror = () => undefined;
     client.setNotificationHandler('notifications/tools/list_changed', events.outdateListing);
     try {
@@ -200,22 +210,22 @@ export class McpSession {
     return session;
   }
 
-  /** Era of the server, for the next session with it. */
+  /** Era of the protocol that the server speaks, for the next session with it. */
   get prior(): PriorDiscovery | undefined {
     const discover = this.client.getDiscoverResult();
     if (discover) return { kind: 'modern', discover };
     return this.client.getProtocolEra() === 'legacy' ? { kind: 'legacy' } : undefined;
   }
 
-  /** True if the server keeps a session id that it may forget. */
+  /** True if the server assigned a session id, which it may forget. */
   get isKept(): boolean {
     return this.transport.sessionId !== undefined;
   }
 
   /**
    * Yields the list of tools page by page.
-   * @throws the signal's reason, and requests no page after that; AgentCallError if the list has too many pages or
-   * takes too long
+   * @throws the reason of the signal; no further page is requested then
+   * @throws AgentCallError if the list has too many pages or takes too long
    */
   async *listPages(signal: AbortSignal): AsyncGenerator<JsonValue[]> {
     if (!this.client.getServerCapabilities()?.tools) return;
@@ -239,7 +249,7 @@ export class McpSession {
     throw new AgentCallError('invalid-response', `its list of tools has more than ${MOST_PAGES} pages`);
   }
 
-  /** Calls a tool once. @throws the signal's reason */
+  /** Calls a tool once. @throws the reason of the signal */
   async sendToolCall(
     { name: offered, calledAs: name = offered, title, description, inputSchema }: McpToolDefinition,
     args: JsonObject,

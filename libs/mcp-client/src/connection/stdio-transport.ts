@@ -22,7 +22,7 @@ export class LineReader {
     private readonly line: (text: string) => void,
   ) {}
 
-  /** @returns `false` if a line is too long; the reader must not be used afterwards */
+  /** Reads bytes. @returns `false` if a line is too long; the reader must not be used after that */
   feedBytes(piece: Buffer): boolean {
     let start = 0;
     for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
@@ -47,25 +47,28 @@ export class LineReader {
   }
 }
 
-/** Environment variables of this service that a program inherits; none of them is confidential. */
+/** Environment variables of this service that a program inherits. None of them is confidential. */
 const HARMLESS = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
-/** Milliseconds granted for an exit, a signal, or the last output. */
+/** Milliseconds that a program has to exit, or for its last output after the exit. */
 const PATIENCE_MS = 2_000;
 
 /**
- * Transport for a program: its messages are lines on standard output, its standard error goes to a log. The program
- * runs without a shell, in its own environment.
+ * Transport for a program. Its messages are lines on standard output; its standard error goes to the log. The program
+ * runs without a shell. Its environment has the harmless variables of this service and those of its config.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport['onmessage'];
-  /** Together with `pid`, tells the SDK that the server is a local program. */
+  /** Standard error of the program. Together with `pid`, it tells the SDK that the server is a local program. */
   stderr: Readable | null = null;
   private child: ChildProcess | undefined;
   private closed = false;
 
-  /** @param bounds limits of one message */
+  /**
+   * @param bounds limits of one message
+   * @param log receives lines of standard error
+   */
   constructor(
     private readonly program: McpCommand,
     private readonly bounds: BodyBounds,
@@ -76,7 +79,7 @@ export class StdioTransport implements Transport {
     return this.child?.pid;
   }
 
-  /** Starts the program. @throws the system's error if it cannot be started */
+  /** Starts the program. @throws the error of the operating system if it cannot be started */
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.program;
     const child = spawn(command, args, {
@@ -86,7 +89,7 @@ export class StdioTransport implements Transport {
       windowsHide: true,
     });
     this.child = child;
-    // An error after the start comes from a signal; pipes have their own handlers.
+    // After the start, this event reports a failed signal. Pipes have their own handlers.
     child.on('error', (error) => this.onerror?.(error));
     child.stdin.on('error', (error) => this.onerror?.(error));
     this.stderr = child.stderr;
@@ -104,7 +107,10 @@ export class StdioTransport implements Transport {
     if (!stdin.write(`${JSON.stringify(message)}\n`)) await waitForDrain(stdin);
   }
 
-  /** Closes standard input, then sends SIGTERM, then SIGKILL, with up to two seconds before each signal. */
+  /**
+   * Stops the program: closes its standard input, then sends SIGTERM, then SIGKILL. It has up to two seconds to exit
+   * before each signal.
+   */
   async close(): Promise<void> {
     const { child } = this;
     if (child?.pid === undefined || this.closed) return this.endConnection();
@@ -152,7 +158,7 @@ function harmlessEnvironment(): Record<string, string> {
   return Object.fromEntries(HARMLESS.flatMap((it) => (process.env[it] === undefined ? [] : [[it, process.env[it]]])));
 }
 
-/** Parses a line; `undefined` if it is no message, as some programs print a greeting. */
+/** Parses a line; `undefined` if it is not a JSON-RPC message, as some programs print a greeting. */
 function parseLine(line: string): JSONRPCMessage | undefined {
   try {
     const value = JSON.parse(line) as JSONRPCMessage | null;
@@ -162,7 +168,7 @@ function parseLine(line: string): JSONRPCMessage | undefined {
   }
 }
 
-/** Resolves when standard input accepts more, or the program has closed it. */
+/** Resolves when the standard input of a program accepts more, or is closed. */
 async function waitForDrain(stdin: Writable): Promise<void> {
   await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
 }
@@ -171,7 +177,10 @@ const MINUTE_MS = 60_000;
 const LINES_A_MINUTE = 60;
 const LONGEST_LINE = 1_000;
 
-/** Reads all output, so that the program never blocks, and logs the first lines of each minute. */
+/**
+ * Reads the whole standard error of a program, so that the program never blocks, and logs the first lines of each
+ * minute.
+ */
 function readBriefly(stream: Readable, log: (line: string) => void): void {
   let [left, until] = [0, 0];
   stream.on('data', (piece: Buffer) => {

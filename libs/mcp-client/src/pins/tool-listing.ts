@@ -3,10 +3,13 @@ import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { isJsonObject, jsonDigest, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 
-/** Compared parts of a tool: all that a model reads, and all that Parley acts on. */
+/**
+ * Definition of a tool, reduced to what a model reads and what this service acts on. These members are compared with
+ * the pin.
+ */
 export interface McpToolDefinition {
   name: string;
-  /** Server's own name of the tool, if that cannot be offered. */
+  /** Name of the tool at the server, if `name` had to differ from it. */
   calledAs?: string;
   title?: string;
   description: string;
@@ -16,14 +19,14 @@ export interface McpToolDefinition {
   annotations: JsonObject;
 }
 
-/** Known tools of a server, by name. */
+/** Tools of a server, sorted by name. */
 export interface ToolList {
-  /** Hash over all tools. */
+  /** Hash of all tools together. */
   hash: string;
   tools: McpToolDefinition[];
 }
 
-/** Returns a list of tools with its hash. */
+/** Creates a list of tools with its hash. */
 export function listOf(tools: McpToolDefinition[]): ToolList {
   return { hash: jsonDigest(tools.map((it) => [it.name, toolHash(it)])), tools };
 }
@@ -32,17 +35,18 @@ export function toolHash(tool: McpToolDefinition): string {
   return jsonDigest(tool as unknown as JsonValue);
 }
 
-/** Maximum length of a tool's name. */
+/** Maximum length of the name of a tool. */
 const LONGEST_NAME = 128;
-/** Characters that MCP advises against in names, and that neither globs nor models support. */
+/** Characters that MCP advises against in names of tools, and that neither globs nor models support. */
 const OTHERS = /[^\w./-]/gu;
 const DIGEST_DIGITS = 8;
 
 /**
- * Returns the name by which each tool is offered.
- * - A name of letters, digits, `_`, `-`, `.` and `/` stays.
+ * Returns the name by which each tool is offered, by its name at the server.
+ * - A name of letters, digits, `_`, `-`, `.` and `/` is unchanged.
  * - Any other character becomes `_`.
- * - A digest of the original name is appended if two tools would share a name, or if no letter or digit is left.
+ * - A digest of the original name is appended to a name with replaced characters if two tools would share it, or if it
+ *   has no letter or digit.
  * - The order of the tools has no effect.
  */
 function cleanedNames(names: readonly string[]): Map<string, string> {
@@ -61,42 +65,46 @@ function nameDigest(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, DIGEST_DIGITS);
 }
 
-/** Listed tool that cannot be offered. */
+/** Tool that a server lists and that cannot be offered. */
 export interface SkippedTool {
-  /** Name given by the server; empty if it gives none. */
+  /** Name that the server gives; `''` if it gives none. */
   name: string;
-  /** Part of a sentence about the tool. */
+  /** Reason, as a part of a sentence about the tool. */
   reason: string;
 }
 
-/** Tools that a server lists, and those among them that cannot be offered. */
+/** Tools that a server lists: those that can be offered, and those that cannot. */
 export interface ListedTools extends ToolList {
   skipped: SkippedTool[];
 }
 
-/** Maximum characters of all pages as the server sends them, including members that are not kept. */
+/** Maximum number of characters of all pages of a list, as the server sends them. */
 export const MAX_LISTING = 8 * 1024 * 1024;
+/** Maximum number of tools that one server may list. */
 const MOST_TOOLS = 1_000;
+/** Maximum number of characters of one tool definition. A longer one is skipped. */
 const MAX_DEFINITION = 64 * 1024;
+/** Maximum number of characters of all tool definitions of a server. */
 const MAX_LIST = 2 * 1024 * 1024;
 
 /**
- * Error of a server that lists more or longer tools than allowed. The message is a part of a sentence about the server.
+ * Error of a server that lists too many tools, or tools that are too long. The message is a part of a sentence about
+ * the server.
  */
 export class ToolListRefused extends Error {
   override readonly name = 'ToolListRefused';
 }
 
-/** Collects the pages of a list of tools. Rejects the list as soon as its pages together are too long. */
+/** Collects the pages of a server's list of tools. The list is rejected as soon as it exceeds a limit. */
 export class ToolListing {
-  /** Tools by the name that the server gives. */
+  /** Tools by their name at the server. */
   private readonly tools = new Map<string, McpToolDefinition>();
   private readonly skipped: SkippedTool[] = [];
   private entries = 0;
   private sent = 0;
   private kept = 0;
 
-  /** Adds a page. @throws ToolListRefused */
+  /** Adds a page of the list. @throws ToolListRefused */
   addPage(page: readonly JsonValue[]): void {
     this.entries += page.length;
     if (this.entries > MOST_TOOLS) throw new ToolListRefused(`has more than ${MOST_TOOLS} tools`);
@@ -105,7 +113,7 @@ export class ToolListing {
     for (const tool of page) this.addTool(tool);
   }
 
-  /** Returns the listed tools, each under a name that it can be offered by. */
+  /** Returns the list, with each tool under the name by which it is offered. */
   finishList(): ListedTools {
     const names = cleanedNames([...this.tools.keys()]);
     const tools = [...this.tools.values()].map((tool) => ({
@@ -137,8 +145,8 @@ function offeredName(own: string, cleaned: string): Pick<McpToolDefinition, 'nam
 }
 
 /**
- * Returns the kept parts of a tool, or why it cannot be offered. A member that is null or has another type counts as
- * absent.
+ * Returns the definition of a listed tool, or the reason why it cannot be offered. A member that is null or has a wrong
+ * type counts as absent.
  */
 function definitionOf(listed: JsonValue): McpToolDefinition | string {
   if (!isJsonObject(listed)) return 'is not an object';
@@ -160,13 +168,13 @@ function definitionOf(listed: JsonValue): McpToolDefinition | string {
   };
 }
 
-/** Returns a schema whose type is set, without members that are null. */
+/** Returns a schema of arguments with the default type `object`, and without members that are null. */
 function argumentsSchema(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([, member]) => member !== null);
   return { type: 'object', ...Object.fromEntries(members) };
 }
 
-/** Returns why a schema fits no arguments, which are an object with members. */
+/** Returns why a schema cannot describe arguments, which are an object; `undefined` if it can. */
 function schemaProblem({ type, properties, required }: JsonObject): string | undefined {
   if (type !== 'object') return 'whose type is not "object"';
   if (properties !== undefined && !isJsonObject(properties)) return 'whose properties are not an object';
@@ -182,10 +190,10 @@ function isTexts(value: JsonValue): boolean {
 const MOST_SERVERS = 1_000;
 const SHOWN_TOOLS = 20;
 
-/** Logs the tools that cannot be offered, once for each distinct list of a server. */
+/** Logs the tools of a server that cannot be offered. The same tools are logged once. */
 export class SkippedLog {
   private readonly logger = new Logger('McpTools');
-  /** Last logged text, by tenant and server. */
+  /** Text that was logged last, by tenant and server. */
   private readonly logged = new LRUCache<string, string>({ max: MOST_SERVERS });
 
   reportSkipped(tenant: string, server: string, skipped: readonly SkippedTool[]): void {

@@ -4,17 +4,18 @@ import { type JsonDifference, jsonDifferences, type JsonObject } from '#libs/pro
 import type { CardConfig } from '#libs/service';
 import { type McpToolDefinition, toolHash, type ToolList } from './tool-listing.js';
 
-/** Tools of a server as first seen, or as accepted since. */
+/** Pinned tools of a server: the list as it was first seen, or as it was accepted last. */
 export interface ToolPin extends ToolList {
-  /** Different list seen since then; it waits to be accepted. */
+  /** List that was seen last, if it differs from the pinned list. It waits to be accepted. */
   seen?: ToolList;
   acceptedAt?: Date;
   acceptedBy?: string;
 }
 
 /**
- * Stores the pinned tools of each tenant and server, for all replicas. A change names the hash it replaces: of two
- * concurrent changes, one fails and its caller reads again.
+ * Stores the pinned tools of each tenant and server, for all replicas.
+ * - A change names the hash of the pin that it replaces.
+ * - Of two concurrent changes, one fails, and its caller must read the pin again.
  */
 @Injectable()
 export class ToolPins {
@@ -25,18 +26,21 @@ export class ToolPins {
     return rows[0] && pinOf(rows[0]);
   }
 
-  /** Returns for each pinned server of a tenant, by name, whether a change waits to be accepted. */
+  /** Returns, for each server of a tenant that has a pin, by name, true if a change waits to be accepted. */
   async findChanged(tenant: string): Promise<Map<string, boolean>> {
     const { rows } = await this.database.pool.query<{ server: string; changed: boolean }>(CHANGED, [tenant]);
     return new Map(rows.map((it) => [it.server, it.changed]));
   }
 
-  /** Pins a list, unless the server has a pin already. */
+  /** Pins the first list of a server. If the server has a pin already, nothing changes. */
   async pinFirst(tenant: string, server: string, { hash, tools }: ToolList): Promise<void> {
     await this.database.pool.query(PIN, [tenant, server, hash, JSON.stringify(tools)]);
   }
 
-  /** Records that another list was seen. @returns false if the pin no longer has the hash `pinned` */
+  /**
+   * Records a list that differs from the pinned one and waits to be accepted. @returns false if the pin no longer has
+   * the hash `pinned`
+   */
   async noteSeen(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
     const values = [tenant, server, pinned, hash, JSON.stringify(tools)];
     return (await this.database.pool.query(NOTE, values)).rowCount === 1;
@@ -48,12 +52,14 @@ export class ToolPins {
     return (await this.database.pool.query(MOVE, values)).rowCount === 1;
   }
 
-  /** Drops the waiting change, as the server lists the pinned tools again. */
+  /** Discards the change that waits to be accepted, as the server lists the pinned tools again. */
   async seenAgain(tenant: string, server: string, pinned: string): Promise<void> {
     await this.database.pool.query(SEEN_AGAIN, [tenant, server, pinned]);
   }
 
-  /** Pins the list that was seen last. @returns false if it does not have this hash */
+  /**
+   * Accepts the list that was seen last: it becomes the pinned list. @returns false if the list does not have this hash
+   */
   async acceptSeen(tenant: string, server: string, hash: string, by: string): Promise<boolean> {
     return (await this.database.pool.query(ACCEPT, [tenant, server, hash, by])).rowCount === 1;
   }
@@ -109,17 +115,17 @@ const ACCEPT = `
     accepted_at = now(), accepted_by = $4
   WHERE tenant = $1 AND server = $2 AND seen_hash = $3`;
 
-/** Difference of one tool from its pin. */
+/** Change of one tool since the pin. */
 export interface ToolChange {
   tool: string;
   kind: 'added' | 'removed' | 'changed';
   /** True if the tool may not be called until the change is accepted. */
   blocked: boolean;
-  /** Differences of a changed tool; empty for an added or removed one. */
+  /** Differences of a changed tool, at most 100; empty for an added or removed tool. */
   differences: JsonDifference[];
 }
 
-/** Known tool, and whether the policy blocks it. */
+/** Tool that was seen last. `blocked` is true if the policy forbids calls of it. */
 export interface KnownTool {
   definition: McpToolDefinition;
   blocked: boolean;
@@ -127,7 +133,10 @@ export interface KnownTool {
 
 const MOST_DIFFERENCES = 100;
 
-/** Returns the listed tools. Under the policy `block`, tools that differ from their pins are blocked. */
+/**
+ * Returns the tools that were seen last. Under the policy `block`, new tools and tools that differ from the pin are
+ * blocked.
+ */
 export function knownTools(
   pinned: readonly McpToolDefinition[],
   seen: readonly McpToolDefinition[],
@@ -140,7 +149,7 @@ export function knownTools(
   }));
 }
 
-/** Returns the changes since the pin, one for each tool. */
+/** Returns the changes since the pin, one for each added, removed or changed tool. */
 export function toolChanges(
   pinned: readonly McpToolDefinition[],
   seen: readonly McpToolDefinition[],

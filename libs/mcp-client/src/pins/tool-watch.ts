@@ -3,7 +3,7 @@ import { AppConfig } from '#libs/service';
 import type { ToolList } from './tool-listing.js';
 import { type KnownTool, knownTools, type ToolChange, toolChanges, type ToolPin, ToolPins } from './tool-pins.js';
 
-/** Known state of a server's tools. */
+/** Last known state of the tools of a server. */
 export interface KnownServer {
   /** Hash of the list that was seen last. */
   hash: string;
@@ -17,8 +17,8 @@ const MAX_ROUNDS = 50;
 const SHOWN_TOOLS = 20;
 
 /**
- * Compares listed tools with the pinned ones by `MCP_CHANGE_POLICY`. A description instructs the model, so a changed
- * description counts as a changed tool.
+ * Compares the tools that a server lists with the pinned tools, and applies `MCP_CHANGE_POLICY` (`allow`, `warn`,
+ * `block`). A changed description counts as a change, as descriptions instruct the model.
  */
 @Injectable()
 export class ToolWatch {
@@ -32,7 +32,7 @@ export class ToolWatch {
     this.policy = mcp.changes;
   }
 
-  /** Compares a list with the pin, records the difference, and returns the resulting state. */
+  /** Compares a list with the pin, records a difference, and returns the resulting state. */
   async compareSeen(tenant: string, server: string, list: ToolList): Promise<KnownServer> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const pin = await this.pins.findPin(tenant, server);

@@ -5,7 +5,7 @@ export class McpServerRow {
   @PrimaryColumn('text') tenant!: string;
   @PrimaryColumn('text') name!: string;
   @Column('text') url!: string;
-  /** Name of a credential. */
+  /** Name of the stored credential for calls. */
   @Column('text', { nullable: true }) auth!: string | null;
   @Column('text', { array: true, nullable: true }) allow!: string[] | null;
   @Column('text', { array: true, nullable: true }) approve!: string[] | null;
@@ -13,7 +13,7 @@ export class McpServerRow {
   @Column('timestamptz') updated_at!: Date;
 }
 
-/** The MCP servers of tenants, and the tools of all servers as they were pinned and as they were seen since. */
+/** Creates the tables of the MCP servers of tenants, and of the tools of all servers: as pinned, and as seen last. */
 export class CreateMcpServer1700000000960 implements MigrationInterface {
   readonly name = 'CreateMcpServer1700000000960';
 
@@ -30,7 +30,7 @@ export class CreateMcpServer1700000000960 implements MigrationInterface {
         updated_at timestamptz NOT NULL DEFAULT now(),
         PRIMARY KEY (tenant, name)
       )`);
-    // json, not jsonb: tools are kept as they came, with characters that jsonb does not take.
+    // json, not jsonb: tools are stored as the server sent them, with characters that jsonb rejects.
     await runner.query(`
       CREATE TABLE mcp_tool_pin (
         tenant text COLLATE "C" NOT NULL,

@@ -6,14 +6,15 @@ import { retryWhileDatabaseDown } from '#libs/postgres';
 import { AppConfig, type McpEndpoint, type McpServerEntry } from '#libs/service';
 import { McpServerRow } from './mcp-server-table.js';
 
-/** Server that may be called: from the operator's file, or named by a tenant. */
+/** MCP server that may be called: from the operator's file (`file`), or stored by a tenant (`api`). */
 export interface McpServer extends McpServerEntry {
   source: 'file' | 'api';
-  /** Time of creation; absent for servers of the file, as is `updatedAt`. */
+  /** Time when the server was stored. This and `updatedAt` are absent for servers of the file. */
   createdAt?: Date;
   updatedAt?: Date;
 }
 
+/** True if the server is a program that this service starts, and not a URL. */
 export function isProgram({ at }: Pick<McpServer, 'at'>): boolean {
   return 'command' in at;
 }
@@ -21,14 +22,17 @@ export function isProgram({ at }: Pick<McpServer, 'at'>): boolean {
 /** Maximum number of MCP servers of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_MCP_SERVERS = 200;
 
-/** Server definition of a tenant. */
+/** Definition of an MCP server, as its tenant writes it. */
 export interface OwnServer {
   at: McpEndpoint;
   allow?: readonly string[];
   approve?: readonly string[];
 }
 
-/** Servers that a tenant may call: those of the operator's file, which all tenants share, before its own. */
+/**
+ * Finds and stores the MCP servers that a tenant may call. A server of the operator's file is shared by all tenants,
+ * and hides a tenant's server of the same name.
+ */
 @Injectable()
 export class McpServers {
   private readonly fromFile: ReadonlyMap<string, McpServer>;
@@ -44,13 +48,13 @@ export class McpServers {
     return this.fromFile.has(name);
   }
 
-  /** Returns all servers, sorted by name. */
+  /** Returns all servers that the tenant may call, sorted by name. */
   async listServers(tenant: string): Promise<McpServer[]> {
     const own = (await this.rows.find({ where: { tenant } })).filter(({ name }) => !this.isOfFile(name));
     return [...this.fromFile.values(), ...own.map(toMcpServer)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Returns one page of all servers, sorted by name. */
+  /** Returns one page of the servers that the tenant may call, sorted by name. */
   async listServerPage(tenant: string, { limit, after }: NamedPage): Promise<McpServer[]> {
     const where = { tenant, name: MoreThan(after) };
     const rows = await this.rows.find({ where, order: { name: 'ASC' }, take: limit });
@@ -78,8 +82,8 @@ export class McpServers {
   }
 
   /**
-   * Stores a new server. @returns `undefined` if the name is taken
-   * @throws ProblemError 422 if the tenant has as many as it may
+   * Stores a new server of the tenant. @returns `undefined` if the name is taken
+   * @throws ProblemError 422 if the tenant has MOST_MCP_SERVERS servers
    */
   async createServer(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
     refuseMoreThan({ count: await this.rows.countBy({ tenant }), most: MOST_MCP_SERVERS, what: 'MCP servers' });
@@ -89,13 +93,13 @@ export class McpServers {
     );
   }
 
-  /** Replaces a server. @returns `undefined` if there is none of the name */
+  /** Replaces a server of the tenant. @returns `undefined` if there is no server of this name */
   async replaceServer(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
     const values = { ...columnsOf(server), updated_at: () => 'now()' };
     return toSavedServer(await this.rows.update({ tenant, name }, values, { returning: '*' }));
   }
 
-  /** Deletes a server. @returns true if it existed */
+  /** Deletes a server of the tenant. @returns true if it existed */
   async delete(tenant: string, name: string): Promise<boolean> {
     return (await this.rows.delete({ tenant, name })).affected === 1;
   }
@@ -123,7 +127,7 @@ function toMcpServer(row: McpServerRow): McpServer {
   };
 }
 
-/** Converts a returned row. TypeORM leaves it unchanged, so its members are named as the columns. */
+/** Converts a row of `RETURNING`. TypeORM does not map it, so its members are named as the columns. */
 function toSavedServer({ raw }: InsertResult | UpdateResult): McpServer | undefined {
   const [row] = raw as McpServerRow[];
   return row && toMcpServer(row);

@@ -1,6 +1,6 @@
 import { type RequestAuth, RequestSigners, type SigningRequest } from '#libs/a2a-client';
 
-/** Proofs with a token that changes after each refusal. */
+/** Signers of a test. The token changes with each renewal. */
 export class FakeSigners extends RequestSigners {
   token = 'token-1';
 
