@@ -16,76 +16,83 @@ import { answerMessage, isAccepted, type McpQuestion, questionsOf } from './ques
 
 const AT_WORK = 'The run is at work; it takes answers when it waits again';
 
-/** Services that MCP requests are answered from. */
+/** Services that answer MCP requests. */
 export interface McpBackend {
   handler: RequestHandler;
   tasks: Pick<TaskStore, 'readHeader' | 'loadTask'>;
   questions: Pick<TaskQuestions, 'listQuestions'>;
-  /** Maximum number of members in one JSON text; the default of `JSON_MEMBERS_LIMIT` unless set. */
+  /** Maximum number of members and elements in one JSON text; absent: the default of `JSON_MEMBERS_LIMIT`. */
   jsonMembers?: number;
 }
 
-/** Task in its current state, with its open questions. */
+/** Stored Task in its current state, with its open questions. */
 export interface AskingTask extends StoredTask {
   questions: McpQuestion[];
 }
 
-/** Context of one HTTP request of an MCP client: the caller and the agents it may reach. */
+/** Context of one HTTP request of an MCP client: the caller, and the agent that the request was sent to. */
 export class McpExchange {
-  /** Failure with status 503 reported inside an answer; HTTP repeats it while the answer is not a stream. */
+  /**
+   * Error with status 503 that the JSON-RPC answer reports. The HTTP response gets the status too, unless it is a
+   * stream.
+   */
   failed: { status: number; error: unknown } | undefined;
 
   constructor(
     readonly backend: McpBackend,
-    /** Agent that the request was sent to: the service with all workflows as tools, or one workflow. */
+    /** Agent that the request was sent to: the service, with all workflows as tools, or one workflow. */
     readonly agent: ServedAgent,
     readonly call: CallContext,
-    /** Aborts when the client has left, and on shutdown (reason SHUTTING_DOWN). Neither cancels any run. */
+    /** Aborts when the client has left, and on shutdown (reason SHUTTING_DOWN). An abort cancels no run. */
     readonly signal: AbortSignal,
-    /** Session of a client of 2025-11-25. */
+    /** Session id of a client that speaks the MCP revision 2025-11-25; absent for newer revisions. */
     readonly session: string | undefined,
   ) {}
 
-  /** Returns the call's context with another agent. */
+  /** Returns the context of the call, addressed to the agent at a path. */
   callAt(path: string): CallContext {
     return { ...this.call, agent: path };
   }
 
   /**
-   * Returns a Task of the caller, under the same access rules as GetTask of A2A.
-   * @throws A2AError if the caller has no such Task here
+   * Returns a Task of the caller with its open questions, under the same access rules as GetTask of A2A.
+   * @throws A2AError if the agent has no such Task of the caller
    */
   async loadTask(id: string, agent = this.agent): Promise<AskingTask> {
     const { backend, call } = this;
     // PostgreSQL rejects every statement that contains a NUL.
     if (id.includes('\0')) throw new A2AError('TASK_NOT_FOUND');
-    // Checks that the Task is found here, and that there is room for its contents.
+    // Checks that the caller may read the Task, and that there is room for its contents.
     const task = await backend.handler.getTask(agent, { id }, call);
     for (;;) {
       const stored = await backend.tasks.loadTask(id, call.scope);
       if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId: task.id } });
       const questions = await questionsOf(stored, backend.questions);
       if (!isWaitingState(stored.header.state)) return { ...stored, questions };
-      // If the Task has advanced between the two reads, the questions belong to another state.
+      // If the Task has advanced between the two reads, the questions belong to an earlier state, and both are read
+      // again.
       const { lastSequence } = (await backend.tasks.readHeader(id, call.scope)) ?? stored.header;
       if (lastSequence === stored.header.lastSequence) return { ...stored, questions };
     }
   }
 
-  /** Returns the Message that answers a Task's open questions; `undefined` if no reply is for one of them. */
+  /**
+   * Returns the Message that answers open questions of a Task; `undefined` if the Task does not wait, or no reply is
+   * for an open question.
+   */
   answerTo({ header, questions }: AskingTask, replies: Readonly<Record<string, unknown>>) {
     if (!isWaitingState(header.state)) return undefined;
     return answerMessage(header.taskId, questions, replies, this.backend.jsonMembers);
   }
 
   /**
-   * Answers the questions of a Task. Returns once the answer is recorded; the Task continues on its own.
+   * Answers the open questions of a Task, and returns once the answer is recorded. The Task then continues by itself.
    *
-   * - While the Task works, the answer is held back until it waits again.
+   * - While the Task works, the answer is held back until the Task waits again.
    * - Replies to questions that are no longer open are ignored.
    *
-   * @param patience ends the holding back; by default it lasts as long as the client waits
-   * @throws McpError if the Task still works when `patience` ends, the client leaves, or the process shuts down
+   * @param patience aborts when the answer is no longer held back; default: when the client leaves
+   * @throws McpError if the Task still works when `patience` aborts, the client leaves, or the process shuts down
    */
   async answerTask(
     asking: AskingTask,
@@ -103,7 +110,7 @@ export class McpExchange {
     }
   }
 
-  /** Throws if the client has left or the process shuts down. @throws McpError */
+  /** Throws if the client has left, or the process shuts down. @throws McpError */
   refuseEnded(taskId: string): void {
     const { signal } = this;
     if (signal.reason === SHUTTING_DOWN) {
@@ -112,10 +119,10 @@ export class McpExchange {
     if (signal.aborted) throw new McpError(INTERNAL_ERROR, 'The client has left', 499);
   }
 
-  /** Sends the answer. Returns false if the Task has advanced since it was read, after another answer or a timeout. */
+  /** Sends the answer. @returns false if the Task no longer waits, as another answer or a timeout was first */
   private async isTaken(message: Message): Promise<boolean> {
     const { backend, agent, call } = this;
-    // The answer may be sent again: only a Task that still waits accepts it.
+    // Without an idempotency key, a later attempt is a new request. Only a Task that still waits accepts it.
     const { idempotencyKey: _key, ...unkeyed } = call;
     try {
       await backend.handler.sendMessage(agent, { message, configuration: { returnImmediately: true } }, unkeyed);
@@ -137,25 +144,26 @@ export class McpExchange {
   }
 }
 
-/** Abort reason of exchanges on shutdown. */
+/** Abort reason of open requests on shutdown. */
 export const SHUTTING_DOWN = new Error('The service is shutting down');
 
-/** Extension of MCP by which a call becomes a task that the client polls. */
+/** Extension of MCP that turns a call into a task, which the client polls. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** Optional capabilities of a client. */
+/** Optional capabilities of an MCP client. */
 export interface ClientSupport {
+  /** True if the client supports the tasks extension. */
   tasks: boolean;
   /**
-   * Way to ask the client's user:
-   * - `result`: the result asks, and the client repeats the call with the answers (2026-07-28).
-   * - `request`: a request in the open stream (2025-11-25).
-   * - Absent: the user cannot be asked.
+   * Way in which a call can ask the user of the client (elicitation):
+   * - `result`: the result of the call asks, and the client repeats the call with the answers (revision 2026-07-28).
+   * - `request`: the open stream carries a request that asks (revision 2025-11-25).
+   * - absent: the user cannot be asked.
    */
   asks?: 'result' | 'request';
 }
 
-/** Returns the capabilities that a client of 2026-07-28 declares with each request. */
+/** Returns the capabilities that a client of the revision 2026-07-28 declares with each request. */
 export function declaredSupport(capabilities: unknown): ClientSupport {
   const said = isJsonObject(capabilities as JsonValue) ? (capabilities as JsonObject) : {};
   const extensions = isJsonObject(said['extensions']) ? said['extensions'] : {};
@@ -165,7 +173,7 @@ export function declaredSupport(capabilities: unknown): ClientSupport {
   };
 }
 
-/** True if the client supports forms. An elicitation without any mode is a form. */
+/** True if the client can show forms to its user. An elicitation capability without any mode means forms. */
 function takesForms(elicitation: JsonValue | undefined): boolean {
   return isJsonObject(elicitation) && ('form' in elicitation || Object.keys(elicitation).length === 0);
 }
@@ -173,8 +181,8 @@ function takesForms(elicitation: JsonValue | undefined): boolean {
 const ASKABLE = 'askable-';
 
 /**
- * Returns a session id for an initializing client of 2025-11-25; `undefined` if its user cannot be asked. The id itself
- * says that the user can be asked, so every replica knows it from each later request.
+ * Returns a session id for the `initialize` of a client of the revision 2025-11-25; `undefined` if its user cannot be
+ * asked. The id itself states that the user can be asked, so that every replica reads it from later requests.
  */
 export function sessionOf(initialize: JsonObject): string | undefined {
   const { capabilities } = initialize;
@@ -182,7 +190,7 @@ export function sessionOf(initialize: JsonObject): string | undefined {
   return isAskable ? `${ASKABLE}${randomUUID()}` : undefined;
 }
 
-/** Returns the capabilities of a client of 2025-11-25, read from its session id. */
+/** Returns the capabilities of a client of the revision 2025-11-25, according to its session id. */
 export function sessionSupport(session: string | undefined): ClientSupport {
   return { tasks: false, ...(session?.startsWith(ASKABLE) === true && { asks: 'request' }) };
 }

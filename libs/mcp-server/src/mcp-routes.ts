@@ -26,10 +26,10 @@ type Sdk = typeof import('@modelcontextprotocol/server');
 
 const TASK = z.looseObject({ taskId: z.string().max(200) });
 
-/** Key under which the SDK passes the exchange on to handlers. */
+/** Key of `authInfo.extra` under which the SDK passes the McpExchange on to handlers. */
 export const EXCHANGE = 'exchange';
 
-/** Answers MCP requests with the official SDK, which is loaded on the first request. */
+/** Answers MCP requests with the official SDK. The SDK is loaded on the first request. */
 class McpService {
   private loaded: Promise<McpHttpHandler> | undefined;
 
@@ -48,7 +48,7 @@ async function loadHandler(): Promise<McpHttpHandler> {
   );
 }
 
-/** Creates the SDK's server for one request. */
+/** Creates the server object of the SDK for one request, with its handlers. */
 function createServerFor(sdk: Sdk, exchange: McpExchange, era: 'modern' | 'legacy'): Server {
   const { name, version } = exchange.agent;
   const extensions = era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } };
@@ -74,7 +74,7 @@ function createServerFor(sdk: Sdk, exchange: McpExchange, era: 'modern' | 'legac
     server.setRequestHandler(method, { params: TASK, result: z.looseObject({}) }, ({ taskId }, context) =>
       answerOrFail(async () => {
         if (!supportOf(context).tasks) throw missingExtension(TASKS_EXTENSION);
-        // The SDK has taken the replies out of the parameters.
+        // The SDK moves the replies from the parameters to `inputResponses`.
         return does(taskId, context.mcpReq.inputResponses ?? {});
       }),
     );
@@ -110,7 +110,7 @@ async function callTool(
   return call.beginCall(await callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
 }
 
-/** Returns the workflow of that name, if it is a tool here. */
+/** Returns the agent of a workflow, if the endpoint offers the workflow as a tool. @throws McpError, A2AError */
 async function toolAgent(exchange: McpExchange, name: string): Promise<ServedAgent> {
   const { backend, agent } = exchange;
   const path = toolPath(name);
@@ -125,7 +125,7 @@ function readArguments({ arguments: given = {} }: CallParams): JsonObject {
   throw new McpError(INVALID_PARAMS, 'arguments: must be an object');
 }
 
-/** Rethrows an error for the client, and notes the HTTP status for an answer that is not yet a stream. */
+/** Converts an error for the client and throws it. A status 503 is noted for the HTTP response. */
 function failRequest(exchange: McpExchange, error: unknown): never {
   const known = mcpError(error);
   if (known.status === 503) {
@@ -150,30 +150,31 @@ function protectedResource(baseUrl: string, path: string, issuer: string): JsonO
   };
 }
 
-/** Returns the parameter of a challenge that points to the metadata. */
+/** Returns the parameter of a `www-authenticate` challenge that points to the metadata. */
 function resourceMetadata(baseUrl: string, path: string): string {
   return `resource_metadata="${baseUrl}${PROTECTED_RESOURCE}${path}"`;
 }
 
 export interface McpRoutesOptions extends McpBackend {
   address: Pick<ServiceAddress, 'publicBaseUrl'>;
-  /** Issuer of tokens, if an identity provider authenticates callers. */
+  /** Issuer of access tokens, if an identity provider authenticates callers. */
   issuer?: string;
 }
 
-/** Handle for a shutdown. */
+/** Handle for the shutdown of the routes. */
 export interface McpRoutes {
-  /** Ends every stream. Runs continue on other replicas. */
+  /** Ends every open request. Runs continue on other replicas. */
   endStreams(): void;
 }
 
 const PATHS = ['/mcp', '/mcp/workflows/:workflow'] as const;
-/** Request headers that MCP itself reads. */
+/** Pattern of the request headers that are passed on to the SDK. */
 const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
 
 /**
- * Registers MCP over Streamable HTTP, with workflows as tools: all at `/mcp`, one at `/mcp/workflows/{name}`. The
- * routes are encapsulated, as those of A2A are. Call it before the server is ready.
+ * Registers the routes of MCP over Streamable HTTP, with workflows as tools: all at `/mcp`, one at
+ * `/mcp/workflows/{name}`. The routes are a Fastify plugin with an error handler of its own. Call the function before
+ * the server is ready.
  */
 export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOptions): McpRoutes {
   const endpoint = new McpRouteHandler(options);
@@ -181,7 +182,7 @@ export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOp
     scope.setErrorHandler((error, request, reply) => endpoint.refuseRequest(error, request, reply));
     for (const path of PATHS) {
       scope.post(path, (request, reply) => endpoint.handleRequest(request, reply));
-      // GET opens a session's stream and DELETE ends a session; there are no sessions here.
+      // GET would open the stream of a session, and DELETE would end a session. This endpoint keeps no sessions.
       for (const method of ['GET', 'DELETE'] as const) scope.route({ method, url: path, handler: refuseMethod });
       if (options.issuer !== undefined) {
         scope.get(`${PROTECTED_RESOURCE}${path}`, (request) => endpoint.describeResource(request));
@@ -192,12 +193,13 @@ export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOp
   return { endStreams: () => endpoint.endStreams() };
 }
 
-/** Request whose answer has not ended. */
+/** Request whose response has not ended. */
 interface OpenRequest {
-  /** Aborts when the client has left, and to end a stream without an end of its own. */
+  /** Aborts when the client has left. On shutdown, aborts only if `isEndless`. */
   gone: AbortController;
   /** Aborts when the client has left, and on shutdown. */
   over: AbortController;
+  /** True for `subscriptions/listen`, whose stream has no end of its own. */
   isEndless: boolean;
 }
 
@@ -207,7 +209,7 @@ class McpRouteHandler {
 
   constructor(private readonly options: McpRoutesOptions) {}
 
-  /** Ends all open requests: calls return their current result, subscriptions end. */
+  /** Ends all open requests: a call returns its task or error 503, a subscription ends. */
   endStreams(): void {
     for (const { gone, over, isEndless } of this.open) {
       over.abort(SHUTTING_DOWN);
@@ -232,7 +234,7 @@ class McpRouteHandler {
     return reply.send(response);
   }
 
-  /** Answers an error that occurs before there is a result: a JSON-RPC error with its HTTP status. */
+  /** Answers an error that occurs before the SDK has a result: as a JSON-RPC error with an HTTP status. */
   refuseRequest(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const shown = mcpError(transportError(error));
     const challenge = reply.getHeader('www-authenticate');
@@ -269,7 +271,7 @@ class McpRouteHandler {
     return tracked;
   }
 
-  /** Passes on the answer to a question that was asked in a stream of this or another replica. */
+  /** Passes the answer to an elicitation on to its Task. This or another replica sent the elicitation in a stream. */
   private async receiveAnswer(exchange: McpExchange, body: JsonObject, reply: FastifyReply): Promise<FastifyReply> {
     const { id, result } = body;
     const asked = parseElicitationId(id);
@@ -301,7 +303,7 @@ class McpRouteHandler {
     return new McpExchange(this.options, await handler.resolveAgent(call), call, signal, session?.toString());
   }
 
-  /** Converts the request. The body is omitted; it is passed on as parsed. */
+  /** Converts a Fastify request for the SDK. The body is omitted, as the SDK gets it parsed. */
   private webRequest(request: FastifyRequest, signal: AbortSignal): Request {
     const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
       PASSED_ON.test(name) && value !== undefined ? [[name, String(value)]] : [],
@@ -319,7 +321,7 @@ function requestPath({ url }: FastifyRequest): string {
 }
 
 /**
- * Returns the body as one message. Batches are rejected, as the current revisions of MCP have none.
+ * Returns the body as one JSON-RPC message. Batches are rejected, as the supported revisions of MCP have none.
  * @throws McpError, or as `refuseUnfitJson` does
  */
 function readBody(body: unknown): JsonObject {
@@ -329,7 +331,7 @@ function readBody(body: unknown): JsonObject {
   throw new McpError(INVALID_REQUEST, what, 400);
 }
 
-/** True if the answer may be a stream; that of a call of 2025-11-25 always is. */
+/** True if the response may be a stream. The response to a call of the revision 2025-11-25 always is. */
 function mayStream({ method, params }: JsonObject): boolean {
   if (method === 'subscriptions/listen') return true;
   if (method !== 'tools/call' || !isJsonObject(params)) return false;
@@ -353,7 +355,10 @@ function rpcError({ body }: FastifyRequest, { code, message, data }: McpError): 
   return { jsonrpc: '2.0', id: isId ? id : null, error: { code, message, ...(data !== undefined && { data }) } };
 }
 
-/** Converts an error that Fastify raised before a handler ran. It keeps its status; its texts contain no internals. */
+/**
+ * Converts an error that Fastify raised before a handler ran. An error of the client keeps its status and its text,
+ * which has no internals.
+ */
 function transportError(error: unknown): unknown {
   if (error instanceof A2AError || error instanceof McpError) return error;
   const { statusCode, message } = error as Partial<FastifyError>;

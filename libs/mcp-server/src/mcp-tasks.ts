@@ -24,12 +24,15 @@ const SENTENCES: Partial<Record<TaskState, string>> = {
   TASK_STATE_FAILED: 'The run failed',
 };
 
-/** Returns an error result. `text` must be safe to show to a caller. */
+/** Returns a result of `tools/call` that reports an error. `text` must be safe to show to a caller. */
 export function failureResult(text: string, about: JsonObject = {}): CallResult {
   return { content: [{ type: 'text', text }], isError: true, ...about };
 }
 
-/** Returns the result of a Task that has ended: its Artifacts, or the reason why it has none. */
+/**
+ * Returns the result of `tools/call` for a Task that has ended: its Artifacts, else the text of its status. A Task that
+ * failed, was canceled or was rejected gives an error result.
+ */
 export function taskResult(task: Task): CallResult {
   const { status, artifacts = [] } = task;
   const said = joinedText(status.message?.parts ?? []);
@@ -50,7 +53,7 @@ export function aboutOf({ id, contextId }: Pick<Task, 'id' | 'contextId'>): { _m
   return { _meta: { 'parley/taskId': id, 'parley/contextId': contextId } };
 }
 
-/** Returns the value of each Artifact by its name: its data, else its text, else its Parts. */
+/** Returns the value of each Artifact by its name: its text, else its single data value, else its Parts. */
 function structuredContent(artifacts: readonly Artifact[]): JsonObject {
   return Object.fromEntries(artifacts.map((it) => [it.name ?? it.artifactId, artifactValue(it.parts)]));
 }
@@ -63,7 +66,7 @@ function artifactValue(parts: readonly Part[]): JsonValue {
   return parts as unknown as JsonValue;
 }
 
-/** Merges consecutive text Parts into one block. */
+/** Converts Parts to content blocks. Consecutive text Parts become one block. */
 function blocksOf(parts: readonly Part[], uriOf: (index: number) => string): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   let row: Part[] = [];
@@ -93,15 +96,18 @@ function blockOf({ raw, url, data, mediaType, filename }: Part, uri: string): Co
   return { type: 'resource', resource: { uri, blob: raw, mimeType } };
 }
 
-/** Recommended polling interval in milliseconds. */
+/** Polling interval in milliseconds that clients are recommended. */
 const POLL_MS = 1_000;
 
-/** Milliseconds that an answer waits for a working run. */
+/** Milliseconds for which `tasks/update` holds back an answer while the Task works. */
 const PATIENCE_MS = 10_000;
 
 type McpTaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled';
 
-/** Status in MCP by Task state. A failed run is a completed call, whose result reports the failure. */
+/**
+ * Status of a task of MCP, by Task state. A failed or rejected Task is a completed call whose result reports the
+ * failure.
+ */
 const STATUSES: Readonly<Record<TaskState, McpTaskStatus>> = {
   TASK_STATE_SUBMITTED: 'working',
   TASK_STATE_WORKING: 'working',
@@ -113,12 +119,12 @@ const STATUSES: Readonly<Record<TaskState, McpTaskStatus>> = {
   TASK_STATE_CANCELED: 'cancelled',
 };
 
-/** Returns the answer to a call that continues: the durable A2A Task as a task of MCP, with the same id. */
+/** Returns the answer to a call whose Task has not ended: the A2A Task as a task of MCP, with the same id. */
 export function createdTask(asking: AskingTask): JsonObject {
   return { resultType: 'task', ...mcpTask(asking), ...aboutOf(asking.task) };
 }
 
-/** Handles `tasks/get`: returns the task with its questions or its result. @throws A2AError */
+/** Handles `tasks/get`: returns the task with its open questions, or with its result. @throws A2AError */
 export async function getTask(exchange: McpExchange, taskId: string): Promise<JsonObject> {
   const asking = await exchange.loadTask(taskId);
   const task = mcpTask(asking);
@@ -132,8 +138,10 @@ export async function getTask(exchange: McpExchange, taskId: string): Promise<Js
 }
 
 /**
- * Handles `tasks/update`: sends the answers as a follow-up Message. Replies to closed questions are ignored.
- * @throws A2AError; McpError if the run is still working after 10 seconds
+ * Handles `tasks/update`: sends the answers to open questions as a follow-up Message. Replies to closed questions are
+ * ignored.
+ * @throws A2AError
+ * @throws McpError if the Task still works after 10 seconds
  */
 export async function updateTask(
   exchange: McpExchange,
@@ -145,8 +153,8 @@ export async function updateTask(
 }
 
 /**
- * Handles `tasks/cancel` by CancelTask. Returns once the cancellation is durable; the metadata and `tasks/get` report
- * the resulting state. A Task that has ended stays unchanged.
+ * Handles `tasks/cancel` by CancelTask of A2A. Returns once the cancellation is durable; `_meta` and `tasks/get` report
+ * the resulting state. A Task that has ended is unchanged.
  * @throws A2AError
  */
 export async function cancelTask(exchange: McpExchange, taskId: string): Promise<JsonObject> {

@@ -16,7 +16,7 @@ import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import type { StoredTask, TaskQuestions } from '#libs/tasks';
 import { INVALID_PARAMS, McpError } from './mcp-error.js';
 
-/** Members that MCP permits in a field of a form, by the type of its value. */
+/** Members that MCP permits in a field of a form, by the type of the field. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'format', 'default', 'enum', 'enumNames'],
   number: ['minimum', 'maximum', 'default'],
@@ -25,7 +25,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 const FORMATS = new Set(['email', 'uri', 'date', 'date-time']);
 
-/** Form schema as an elicitation may have it. */
+/** Schema of a form, as an elicitation may have it. */
 interface ElicitationSchema extends JsonObject {
   type: 'object';
   properties: JsonObject;
@@ -39,8 +39,9 @@ const ANSWER_SCHEMA: ElicitationSchema = {
 };
 
 /**
- * Returns a human's form as an elicitation can show it: flat, with fields of simple types; `undefined` for any other
- * form. Members of a field that MCP does not define are omitted; the answer is checked against the full form.
+ * Converts the form of a question to one that an elicitation can show: flat, with fields of simple types; `undefined`
+ * for any other form. Members of a field that MCP does not define are omitted. The answer is validated against the full
+ * form.
  */
 export function elicitationSchema(form: JsonObject): ElicitationSchema | undefined {
   const { type, properties, required } = form;
@@ -69,34 +70,40 @@ function isChoice(values: JsonValue | undefined): boolean {
   return Array.isArray(values) && values.every((it) => typeof it === 'string');
 }
 
-/** Maximum number of questions asked at once; the inbox has all of them. */
+/** Maximum number of questions that are asked at once. The inbox of the service has all of them. */
 const MOST_QUESTIONS = 50;
-/** Maximum number of characters of a form within the text of a question. */
+/** Maximum number of characters of a form that is quoted in the text of a question. */
 const LONGEST_FORM = 8_192;
 
 /** Open question of a waiting Task. */
 export interface McpQuestion {
-  /** Key, unique among all questions of the Task. It is stable while the question is open, on every replica. */
+  /**
+   * Key that identifies the question among all questions of the Task. It is the same on every replica while the
+   * question is open.
+   */
   key: string;
-  /** Node instance of the run that asks; absent for a question of the Task as a whole. */
+  /** Node instance of the run that asks; absent if the Task asks as a whole. */
   instance?: string;
   text: string;
   form?: JsonObject;
 }
 
-/** `elicitation/create` of MCP: request to ask the client's user. */
+/** Request `elicitation/create` of MCP, which asks the user of the client. */
 export interface Elicitation {
   method: 'elicitation/create';
   params: { message: string; requestedSchema: ElicitationSchema };
 }
 
-/** Reply of a client's user to an elicitation. */
+/** Reply to an elicitation. `action` is `accept`, `decline` or `cancel`. */
 export interface ElicitationReply {
   action: string;
   content?: JsonObject;
 }
 
-/** Returns the open questions of a Task; none unless it waits. */
+/**
+ * Returns the open questions of a Task; none unless it waits. A waiting Task without open questions of nodes has one
+ * question: the text of its status.
+ */
 export async function questionsOf(
   { header, task }: StoredTask,
   asked: Pick<TaskQuestions, 'listQuestions'>,
@@ -107,7 +114,7 @@ export async function questionsOf(
   if (open.length > 0) {
     return open.map(({ key: instance, since, body }) => {
       const { text, form, violations } = body;
-      // A question repeated after a rejected answer keeps its time; the sequence makes it another question.
+      // A question that is repeated after a rejected answer keeps its time. The sequence number gives it a new key.
       const again = violations === undefined ? '' : `.${header.lastSequence}`;
       return {
         key: `${instance}@${since.getTime().toString(36)}${again}`,
@@ -122,7 +129,8 @@ export async function questionsOf(
 }
 
 /**
- * Converts a question to an elicitation: with its form, or with a text field `answer` if it has none that MCP can show.
+ * Converts a question to an elicitation: with its form, or with the text field `answer` if there is no form, or none
+ * that MCP can show.
  */
 export function elicitationOf({ text, form }: McpQuestion): Elicitation {
   const requestedSchema = form && elicitationSchema(form);
@@ -134,15 +142,15 @@ export function elicitationOf({ text, form }: McpQuestion): Elicitation {
   };
 }
 
-/** Returns an elicitation for each question, by key. */
+/** Returns the elicitations of questions, by the key of the question. */
 export function inputRequests(questions: readonly McpQuestion[]): Record<string, Elicitation> {
   return Object.fromEntries(questions.map((it) => [it.key, elicitationOf(it)]));
 }
 
 /**
- * Returns the Message that answers the open questions; `undefined` if no reply answers one, as when all are declined.
- * Replies to unknown or answered questions are ignored.
- * @param mostMembers maximum number of members in the JSON of one answer
+ * Returns the Message that answers open questions; `undefined` if no reply accepts one of them. Replies to unknown or
+ * answered questions are ignored.
+ * @param mostMembers maximum number of members and elements in the JSON of one answer
  * @throws McpError if an answer has more
  */
 export function answerMessage(
@@ -166,7 +174,7 @@ export function answerMessage(
   return userMessage([dataPart(Object.fromEntries(byInstance) as JsonObject)], { taskId });
 }
 
-/** Reads a reply as a client sends it; `undefined` for any other value. */
+/** Reads a reply to an elicitation; `undefined` if the value is malformed. */
 export function readReply(sent: unknown): ElicitationReply | undefined {
   const said = sent as JsonValue;
   if (!isJsonObject(said) || typeof said['action'] !== 'string') return undefined;
@@ -174,7 +182,7 @@ export function readReply(sent: unknown): ElicitationReply | undefined {
   return { action, ...(isJsonObject(content) && { content }) };
 }
 
-/** True if the reply answers its question. */
+/** True if the reply accepts the question (`accept`), and so may have an answer. */
 export function isAccepted(sent: unknown): boolean {
   return readReply(sent)?.action === 'accept';
 }
@@ -191,7 +199,9 @@ function replyValue(
   return form ? jsonOr(answer, mostMembers) : answer;
 }
 
-/** Parses the answer as JSON; a text that is not valid JSON stays a text. @throws McpError */
+/**
+ * Parses the answer as JSON. A text that is not valid JSON stays a text. @throws McpError if it has too many members
+ */
 function jsonOr(text: string, mostMembers: number): JsonValue {
   if (hasMoreMembers(text, mostMembers))
     throw new McpError(INVALID_PARAMS, `answer: ${tooManyMembers(mostMembers)}`, 400);

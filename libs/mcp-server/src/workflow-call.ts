@@ -15,7 +15,10 @@ import { mcpError } from './mcp-error.js';
 import { aboutOf, createdTask, failureResult, taskResult } from './mcp-tasks.js';
 import { type Elicitation, elicitationOf, inputRequests, readReply } from './questions.js';
 
-/** Interval in milliseconds at which the last message is repeated, so that an idle client does not time out. */
+/**
+ * Interval in milliseconds at which a progress notification is repeated (heartbeat), so that an idle client does not
+ * time out.
+ */
 const HEARTBEAT_MS = 15_000;
 
 /** Parameters of `notifications/progress`. */
@@ -24,13 +27,13 @@ export interface ProgressNotification {
   message?: string;
 }
 
-/** Reports the progress of a call to the waiting client: on each event, and every 15 seconds in between. */
+/** Reports the progress of a call to the waiting client: on each event of the run, and every 15 seconds. */
 export class ProgressNotifier implements Disposable {
   private count = 0;
   private last: string | undefined;
   private readonly heartbeat: NodeJS.Timeout | undefined;
 
-  /** @param notify absent if the client requested no progress */
+  /** @param notify sends a notification; absent if the client requested no progress */
   constructor(private readonly notify: ((progress: ProgressNotification) => Promise<void>) | undefined) {
     if (notify) this.heartbeat = setInterval(() => this.sendNotification(), HEARTBEAT_MS).unref();
   }
@@ -49,12 +52,12 @@ export class ProgressNotifier implements Disposable {
   private sendNotification(): void {
     this.count += 1;
     const message = this.last === undefined ? {} : { message: this.last };
-    // A client that has left gets no more notifications; the call itself notices the disconnect.
+    // A notification to a client that has left fails. The call itself notices the disconnect.
     this.notify?.({ progress: this.count, ...message }).catch(() => undefined);
   }
 }
 
-/** Returns one line about an event of a run; `undefined` for events that do not matter to a waiting client. */
+/** Returns one line of text about an event of a run; `undefined` for an event that is not reported. */
 export function progressText(response: StreamResponse): string | undefined {
   if (!('statusUpdate' in response)) return undefined;
   const { status, metadata } = response.statusUpdate;
@@ -80,18 +83,18 @@ function prefixedText(text: unknown, before = ''): string | undefined {
   return typeof text === 'string' && text !== '' ? `${before}${briefText(text)}` : undefined;
 }
 
-/** Milliseconds after which a call becomes a task, if the client supports tasks. */
+/** Milliseconds after which a call returns a task, if the client supports tasks. */
 const TASK_AFTER_MS = 5_000;
 
-/** Ways to inform and ask the waiting client within the answer's stream. */
+/** Capabilities of the waiting client, and functions to inform and ask it within the stream of the response. */
 export interface Listener {
   support: ClientSupport;
   progress: Pick<ProgressNotifier, 'reportEvent'>;
-  /** Sends a request. Its answer arrives as a separate request, at any replica. */
+  /** Sends an elicitation. The answer arrives as a separate HTTP request, at any replica. */
   askClient(id: string, elicitation: Elicitation): Promise<void>;
 }
 
-/** Position in a Task's events up to which they were read. */
+/** Position in the events of a Task: the sequence number of the last event that was read. */
 interface EventPosition {
   taskId: string;
   sequence: number;
@@ -100,13 +103,14 @@ interface EventPosition {
 type ResponseItems = ReturnType<McpExchange['backend']['handler']['sendStreamingMessage']>;
 
 /**
- * Handles one `tools/call` of a workflow, which sends a Message to its agent. A client that supports tasks gets the
- * Task's id if the Task asks or takes longer than five seconds. Any other client waits for the end.
+ * Handles one `tools/call` of a workflow: sends a Message to the agent of the workflow, and waits for the Task.
+ * - A client that supports tasks gets a task of MCP once the Task asks, or after five seconds.
+ * - Any other client waits for the end. Questions reach it as a result, or in the stream (see `ClientSupport.asks`).
  */
 export class WorkflowCall {
   private readonly asked = new Set<string>();
   private position: EventPosition | undefined;
-  /** Ends the reading of events only. */
+  /** Ends the reading of events. An abort does not cancel the Task. */
   private readonly signal: AbortSignal;
 
   constructor(
@@ -118,13 +122,13 @@ export class WorkflowCall {
     this.signal = listener.support.tasks ? AbortSignal.any([signal, AbortSignal.timeout(TASK_AFTER_MS)]) : signal;
   }
 
-  /** @throws McpError */
+  /** Begins the call with its Message. @throws McpError */
   async beginCall(message: Message): Promise<JsonObject> {
     return this.awaitOutcome(this.startStream(message));
   }
 
   /**
-   * Handles a repeated call, with the user's replies to the questions of a Task.
+   * Handles a repeated call that has the replies of the user to the questions of a Task.
    * @throws McpError
    */
   async resumeCall(taskId: string, replies: Readonly<Record<string, unknown>>): Promise<JsonObject> {
@@ -166,7 +170,9 @@ export class WorkflowCall {
     }
   }
 
-  /** Reads until the Task has ended or waits again, or the signal aborts. The first item is durable. */
+  /**
+   * Reads events until the Task has ended or waits, or the signal aborts. The first event is read once it is durable.
+   */
   private async readItems(items: ResponseItems): Promise<void> {
     for await (const { response, sequence = 0 } of items) {
       if ('message' in response) throw new A2AError('INTERNAL', { message: 'The workflow made no task' });
@@ -177,7 +183,10 @@ export class WorkflowCall {
     }
   }
 
-  /** Asks each open question once. The client's answer arrives as a separate request. */
+  /**
+   * Asks each open question once, if the client supports requests in the stream. The answer arrives as a separate HTTP
+   * request.
+   */
   private async askQuestions({ header, questions }: AskingTask): Promise<void> {
     if (this.listener.support.asks !== 'request') return;
     for (const question of questions) {
@@ -204,20 +213,20 @@ export class WorkflowCall {
   }
 }
 
-/** Returns the id of a request in a stream. The id identifies the question for every replica. */
+/** Returns the JSON-RPC id of an elicitation in a stream. The id identifies the question for every replica. */
 export function elicitationId(taskId: string, key: string): string {
   return `parley:${taskId}:${key}`;
 }
 
-/** Parses the id of an elicitation; `undefined` for any other id. */
+/** Parses the JSON-RPC id of an elicitation; `undefined` for any other id. */
 export function parseElicitationId(id: unknown): { taskId: string; key: string } | undefined {
   const [, taskId, key] = (typeof id === 'string' && /^parley:([^:]+):(.+)$/.exec(id)) || [];
   return taskId === undefined || key === undefined ? undefined : { taskId, key };
 }
 
 /**
- * Returns the result that asks the client's user. The client repeats the call with the answers; the state is the Task's
- * id, which only its owner can use.
+ * Returns the result that asks the user of the client. The client repeats the call with the answers and with the state,
+ * which is the id of the Task. Only the owner of the Task can use it.
  */
 function inputRequired({ header, questions }: AskingTask): JsonObject {
   return {

@@ -13,35 +13,36 @@ import {
 } from '#libs/protocol';
 import { INVALID_PARAMS, McpError } from './mcp-error.js';
 
-/** Workflow as a tool. */
+/** Workflow as a tool of MCP. */
 export interface WorkflowTool extends JsonObject {
   name: string;
   description: string;
   inputSchema: ArgumentSchema;
 }
 
+/** Maximum number of tools of one page. */
 const PAGE = 200;
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 const CONTEXT = 'parley/contextId';
 
-/** Arguments of a workflow without inputs. */
+/** Schema of the arguments of a workflow without inputs. */
 const TEXT_SCHEMA: ArgumentSchema = {
   type: 'object',
   properties: { text: { type: 'string', description: 'What the workflow is to work on' } },
 };
 
 /**
- * Lists the workflows of an agent as tools, by name: all of the service, or the one workflow.
- * @param cursor name that the previous page ended with
+ * Lists workflows as tools, sorted by name: all of the service, or the one workflow that the request was sent to.
+ * @param cursor name of the last tool of the previous page
  */
 export async function toolsOf(
   agent: ServedAgent,
   cursor?: string,
 ): Promise<{ tools: WorkflowTool[]; nextCursor?: string }> {
   const { skills, schemas } = (await agent.details?.()) ?? { skills: [], schemas: {} };
-  // Skills of nodes are listed too; they have no schemas.
+  // `skills` has the skills of nodes too, which have no schemas.
   const workflows = skills.filter(({ id }) => Object.hasOwn(schemas, id));
   const after = cursor === undefined ? workflows : workflows.filter(({ id }) => id > cursor);
   const tools = after.slice(0, PAGE).map(({ id, description }) => ({
@@ -53,7 +54,7 @@ export async function toolsOf(
   return { tools, ...(last && after.length > tools.length && { nextCursor: last.name }) };
 }
 
-/** Returns the path of the agent behind a tool. @throws McpError for a name that no workflow can have */
+/** Returns the path of the agent of a workflow. @throws McpError for a name that no workflow can have */
 export function toolPath(name: unknown): string {
   if (typeof name === 'string' && NAME.test(name)) return `workflows/${name}`;
   const shown = typeof name === 'string' ? textStart(name, 64) : '';
@@ -61,10 +62,10 @@ export function toolPath(name: unknown): string {
 }
 
 /**
- * Returns the Message for a call: its arguments as data by the names of the inputs, or the text for a workflow without
- * inputs.
- * @param meta metadata that the client sent with the call
- * @param key `Idempotency-Key` of the call; repeated calls with a key make the same Message
+ * Returns the Message for a call. Its arguments become data, by the names of the inputs. For a workflow without inputs,
+ * the argument `text` becomes the text.
+ * @param meta `_meta` that the client sent with the call
+ * @param key `Idempotency-Key` of the call; calls with the same key give a Message with the same id
  * @throws McpError for an invalid context id
  */
 export async function callMessage(
@@ -86,7 +87,7 @@ export async function callMessage(
   });
 }
 
-/** Returns the context to continue, under A2A's rule for ids. @throws McpError */
+/** Returns the id of the context to continue, if the client names one. @throws McpError for an invalid id */
 function contextOf({ [CONTEXT]: given }: JsonObject): string | undefined {
   if (given === undefined || given === null || given === '') return undefined;
   if (isIdentifier(given)) return given;

@@ -17,17 +17,17 @@ export const RUN_AGENT = {
 } as unknown as ServedAgent;
 
 export const RUN_SCOPE = { tenant: '', owner: 'ann' };
-/** Since when it asks. */
+/** Time when the question was asked. */
 export const ASKED_AT = new Date('2026-11-01T10:00:00Z');
 
-/** One Task whose states come one after the other, as the test says. */
+/** Task whose states follow each other as the test says. */
 export class FakeRun {
   state: TaskState = 'TASK_STATE_SUBMITTED';
   sequence = 1;
   readonly sent: Message[] = [];
-  /** What the next Messages are refused with. */
+  /** Errors that refuse the next Messages, one each. */
   readonly refusals: Error[] = [];
-  /** Whether it goes on, after another answer, just before it is asked what it asks. */
+  /** True if the Task continues, after another answer, right before its questions are listed. */
   goesOn = false;
   private readonly states: TaskState[] = [];
   private wake = Promise.withResolvers<void>();
