@@ -11,20 +11,21 @@ import {
   type JsonValue,
 } from '#libs/protocol';
 
-/** Content of a card that is compared. */
+/** Content of an agent card that is compared with the pinned card. */
 export interface CardContent {
-  /** Hash of `content`; `''` without a card. */
+  /** Hash of `content`; `''` if the agent has no card. */
   hash: string;
   /**
-   * Canonical form, with the signers as `signatures`: a new signature by the same key is no change. Empty without a
-   * card.
+   * Canonical form of the card, with the signers in place of `signatures`, so that a new signature by the same key is
+   * no change. Empty if the agent has no card.
    */
   content: JsonObject;
 }
 
-/** Content of an agent without a card. */
+/** Content that stands for an agent without a card. */
 export const NO_CARD: CardContent = { hash: '', content: {} };
 
+/** Returns the content of a received card. */
 export function cardContent({ text, card }: Pick<ReceivedCard, 'text' | 'card'>): CardContent {
   const json = JSON.parse(text) as JsonObject;
   const signers = signersOf(json['signatures']);
@@ -36,7 +37,7 @@ export function cardContent({ text, card }: Pick<ReceivedCard, 'text' | 'card'>)
   return { hash: jsonDigest(content), content };
 }
 
-/** Returns the content of a stored card. */
+/** Returns the content of a stored card; NO_CARD if there is none, or it cannot be read. */
 export function keptContent(json: JsonObject | null): CardContent {
   if (json === null) return NO_CARD;
   const text = JSON.stringify(json);
@@ -44,7 +45,9 @@ export function keptContent(json: JsonObject | null): CardContent {
   return card ? cardContent({ text, card }) : NO_CARD;
 }
 
-/** Returns the members about credentials verbatim: callers also read those of 0.3, which the canonical form drops. */
+/**
+ * Returns the members about credentials verbatim. Callers also read those of A2A 0.3, which the canonical form omits.
+ */
 function credentialWords({ security, securitySchemes }: JsonObject): JsonObject {
   return { ...(security !== undefined && { security }), ...(securitySchemes !== undefined && { securitySchemes }) };
 }
@@ -66,16 +69,16 @@ function signerOf(signature: JsonValue): JsonObject {
 
 /** Difference between two cards. */
 export interface CardChange extends JsonDifference {
-  /** True if callers rely on the changed member. */
+  /** True if callers rely on the changed member (see SIGNIFICANT). */
   significant: boolean;
 }
 
-/** Maximum number of reported changes; significant ones take precedence. */
+/** Maximum number of reported changes. Significant changes take precedence. */
 const MAX_CHANGES = 100;
 
 /**
- * Members that callers rely on: identity, addresses, skills, credentials and signatures. The others (version,
- * descriptions and links of the whole, modes, capabilities) change in normal operation.
+ * Members of a card that callers rely on: identity, addresses, skills, credentials and signatures. All other members
+ * (version, description, modes, capabilities) change in normal operation.
  */
 const SIGNIFICANT = new Set([
   'name',
@@ -88,7 +91,7 @@ const SIGNIFICANT = new Set([
   'signatures',
 ]);
 
-/** Returns the changes from one card to another, sorted by path. */
+/** Returns the changes from one card to another, at most 100, sorted by path. */
 export function cardChanges(from: CardContent, to: CardContent): CardChange[] {
   if (from.hash === '' || to.hash === '') return wholeChange(from, to);
   const changes = [...jsonDifferences(from.content, to.content)].map(weighChange);

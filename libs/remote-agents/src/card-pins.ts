@@ -7,41 +7,43 @@ import { type JsonObject, withoutTrailing } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import type { CardChange } from './card-changes.js';
 
-/** Pin of an agent: its card as first seen, or accepted since. */
+/** Pin of a remote agent: its card as first seen, or as accepted last. */
 export interface CardPin {
   id: string;
-  /** URL of the agent, normalized. */
+  /** URL of the agent, normalized by `agentPlace`. */
   url: string;
   hash: string;
-  /** Card as received; `null` if its absence was accepted. */
+  /** Pinned card, as received; `null` if it was accepted that the agent has no card. */
   card: JsonObject | null;
-  /** Changed card that waits for acceptance. */
+  /** Changed card that waits to be accepted, with the paths of its significant changes. */
   pending?: { hash: string; paths: string[] };
 }
 
-/** Card as seen. */
+/** Card of an agent as it was seen, for storage. */
 export interface SeenCard {
   hash: string;
-  /** Printable name of the agent. */
+  /** Name of the agent, without control characters. */
   name: string;
   card: JsonObject | null;
 }
 
-/** Card that differs from the pinned one. */
+/** Card that differs from the pinned card, with the changes. */
 export interface SeenChange extends SeenCard {
   changes: readonly CardChange[];
   significant: boolean;
-  /** True if it replaces the pinned card at once. */
+  /** True if the policy accepts the card, so that it becomes the pinned card at once. */
   accepted: boolean;
 }
 
-/** Maximum number of changes stored for each card; older ones are deleted. */
+/** Maximum number of changes that are stored for each pin. Older ones are deleted. */
 const KEPT_CHANGES = 50;
 const FORGOTTEN_AT_ONCE = 500;
 
 /**
- * Pinned cards of the agents that this service calls: one for each tenant and URL, shared by all replicas. Each change
- * names the hash it starts from: of two concurrent changes one finds the pin moved and must compare again.
+ * Stores the pinned cards of the agents that this service calls, one for each tenant and URL, for all replicas.
+ * - RemoteAgentWatch compares the card of each call with its pin. RemoteAgentCards lists the pins for the API.
+ * - A change names the hash of the pin that it starts from. Of two concurrent changes, one fails and must compare
+ *   again.
  */
 @Injectable()
 export class CardPins {
@@ -52,7 +54,7 @@ export class CardPins {
     return rows[0] && pinOf(rows[0]);
   }
 
-  /** Pins a card unless one is pinned already. @returns the pinned card */
+  /** Pins a card unless the agent has a pin already. @returns the pin of the agent */
   async pinCard(tenant: string, url: string, { hash, name, card }: SeenCard): Promise<CardPin> {
     await this.database.pool.query(PIN, [tenant, url, hash, name, cardJson(card)]);
     const pin = await this.findPin(tenant, url);
@@ -60,7 +62,10 @@ export class CardPins {
     return pin;
   }
 
-  /** Records a change. @returns true if the change is new; `undefined` if the pin has moved meanwhile */
+  /**
+   * Records a changed card. If it is `accepted`, it becomes the pinned card; otherwise it waits to be accepted.
+   * @returns true if this change was not recorded before; `undefined` if the pin has changed since it was read
+   */
   async noteChange(pin: CardPin, change: SeenChange): Promise<boolean | undefined> {
     const { hash, name, card, changes, significant, accepted } = change;
     const statement = accepted ? MOVE : WAIT;
@@ -77,20 +82,21 @@ export class CardPins {
     return rows[0]?.is_new;
   }
 
-  /** Notes that the agent serves the pinned card again: no change waits for acceptance. */
+  /** Records that the agent serves the pinned card again. No change waits to be accepted then. */
   async seenAgain({ id, hash }: CardPin): Promise<void> {
     await this.database.pool.query(SEEN_AGAIN, [id, hash]);
   }
 
-  /** Notes that the pinned card is in use. @returns true if it is still the pinned one */
+  /** Records that a pinned card is in use. @returns true if the pin still has this card */
   async inUse({ id, hash }: Pick<CardPin, 'id' | 'hash'>): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(IN_USE, [id, hash]);
     return rowCount === 1;
   }
 
   /**
-   * Deletes the pins of agents not called since a time, except those with a change that waits for acceptance.
-   * @returns the number deleted; stops early if the signal aborts
+   * Deletes the pins of agents that were not called since a time, except pins with a change that waits to be accepted.
+   * It stops early if the signal aborts.
+   * @returns the number of deleted pins
    */
   async forgetUnused(unseenSince: Date, signal: AbortSignal): Promise<number> {
     let forgotten = 0;
@@ -139,8 +145,8 @@ const FORGET = `
     SELECT id FROM callee_card WHERE seen_hash IS NULL AND last_seen_at < $1 LIMIT $2))`;
 
 /**
- * Returns a statement that updates the pin and records the change. If the pin has moved, nothing is written. A change
- * that is already recorded counts one more time.
+ * Returns an SQL statement that updates a pin and records the change. If the pin has changed since it was read, nothing
+ * is written. For a change that is already recorded, the counter `times` grows.
  */
 function notingStatement(pin: string, acceptedAt: string): string {
   return `
@@ -165,7 +171,7 @@ const PRUNE = `
   DELETE FROM callee_card_change WHERE card_id = $1 AND id NOT IN (
     SELECT id FROM callee_card_change WHERE card_id = $1 ORDER BY id DESC LIMIT $2)`;
 
-/** Normalizes the URL of an agent or its card, with or without a trailing slash, to one key. */
+/** Normalizes the URL of an agent, or of its card, to the key of its pin. A trailing slash is removed. */
 export function agentPlace(agentUrl: string): string {
   const url = new URL(agentUrl);
   url.hash = '';
@@ -174,7 +180,10 @@ export function agentPlace(agentUrl: string): string {
 
 const PURGE_CARDS = { name: 'callees.purge', match: '7 3 * * *' };
 
-/** Deletes the pins of agents not called for `CARD_RETENTION`; without it pins are kept indefinitely. */
+/**
+ * Deletes daily the pins of agents that were not called for `CARD_RETENTION`. Without that setting, pins are kept
+ * indefinitely.
+ */
 @Injectable()
 export class CardPurgeJob {
   private readonly logger = new Logger(CardPurgeJob.name);
@@ -197,12 +206,15 @@ export class CardPurgeJob {
   }
 }
 
-/** The cards of agents that were called: the one that is pinned, and one that was seen since and waits to be accepted. */
+/**
+ * Creates the tables of pinned cards and their changes. A pin has the pinned card, and the card that waits to be
+ * accepted.
+ */
 export class CreateCalleeCard1700000000820 implements MigrationInterface {
   readonly name = 'CreateCalleeCard1700000000820';
 
   async up(runner: QueryRunner): Promise<void> {
-    // json, not jsonb: a card is kept as it came, with characters that jsonb does not take.
+    // json, not jsonb: a card is stored as received, with characters that jsonb rejects.
     await runner.query(`
       CREATE TABLE callee_card (
         id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -12,34 +12,38 @@ import type { OutboundFetch, OutboundHttp } from '#libs/http-client';
 import { hasMoreMembers, SIGNATURE_TYPES } from '#libs/http-server';
 import { canonicalAgentCard, canonicalJson, compactCardText, isJsonObject, type JsonObject } from '#libs/protocol';
 
-/** Source of trust in a key: the card's own server, or this service's operator. */
+/**
+ * Reason why a key is trusted: the card's own server publishes it (`origin`), or the operator of this service named its
+ * set (`operator`).
+ */
 type KeyTrust = 'origin' | 'operator';
 
-/** Source of the key that a signature names. */
+/** JWK Set that may have the key which a signature names. */
 export interface KeySource {
   url: string;
   trust: KeyTrust;
   key: FlattenedVerifyGetKey;
 }
 
-/** Limit in milliseconds for fetching a set of keys. */
+/** Time limit in milliseconds for fetching a JWK Set. */
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
 const MAX_MEMBERS = 2_000;
-/** Maximum number of bytes in memory of all sets named by cards, and estimated bytes of memory per byte of text. */
+/** Maximum number of bytes of memory for all JWK Sets that cards name. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
+/** Estimated bytes of memory for each byte of the text of a JWK Set. */
 const HEAP_PER_BYTE = 4;
-/** Bytes of a source before its set is fetched. */
+/** Estimated bytes of memory of a source whose JWK Set is not fetched yet. */
 const SOURCE_BYTES = 4 * 1024;
 
 /**
- * Keys that may sign cards.
+ * Finds the keys that may sign agent cards.
  *
  * - The JWK Sets that the operator named are trusted for any card.
- * - The set that a card names is used only at the card's own origin. No other URL of a card, and no redirect, is
- *   followed.
- * - Sets are kept for ten minutes, and fetched again if a signature names an unknown key.
- * - Sets named by cards are kept within a total of bytes.
+ * - The JWK Set that a card names (`jku`) is used only at the origin of the card. No other URL of a card, and no
+ *   redirect, is followed.
+ * - A JWK Set is cached for ten minutes, and fetched again if a signature names an unknown key.
+ * - The memory for the JWK Sets that cards name is limited.
  */
 export class CardKeys {
   private readonly trusted: readonly KeySource[];
@@ -48,7 +52,7 @@ export class CardKeys {
 
   constructor(http: Pick<OutboundHttp, 'fetch' | 'trustingFetch'>, trustedUrls: readonly string[]) {
     this.fetch = http.fetch;
-    // Sets named by the operator may be in a private network.
+    // JWK Sets that the operator named may be in a private network.
     this.trusted = trustedUrls.map((url) => ({
       url,
       trust: 'operator',
@@ -57,8 +61,8 @@ export class CardKeys {
   }
 
   /**
-   * Returns the sources of keys for a signature.
-   * @param jku URL of the set that the signature's protected header names
+   * Returns the JWK Sets that may have the key of a signature.
+   * @param jku URL of the JWK Set that the protected header of the signature names
    * @param cardUrl URL that the card was read from
    */
   findSources(jku: string | undefined, cardUrl: string): readonly KeySource[] {
@@ -73,7 +77,7 @@ export class CardKeys {
     const source: KeySource = { url, trust: 'origin', key: keySet(url, this.fetch, (bytes) => setWeight(bytes)) };
     let largest = 0;
     const setWeight = (bytes: number): void => {
-      // An invalid answer leaves the previous set in memory.
+      // After an invalid answer, the previous set stays in memory.
       largest = Math.max(largest, bytes);
       if (this.named.peek(url)?.source !== source) return;
       this.named.set(url, { source }, { size: SOURCE_BYTES + largest * HEAP_PER_BYTE });
@@ -97,7 +101,7 @@ function keySet(url: string, fetch: OutboundFetch, onRead: (bytes: number) => vo
   });
 }
 
-/** Limits the size of a set of keys; a longer answer is not read to its end. */
+/** Wraps a `fetch` to limit the size of a JWK Set. A longer answer is not read to its end. */
 function boundedFetch(fetch: OutboundFetch, onRead: (bytes: number) => void): OutboundFetch {
   return async (input, init) => {
     const { status, body } = await fetch(input, init);
@@ -116,11 +120,12 @@ function boundedFetch(fetch: OutboundFetch, onRead: (bytes: number) => void): Ou
 }
 
 /**
- * State of a card's signatures.
+ * State of the signatures of a card.
  *
  * - `valid`: at least one signature is valid (section 8.4.3).
- * - `untrusted`: no key may be fetched, or none could be.
- * - `invalid`: a signature is wrong for a known key, or malformed.
+ * - `invalid`: no signature is valid, and one is malformed or does not match the card.
+ * - `untrusted`: the keys of all signatures are untrusted or could not be fetched.
+ * - `unsigned`: the card has no signature.
  */
 export type SignatureState = 'valid' | 'invalid' | 'untrusted' | 'unsigned';
 
@@ -130,29 +135,30 @@ export interface SignatureReport {
   alg?: string;
   kid?: string;
   jku?: string;
-  /** Source of trust in the key, if the signature is valid. */
+  /** Reason why the key is trusted, if the signature is valid. */
   trust?: KeyTrust;
-  /** Reason, if the signature is not valid. */
+  /** Reason why the signature is not valid. */
   reason?: string;
 }
 
+/** Result of verifying all signatures of a card. */
 export interface CardSignatureReport {
   state: SignatureState;
   signatures: SignatureReport[];
-  /** Present if no signature is valid or wrong and the key of one could not be fetched: a retry may succeed. */
+  /** True if the state is `untrusted` and the key of a signature could not be fetched, so that a retry may succeed. */
   mayPass?: true;
 }
 
-/** Accepted algorithms: never `none`, never a shared secret. */
+/** Accepted signature algorithms: never `none`, and none with a shared secret. */
 export const CARD_ALGORITHMS = ['ES256', 'ES384', 'EdDSA', 'Ed25519', 'RS256', 'PS256'];
-/** Maximum number of signatures verified for each card. */
+/** Maximum number of signatures of a card that are verified. */
 const MAX_SIGNATURES = 8;
 
-/** Verifies the signatures of agents' cards. */
+/** Verifies the signatures of agent cards. */
 export class CardSignatures {
   constructor(private readonly keys: Pick<CardKeys, 'findSources'>) {}
 
-  /** Verifies the signatures of a card. Never rejects. */
+  /** Verifies at most eight signatures of a card. A failure is reported in the result and not thrown. */
   async verifyCard(received: ReceivedCard): Promise<CardSignatureReport> {
     const json = JSON.parse(received.text) as JsonObject;
     const given = Array.isArray(json['signatures']) ? json['signatures'].slice(0, MAX_SIGNATURES) : [];
@@ -208,7 +214,7 @@ interface Jws {
   parts: { protected: string; signature: string };
 }
 
-/** Reads a signature; `undefined` if it is malformed. Ignores its unprotected header. */
+/** Reads a signature (JWS); `undefined` if it is malformed. The unprotected header is ignored. */
 function readSignature(value: unknown): Jws | undefined {
   if (!isJsonObject(value)) return undefined;
   const { protected: head, signature } = value;
@@ -230,8 +236,8 @@ function shortMember(name: string, value: unknown): Record<string, string> {
 }
 
 /**
- * Returns the texts that a signature may cover: the canonical form, or that of the official SDKs, which omits empty
- * members. A card of 0.3 is signed verbatim: the forms of 1.0 do not cover its URL.
+ * Returns the texts that a signature may cover: the canonical form of the card, or the form of the official SDKs, which
+ * omits empty members. A card of A2A 0.3 is signed verbatim, as the forms of 1.0 do not cover its URL.
  */
 function signedTexts({ card }: ReceivedCard, json: JsonObject): readonly string[] {
   const { signatures: _, ...content } = json;
@@ -241,7 +247,9 @@ function signedTexts({ card }: ReceivedCard, json: JsonObject): readonly string[
   return [...new Set([canonicalJson(canonicalAgentCard(card)), compactCardText(card)])];
 }
 
-/** True if a card states its security in the form of 0.3, which callers also read and which is no field of 1.0. */
+/**
+ * True if a card declares its security in the form of A2A 0.3. Callers read this form too, and 1.0 does not have it.
+ */
 function asksInWordsOf03({ security, securitySchemes }: JsonObject): boolean {
   const schemes = isJsonObject(securitySchemes) ? Object.values(securitySchemes) : [];
   return security !== undefined || schemes.some((it) => isJsonObject(it) && 'type' in it);
@@ -266,7 +274,7 @@ async function verifyOver(
   return 'wrong';
 }
 
-/** True if the set of keys could not be fetched, or is invalid. */
+/** True if a JWK Set could not be fetched, or is invalid. */
 function isKeyFailure(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return !(error instanceof TypeError);
   return (

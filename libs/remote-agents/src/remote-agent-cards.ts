@@ -7,7 +7,7 @@ import type { CardChange } from './card-changes.js';
 
 export const CARD_STATUSES = ['pinned', 'changed'] as const;
 
-/** Query of pinned cards. */
+/** Query of one page of pinned cards. */
 export class CardsQuery {
   @QueryWord(CARD_STATUSES)
   status?: (typeof CARD_STATUSES)[number];
@@ -18,7 +18,7 @@ export class CardsQuery {
   @QueryPageToken((text) => urlOf(text) !== undefined, tokenAfter({ url: 'https://agent.example.com/a2a' }))
   pageToken?: string;
 
-  /** URL of the last card of the previous page. */
+  /** URL of the agent whose card was the last one of the previous page. */
   get after(): string | undefined {
     return this.pageToken ? urlOf(this.pageToken) : undefined;
   }
@@ -33,19 +33,19 @@ function urlOf(token: string): string | undefined {
   return /^https?:\/\/[\x21-\x7e]+$/.test(url) ? url : undefined;
 }
 
-/** Status of a card. `changed`: another card than the pinned one was seen and has not been accepted. */
+/** Status of a pinned card. `changed`: a card that differs from the pinned one was seen and is not accepted yet. */
 export type RemoteAgentCardStatus = 'pinned' | 'changed';
 
-/** Listed card of an agent that was called. */
+/** Pinned card of a called agent, as lists show it. */
 export interface RemoteAgentCard {
   id: string;
   url: string;
   name: string;
   status: RemoteAgentCardStatus;
-  /** True if calls are refused until the change is accepted. */
+  /** True if calls of the agent are refused until the change is accepted. */
   blocked: boolean;
   hash: string;
-  /** Hash of the card that waits for acceptance. */
+  /** Hash of the card that waits to be accepted. */
   seenHash?: string;
   firstSeenAt: string;
   lastSeenAt: string;
@@ -53,16 +53,17 @@ export interface RemoteAgentCard {
   acceptedBy?: string;
 }
 
-/** Card with its content and all its changes. */
+/** Pinned card with its content and its recorded changes. */
 export interface RemoteAgentCardDetail extends RemoteAgentCard {
-  /** Pinned card; `null` if its absence was accepted. */
+  /** Pinned card; `null` if it was accepted that the agent has no card. */
   card: JsonObject | null;
-  /** Card that waits for acceptance; `null` if the agent has none any more. */
+  /** Card that waits to be accepted; `null` if the agent no longer has a card. */
   seenCard?: JsonObject | null;
-  /** Changes, newest first. */
+  /** Recorded changes, newest first, at most 50. */
   changes: RecordedChange[];
 }
 
+/** Recorded change from one card to another, by the hashes of the cards. */
 export interface RecordedChange {
   from: string;
   to: string;
@@ -73,7 +74,7 @@ export interface RecordedChange {
   firstSeenAt: string;
   lastSeenAt: string;
   acceptedAt?: string;
-  /** User who accepted it; absent if the policy did. */
+  /** User who accepted the change; absent if the policy accepted it. */
   acceptedBy?: string;
 }
 
@@ -82,7 +83,9 @@ export interface RemoteAgentCardPage {
   nextPageToken: string;
 }
 
-/** Cards of the agents that a tenant called, for their operators. */
+/**
+ * Lists and accepts the pinned cards of the agents that a tenant called, for the API. CardPins stores pins for calls.
+ */
 @Injectable()
 export class RemoteAgentCards {
   private readonly blocks: boolean;
@@ -94,7 +97,7 @@ export class RemoteAgentCards {
     this.blocks = config.cards.changes === 'block';
   }
 
-  /** Returns a page of cards, sorted by URL. */
+  /** Returns one page of pinned cards, sorted by URL. */
   async listCards(tenant: string, { status, after, pageSize }: CardsQuery): Promise<RemoteAgentCardPage> {
     const { rows } = await this.database.pool.query<CardRow>(LIST, [
       tenant,
@@ -106,7 +109,7 @@ export class RemoteAgentCards {
     return { cards: page.map((row) => this.toListedCard(row)), nextPageToken };
   }
 
-  /** Returns a card with its content and changes. @throws ProblemError 404 */
+  /** Returns a pinned card with its content and changes. @throws ProblemError 404 */
   async getDetail(tenant: string, id: string): Promise<RemoteAgentCardDetail> {
     const row = UUID.test(id) ? await this.findRow(tenant, id) : undefined;
     if (!row) throw new ProblemError(404, 'There is no such card');
@@ -120,9 +123,10 @@ export class RemoteAgentCards {
   }
 
   /**
-   * Pins the card that was seen last.
-   * @param hash hash of the card to accept; absent: any
-   * @throws ProblemError 404; 409 if no card, or another one, waits for acceptance
+   * Accepts the card that was seen last: it becomes the pinned card.
+   * @param by user who accepts the card
+   * @param hash hash of the card to accept; absent: any card that waits
+   * @throws ProblemError 404; 409 if no card, or one with another hash, waits to be accepted
    */
   async acceptCard(tenant: string, id: string, by: string, hash?: string): Promise<RemoteAgentCardDetail> {
     await this.getDetail(tenant, id);
@@ -133,7 +137,7 @@ export class RemoteAgentCards {
     return this.getDetail(tenant, id);
   }
 
-  /** Finds the card of the agent at a URL, for a preview. */
+  /** Returns the pinned card of the agent at a URL (see `agentPlace`), for a preview. */
   async findCardAt(tenant: string, url: string): Promise<RemoteAgentCard | undefined> {
     const { rows } = await this.database.pool.query<CardRow>(AT, [tenant, url]);
     return rows[0] && this.toListedCard(rows[0]);

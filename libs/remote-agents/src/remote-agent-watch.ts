@@ -15,18 +15,18 @@ export interface RemoteAgentWatchOptions {
   pins: CardPins;
   metrics: Metrics;
   facts: Pick<Facts, 'emit'>;
-  /** True for agents of this service itself, which are not watched. */
+  /** True if the agent at a URL is one of this service, which is not watched. */
   isOwn: (agentUrl: string) => boolean;
 }
 
-/** Interval in milliseconds at which a seen card is recorded again. */
+/** Milliseconds after which the use of an unchanged card is recorded again. */
 const SEEN_MS = 600_000;
 const MAX_ROUNDS = 50;
 const MAX_NAME = 200;
 const SHOWN_PATHS = 10;
 const CARDLESS = 'no card';
 
-/** Agent that was admitted. Cards may be long, so none is kept here. */
+/** Admitted call of an agent. The card may be long, so only its digest is kept. */
 interface Admitted {
   /** Digest of the card that was admitted. */
   digest: string;
@@ -34,12 +34,16 @@ interface Admitted {
   seenAt: number;
 }
 
-/** Problem of a card's signatures, and whether a retry may succeed. */
+/** Problem of the signatures of a card. `mayPass` is set if a retry may succeed. */
 type SignatureProblem = { text: string } & Pick<CardSignatureReport, 'mayPass'>;
 
 /**
- * Admits calls by agents' cards: whether they are signed (`CARD_SIGNATURES`), and whether they are unchanged since the
- * first call (`CARD_CHANGE_POLICY`). An admitted card costs nothing until its text changes.
+ * Admits or refuses calls of remote agents by their cards:
+ * - A card must be signed, if `CARD_SIGNATURES` requires it.
+ * - A card must be unchanged since it was pinned, or `CARD_CHANGE_POLICY` applies.
+ *
+ * An admitted card is not examined again until its text changes. Every ten minutes its use is recorded, or, if
+ * signatures are required, the card is examined again.
  */
 export class RemoteAgentWatch extends CardGuard {
   private readonly logger = new Logger(RemoteAgentWatch.name);
@@ -74,10 +78,10 @@ export class RemoteAgentWatch extends CardGuard {
     const digest = received ? this.digestOf(received) : CARDLESS;
     if (known?.digest === digest) {
       if (Date.now() - known.seenAt < SEEN_MS) return undefined;
-      // With required signatures the card is verified again: a key may have been withdrawn meanwhile.
+      // If signatures are required, the card is verified again, as a key may have been withdrawn meanwhile.
       if (this.options.config.signatures !== 'require') return this.stillInUse(key, known);
     }
-    // Even a refused card counts as a change: the next one, including a return to the previous one, is recorded.
+    // The entry is deleted even if the card is then refused: the next card, also the previous one, is examined.
     this.admitted.delete(key);
     return this.examineCard(tenant, agentPlace(agentUrl), received, signal).then((pin) => {
       const kept = pin && { id: pin.id, hash: pin.hash, url: pin.url };
@@ -109,9 +113,10 @@ export class RemoteAgentWatch extends CardGuard {
   }
 
   /**
-   * Checks the signatures of a card and compares it with the pinned one.
-   * @param signal the call's; under the policy `block` it waits for an unreachable database
-   * @throws AgentCallError
+   * Checks the signatures of a card and compares it with the pinned card.
+   * @param signal signal of the call. Under the policy `block`, the comparison waits for an unreachable database until
+   * it aborts.
+   * @throws AgentCallError if the call is refused
    */
   private async examineCard(
     tenant: string,
@@ -142,11 +147,11 @@ export class RemoteAgentWatch extends CardGuard {
       const problem = received ? await this.signatureProblem(url, received) : { text: 'the agent has no card' };
       if (!problem) return;
       const { text, mayPass } = problem;
-      // Retried like an unreachable agent.
+      // The kind `connect` lets the call be retried, as for an unreachable agent.
       const kind = mayPass ? 'connect' : 'untrusted-card';
       throw new AgentCallError(kind, `the agent card is not signed as required: ${text}`);
     } else if (policy === 'warn' && received && !this.verified.has(received)) {
-      // The policy `warn` does not delay the call.
+      // Under the policy `warn`, the verification does not delay the call.
       this.verified.add(received);
       void this.signatureProblem(url, received);
     }
@@ -162,7 +167,7 @@ export class RemoteAgentWatch extends CardGuard {
     return { text: `its signature ${[...new Set(reasons)].join('; ')}`, ...(mayPass && { mayPass }) };
   }
 
-  /** Compares a card with the pinned one, and again while other replicas move the pin. */
+  /** Compares a card with the pinned card, and repeats the comparison while other replicas change the pin. */
   private async compareWithPin(
     tenant: string,
     url: string,
@@ -197,8 +202,8 @@ export class RemoteAgentWatch extends CardGuard {
   }
 
   /**
-   * Applies the policy to a change that has not been accepted. @throws AgentCallError `changed-card` under the policy
-   * `block`
+   * Applies `CARD_CHANGE_POLICY` to a change that is not accepted. @throws AgentCallError `changed-card` under the
+   * policy `block`
    */
   private enforcePolicy(pin: CardPin, paths: readonly string[]): CardPin | undefined {
     if (this.options.config.changes !== 'block') return undefined;
@@ -218,7 +223,10 @@ export class RemoteAgentWatch extends CardGuard {
     this.options.facts.emit('card.changed', { url: redactedUrl(url), tenant, paths, policy, significant, blocked });
   }
 
-  /** Records that a pin is in use. If it was deleted or replaced meanwhile, the next call examines the card again. */
+  /**
+   * Records that a pinned card is in use. If the pin was deleted or replaced meanwhile, the next call examines the card
+   * again.
+   */
   private stillInUse(key: string, known: Admitted): undefined {
     known.seenAt = Date.now();
     const { pin } = known;
@@ -232,13 +240,13 @@ export class RemoteAgentWatch extends CardGuard {
   }
 }
 
-/** Returns the printable name of a card, for lists. */
+/** Returns the name in a card without control characters, for lists. */
 function printableName(card: JsonObject | null): string {
   const name = card?.['name'];
   return typeof name === 'string' ? textStart(name.replaceAll(/\p{Cc}/gu, ' '), MAX_NAME) : '';
 }
 
-/** Reports changed cards of remote agents to operators: in the log, the audit log and a metric. */
+/** Reports changed cards of remote agents to operators: in the log, in the audit log and in a metric. */
 @Injectable()
 export class ChangedCards {
   private readonly logger = new Logger(ChangedCards.name);

@@ -10,7 +10,10 @@ import { CardKeys, CardSignatures } from './card-signatures.js';
 import { RemoteAgentCards } from './remote-agent-cards.js';
 import { ChangedCards, RemoteAgentWatch } from './remote-agent-watch.js';
 
-/** Trust in the cards of remote agents. Needs the base modules and AccessModule. */
+/**
+ * Provides the checks of the cards of remote agents, and the API of the cards. Needs the modules of the ground layer
+ * and AccessModule.
+ */
 @Module({
   controllers: [CardsController, CardPreviewController],
   providers: [

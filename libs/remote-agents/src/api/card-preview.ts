@@ -24,29 +24,29 @@ import { type CardSignatureReport, CardSignatures } from '../card-signatures.js'
 import { RemoteAgentCards, type RemoteAgentCardStatus } from '../remote-agent-cards.js';
 import { type CardProblem, cardProblems, type CardVersion, cardVersion } from './card-problems.js';
 
-/** Current card of an agent, and its assessment. */
+/** Current card of an agent, with its problems, the state of its signatures, and its pin. */
 export interface CardPreview {
   url: string;
-  /** URL of the card; absent if there is none. */
+  /** URL that the card was read from; absent if there is no card. */
   cardUrl?: string;
-  /** Version of A2A of the card. */
+  /** A2A version of the card. */
   version?: CardVersion;
-  /** Card in the form of 1.0; absent if it cannot be read. */
+  /** Card in the form of A2A 1.0; absent if it cannot be read. */
   card?: AgentCard;
   signature?: Pick<CardSignatureReport, 'state' | 'signatures'>;
-  /** Pin of this agent; `same` is true if the current card equals the pinned one. */
+  /** Pin of this agent, if any. `same` is true if the current card equals the pinned card. */
   pin?: { id: string; status: RemoteAgentCardStatus; blocked: boolean; same: boolean };
   problems: CardProblem[];
 }
 
 const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
-/** Limit in milliseconds: a person waits for the answer. */
+/** Time limit of a request in milliseconds. It is short, as a person waits for the answer. */
 const TOTAL_MS = 8_000;
 const MAX_BYTES = 1024 * 1024;
-/** Maximum nesting of a card's JSON. */
+/** Maximum nesting depth of the JSON of a card. */
 const DEEPEST_CARD = 500;
 
-/** Reads agents' cards for people about to call them. Previews pin nothing. */
+/** Reads the current card of an agent for a person who may call the agent. A preview changes no pin. */
 @Injectable()
 export class CardPreviews {
   private readonly http: OutboundClient;
@@ -61,7 +61,7 @@ export class CardPreviews {
   }
 
   /**
-   * Previews the card of an agent.
+   * Reads the card of an agent and checks it.
    * @param url http or https URL of an agent or its card
    * @throws ProblemError 400 for a URL with a password
    */
@@ -72,7 +72,7 @@ export class CardPreviews {
     for (const cardUrl of placesOf(url)) {
       const found = await this.readDocument(cardUrl);
       if ('json' in found) return this.buildPreview(url, cardUrl, found, tenant);
-      // Few agents have a card at this place, so its absence is not reported.
+      // Few agents have a card at the place from before A2A 1.0, so its absence is not reported.
       if (cardUrl !== pre10CardUrl(url)) problems.push({ level: 'error', path: 'url', detail: found.detail });
       if (found.final) break;
     }
@@ -126,7 +126,7 @@ interface CardDocument {
   json: JsonObject;
 }
 
-/** Reason for a missing card. `final` if other places of the same agent need not be tried. */
+/** Reason why a URL has no card. `final` is true if the other URLs of the same agent need not be tried. */
 interface Miss {
   detail: string;
   final: boolean;
@@ -172,7 +172,7 @@ function signatureProblems({ state, signatures }: Pick<CardSignatureReport, 'sta
   }));
 }
 
-/** Converts an error to a miss. It quotes only the outbound client, never an internal address. */
+/** Converts an error of the outbound client to a Miss. The text has no internal address. Other errors are thrown. */
 function toMiss(error: unknown): Miss {
   if (!(error instanceof OutboundFault)) throw error;
   const detail = MISSES[error.kind] ?? `the agent cannot be reached: ${error.message}`;

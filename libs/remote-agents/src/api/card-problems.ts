@@ -1,10 +1,10 @@
 import { isPre10Card } from '#libs/a2a-client';
 import { isJsonObject, type JsonObject, type JsonValue, urlProblem } from '#libs/protocol';
 
-/** Problem of a card, or something its callers should know. */
+/** Problem of a card (`error`), or a property that callers should know (`warning`). */
 export interface CardProblem {
   level: 'error' | 'warning';
-  /** Path of the member, for example `skills[0].id`; `''` is the whole. */
+  /** Path of the member, for example `skills[0].id`; `''` for the whole card. */
   path: string;
   detail: string;
 }
@@ -12,18 +12,19 @@ export interface CardProblem {
 const MAX_PROBLEMS = 50;
 const SPOKEN = /^(JSONRPC|HTTP\+JSON)$/i;
 
-/** Version of A2A of a card; `pre-1.0` is the dialect from before versions existed. */
+/** A2A version of a card. `pre-1.0` is the dialect from before versions existed. */
 export type CardVersion = '1.0' | '0.3' | 'pre-1.0';
 
 /**
- * Returns the problems of a card of A2A 1.0 (section 4.4) or an older version, for people who want to call the agent.
+ * Returns the problems of a card of A2A 1.0 (section 4.4) or an older version, at most 50, for a person who may call
+ * the agent.
  */
 export function cardProblems(card: JsonObject, version: CardVersion): CardProblem[] {
   const problems = { '1.0': currentProblems, '0.3': legacyProblems, 'pre-1.0': pre10Problems }[version];
   return [...problems(card)].slice(0, MAX_PROBLEMS);
 }
 
-/** Returns the version of A2A of a card. @param cardUrl URL where the card was found */
+/** Returns the A2A version of a card. @param cardUrl URL that the card was read from */
 export function cardVersion(cardUrl: string, card: JsonObject): CardVersion {
   if ('supportedInterfaces' in card || typeof card['url'] !== 'string') return '1.0';
   return isPre10Card(cardUrl, card) ? 'pre-1.0' : '0.3';
@@ -133,7 +134,7 @@ function* securityProblems(card: JsonObject): Generator<CardProblem> {
   }
 }
 
-/** Checks the required texts of an object. */
+/** Yields the problems of the required strings of an object. */
 function* textProblems(value: JsonValue | undefined, path: string, names: readonly string[]): Generator<CardProblem> {
   if (!isJsonObject(value)) return yield errorProblem(path, 'must be an object');
   for (const name of names) {

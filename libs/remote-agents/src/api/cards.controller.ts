@@ -21,7 +21,7 @@ import type { CardProblem } from './card-problems.js';
 
 const HASH_FORM = /^[\w-]{0,100}$/;
 
-/** Card to accept. */
+/** Body that accepts a changed card. */
 class AcceptBody {
   static readonly optional = true;
 
@@ -156,7 +156,7 @@ class CardProblemView implements CardProblem {
   detail!: string;
 }
 
-/** Current card of an agent, and its assessment. */
+/** Current card of an agent, with its problems, the state of its signatures, and its pin. */
 class CardPreviewView implements CardPreview {
   @ApiProperty({ example: EXAMPLE_URL })
   url!: string;
@@ -198,7 +198,7 @@ class CardPreviewView implements CardPreview {
   problems!: CardProblemView[];
 }
 
-/** Pinned cards of agents that were called, and their changes since. */
+/** Lists the pinned cards of called agents with their changes, and accepts changed cards. */
 @ApiTags('agents')
 @Controller('api/agent-cards')
 export class CardsController {
@@ -237,7 +237,7 @@ export class CardsController {
   }
 }
 
-/** Agent whose card is previewed. */
+/** Query that names the agent whose card is previewed. */
 export class CardPreviewQuery {
   @QueryText(isHttpUrl, `must be an http or https URL of at most ${LONGEST_URL} characters`, {
     required: true,
@@ -247,7 +247,7 @@ export class CardPreviewQuery {
   url!: string;
 }
 
-/** Previews the card of an agent for people about to use it, with the card's problems. */
+/** Previews the current card of an agent, with its problems, for a person who may call the agent. */
 @ApiTags('agents')
 @Controller('api/agent-card')
 export class CardPreviewController {
