@@ -23,9 +23,10 @@ import { NodeFailure } from './node-executor.js';
 const PLACEHOLDER = '{{text}}';
 
 /**
- * Returns a copy with `{{text}}` replaced in every string, at any depth. Inserted text is not searched again.
- * @param budget limit for all strings together
- * @throws ContentTooLarge beyond it, before any string is built
+ * Returns a copy of a JSON value with `{{text}}` replaced in every string, at any depth. Inserted text is not searched
+ * for `{{text}}` again.
+ * @param budget limit of characters for all strings together
+ * @throws ContentTooLarge beyond the limit, before any string is built
  */
 export function withText<T extends JsonValue>(value: T, text: string, budget = new TextBudget()): T {
   return replacePlaceholders(value, text, budget) as T;
@@ -47,16 +48,17 @@ function fillText(value: string, text: string, budget: TextBudget): string {
 }
 
 /**
- * Names that expressions may use in a run. A node that is called directly has only `inputs`, the data of its Message.
+ * Variables that expressions may use in a run. For a node that is called directly, only `inputs` has a value: the data
+ * of its Message.
  */
 const NAMES = ['inputs', 'nodes', 'item', 'index', 'iteration', 'run', 'trigger', 'usage', 'error', 'now'];
 const VOCABULARY = Object.fromEntries(NAMES.map((name) => [name, {}]));
 
 /**
- * Fills in JSON of a node's config outside of a run: `{{text}}` is the Message's text; in workflows with
- * `${expressions}`, `inputs` is its data.
- * @param texts budget for all texts
- * @throws NodeFailure if it cannot be filled in, or exceeds the budget
+ * Fills in JSON of a node's config when the node is called directly, outside of a run. `{{text}}` is the text of the
+ * Message. In a workflow of language 2, `inputs` in an `${expression}` is the data of the Message.
+ * @param texts limit of characters for all texts
+ * @throws NodeFailure if an expression fails, or the texts exceed the limit
  */
 export function filledIn(
   value: JsonValue,
@@ -76,8 +78,8 @@ export function filledIn(
 }
 
 /**
- * Evaluates an expression of a node's config to a time, outside of a run.
- * @throws NodeFailure if it gives none
+ * Evaluates a CEL expression of a node's config to a time, outside of a run.
+ * @throws NodeFailure if the expression is invalid or yields no timestamp
  */
 export function evaluateTime(expression: string, { parts }: Message, now: Date): Date {
   return orFailure(() => {

@@ -48,18 +48,18 @@ import { ConfigProblems, configSchema, DATA, PROMPT } from './node-config.js';
 import { ANYTHING, type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } from './node-executor.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
-/** Maximum delay of a timer of this runtime, in seconds. */
+/** Maximum of `timeout` in seconds, which is the maximum delay of a timer of Node.js. */
 export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
-/** Milliseconds for the remote Task to become known, and for its cancel. */
+/** Milliseconds that are granted after a cancel, until the remote Task is known and canceled too. */
 const CANCEL_MS = 6_000;
-/** Metadata key of the remote Task's ids. */
+/** Metadata key of the ids of the remote Task. */
 const REMOTE_KEY = 'parley/remote';
 
 /**
- * Passes the Message on to a remote agent, and answers with its output.
- * - The Task waits while the remote Task waits; the next Message goes to the remote Task.
+ * Passes the Message on to a remote agent, and answers with the output of that agent.
+ * - The Task waits while the remote Task waits. The next Message goes to the remote Task.
  * - `timeout` limits the whole turn.
- * - A cancel is passed on.
+ * - A cancel is passed on to the remote Task.
  */
 class ExternalExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
@@ -81,7 +81,7 @@ class ExternalExecutor extends NodeExecutor {
     return chainMetadata(chainOf(request));
   }
 
-  /** Rejects a new Message that this node's own call led to. */
+  /** Rejects a new Message that a call of this node itself led to (call chain). */
   override checkRequest(request: SendMessageRequest): void {
     const { endpoint_url: url } = this.node.config;
     if (request.message.taskId === undefined && typeof url === 'string') this.chains.refuseCall(url, chainOf(request));
@@ -106,7 +106,10 @@ class ExternalExecutor extends NodeExecutor {
     }
   }
 
-  /** Creates the turn's call. After a crash it follows the known remote Task, or else sends the same Message again. */
+  /**
+   * Creates the call of this turn. After a crash, the call follows the remote Task if it is known; otherwise it sends
+   * the same Message again.
+   */
   #createCall(
     context: RequestContext,
     url: string,
@@ -136,7 +139,9 @@ class ExternalExecutor extends NodeExecutor {
     });
   }
 
-  /** Returns the first text, or the default order, with the Message's other Parts. */
+  /**
+   * Returns the Parts to send: the first text of the Message, or a default order if it has none, then all other Parts.
+   */
   #toMessageParts(asked: readonly Part[]): Part[] {
     const first = asked.find(({ text }) => text !== undefined);
     const others = asked.filter((part) => part !== first && part.text !== '');
@@ -144,8 +149,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns the stored remote context, shared by all Messages of one context to this node, unless the config disables
-   * it.
+   * Returns access to the stored context id of the remote agent. All Messages of one context to this node share it;
+   * `undefined` if the config sets `history: none`.
    */
   #keptContext({ call, contextId, taskId, signal }: RequestContext, agentUrl: string): KeptContext | undefined {
     const { contexts } = this;
@@ -181,24 +186,25 @@ class ExternalExecutor extends NodeExecutor {
   }
 }
 
-/** Returns the problem of a node without an agent's URL. */
+/** Returns the problem of a node without `endpoint_url`. */
 function missingEndpoint(node: NodeSpec): string {
   return `external node "${node.id}": missing endpoint_url config`;
 }
 
-/** Ids by which a remote agent continues a conversation. */
+/** Ids of a remote Task and its context. */
 interface RemoteTask {
   taskId: string;
   contextId: string;
 }
 
+/** Remote Task that the log of this Task names. */
 interface KnownRemote {
   remote: RemoteTask;
-  /** True if the remote Task was seen in this turn, before a crash. */
+  /** True if this turn recorded the remote Task before a crash. */
   ofThisTurn: boolean;
 }
 
-/** Records the remote Task as soon as it is known. */
+/** Runs the call, and yields an event that records the remote Task as soon as it is known. */
 async function* followCall(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
   for await (const { seen } of call.runCall()) {
     if (seen === undefined) continue;
@@ -207,6 +213,10 @@ async function* followCall(context: RequestContext, call: AgentCall): AsyncGener
   }
 }
 
+/**
+ * Returns the output of a completed call, or yields the question of a waiting one. @throws NodeFailure if the call
+ * failed
+ */
 async function* reportOutcome(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {
   const { answer } = outcome;
   if (outcome.kind === 'completed') return outputOf(answer);
@@ -224,8 +234,8 @@ async function* reportOutcome(context: RequestContext, url: string, outcome: Cal
 }
 
 /**
- * Returns the output of an answer: the text of the first Artifact, else its data as JSON, else `no output`. All other
- * Parts of all Artifacts follow. Without Artifacts, the agent's final Message counts.
+ * Returns the output for the answer of an agent: the text of its first Artifact, else the data as JSON, else `no
+ * output`. All other Parts of all Artifacts follow. If there are no Artifacts, the final Message of the agent counts.
  */
 function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
   const said = reply ?? status?.message;
@@ -242,12 +252,12 @@ function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
   return [textPart(text ?? (data === undefined ? 'no output' : JSON.stringify(data))), ...others];
 }
 
-/** Marks a text of another Artifact, so that it is not merged with those of the first one. */
+/** Marks a text Part with its Artifact, so that it is not merged with texts of the first Artifact. */
 function assignToArtifact(part: Part, artifactId: string): Part {
   return part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: artifactId } };
 }
 
-/** Returns the latest remote Task in this Task's log. A new first turn has no log to read. */
+/** Returns the remote Task that the log of this Task names last. The log of a new Task is not read. */
 async function remoteOf(context: RequestContext): Promise<KnownRemote | undefined> {
   if (context.task === null && context.recovered === 0) return undefined;
   const log = await context.readTaskLog();
@@ -257,7 +267,10 @@ async function remoteOf(context: RequestContext): Promise<KnownRemote | undefine
   return remote && { remote, ofThisTurn: index >= log.length - context.recovered };
 }
 
-/** Returns when an earlier execution began the turn, in milliseconds of the epoch; `undefined` if there was none. */
+/**
+ * Returns the time when an earlier execution began this turn, in milliseconds of the epoch; `undefined` if there was no
+ * earlier execution.
+ */
 async function begunBefore(context: RequestContext): Promise<number | undefined> {
   if (context.recovered === 0) return undefined;
   const opening = (await context.readTaskLog()).at(-context.recovered - 1);
@@ -273,17 +286,24 @@ function remoteIn(event: Awaited<ReturnType<RequestContext['readTaskLog']>>[numb
 }
 
 /**
- * Returns a Message id that is the same for each attempt at a turn, so that the remote agent can detect a repetition.
+ * Returns a Message id that is the same for each attempt of a turn, so that the remote agent can detect a repeated
+ * Message.
  */
 function messageIdOf({ taskId, userMessage: { messageId } }: RequestContext): string {
   const hash = createHash('sha256').update(`${taskId}/${messageId}`).digest('hex');
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
 
-/** Pattern only: a run checks whether the credential exists, as workflows may be saved before their credentials. */
+/**
+ * Pattern of the name of a credential. Only a run checks that the credential exists, as a workflow may be saved before
+ * its credentials.
+ */
 const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/** `external`: remote A2A agent. This executor serves the node's own URL; a run calls the remote agent directly. */
+/**
+ * Node type `external`: calls a remote A2A agent. The executor serves direct calls of the node; a run calls the remote
+ * agent itself.
+ */
 export class ExternalNode implements NodeType {
   readonly name = 'external';
   readonly configSchema = configSchema(

@@ -33,7 +33,7 @@ import { type NodeEvent, NodeExecutor, NodeFailure, type NodeWork, typedParts, w
 
 const EXPRESSION = '${';
 
-/** `set`: produces a value. */
+/** JSON Schema of the config of `set`. */
 export const SET_CONFIG = configSchema(
   {
     values: {
@@ -50,7 +50,7 @@ export function setProblems(node: NodeSpec): NodeProblem[] {
     .checkMember('values', 'must be an object', isJsonObject).found;
 }
 
-/** `wait`: waits for a duration or until a time. */
+/** JSON Schema of the config of `wait`: either a duration (`for`) or a time (`until`). */
 export const WAIT_CONFIG = {
   ...configSchema({
     for: {
@@ -81,7 +81,7 @@ function isWait(value: JsonValue): boolean {
   return value.includes(EXPRESSION) || (parseDuration(value) ?? Infinity) <= LONGEST_DURATION;
 }
 
-/** `human`: asks a person. */
+/** JSON Schema of the config of `human`. */
 export const HUMAN_CONFIG = configSchema({
   prompt: {
     ...PROMPT,
@@ -114,7 +114,10 @@ function requireMember(member: string): JsonObject {
   return { properties: { [member]: true }, required: [member] };
 }
 
-/** `set`: outputs its values. This executor serves the node's own URL; a run evaluates the values itself. */
+/**
+ * Node type `set`: outputs the values of its config. The executor serves direct calls of the node; a run evaluates the
+ * values itself.
+ */
 export class SetNode implements NodeType {
   readonly name = 'set';
   readonly configSchema = SET_CONFIG;
@@ -152,14 +155,19 @@ class SetExecutor extends NodeExecutor {
   }
 }
 
-/** Milliseconds of a wait beyond which the Task is parked, so that no replica holds it. */
+/**
+ * Maximum milliseconds of a wait during which a replica holds the Task. For a longer wait the Task is parked until the
+ * end of the wait.
+ */
 const LONGEST_HELD_MS = 30_000;
-/** Maximum delay of a timer of this runtime, in milliseconds. */
+/** Maximum delay of a timer of Node.js, in milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Step that records the end of the wait. After a crash, the node waits until the recorded time. */
+/** Type of the event that records when the wait ends. After a crash, the node waits until the recorded time. */
 const WAITING = 'node.waiting';
 
-/** `wait`: waits, and outputs its input. This executor serves the node's own URL; a run waits itself. */
+/**
+ * Node type `wait`: waits, then outputs its input. The executor serves direct calls of the node; a run waits itself.
+ */
 export class WaitNode implements NodeType {
   readonly name = 'wait';
   readonly configSchema = WAIT_CONFIG;
@@ -203,7 +211,7 @@ class WaitExecutor extends NodeExecutor {
   }
 }
 
-/** Returns the end that an earlier execution of this turn recorded. */
+/** Returns the end of the wait that an earlier execution of this turn recorded, if any. */
 async function waitedFor(context: RequestContext): Promise<Date | undefined> {
   const { recovered } = context;
   if (recovered === 0) return undefined;
@@ -220,12 +228,15 @@ async function waitUntilTime(end: Date, signal: AbortSignal): Promise<void> {
     await delay(Math.min(left, LONGEST_TIMER_MS), undefined, { signal });
 }
 
-/** `human`: asks the caller, and outputs the answer, which must conform to the form if there is one. */
+/** Node type `human`: asks the caller, and outputs the answer. The answer must conform to the form, if there is one. */
 export class HumanNode implements NodeType {
   readonly name = 'human';
   readonly configSchema = HUMAN_CONFIG;
 
-  /** Returns the problems of a config. Its form is checked elsewhere, together with all schemas of a workflow. */
+  /**
+   * Returns the problems of a config. The form is not checked here: libs/workflow-definition checks it with all schemas
+   * of the workflow.
+   */
   findProblems(node: NodeSpec): NodeProblem[] {
     return humanProblems(node);
   }
@@ -266,7 +277,9 @@ class HumanExecutor extends NodeExecutor {
     return undefined;
   }
 
-  /** Reads an answer to the form. Texts beside its data are ignored; additional data is rejected. */
+  /**
+   * Reads the answer to the question. Text beside the data that answers a form is ignored; further data is rejected.
+   */
   #readFormAnswer(parts: readonly Part[]): ReturnType<typeof readAnswer> {
     const violations = droppedData(this.#form, parts);
     return violations.length > 0 ? { violations } : readAnswer(this.#form, parts);
@@ -283,7 +296,8 @@ class HumanExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns the question: the Message, which in a run is the prompt; the filled-in prompt for a Message without text.
+   * Returns the Parts of the question: those of the Message, which in a run is the prompt. If the Message has no text,
+   * they begin with the filled-in prompt of the config.
    */
   #promptParts(message: Message): Part[] {
     const parts = typedParts(message.parts);

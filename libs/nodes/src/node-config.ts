@@ -1,25 +1,25 @@
 import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 
-/** Collects the problems of a node's config: one sentence each, with the member it concerns. */
+/** Collects the problems of the config of a node. A problem is one sentence, with the path of the member. */
 export class ConfigProblems {
   readonly found: NodeProblem[] = [];
 
   constructor(private readonly node: NodeSpec) {}
 
-  /** Adds a problem for each present member that is not a string. */
+  /** Adds a problem for each of the members that is present and not a string. */
   checkStrings(...keys: string[]): this {
     for (const key of keys) this.checkMember(key, 'must be a string', (value) => typeof value === 'string');
     return this;
   }
 
-  /** Adds a problem if a present member violates a rule. */
+  /** Adds a problem if the member is present and does not satisfy `holds`. */
   checkMember(key: string, rule: string, holds: (value: JsonValue) => boolean): this {
     const value = this.node.config[key];
     return this.addUnless(value === undefined || holds(value), `${key} ${rule}`, key);
   }
 
-  /** Adds a sentence unless the condition holds. @param key member; absent: the whole config */
+  /** Adds a problem unless the condition holds. @param key member at fault; absent: the whole config */
   addUnless(condition: boolean, sentence: string, key?: string): this {
     const path = key === undefined ? 'config' : `config.${key}`;
     if (!condition) this.found.push({ path, detail: `${this.node.type} node "${this.node.id}": ${sentence}` });
@@ -27,19 +27,19 @@ export class ConfigProblems {
   }
 }
 
-/** Text of the Message to a node. */
+/** JSON Schema of `prompt`, the text of the Message to a node. */
 export const PROMPT: JsonObject = {
   type: 'string',
   description: 'Message to the node; default: the answers of the nodes before it. May contain {{references}}.',
 };
 
-/** Data beside the text of the Message to a node. */
+/** JSON Schema of `data`, the data beside the text of the Message to a node. */
 export const DATA: JsonObject = {
   description:
     'JSON that is sent beside the text. Its strings may contain {{references}}, and ${expressions} in language 2.',
 };
 
-/** Returns the JSON Schema of a config. @param required names of mandatory members */
+/** Creates the JSON Schema of a config. @param required names of mandatory members */
 export function configSchema(properties: Record<string, JsonObject>, required: string[] = []): ConfigSchema {
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }

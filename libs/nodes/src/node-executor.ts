@@ -21,10 +21,13 @@ import {
 } from '#libs/protocol';
 import { ConfigProblems, configSchema, DATA, PROMPT } from './node-config.js';
 
-/** Failure of a node's work. Callers see the text: it may quote a remote agent or a config, but no internals. */
+/**
+ * Failure of a node that ends its Task as FAILED. Callers see the message: it may quote a remote agent or a config, but
+ * no internals.
+ */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
-  /** Failure note for the node's run; absent for a plain failure. */
+  /** Failure note for the run (`retry.on`); absent for a failure without a kind. */
   readonly note: FailureNote | undefined;
 
   constructor(message: string, options: { cause?: unknown; note?: FailureNote | undefined } = {}) {
@@ -33,16 +36,20 @@ export class NodeFailure extends Error {
   }
 }
 
-/** Event that a node yields for its own Task. */
+/** Event that the executor of a node yields for its Task. `parks` is the time until which the Task is parked. */
 export type NodeEvent = (ReturnType<typeof statusUpdate> & { parks?: Date }) | ReturnType<typeof artifactUpdate>;
 
-/** Events of a node's work. It returns the node's output, or `undefined` if it has ended the turn itself. */
+/**
+ * Generator of the events of a node. It returns the output of the node, or `undefined` if it has ended the turn itself.
+ */
 export type NodeWork = AsyncGenerator<NodeEvent, Part[] | undefined, void>;
 
 /**
- * Runs a node's work and ends its Task: WORKING, one Artifact named by the node, and COMPLETED with the same Parts; or
- * FAILED with `Error: …`. After a crash the work runs again and recorded events are skipped, so a subclass that
- * restarts must yield the same events each time.
+ * Executor that runs the work of a node and ends its Task.
+ * - It yields WORKING, the events of `performWork`, one Artifact named by the node, and COMPLETED with the same Parts.
+ *   A NodeFailure ends the Task as FAILED with `Error: …`.
+ * - After a crash the work runs again from its beginning, and recorded events are skipped. A subclass with `recovery:
+ *   restart` must yield the same events each time.
  */
 export abstract class NodeExecutor extends AgentExecutor {
   constructor(protected readonly node: NodeSpec) {
@@ -53,7 +60,7 @@ export abstract class NodeExecutor extends AgentExecutor {
     return context.recovered === 0 ? this.#runEvents(context) : this.#runRemaining(context);
   }
 
-  /** @throws NodeFailure if the caller may know the reason */
+  /** Performs the work of the node. @throws NodeFailure if the caller may know the reason of a failure */
   protected abstract performWork(context: RequestContext): NodeWork;
 
   async *#runRemaining(context: RequestContext): AsyncIterable<NodeEvent> {
@@ -78,17 +85,17 @@ export abstract class NodeExecutor extends AgentExecutor {
   }
 }
 
-/** Returns an event for a step of a node's work, as run events have it (`model.request`, `tool.call`, …). */
+/** Returns the event of a step of a node's work, as run events have it (`model.request`, `tool.call`, …). */
 export function workStep(context: RequestContext, type: string, payload: JsonObject): NodeEvent {
   return statusUpdate(context, 'TASK_STATE_WORKING', undefined, runEventMetadata({ type, payload }));
 }
 
-/** Media types of a node that passes on its input unchanged. */
+/** Media types of a node that passes its input on unchanged. */
 export const ANYTHING: readonly string[] = ['text/plain', 'application/json', '*/*'];
 
 /**
- * Converts the result of a node's work to Parts: a text stays text, an object or list is data, any other value its
- * string form.
+ * Converts a result to Parts: a string becomes text, an object or list becomes data, any other value becomes its string
+ * form.
  */
 export function resultParts(result: JsonValue): Part[] {
   if (typeof result === 'string') return [textPart(result)];
@@ -96,12 +103,12 @@ export function resultParts(result: JsonValue): Part[] {
   return [textPart(String(result))];
 }
 
-/** Returns the Parts with a media type for each text. */
+/** Returns the Parts with the media type `text/plain` for each text that has none. */
 export function typedParts(parts: readonly Part[]): Part[] {
   return parts.map((part) => (part.text === undefined || part.mediaType ? part : { ...part, mediaType: 'text/plain' }));
 }
 
-/** `input`: outputs the run's input, which is its Message. */
+/** Node type `input`: outputs its Message, which is an input of the run. */
 export class InputNode implements NodeType {
   readonly name = 'input';
   readonly configSchema = configSchema({
@@ -122,7 +129,7 @@ export class InputNode implements NodeType {
   }
 }
 
-/** `output`: outputs the run's result, which is its Message. */
+/** Node type `output`: outputs its Message, which is a result of the run. */
 export class OutputNode implements NodeType {
   readonly name = 'output';
   readonly configSchema = configSchema({
@@ -141,7 +148,7 @@ export class OutputNode implements NodeType {
   }
 }
 
-/** Answers with the Parts of its Message, including files. */
+/** Executor that answers with the Parts of its Message, including files. */
 class EchoingExecutor extends NodeExecutor {
   override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
   override readonly recovery = 'restart';

@@ -10,10 +10,10 @@ import {
 import { SharedUse } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 
-/** Node types of this process. */
+/** Finds the node types of this process by name. */
 export class NodeTypeRegistry extends NodeTypes {
   readonly #types: ReadonlyMap<string, NodeType>;
-  /** Executors by config, so that compiled parts live as long as their definition. */
+  /** Executors by config. A compiled script, for example, is cached as long as the definition of its workflow. */
   readonly #executors = new WeakMap<JsonObject, { node: NodeSpec; executor: AgentExecutor }>();
 
   constructor(types: readonly NodeType[]) {

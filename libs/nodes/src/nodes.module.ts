@@ -33,8 +33,9 @@ import { ToolRegistry } from './tools/tool-registry.js';
 export const OTHER_NODE_TYPES = Symbol('OTHER_NODE_TYPES');
 
 /**
- * Provides the node types that a workflow may contain. Requires the ground's modules, a global AgentDirectory, and
- * global OTHER_NODE_TYPES, which may come with the ports that are optional here.
+ * Provides the node types that a workflow may contain, and the built-in tools. Needs the modules of the ground layer, a
+ * global AgentDirectory, and a global OTHER_NODE_TYPES. The ports that are injected as optional may come with the
+ * latter.
  */
 @Module({
   imports: [AgentReferencesModule, CallChainModule, ModelsModule, TasksModule],
@@ -133,10 +134,10 @@ function nodeTypes(
 }
 
 /**
- * Returns the node types for checking and describing definitions, without their services. Their executors cannot be
- * used.
+ * Returns the node types for checking and describing definitions, without the services of executors. The executors of
+ * these types cannot be used.
  * @param modules paths of the operator's plugin modules (`PARLEY_PLUGINS`)
- * @param others node types of other libraries, created the same way
+ * @param others node types of other libraries, also created without services
  * @throws ConfigError naming a module without usable definitions
  */
 export async function describedNodeTypes(modules: readonly string[], ...others: NodeType[]): Promise<NodeTypes> {
@@ -159,12 +160,12 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
   );
 }
 
-/** Placeholder for an executor's services. */
+/** Returns a placeholder for a service of executors that are not used. */
 export function placeholderService<T extends object>(): T {
   return {} as T;
 }
 
-/** Stands for servers that may exist where the definition is used. */
+/** Stands for the MCP servers of the place where a definition will run, which are unknown. Every lookup fails. */
 class AbsentServers extends McpTools {
   override findMcpTools(): never {
     throw new McpServerError('there are no MCP servers here');

@@ -27,20 +27,20 @@ import { DATA, PROMPT } from './node-config.js';
 import { NodeFailure } from './node-executor.js';
 import type { Tool, ToolContext } from './tools/tool-registry.js';
 
-/** Key of the offered modules in the global object. */
+/** Key of the offered modules on `globalThis`. */
 const OFFERED = Symbol.for('parley-a2a/modules');
 const SCHEME = 'parley-offered:';
 
-/** Modules of this program that authors import by these names, whatever is installed beside their files. */
+/** Modules of this program that plugins import by these names, whatever packages are installed beside the plugin. */
 const offered = new Map<string, object>([
   ['parley-a2a/plugin', { defineNode, defineTool, Failure, onFact, StepError }],
 ]);
 let isHooked = false;
 
 /**
- * Imports a module of another author, and returns its default export. The module may import `parley-a2a/plugin` and the
- * modules in `more`.
- * @throws the module's error, or the reason why it cannot be imported
+ * Imports a plugin module, and returns its default export. The module may import `parley-a2a/plugin` and the modules in
+ * `more`.
+ * @throws the error of the module, or the reason why it cannot be imported
  */
 export async function importDefault(path: string, more: Record<string, object> = {}): Promise<unknown> {
   for (const [name, exports] of Object.entries(more)) offered.set(name, exports);
@@ -66,7 +66,7 @@ function installHooks(): void {
   });
 }
 
-/** True for TypeScript files outside of packages. They are ES modules, whatever package.json says. */
+/** True for a TypeScript file outside of `node_modules`. Such files are ES modules, whatever package.json says. */
 function isOwnTypeScript(url: string): boolean {
   return /^file:.*\.ts$/.test(url) && !url.includes('/node_modules/');
 }
@@ -77,20 +77,20 @@ function sourceOf(name: string): string {
   return `export const { ${names.join(', ')} } = ${from};`;
 }
 
-/** Definition of a plugin, and its module. */
+/** Definition of a plugin, with the path of its module. */
 export interface Plugged<T> {
   module: string;
   defined: T;
 }
 
-/** Node types, tools and fact handlers defined by the operator's modules. */
+/** Node types, tools and fact handlers that the operator's plugin modules define. */
 export class Plugins {
   readonly nodes: Plugged<DefinedNode>[] = [];
   readonly tools: Plugged<DefinedTool>[] = [];
   readonly handlers: Plugged<DefinedHandler>[] = [];
 
   /**
-   * Loads plugins.
+   * Loads plugin modules.
    * @param paths paths of modules whose default export is a plugin or a list of plugins
    * @throws ConfigError with one sentence that names the module
    */
@@ -100,13 +100,13 @@ export class Plugins {
     return plugins;
   }
 
-  /** Rejects plugins that redefine a node type. @throws ConfigError */
+  /** Rejects plugins that define a node type of one of these names. @throws ConfigError */
   refuseTypes(names: readonly string[]): void {
     const taken = this.nodes.find(({ defined }) => names.includes(defined.type));
     if (taken) throw pluginError(taken.module, `there is a node type "${taken.defined.type}" already`);
   }
 
-  /** Rejects plugins that redefine a tool. @throws ConfigError */
+  /** Rejects plugins that define a tool of one of these names. @throws ConfigError */
   refuseTools(names: readonly string[]): void {
     const taken = this.tools.find(({ defined }) => names.includes(defined.name));
     if (taken) throw pluginError(taken.module, `there is a tool "${taken.defined.name}" already`);
@@ -140,7 +140,7 @@ export class Plugins {
 const DEFINED_BY = 'defineNode, defineTool or onFact';
 
 async function importDefinitions(path: string): Promise<readonly unknown[]> {
-  // Node's own error would name a file of this program.
+  // The error of Node.js would name a file of this program.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throw pluginError(path, 'there is no such file');
   try {
     const found = await importDefault(path);
@@ -179,13 +179,16 @@ export class PluginHandlers implements OnApplicationBootstrap {
   }
 }
 
-/** Maximum characters of a member's name in a problem. */
+/** Maximum number of characters of a member's name in a problem. */
 const LONGEST_NAME = 200;
 
-/** Members that all types of nodes have. */
+/** JSON Schemas of the members that every config may have. */
 const GENERAL: Record<string, JsonObject> = { description: { type: 'string' } };
 
-/** Node type defined by a plugin. Its nodes are as durable as built-in ones; they report and ask as agents do. */
+/**
+ * Node type defined by a plugin. Its nodes are as durable as built-in ones: they record steps, report progress and ask
+ * as agents of the SDK do.
+ */
 export class PluginNode implements NodeType {
   readonly name: string;
   readonly configSchema: ConfigSchema;
@@ -223,7 +226,7 @@ export class PluginNode implements NodeType {
   }
 }
 
-/** Tool defined by a plugin. Callers see the text of a Failure; any other error appears only in the log. */
+/** Tool defined by a plugin. Callers see the message of a Failure; any other error appears only in the log. */
 export class PluginTool implements Tool {
   private static readonly logger = new Logger(PluginTool.name);
   readonly name: string;

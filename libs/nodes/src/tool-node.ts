@@ -22,17 +22,17 @@ import { ConfigProblems, configSchema } from './node-config.js';
 import { NodeExecutor, NodeFailure, type NodeWork, resultParts, workStep } from './node-executor.js';
 import type { ToolRegistry } from './tools/tool-registry.js';
 
-/** Rules for filling in the author's texts. */
+/** Rules for filling in the strings that the author of a workflow wrote in `args`. */
 export interface Author {
-  /** Returns the value of a text for which the Message brings none. */
+  /** Returns the value for a string of the author, if the Message has no value for it. */
   fillText(text: string): JsonValue;
-  /** True if the Message may bring this value for the text. */
+  /** True if the Message may replace the string of the author by this value. */
   allowsValue(text: string, given: JsonValue): boolean;
 }
 
 /**
- * Returns the arguments of a node's tool call.
- * @throws NodeFailure if they exceed the limit for texts
+ * Returns the arguments for the tool call of a node.
+ * @throws NodeFailure if the texts exceed the limit, or an expression fails
  */
 function callArgs(node: NodeSpec, { userMessage }: RequestContext, renderedText: number): JsonObject {
   const budget = new TextBudget(renderedText);
@@ -48,13 +48,13 @@ function callArgs(node: NodeSpec, { userMessage }: RequestContext, renderedText:
 }
 
 /**
- * Returns the arguments that a Message calls a tool with: its data, or the data's `args`, restricted by the author's
- * own arguments.
- * - Members that the author fixed stay.
- * - For a text with references, the Message may bring only values of the references.
- * - Without data, the Message's text replaces `{{text}}`.
+ * Returns the arguments that a Message calls a tool with: its data, or the member `args` of its data, restricted by the
+ * arguments of the author (`own`).
+ * - Values that the author fixed stay.
+ * - In a string with references, the Message may set only the values of the references.
+ * - Without data, the text of the Message replaces `{{text}}`.
  *
- * @throws any error of filling in the author's texts
+ * @throws the error of `author.fillText`
  */
 export function toolArgs({ parts }: Message, own: unknown, author = authorOf(firstText(parts) ?? '')): JsonObject {
   const fixed = isJsonObject(own) ? own : {};
@@ -64,9 +64,9 @@ export function toolArgs({ parts }: Message, own: unknown, author = authorOf(fir
 }
 
 /**
- * Returns the rules for texts with `{{references}}`.
+ * Returns the rules for strings with `{{references}}` (language 1).
  * @param text value of `{{text}}`
- * @param budget limit for the texts; beyond it `fillText` throws ContentTooLarge
+ * @param budget limit of characters; beyond it `fillText` throws ContentTooLarge
  */
 export function authorOf(text: string, budget = new TextBudget()): Author {
   return {
@@ -75,7 +75,7 @@ export function authorOf(text: string, budget = new TextBudget()): Author {
   };
 }
 
-/** Returns the author's members, each with the given values of its references. */
+/** Returns the members that the author wrote, with the values that the Message gives for their references. */
 function fillMembers(own: JsonObject, given: JsonObject, author: Author): JsonObject {
   const members = Object.entries(own).map(([key, value]): [string, JsonValue] => {
     return [key, filledValue(value, Object.hasOwn(given, key) ? given[key] : undefined, author)];
@@ -93,7 +93,7 @@ function filledValue(own: JsonValue, given: JsonValue | undefined, author: Autho
   return isJsonObject(own) ? fillMembers(own, isJsonObject(given) ? given : {}, author) : own;
 }
 
-/** Returns the arguments as events show them: without the password of a URL. */
+/** Returns the arguments as events show them. The password of a URL is removed. */
 function shownArgs(args: JsonObject): JsonObject {
   const shown = Object.entries(args).map(([key, value]): [string, JsonValue] => {
     return [key, typeof value === 'string' ? withoutUserinfo(value) : value];
@@ -102,8 +102,8 @@ function shownArgs(args: JsonObject): JsonObject {
 }
 
 /**
- * Calls one tool of an MCP server. A recorded result is not requested again. An interrupted call is repeated only if
- * the server declares the tool read-only or idempotent.
+ * Executor that calls one tool of an MCP server. After a crash, a recorded result is returned. An interrupted call is
+ * repeated only if the server declares the tool read-only or idempotent; otherwise the node fails.
  */
 class McpToolExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
@@ -134,9 +134,9 @@ class McpToolExecutor extends NodeExecutor {
       if (called && !(await this.isRepeatable(options)))
         throw new NodeFailure(`the call of the tool "${this.tool}" was cut off: it is not known whether it was made`);
     }
-    // Once this is durable, another execution does not repeat the call blindly.
+    // Once `tool.call` is durable, a later execution knows that the call may have been made.
     await context.flush();
-    // The span of the node's only call has an empty id.
+    // The only call of the node has an empty id in its trace span.
     const trace = context.trace?.headersBelow('tool', '');
     const outcome = await this.mcp.callMcpTool(this.tool, args, { ...options, ...(trace && { trace }) });
     if ('result' in outcome) return outcome;
@@ -144,7 +144,9 @@ class McpToolExecutor extends NodeExecutor {
     return failed;
   }
 
-  /** Returns what an earlier execution of this turn recorded of the call. */
+  /**
+   * Returns what an earlier execution of this turn recorded: if the tool was called, and the result if there is one.
+   */
   private async readRecordedCall(context: RequestContext): Promise<{ called: boolean; result?: McpToolResult }> {
     const events = (await context.readTaskLog()).slice(-context.recovered);
     const notes = events.flatMap((it) => ('statusUpdate' in it && runEventNote(it.statusUpdate.metadata)) || []);
@@ -164,10 +166,10 @@ class McpToolExecutor extends NodeExecutor {
   }
 }
 
-/** Pattern of a server and one of its tools. */
+/** Pattern of `server/tool`. */
 const MCP_TOOL = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}/[A-Za-z0-9_./-]{1,128}$';
 
-/** `tool`: runs a registered tool, or one of an MCP server (`server/tool`). */
+/** Node type `tool`: runs a built-in or plugin tool, or a tool of an MCP server (`server/tool`). */
 export class ToolNode implements NodeType {
   readonly name = 'tool';
   readonly configSchema: ConfigSchema;

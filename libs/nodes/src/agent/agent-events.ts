@@ -17,77 +17,81 @@ import {
 } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 
-/** Tool call requested by a model, as events and the log record it. */
+/** Tool call that a model requested, as events and the log record it. */
 export interface AskedCall {
-  /** `server/tool`, or the name of a built-in tool. */
+  /** `server/tool`, `agent:name`, or the name of a built-in tool. */
   tool: string;
   id: string;
   args: JsonObject;
-  /** Text that the model sent instead of arguments that are a JSON object. */
+  /** Arguments as the model sent them, if they are not a JSON object. */
   malformed?: string;
 }
 
+/** Payload of `model.response`: an answer of a model. */
 export interface ModelResponse {
   model: string;
   step: number;
   usage: ModelUsage;
   toolCalls?: AskedCall[];
-  /** Peculiarity of the answer, as a part of a sentence about the model. */
+  /** Deviation of the answer from the protocol, as a part of a sentence about the model. */
   note?: string;
 }
 
+/** Payload of `model.error`: a failed call of a model. */
 export interface ModelFailure {
   model: string;
   step: number;
   status?: number;
   message: string;
-  /** Model that is asked next. */
+  /** Model that is called next (`fallbacks`), if any. */
   next?: string;
 }
 
-/** Result of a call: either `result` or `error`. */
+/** Outcome of a tool call: either `result` or `error`. */
 export interface ToolOutcome {
   result?: JsonValue;
   error?: string;
-  /** Text that the model reads in place of `error`, which names a credential. */
+  /** Text that the model reads in place of an `error` that names a credential. */
   errorForModel?: string;
   /** True if the result was truncated. */
   truncated?: true;
 }
 
 /**
- * Question about a call: whether to make it (`approval`), whether to repeat it (`repetition`), or the called agent's
- * own question (`agent`).
+ * Question about a tool call:
+ * - `approval`: may the call be made?
+ * - `repetition`: shall a call be repeated whose outcome is unknown?
+ * - `agent`: the called agent itself asks.
  */
 export interface CallQuestion {
   about: 'approval' | 'repetition' | 'agent';
   call: string;
 }
 
-/** Task that an agent created for a call. */
+/** Task that a called agent created for a tool call. */
 export interface AgentTask {
   taskId: string;
   contextId: string;
 }
 
-/** Log record of the Task that an agent created for a call. */
+/** Record in the log about the Task that a called agent created for a tool call. */
 export interface CalledNote extends AgentTask {
-  /** Id of the call. */
+  /** Id of the tool call. */
   call: string;
-  /** Agent as the config names it. */
+  /** Called agent, as the config names it. */
   agent: string;
-  /** State of the Task when the call ended or the agent asked; absent while the call runs. */
+  /** State of the Task when the call ended or the agent asked; absent while the call is in progress. */
   state?: TaskState;
   /**
-   * True if the call failed without a final state, so that the Task may still wait. No later call answers it; it is
-   * canceled when the turn ends.
+   * True if the call failed before a final state of the Task was seen, so that the Task may still wait. No later call
+   * answers the Task; it is canceled when the turn ends.
    */
   left?: true;
-  /** Tokens that the agent has reported so far. */
+  /** Number of tokens that the called agent has reported for this call so far. */
   tokens?: number;
 }
 
-/** Outcome of canceling a called agent's Task. */
+/** Payload of `tool.canceled`: the outcome of canceling the Task of a called agent. */
 export interface CanceledTool {
   tool: string;
   id: string;
@@ -96,18 +100,22 @@ export interface CanceledTool {
 }
 
 /**
- * Key of data that a provider wants back with its answer. It is kept apart from the step, whose payload callers may
- * see.
+ * Metadata key of the data that a provider wants back with its answer. The data is not in the payload, which callers
+ * may see.
  */
 const KEPT_KEY = 'parley/kept';
-/** Key of the ids of earlier Tasks whose Messages and answers the model was given. */
+/** Metadata key of the ids of the earlier Tasks that the model was given as memory. */
 const REMEMBERED_KEY = 'parley/remembered';
-/** Key of the record of a called agent's Task. */
+/** Metadata key of the record (CalledNote) about the Task of a called agent. */
 const CALLED_KEY = 'parley/called';
-/** Key of the text that a model reads in place of a call's error. */
+/** Metadata key of the text that a model reads in place of the error of a call. */
 const MODEL_ERROR_KEY = 'parley/model-error';
 
-/** @param remembered ids of earlier Tasks, oldest first; absent if the log has them already, or none are used */
+/**
+ * Returns the event `model.request`, which records that a model is called.
+ * @param remembered ids of the earlier Tasks that the model is given, oldest first; absent if the log has them already,
+ * or none are used
+ */
 export function modelRequest(
   task: TaskReference,
   { model, step }: { model: string; step: number },
@@ -116,21 +124,26 @@ export function modelRequest(
   return stepEvent(task, 'model.request', { model, step }, remembered && { [REMEMBERED_KEY]: [...remembered] });
 }
 
+/** Returns the event `model.response`. @param kept data that the provider wants back with the answer */
 export function modelResponse(task: TaskReference, response: ModelResponse, kept?: JsonValue): NodeEvent {
   const more = kept === undefined ? undefined : { [KEPT_KEY]: kept };
   return stepEvent(task, 'model.response', response as unknown as JsonObject, more);
 }
 
-/** @param note failure note for the run, if no other model is asked */
+/** Returns the event `model.error`. @param note failure note for the run, if no other model is called */
 export function modelError(task: TaskReference, failure: ModelFailure, note?: FailureNote): NodeEvent {
   return stepEvent(task, 'model.error', failure as unknown as JsonObject, note && failureMetadata(note));
 }
 
+/** Returns the event `tool.call`, which records that a tool is about to be called. */
 export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, step: number): NodeEvent {
   return stepEvent(task, 'tool.call', { tool, id, args, step });
 }
 
-/** @param called final record of the called agent's Task, if the tool is an agent */
+/**
+ * Returns the event `tool.result`. @param called final record about the Task of the called agent, if the tool is an
+ * agent
+ */
 export function toolResult(
   task: TaskReference,
   { tool, id }: AskedCall,
@@ -145,25 +158,25 @@ export function toolResult(
   return stepEvent(task, 'tool.result', { tool, id, ...outcome, ...used }, more);
 }
 
-/** Returns the event that records a called agent's Task once it is known. */
+/** Returns the event `tool.called`, which records the Task of a called agent once it is known. */
 export function agentCalled(task: TaskReference, { tool, id }: AskedCall, called: CalledNote): NodeEvent {
   const { agent, taskId, contextId } = called;
   return stepEvent(task, 'tool.called', { tool, id, agent, taskId, contextId }, { [CALLED_KEY]: { ...called } });
 }
 
-/** Returns an event with the progress of a called agent. */
+/** Returns an event `node.progress` with the progress of a called agent. */
 export function agentProgress(task: TaskReference, { tool, id }: AskedCall, { payload }: RunEventNote): NodeEvent {
   return stepEvent(task, 'node.progress', { tool, call: id, ...payload });
 }
 
-/** Returns the event that records the cancel of a called agent's Task. */
+/** Returns the event `tool.canceled`, which records the cancel of a called agent's Task. */
 export function toolCanceled(task: TaskReference, canceled: CanceledTool): NodeEvent {
   return stepEvent(task, 'tool.canceled', { ...canceled });
 }
 
 /**
- * Returns an event with a piece of the agent's answer.
- * @param how `metadata` is that of the Artifact
+ * Returns an event with a piece of the answer of the node.
+ * @param how options of the update; its `metadata` becomes that of the Artifact
  */
 export function answerPiece(
   task: TaskReference,
@@ -174,14 +187,14 @@ export function answerPiece(
   return artifactUpdate(task, { artifactId: node, name: node, parts, ...(metadata && { metadata }) }, how);
 }
 
-/** Returns the event by which the Task waits for an answer about a call. */
+/** Returns the event by which the Task waits for the answer to a question about a call. */
 export function callQuestion(task: TaskReference, question: CallQuestion, words: Part[]): NodeEvent {
   return statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', words, { [CALL_QUESTION]: { ...question } });
 }
 
 /**
- * Returns the event by which the Task waits for an answer to a called agent's question.
- * @param asked Message with the agent's question
+ * Returns the event by which the Task waits for the answer to the question of a called agent.
+ * @param asked Message with the question of the agent
  */
 export function agentQuestion(task: TaskReference, called: CalledNote, words: Part[], asked?: Message): NodeEvent {
   const about: JsonObject = { about: 'agent', call: called.call };
@@ -191,29 +204,32 @@ export function agentQuestion(task: TaskReference, called: CalledNote, words: Pa
   return event;
 }
 
-/** Returns the record of a called agent's Task, if the event has one. */
+/** Returns the record about the Task of a called agent in the metadata of an event, if any. */
 export function calledOf(metadata: JsonObject | undefined): CalledNote | undefined {
   const called = metadata?.[CALLED_KEY];
   return isJsonObject(called) ? (called as unknown as CalledNote) : undefined;
 }
 
-/** Returns the text that a model reads in place of a call's error. */
+/** Returns the text that a model reads in place of the error of a call, if any. */
 export function errorForModelOf(metadata: JsonObject | undefined): string | undefined {
   const errorForModel = metadata?.[MODEL_ERROR_KEY];
   return typeof errorForModel === 'string' ? errorForModel : undefined;
 }
 
-/** Returns the data that a provider wants back with its answer. */
+/** Returns the data that a provider wants back with its answer, if any. */
 export function keptOf(metadata: JsonObject | undefined): JsonValue | undefined {
   return metadata?.[KEPT_KEY];
 }
 
-/** Returns the ids of the remembered Tasks in a `model.request`, oldest first; `undefined` if it has none. */
+/**
+ * Returns the ids of the earlier Tasks that a `model.request` records, oldest first; `undefined` if it records none.
+ */
 export function rememberedOf(metadata: JsonObject | undefined): string[] | undefined {
   const ids = metadata?.[REMEMBERED_KEY];
   return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : undefined;
 }
 
+/** Returns the question about a call in the metadata of an event, if any. */
 export function questionOf(metadata: JsonObject | undefined): CallQuestion | undefined {
   const question = metadata?.[CALL_QUESTION];
   return isJsonObject(question) ? (question as unknown as CallQuestion) : undefined;

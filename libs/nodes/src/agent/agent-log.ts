@@ -41,31 +41,31 @@ import {
   type ToolOutcome,
 } from './agent-events.js';
 
-/** Called agent's Task that waits for an answer, or may wait. */
+/** Task of a called agent that waits for an answer, or may wait. */
 export interface WaitingAgentTask extends AgentTask {
-  /** Call that left the Task waiting. */
+  /** Id of the call that left the Task waiting. */
   call: string;
   tool: string;
   /** State of the Task, if known. */
   state?: TaskState;
 }
 
-/** State of the agents that an agent's Task called as tools, by tool. */
+/** State of the agents that a Task has called as tools, by tool. */
 class CalledAgentLog {
   private readonly ids = new Map<string, Set<string>>();
   private readonly contexts = new Map<string, string>();
   private readonly open = new Map<string, WaitingAgentTask>();
   private readonly tokens = new Map<string, number>();
-  /** Tasks that no later call answers and that may still wait. */
+  /** Tasks that may still wait and that no later call answers. */
   private readonly left: WaitingAgentTask[] = [];
 
-  /** Records a call. A repeated call counts once. */
+  /** Records a call. A call that is repeated counts once. */
   recordCall(tool: string, id: string): void {
     const ids = this.ids.get(tool) ?? new Set();
     this.ids.set(tool, ids.add(id));
   }
 
-  /** Records the end of a call. @param called absent if no Task of the agent was seen */
+  /** Records the end of a call. @param called record about the agent's Task; absent if no Task was seen */
   recordCallEnd(tool: string, called: CalledNote | undefined): void {
     if (called === undefined) return;
     const { call, taskId, contextId, state, left, tokens = 0 } = called;
@@ -77,94 +77,99 @@ class CalledAgentLog {
     else if (this.open.get(tool)?.taskId === taskId) this.open.delete(tool);
   }
 
-  /** Returns the number of recorded calls of a tool. */
+  /** Returns the number of calls of a tool. */
   countCalls(tool: string): number {
     return this.ids.get(tool)?.size ?? 0;
   }
 
-  /** Returns the agent's context from earlier calls of a tool. */
+  /** Returns the context id that earlier calls of a tool share, if any. */
   contextOf(tool: string): string | undefined {
     return this.contexts.get(tool);
   }
 
-  /** Returns the Task that the next call of a tool answers. */
+  /** Returns the waiting Task that the next call of a tool answers, if any. */
   waitingOf(tool: string): WaitingAgentTask | undefined {
     return this.open.get(tool);
   }
 
-  /** Returns the tokens of an agent's Task according to the results of earlier calls. */
+  /** Returns the number of tokens that earlier calls have reported for a Task of a called agent. */
   tokensOf(taskId: string): number {
     return this.tokens.get(taskId) ?? 0;
   }
 
-  /** Tasks that wait for an answer, or may wait. */
+  /** Tasks of called agents that wait for an answer, or may wait. */
   get waiting(): WaitingAgentTask[] {
     return [...this.open.values(), ...this.left];
   }
 }
 
-/** Call requested by a model, with its state according to the Task's log. */
+/** Tool call that a model requested, with its state according to the log of the Task. */
 export interface LoggedToolCall extends AskedCall {
   step: number;
-  /** Number of times the call was about to be made. */
+  /** Number of `tool.call` events, so the number of times that the call was about to be made. */
   made: number;
-  /** Answer to the question whether to make the call. */
+  /** Answer to the approval question, if any. */
   approved?: 'yes' | 'no';
+  /** Answer to the question if the call shall be repeated; absent again once it is repeated. */
   repeated?: 'yes' | 'no';
-  /** Latest record of the called agent's Task. */
+  /** Latest record about the Task of the called agent. */
   called?: CalledNote;
-  /** Answer to the called agent's question. */
+  /** Message that answers the question of the called agent. */
   answer?: Message;
   /** Time when the call was recorded, or when `answer` was received, in milliseconds of the epoch. */
   since?: number;
 }
 
-/** Model call in progress. */
+/** Call of a model that has no answer yet. */
 export interface OpenStep {
   step: number;
   model: string;
 }
 
 /**
- * State of an agent's turn, folded from its Task's log.
+ * State of a Task of an `agent` node, computed from the log of the Task alone.
  * - Executions that read the same log continue in the same way.
  * - An event is applied before it is yielded.
+ * - Token counts: `usage` has those of the model; `tokens` adds those of called agents and counts for `budget.tokens`;
+ *   `calledAgents.tokensOf` has those of one called Task. The function `tokensOf` only estimates texts.
  */
 export class AgentLog {
-  /** Messages that the Task began with. */
+  /** Messages that began the Task. */
   readonly opening: Message[] = [];
   /** Time when the Task began (ISO 8601). */
   begunAt: string | undefined;
-  /** Revision of the agent that accepted the Task. */
+  /** Version of the agent that accepted the Task (metadata key `parley/revision`). */
   revision: string | undefined;
-  /** Earlier Tasks given to the model, oldest first; `undefined` before they are chosen. */
+  /** Ids of the earlier Tasks that the model is given, oldest first; `undefined` before they are chosen. */
   remembered: readonly string[] | undefined;
-  /** Conversation since the opening, without the step in progress. Tools have their names from events. */
+  /**
+   * Conversation after `opening`, without the step in progress. Tools have the names that events use, not WireNames.
+   */
   readonly said: ModelMessage[] = [];
-  /** Number of the last step, from 1. */
+  /** Number of the last model call, from 1; 0 before the first. */
   step = 0;
-  /** Answers that the model had to correct. */
+  /** Invalid answers that the model was asked to correct. */
   readonly mended: Part[][] = [];
-  /** Tokens used by the model. */
+  /** Number of tokens that the model has used. */
   readonly usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
-  /** Model that was asked and has not answered, or that is asked next. */
+  /** Model call that has no answer yet, or that follows a failed model. */
   open: OpenStep | undefined;
-  /** Latest answer of the model without tool calls. */
+  /** Answer of the model without tool calls, if it is the latest. */
   answer: Part[] | undefined;
-  /** Final failure, after which no model is asked. */
+  /** Failure after which no further model is called. */
   failure: { message: string; note: FailureNote | undefined } | undefined;
-  /** Question that the Task waits with, if any. */
+  /** Question that the Task waits for, if any. */
   question: CallQuestion | undefined;
-  /** True if the reply to the last question was neither yes nor no. */
+  /** True if the last answer to a question about a call was neither yes nor no. */
   isUnanswered = false;
-  /** Agents that were called as tools. */
+  /** State of the agents that were called as tools. */
   readonly calledAgents = new CalledAgentLog();
   private calledTokens = 0;
   private calls: LoggedToolCall[] = [];
   private readonly results = new Map<string, ToolResult>();
   private pieces: Part[] = [];
 
-  /** @param complaint returns the message to a model whose answer must be corrected */
+  /** @param complaint returns the message that asks a model to correct an answer */
   constructor(private readonly complaint: (answer: readonly Part[]) => string = () => '') {}
 
   static fromEvents(events: readonly TaskEvent[], complaint?: (answer: readonly Part[]) => string): AgentLog {
@@ -173,21 +178,22 @@ export class AgentLog {
     return log;
   }
 
-  /** Number of tokens used, including those that local called agents reported. */
+  /** Number of tokens of the model and of local called agents, for `budget.tokens`. */
   get tokens(): number {
     return this.usage.inputTokens + this.usage.outputTokens + this.calledTokens;
   }
 
-  /** First call without a result. */
+  /** First requested tool call without a result. */
   get call(): LoggedToolCall | undefined {
     return this.calls.find(({ id }) => !this.results.has(id));
   }
 
-  /** True if a call with this id was requested before. */
+  /** True if a tool call with this id was requested before. */
   hasCallId(id: string): boolean {
     return this.calls.some((call) => call.id === id) || this.said.some((it) => hasCall(it, id));
   }
 
+  /** Applies the next event of the log. */
   applyEvent(event: TaskEvent): void {
     if ('task' in event) {
       this.opening.push(...(event.task.history ?? []));
@@ -310,7 +316,7 @@ function eventTime({ status: { timestamp } }: TaskStatusUpdateEvent): number | u
   return timestamp === undefined ? undefined : Date.parse(timestamp);
 }
 
-/** Marks a truncated result, so that a model does not take it for the whole. */
+/** Marks a truncated result, so that a model does not read it as the whole result. */
 function markTruncated(result: JsonValue, isCut: boolean): JsonValue {
   if (!isCut) return result;
   return Array.isArray(result)
@@ -324,7 +330,9 @@ function hasCall(message: ModelMessage, id: string): boolean {
   return message.role === 'assistant' && (message.toolCalls ?? []).some((call) => call.id === id);
 }
 
-/** Reads the answer to a question about a call: `yes` or `no` as text, or as the member `decision` of data. */
+/**
+ * Reads the answer to an approval or repetition question: `yes` or `no` as text, or as the member `decision` of data.
+ */
 function decisionIn(parts: readonly Part[]): 'yes' | 'no' | undefined {
   const data = firstData(parts);
   const said = isJsonObject(data) ? data.decision : (data ?? joinedText(parts));
@@ -332,7 +340,7 @@ function decisionIn(parts: readonly Part[]): 'yes' | 'no' | undefined {
   return word === 'yes' || word === 'no' ? word : undefined;
 }
 
-/** Appends a piece to an answer. Text that continues a text becomes one Part. */
+/** Appends a piece to an answer. Text after text is merged into one Part. */
 function appendPiece(before: readonly Part[], piece: readonly Part[]): Part[] {
   const last = before.at(-1);
   const [first, ...others] = piece;
@@ -340,17 +348,17 @@ function appendPiece(before: readonly Part[], piece: readonly Part[]): Part[] {
   return [...before.slice(0, -1), { ...last, text: last.text + first.text }, ...others];
 }
 
-/** Request of a brainstorm of this service to a model. */
+/** Request of a brainstorm of this service to an agent. */
 export interface BrainstormRequest {
   systemPrompt: string;
-  /** State of the brainstorm; the rest of the payload is for agents without an entry. */
+  /** State of the brainstorm, as Parts. The rest of the payload is for agents that cannot read the entry. */
   parts: Part[];
   entry: BrainstormEntry;
 }
 
 /**
- * Returns the request of a brainstorm in a Message; `undefined` if this service signed no entry for it, or one for
- * another agent.
+ * Returns the request of a brainstorm in a Message; `undefined` if the Message has no entry that this service signed
+ * for this agent.
  */
 export function brainstormRequest(
   message: Message,
@@ -365,13 +373,16 @@ export function brainstormRequest(
   return { systemPrompt, parts: [dataPart(state)], entry };
 }
 
-/** Source of an answer's report, before its last step is recorded. */
+/** Source of the report about an answer. */
 interface AnswerSource {
   log: Pick<AgentLog, 'mended' | 'usage'>;
   structure: StructuredAnswer | undefined;
 }
 
-/** Returns Artifact metadata that reports the corrections and token usage of an answer to the brainstorm. */
+/**
+ * Returns Artifact metadata that reports the corrections and token usage of an answer to the brainstorm.
+ * @param last usage of the last model call, which the log does not have yet
+ */
 export function answerReport({ log, structure }: AnswerSource, last?: ModelUsage): JsonObject {
   const { inputTokens, outputTokens } = log.usage;
   const usage = {
@@ -381,16 +392,18 @@ export function answerReport({ log, structure }: AnswerSource, last?: ModelUsage
   return { [BRAINSTORM_ENTRY]: { repairs: structure?.faultsOf(log.mended) ?? [], usage } };
 }
 
-/** Approximate number of characters in a token. */
+/** Estimated number of characters of a token. */
 export const TOKEN = 4;
 
-/** Text of a conversation for a model: the agent's own as `assistant`, all others as `user`. */
+/** Message of a conversation, for a model: `assistant` for texts of the agent itself, `user` for all others. */
 export interface SaidMessage {
   role: 'user' | 'assistant';
   parts: Part[];
 }
 
-/** Returns the texts of a Message's entry, oldest first: the newest ones that fit in `tokens`. */
+/**
+ * Returns the texts of the conversation entry of a Message, oldest first: the newest texts that fit in `tokens` tokens.
+ */
 export function saidMessages(entry: ConversationEntry | undefined, tokens = Infinity): SaidMessage[] {
   const messages = (entry?.said ?? []).map(saidMessage);
   let room = tokens * TOKEN;
@@ -398,7 +411,7 @@ export function saidMessages(entry: ConversationEntry | undefined, tokens = Infi
   return messages.slice(first + 1);
 }
 
-/** Returns the approximate number of tokens of Messages. */
+/** Returns an estimate of the number of tokens of messages. */
 export function tokensOf(messages: readonly SaidMessage[]): number {
   return Math.ceil(messages.reduce((sum, { parts }) => sum + contentLength(parts), 0) / TOKEN);
 }

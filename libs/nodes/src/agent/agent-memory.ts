@@ -6,18 +6,19 @@ import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import { brainstormRequest, type SaidMessage, saidMessages, TOKEN } from './agent-log.js';
 import type { AgentNodeSettings } from './agent-settings.js';
 
-/** Number of Tasks that are read at once. */
+/** Number of Tasks that one query reads. */
 const PAGE = 10;
+/** Maximum number of earlier Tasks that are considered. */
 const MOST_TURNS = 200;
-/** Maximum bytes of logs that are read at once; a turn with a larger log ends the memory. */
+/** Maximum number of bytes of logs that one query reads. A turn with a larger log ends the memory. */
 const MOST_BYTES = 4 * 1024 ** 2;
 
-/** Settings of an agent's memory. */
+/** Settings of the memory of an agent. */
 export type Remembering = Pick<AgentNodeSettings, 'history' | 'historyTokens'>;
 
-/** Messages that an agent remembers, oldest first. */
+/** Messages of earlier Tasks that an agent remembers, oldest first. */
 export interface Remembered {
-  /** Tasks that `messages` come from; absent if the agent uses no memory. */
+  /** Ids of the Tasks that `messages` come from, oldest first; absent if the agent uses no memory. */
   readonly taskIds?: readonly string[];
   readonly messages: readonly ModelMessage[];
 }
@@ -30,13 +31,14 @@ interface RememberedTurn {
 }
 
 /**
- * Reads the earlier turns of an agent with the same owner in the same context. A turn is the Message and the answer of
- * a Task that completed before this one began. The newest turns that fit are kept.
+ * Reads the memory of an agent: its earlier turns with the same owner in the same context. A turn is the Message and
+ * the answer of a Task that completed before this Task began. The newest turns that fit in `historyTokens` are kept.
  *
- * - Calls of one run for the same node are no turns of a dialog; calls of one conversation are.
- * - A conversation's turn is preceded by the texts of its entry.
- * - The order of commits decides which Tasks are earlier, so clocks of replicas have no influence.
- * - Tasks that this Task's log names are read again: a replica that adopts the Task remembers the same.
+ * - Calls that one run makes of the same node are not turns of a dialog. Calls of one conversation are.
+ * - The texts of the conversation entry precede the turn of a conversation.
+ * - The order of commits decides which Tasks are earlier, so the clocks of replicas have no influence.
+ * - If the log of this Task names the remembered Tasks, they are read again, so that a replica that adopts the Task
+ *   remembers the same.
  */
 export class AgentMemory {
   /**
@@ -51,7 +53,7 @@ export class AgentMemory {
 
   /**
    * Returns the remembered Messages. Waits for an unreachable database.
-   * @param noted ids of the Tasks that were chosen for the first model call
+   * @param noted ids of the Tasks that were chosen for the first model call, if the log has them
    */
   async recallMessages(
     context: RequestContext,
@@ -72,7 +74,7 @@ export class AgentMemory {
     }, signal);
   }
 
-  /** Returns the newest turns that fit, newest first. */
+  /** Returns the newest turns that fit in `historyTokens`, newest first. */
   private async chooseTurns(
     own: TaskHeader,
     historyTokens: number,
@@ -95,14 +97,14 @@ export class AgentMemory {
     return Array.fromAsync(this.readTurns(own, noted.toReversed()));
   }
 
-  /** Yields turns in the order of the ids. Tasks that retention has deleted are omitted. */
+  /** Yields the turns of Tasks, in the order of the ids. Tasks that were deleted after their retention are omitted. */
   private async *readTurns(own: TaskHeader, ids: readonly string[]): AsyncGenerator<RememberedTurn> {
     let limit = PAGE;
     for (let at = 0; at < ids.length;) {
       const wanted = ids.slice(at, at + limit);
       const { tasks, more } = await this.readTaskPage(own, wanted);
       const read = new Map(tasks.map((stored) => [stored.header.taskId, stored]));
-      // Together they exceed the limit; those from the first missing one on are read next.
+      // If `more`, the Tasks together exceed the limit. Those from the first missing one on are read next.
       const missing = more ? wanted.findIndex((taskId) => !read.has(taskId)) : -1;
       const taken = missing < 0 ? wanted : wanted.slice(0, missing);
       for (const taskId of taken) {
@@ -126,7 +128,7 @@ export class AgentMemory {
     ];
   }
 
-  /** Reads Tasks. `more` is true if they exceed the size limit. */
+  /** Reads Tasks. `more` is true if they exceed the limit of bytes. */
   private async readTaskPage(
     { tenant, owner }: TaskHeader,
     taskIds: readonly string[],
@@ -144,15 +146,16 @@ export class AgentMemory {
   }
 }
 
+/** Error that ends a query whose logs have too many bytes. */
 class TooMuch extends Error {}
 
-/** @param turns turns, newest first */
+/** Converts turns to memory. @param turns turns, newest first */
 function toRemembered(turns: readonly RememberedTurn[]): Remembered {
   const inOrder = turns.toReversed();
   return { taskIds: inOrder.map(({ taskId }) => taskId), messages: inOrder.flatMap(({ messages }) => messages) };
 }
 
-/** True if the same run called the node for another iteration, item or attempt; these are independent. */
+/** True if the same run called the node for another iteration, item or attempt. Such calls are independent. */
 function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: TaskHeader): boolean {
   const node = own.agent.slice(own.agent.lastIndexOf('/') + 1);
   const called = textBefore(parentReference, '@[#');
@@ -161,7 +164,7 @@ function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: Ta
   return own.parentTaskId !== undefined && parentTaskId === own.parentTaskId && isOfRun;
 }
 
-/** Replaces a file with a line about it. */
+/** Replaces a file Part by one line of text about the file. */
 function describeFilePart(part: Part): Part {
   return isFilePart(part) ? textPart(describedPart(part)) : part;
 }

@@ -6,11 +6,12 @@ import { DEFAULT_HISTORY_TOKENS, DEFAULT_STEPS, HISTORIES, UNCERTAIN } from './a
 import { AGENT_GLOB, AGENT_TOOL_SCHEMAS, agentToolName, entryFaults, isAgentEntry } from './agent-tool-config.js';
 import { type AgentNodeServices, ModelExecutor } from './model-executor.js';
 
-/** Pattern of a server's tool, or of several of them by a glob. */
+/** Pattern of `server/tool` or `server/glob`. */
 const SERVER_TOOL = new RegExp(`${MCP_SERVER_NAME.source.slice(0, -1)}/${MCP_GLOB.source.slice(1)}`);
 const MOST_FALLBACKS = 10;
 const MOST_TOOLS = 100;
 
+/** Permitted ranges of the numbers in a config. */
 const RANGES = {
   temperature: [0, 2],
   maxTokens: [1, 1_000_000],
@@ -23,11 +24,11 @@ const RANGES = {
 interface KnownTools {
   /** Names of the built-in tools. */
   builtIn: readonly string[];
-  /** True if agents may be tools. */
+  /** True if `tools` may name agents. */
   agents: boolean;
 }
 
-/** Returns the JSON Schema of the config. */
+/** Returns the JSON Schema of the config of `agent`. */
 function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema {
   const named: JsonObject[] = [{ enum: [...builtIn] }, { type: 'string', pattern: SERVER_TOOL.source }];
   const tool: JsonObject = { anyOf: [...named, ...(agents ? AGENT_TOOL_SCHEMAS : [])] };
@@ -100,7 +101,7 @@ function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema {
   });
 }
 
-/** Returns the problems of a config: one sentence each, with its path. */
+/** Returns the problems of a config. A problem is one sentence, with the path of the member. */
 function agentProblems(node: NodeSpec, { builtIn, agents }: KnownTools): NodeProblem[] {
   const problems = new Problems(node);
   const isTool = (it: string): boolean => builtIn.includes(it) || SERVER_TOOL.test(it);
@@ -149,7 +150,7 @@ class Problems {
     return this;
   }
 
-  /** Checks a list of tools that includes agents; their names must be unique. */
+  /** Checks the list of tools. The names of agents in it must be unique. */
   checkTools(isAgent: (entry: JsonValue) => boolean, rule: string, holds: (entry: string) => boolean): this {
     const value = this.node.config.tools;
     if (!Array.isArray(value) || !value.some(isAgent)) return this.checkTexts('tools', MOST_TOOLS, rule, holds);
@@ -164,7 +165,7 @@ class Problems {
     return this;
   }
 
-  /** @param names names of the preceding agents */
+  /** Checks an entry of `tools` that is an agent. @param names names of the agents before it */
   private checkAgentTool(place: string, entry: JsonValue, names: Set<string>): void {
     const faults = entryFaults(entry);
     for (const [member, rule] of faults)
@@ -208,7 +209,7 @@ function integerSchema(key: keyof typeof RANGES, description: string): JsonObjec
   return { ...numberSchema(key, description), type: 'integer' };
 }
 
-/** `agent`: a model answers the Message, with tools and with memory of earlier turns. */
+/** Node type `agent`: a model answers the Message, with tools and with memory of earlier turns. */
 export class AgentNode implements NodeType {
   readonly name = 'agent';
   readonly configSchema: ConfigSchema;

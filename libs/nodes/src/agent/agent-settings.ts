@@ -2,41 +2,46 @@ import type { NodeSpec } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { type AgentToolConfig, agentToolConfigs, isAgentEntry } from './agent-tool-config.js';
 
-/** Options for a tool call that was interrupted, so that its outcome is unknown. */
+/** Values of `onUncertain`: what to do about a tool call that was interrupted, so that its outcome is unknown. */
 export const UNCERTAIN = ['ask', 'fail', 'repeat'] as const;
-/** Options for an agent's memory. */
+/** Values of `history`: `context` remembers earlier turns of the same context, `none` remembers nothing. */
 export const HISTORIES = ['context', 'none'] as const;
 
 export const DEFAULT_STEPS = 10;
 export const DEFAULT_HISTORY_TOKENS = 32_000;
 
-/** Settings from the config of an `agent` node. */
+/** Settings that the config of an `agent` node gives. */
 export interface AgentNodeSettings {
-  /** Models to ask, in order. `undefined` stands for the service's default model. */
+  /**
+   * Models to call, in order: the next one is called if one fails. `undefined` stands for the default model of the
+   * service.
+   */
   models: readonly [string | undefined, ...string[]];
   systemPrompt?: string;
   temperature?: number;
-  /** Maximum tokens of one answer. */
+  /** Maximum number of tokens of one answer. */
   maxTokens?: number;
-  /** Names of built-in tools, or `server/glob`. */
+  /** Built-in tools by name, tools of MCP servers as `server/glob`. */
   tools: readonly string[];
-  /** Agents that are tools. */
+  /** Agents that the model may call as tools. */
   agents: readonly AgentToolConfig[];
-  /** Maximum model calls in one Task, without those that correct an answer. */
+  /** Maximum number of model calls in one Task, without those that correct an answer. */
   maxSteps: number;
-  /** JSON Schema of the answer, which is then data. */
+  /** JSON Schema of the answer. With it, the answer is a data Part. */
   output?: JsonObject;
   history: (typeof HISTORIES)[number];
-  /** Maximum tokens of remembered texts. */
+  /** Approximate maximum number of tokens of remembered texts. */
   historyTokens: number;
-  /** Tools, as in `tools`, whose calls need approval by a person. */
+  /** Tools, named as in `tools`, whose calls a person must approve. */
   approve: readonly string[];
   onUncertain: (typeof UNCERTAIN)[number];
-  /** Number of used tokens after which no model is called. */
+  /** Number of used tokens after which no further model is called. */
   budget?: number;
 }
 
-/** Reads a config, which may have been saved under other rules. Invalid members count as absent. */
+/**
+ * Reads the config of an `agent` node, which may have been saved under older rules. Invalid members count as absent.
+ */
 export function agentSettings({ config }: Pick<NodeSpec, 'config'>): AgentNodeSettings {
   const { system_prompt: systemPrompt, temperature, maxTokens, maxSteps, output, historyTokens, budget } = config;
   const [model, ...fallbacks] = [textIn(config.model), ...textsIn(config.fallbacks)];

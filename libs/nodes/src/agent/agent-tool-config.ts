@@ -14,20 +14,20 @@ import { LONGEST_TIMEOUT_SECONDS } from '../external-node.js';
 const MOST_TURNS = 20;
 const DEFAULT_TURNS = 5;
 
-/** Maximum time of one turn, as in every conversation. */
+/** Maximum time of one turn in seconds, as in every conversation. */
 const LONGEST_TURN_SECONDS = 3_600;
 
-/** Settings of a call that is a conversation between the calling and the called agent. */
+/** Settings (`talk`) of an agent tool whose calls are conversations between the calling and the called agent. */
 export interface TalkConfig {
-  /** Maximum number of turns after the first answer. */
+  /** Maximum number of turns after the first answer of the called agent. */
   maxTurns: number;
-  /** Reference of the agent that the end is announced to. */
+  /** Reference of the agent that receives the last text of the conversation. */
   announce?: string;
-  /** True if the call ends with the conversation; false if it ends with the first answer. */
+  /** True if the call ends with the conversation; false if it ends with the first answer of the called agent. */
   wait: boolean;
 }
 
-/** Returns the JSON Schema of `talk`. @param reference pattern of references to agents */
+/** Returns the JSON Schema of `talk`. @param reference pattern of a reference to an agent */
 function talkSchema(reference: string): JsonObject {
   return {
     type: 'object',
@@ -56,12 +56,12 @@ function talkSchema(reference: string): JsonObject {
   };
 }
 
-/** Fault: the member, and the rule it violates. */
+/** Fault of `talk`: the member, and the rule that it violates. */
 type TalkFault = readonly [member: string, rule: string];
 
 /**
  * Returns the faults of `talk`.
- * @param announceFault returns the fault of a reference, if any
+ * @param announceFault returns the fault of a reference to an agent, if any
  */
 function talkFaults(talk: JsonValue, announceFault: (announce: JsonValue) => string | undefined): TalkFault[] {
   if (!isJsonObject(talk)) return [['talk', 'must be an object']];
@@ -76,7 +76,7 @@ function talkFaults(talk: JsonValue, announceFault: (announce: JsonValue) => str
   ];
 }
 
-/** Reads a valid `talk`. */
+/** Reads the settings of a valid `talk`. */
 function talkConfig({ maxTurns, announce, wait }: JsonObject): TalkConfig {
   return {
     maxTurns: typeof maxTurns === 'number' ? maxTurns : DEFAULT_TURNS,
@@ -89,14 +89,17 @@ function talkFaultIf(isWrong: boolean, member: string, rule = ''): TalkFault[] {
   return isWrong ? [[`talk.${member}`, rule]] : [];
 }
 
-/** Options for who answers a called agent's question, unless the question requires a person. */
+/**
+ * Values of `onQuestion`: the model or the caller (`ask`) answers a question of the called agent. A question that a
+ * person must answer always goes to the caller.
+ */
 export const ON_QUESTION = ['model', 'ask'] as const;
 
 const DEFAULT_SECONDS = 60;
 const DEFAULT_CALLS = 10;
 const MOST_CALLS = 1_000;
 const LONGEST_DESCRIPTION = 4_000;
-/** Maximum length of a name derived from a URL. */
+/** Maximum number of characters of a tool name that is derived from a URL. */
 const LONGEST_NAME = 200;
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
@@ -104,26 +107,26 @@ const REFERENCE = '(?:[hH][tT][tT][pP][sS]?://[^ ]+|/?[A-Za-z0-9_][A-Za-z0-9_./-
 const NAMED = new RegExp(`^${AGENT_TOOL}${REFERENCE}$`);
 const ALONE = new RegExp(`^${REFERENCE}$`);
 
-/** Pattern of agents' names in `approve`. */
+/** Pattern of an agent tool in `approve`. */
 export const AGENT_GLOB = /^agent:[A-Za-z0-9_.:*?/-]{1,256}$/;
 
-/** Agent that a model may call as a tool. */
+/** Settings of an agent that a model may call as a tool. */
 export interface AgentToolConfig {
-  /** `agent:<name>`, the tool's name in events and the log. */
+  /** `agent:<name>`: the name of the tool in events and in the log. */
   tool: string;
-  /** Agent's name, path below `/a2a`, or URL. */
+  /** Name of the agent, its path below `/a2a`, or its URL. */
   reference: string;
   description?: string;
   /** Name of a stored credential; only for a URL. */
   credential?: string;
-  /** Protocol that the agent is known to speak; only for a URL. */
+  /** Protocol older than A2A 1.0 that the agent speaks; only for a URL. */
   protocol?: 'founding';
-  /** Time limit of one call in milliseconds. */
+  /** Time limit of one call, or of one turn with `talk`, in milliseconds. */
   limit: number;
-  /** Maximum number of calls in one Task. */
+  /** Maximum number of calls of the agent in one Task. */
   maxCalls: number;
   onQuestion: (typeof ON_QUESTION)[number];
-  /** Present if a call is a conversation. */
+  /** Settings of the conversation, if each call is one. */
   talk?: TalkConfig;
 }
 
@@ -195,17 +198,17 @@ export const AGENT_TOOL_SCHEMAS: readonly JsonObject[] = [
   },
 ];
 
-/** True if an entry of `tools` is meant as an agent, valid or not. */
+/** True if an entry of `tools` names an agent, even an invalid one. */
 export function isAgentEntry(entry: JsonValue): boolean {
   return isJsonObject(entry) || (typeof entry === 'string' && entry.startsWith(AGENT_TOOL));
 }
 
 const FOR_URL = 'is for an agent that is named by its URL';
 
-/** Fault of an entry: the member, if the fault concerns one, and the rule it violates. */
+/** Fault of an entry of `tools`: the member (absent for the whole entry), and the rule that is violated. */
 export type EntryFault = readonly [member: string | undefined, rule: string];
 
-/** Returns the faults of an entry that is an agent, one for each member. */
+/** Returns the faults of an entry of `tools` that names an agent. */
 export function entryFaults(entry: JsonValue): EntryFault[] {
   if (!isJsonObject(entry)) return referenceFault(entry, stringMember(entry).slice(AGENT_TOOL.length), undefined);
   const { agent, auth, protocol, talk, ...members } = entry;
@@ -227,7 +230,7 @@ function announceFault(announce: JsonValue): string | undefined {
   return referenceFault(announce, announce, 'announce')[0]?.[1];
 }
 
-/** Returns the faults of members that have no effect on a conversation. */
+/** Returns the faults of members that may not be used beside `talk`. */
 function faultsBesideTalk({ protocol, onQuestion, timeout }: JsonObject): EntryFault[] {
   const unused = Object.entries({ protocol, onQuestion }).filter(([, value]) => value !== undefined);
   const isLong = typeof timeout === 'number' && timeout > LONGEST_TURN_SECONDS;
@@ -238,7 +241,8 @@ function faultsBesideTalk({ protocol, onQuestion, timeout }: JsonObject): EntryF
 }
 
 /**
- * Returns the agents that a config names, without invalid entries. If two entries share a name, the first one counts.
+ * Returns the settings of the agents in `tools`, without invalid entries. If two entries share a name, the first one
+ * counts.
  */
 export function agentToolConfigs(tools: JsonValue | undefined): AgentToolConfig[] {
   const entries = Array.isArray(tools) ? tools.filter((it) => isAgentEntry(it) && entryFaults(it).length === 0) : [];
@@ -247,17 +251,17 @@ export function agentToolConfigs(tools: JsonValue | undefined): AgentToolConfig[
   return [...found.values()];
 }
 
-/** Returns an agent's reference without secrets. */
+/** Returns the reference of an agent for display. A URL is redacted. */
 export function shownReference({ reference }: Pick<AgentToolConfig, 'reference'>): string {
   return isUrl(reference) ? redactedUrl(reference) : reference;
 }
 
-/** Returns the credential and protocol for calls of an agent, if set. */
+/** Returns the credential and the protocol for calls of an agent, if set. */
 export function reachOf({ credential, protocol }: AgentToolConfig): Pick<AgentToolConfig, 'credential' | 'protocol'> {
   return { ...(credential !== undefined && { credential }), ...(protocol && { protocol }) };
 }
 
-/** Returns the name of a valid entry's tool, with its prefix. */
+/** Returns the name of the tool for a valid entry of `tools`, with the prefix `agent:`. */
 export function agentToolName(entry: JsonValue): string {
   return configOf(entry).tool;
 }
@@ -280,8 +284,8 @@ function configOf(entry: JsonValue): AgentToolConfig {
 }
 
 /**
- * Derives a tool's name from the agent: the workflow's name, `<workflow>_<node>`, or the URL's host and path. The
- * card's name is not used, as it may change or equal that of another agent.
+ * Derives the name of a tool from the reference of its agent: the name of the workflow, `<workflow>_<node>`, or the
+ * host and path of the URL. The name on the card is not used, as it may change or equal that of another agent.
  */
 function deriveToolName(reference: string): string {
   if (isUrl(reference) && URL.canParse(reference)) {

@@ -12,18 +12,19 @@ import type { ToolOutcome } from './agent-events.js';
 import type { AgentLog, LoggedToolCall } from './agent-log.js';
 import type { AgentToolConfig } from './agent-tool-config.js';
 
+/** Maximum number of characters of a tool name for a model. */
 const LONGEST = 64;
-/** Length of the digest that distinguishes names. */
+/** Number of characters of the digest that makes a name unique. */
 const DIGEST = 8;
-/** Maximum number of digests that fit in a name. */
+/** Maximum number of digests that fit in a name, so of rounds to make names unique. */
 const ROUNDS = Math.ceil(LONGEST / (DIGEST + 1));
 
 /**
- * Maps the tools of a turn to names for a model: `server__tool` or `agent__name`, with letters, digits, `_` and `-`, at
- * most 64 characters.
- * - A name that already has this form stays.
- * - A name that is too long, or that several tools would share, ends in a digest of the tool's own name.
- * - The names depend on the set of tools alone, not on their order or the process.
+ * Maps the tools of a turn to names for a model (wire names): `server__tool` or `agent__name`, with letters, digits,
+ * `_` and `-`, at most 64 characters.
+ * - A name that already has this form is unchanged.
+ * - A name that is too long, or that several tools would share, ends in a digest of the name of the tool.
+ * - The wire names depend on the set of tools alone, not on their order or the process.
  */
 export class WireNames {
   private readonly names: ReadonlyMap<string, string>;
@@ -32,12 +33,12 @@ export class WireNames {
     this.names = disambiguateNames(new Map(tools.map((tool) => [tool, sanitizeToolName(tool)])));
   }
 
-  /** Returns a tool's name on the wire, also for a tool that the turn does not have. */
+  /** Returns the wire name of a tool, also of a tool that the turn does not have. */
   toWireName(tool: string): string {
     return this.names.get(tool) ?? sanitizeToolName(tool);
   }
 
-  /** Returns the tool that a model means by a name; `undefined` if the name is ambiguous. */
+  /** Returns the tool that a model means by a name; `undefined` if no tool has the name, or several have it. */
   findByWireName(name: string): string | undefined {
     const meant = [...this.names].flatMap(([tool, its]) => (its === name ? [tool] : []));
     if (meant.length > 0) return meant.length === 1 ? meant[0] : undefined;
@@ -51,7 +52,7 @@ function sanitizeToolName(tool: string): string {
   return name.length <= LONGEST ? name : withDigest(name, tool);
 }
 
-/** Makes names unique. A name with a digest may still collide, so the step repeats. */
+/** Makes names unique by digests. A name with a digest may collide with another name, so the step is repeated. */
 function disambiguateNames(names: Map<string, string>): Map<string, string> {
   for (let round = 0; round < ROUNDS && new Set(names.values()).size < names.size; round += 1) {
     const counts = Map.groupBy(names.values(), (name) => name);
@@ -65,66 +66,70 @@ function withDigest(name: string, tool: string): string {
   return `${name.slice(0, LONGEST - DIGEST - 1)}_${digest}`;
 }
 
-/** Caller of tools, and the signal that ends the calls. */
+/** Caller of tools, and the signal that cancels the calls. */
 export interface ToolCaller {
   tenant: string;
   owner: string;
   signal: AbortSignal;
-  /** Trace context (`traceparent`, …) to pass on. */
+  /** Trace context (`traceparent`, …) to pass on to the tool. */
   trace?: Readonly<Record<string, string>>;
 }
 
-/** Description of a tool. */
+/** Description of a tool for a model. */
 export interface ToolDescription {
   /** `server/tool`, `agent:name`, or the name of a built-in tool. */
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
-  /** True if each call needs approval by a person. */
+  /** True if a person must approve each call. */
   readonly needsApproval: boolean;
 }
 
-/** Tool that a model may call. */
+/** Built-in tool, or tool of an MCP server, that a model may call. */
 export interface AgentTool extends ToolDescription {
-  /** True if a repeated call does no harm. */
+  /** True if a repeated call does no harm, so that an interrupted call is repeated without a question. */
   readonly repeatable: boolean;
-  /** @throws the signal's reason, or an internal error */
+  /**
+   * Calls the tool. A failure of the tool is returned as `error`. @throws the reason of the signal, or an internal
+   * error
+   */
   invokeTool(args: JsonObject, caller: ToolCaller): Promise<ToolOutcome>;
 }
 
-/** Tool that is an agent. It records its calls itself, and a call may end in a question. */
+/** Agent that a model may call as a tool. It records its calls itself, and a call may end in a question. */
 export interface SelfRecordingTool extends ToolDescription {
-  /** Agent as the config names it, without secrets. */
+  /** Agent as the config names it, with secrets redacted. */
   readonly reference: string;
-  /** Returns why a call is not made, for the model to read. */
+  /** Returns the reason why a call is not made, for the model; `undefined` if it is made. */
   explainCallRefusal(call: LoggedToolCall): string | undefined;
   /**
-   * True if an interrupted call can be resumed: its Task is followed, or the repeated Message creates no second Task.
+   * True if an interrupted call can be resumed without a question: its Task is followed, or the same Message is sent
+   * again and creates no second Task.
    */
   resumesCall(call: LoggedToolCall): boolean;
   /**
-   * Makes or resumes a call. The last event is the result, or a question after which the Task waits.
-   * @throws the signal's reason, or an internal error
+   * Makes or resumes a call. The last event is the result, or a question that the Task waits for.
+   * @throws the reason of the signal, or an internal error
    */
   runCall(call: LoggedToolCall): AsyncGenerator<NodeEvent, void, void>;
 }
 
 export type OfferedTool = AgentTool | SelfRecordingTool;
 
-/** Finds tools for agents. */
+/** Finds the tools that an `agent` node may use. */
 export abstract class AgentTools {
   /** Names of the built-in tools. */
   abstract readonly builtIn: readonly string[];
 
   /**
-   * Returns the tools that patterns match: built-in ones by name, others as `server/glob`.
-   * @throws NodeFailure if a server's tools cannot be listed
+   * Returns the tools that patterns match: built-in tools by name, tools of MCP servers by `server/glob`.
+   * @throws NodeFailure if the tools of a server cannot be listed
    */
   abstract findTools(patterns: readonly string[], caller: ToolCaller): Promise<AgentTool[]>;
 }
 
-/** Tools of this process. */
+/** Finds the built-in and plugin tools of this process. */
 export class BuiltInTools extends AgentTools {
   constructor(private readonly registry: ToolRegistry) {
     super();
@@ -155,15 +160,15 @@ export class BuiltInTools extends AgentTools {
   }
 }
 
-/** Describes tools for a model. */
+/** Describes tools for a model, under their wire names. */
 export function modelTools(tools: readonly ToolDescription[], wire: WireNames): ModelTool[] {
   return tools.map(({ name, description, inputSchema }) => ({ name: wire.toWireName(name), description, inputSchema }));
 }
 
-/** Maximum size of a result in bytes. */
+/** Maximum number of bytes of a result. */
 const MOST_BYTES = 256 * 1024;
 
-/** Truncates a result that is too large; it then is a text. */
+/** Truncates a result of more than 256 KiB. A truncated result is a text. */
 export function truncateResult(result: JsonValue): ToolOutcome {
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   if (text.length * 3 <= MOST_BYTES || Buffer.byteLength(text) <= MOST_BYTES) return { result };
@@ -173,18 +178,21 @@ export function truncateResult(result: JsonValue): ToolOutcome {
   return { result: bytes.toString('utf8', 0, end), truncated: true };
 }
 
-/** True if the byte continues a UTF-8 character. */
+/** True if the byte at an index continues a UTF-8 character. */
 function isWithinCharacter(bytes: Buffer, index: number): boolean {
   return ((bytes[index] ?? 0) & 0xc0) === 0x80;
 }
 
-/** Returns the first fault of a tool's arguments. An invalid schema accepts all arguments. */
+/**
+ * Returns the first fault of the arguments for a tool; `undefined` if they conform to the schema. An invalid schema
+ * accepts all arguments.
+ */
 export function argumentFault(schema: JsonObject, args: JsonObject): string | undefined {
   const [found] = InputSchema.ifValid(schema)?.faults(args) ?? [];
   return found && `arguments${found.path} ${found.detail}`;
 }
 
-/** Tools of this process and of MCP servers. */
+/** Finds the tools of this process and those of MCP servers. */
 export class ToolsWithServers extends AgentTools {
   constructor(
     private readonly own: AgentTools,
@@ -231,29 +239,29 @@ export class ToolsWithServers extends AgentTools {
 export interface AgentToolServices extends ProcessServices {
   tasks: ProcessServices['tasks'] & Pick<TaskStore, 'readEvents'>;
   references: Pick<AgentReferences, 'callTarget' | 'findServedAgent'>;
-  /** Budgets of calls; absent: calls are not counted. */
+  /** Budgets of calls; absent: calls are not limited. */
   budgets?: Pick<CallBudgets, 'spendCall'>;
-  /** Conversations between agents; absent: no call is a conversation. */
+  /** Conversations between agents; absent: agents with `talk` are not offered. */
   talks?: AgentTalks;
 }
 
-/** Execution of an `agent` node that calls agents. */
+/** State of one execution of an `agent` node that calls agents. */
 export interface CallingExecution {
   context: RequestContext;
-  /** Chain of calls that led to the Task. */
+  /** Chain of calls that led to the Task of the node. */
   links: readonly ChainLink[];
   log: AgentLog;
 }
 
-/** Access of an agent's tool to the calls of its execution. */
+/** Access of an agent tool to the calls of one execution. */
 export interface AgentToolCalls {
   readonly services: AgentToolServices;
   readonly execution: CallingExecution;
   readonly calls: ProcessCalls;
-  /** Returns the agent to call, with the call's id as its reference. */
+  /** Returns the target of a call. The reference of the call has its id: `tool#<id>`. */
   resolveCalledAgent(config: AgentToolConfig, id: string): CalledAgent;
   /**
-   * Counts one call in the budget of the Task's root.
+   * Charges one call to the budget of the root Task, which began the chain of calls.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
    */
   spendCall(): Promise<void>;

@@ -47,33 +47,34 @@ import type { Remembered } from './agent-memory.js';
 import type { AgentNodeSettings } from './agent-settings.js';
 import { modelTools, type OfferedTool, type ToolCaller, type WireNames } from './agent-tools.js';
 
-/** State and services of one execution of an agent. */
+/** State and services of one execution of an `agent` node. */
 export interface AgentNodeTurn {
-  /** Node's id, which is also that of its Artifact. */
+  /** Id of the node, which is also the id of its Artifact. */
   node: string;
   context: RequestContext;
   settings: AgentNodeSettings;
   models: Models;
   tools: readonly OfferedTool[];
   wire: WireNames;
-  /** Required form of the answer, if any. */
+  /** Required form of the answer (`output`), if any. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
-  /** Conversation entries of the current Message, and of the Message that began the Task. */
+  /** Conversation entries of the current Message, and of the Message that began the Task, if they have one. */
   entries: { current?: ConversationEntry; opening?: ConversationEntry };
-  /** Request of the brainstorm in the Message that began the Task. */
+  /** Request of a brainstorm in the Message that began the Task, if any. */
   brainstorm?: BrainstormRequest;
-  /** Reads the memory of earlier Tasks, once for the turn. */
+  /** Reads the memory of earlier Tasks. Repeated calls return the same. */
   recallEarlier(): Promise<Remembered>;
 }
 
-/** Returns the caller of a turn's tools. */
+/** Returns the caller that the tools of a turn are called for. */
 export function callerOf({ call, signal }: RequestContext): ToolCaller {
   return { ...call.scope, signal };
 }
 
 /**
- * Builds the conversation for a model: system prompts, memory, and this Task's Messages. The echo model gets no memory.
+ * Builds the messages for a model: system prompts, memory, and the Messages of this Task. The built-in model `echo`
+ * gets no memory.
  */
 async function buildConversation(turn: AgentNodeTurn, model: string): Promise<ModelMessage[]> {
   const { settings, log, context, brainstorm } = turn;
@@ -89,18 +90,19 @@ async function buildConversation(turn: AgentNodeTurn, model: string): Promise<Mo
   ];
 }
 
-/** Returns the Messages that the Task began with. */
+/** Returns the Messages that began the Task. */
 export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 'userMessage'>): Message[] {
   return log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
 }
 
-/** Returns the texts of the conversation that the agent did not receive itself, as far as they fit its memory. */
+/** Returns the texts of a conversation that the agent did not receive itself, as far as they fit in its memory. */
 export function saidBefore({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): SaidMessage[] {
   return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
 }
 
 /**
- * Returns the conversation's instructions. For an announcer they name the promised texts that do not fit its memory.
+ * Returns the instructions of a conversation, if the Message belongs to one. For the announcer, they also say how many
+ * of the promised texts do not fit in its memory.
  */
 function instructionsOf({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): string | undefined {
   const { current, opening } = entries;
@@ -116,24 +118,25 @@ function modelMessage({ role, parts }: Message): ModelMessage {
   return { role: role === 'ROLE_USER' ? 'user' : 'assistant', parts };
 }
 
-/** Replaces the names of tools in the log by those on the wire. */
+/** Replaces the tool names of the log by wire names. */
 function onWire(said: ModelMessage, wire: WireNames): ModelMessage {
   const withWireName = <T extends { name: string }>(it: T): T => ({ ...it, name: wire.toWireName(it.name) });
   if (said.role === 'tool') return { ...said, results: said.results.map(withWireName) };
   return said.role === 'assistant' && said.toolCalls ? { ...said, toolCalls: said.toolCalls.map(withWireName) } : said;
 }
 
-/** Model's answer while it arrives. It is reported as pieces of one Artifact. */
+/** Answer of a model while it arrives. It is reported as pieces of one Artifact. */
 class AnswerInPieces {
   readonly calls: ModelToolCall[] = [];
-  /** Parts that arrived and were not reported. */
+  /** Parts that have arrived and are not reported yet. */
   private parts: Part[] = [];
+  /** Text that has arrived after `parts`; later text is appended to it. */
   private text: string | undefined;
   private isReported = false;
 
   constructor(private readonly turn: Pick<AgentNodeTurn, 'node' | 'context' | 'structure'>) {}
 
-  /** True if the model has sent neither text nor calls so far. */
+  /** True if the model has sent neither content nor tool calls so far. */
   get isEmpty(): boolean {
     return this.calls.length === 0 && this.parts.length === 0 && this.text === undefined && !this.isReported;
   }
@@ -147,14 +150,14 @@ class AnswerInPieces {
     this.parts.push(part);
   }
 
-  /** Yields the Parts that arrived. A structured answer is reported only as a whole. */
+  /** Yields the Parts that have arrived. Nothing is reported of a structured answer before it is complete. */
   *reportPieces(): Generator<NodeEvent> {
     if (!this.turn.structure) yield* this.emitPiece({});
   }
 
   /**
-   * Yields the remaining Parts. Call it before the answer is recorded, so that the log then has the whole answer.
-   * @param report metadata of the Artifact whose data is the answer
+   * Yields the remaining Parts. Call this before the answer is recorded, so that the log then has the whole answer.
+   * @param report metadata of the Artifact, if the answer is data
    */
   *reportRest(report?: JsonObject): Generator<NodeEvent> {
     const isAnswer = this.calls.length === 0;
@@ -187,9 +190,9 @@ const EMPTY = 'gave an empty answer';
 type ModelStepEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /**
- * Asks for the next answer of a model, and reports it as it arrives.
- * - An interrupted step is made again; its Artifact replaces what was reported.
- * - If a model fails for a reason of its own, the next model is asked.
+ * Calls a model for its next answer, and reports the answer as it arrives.
+ * - A call that a crash interrupted is made again. Its Artifact replaces what was reported.
+ * - If a model fails and the next one may answer instead, the next one is called (`fallbacks`).
  *
  * @throws NodeFailure if no model answers, or the limit of steps or tokens is reached
  */
@@ -230,14 +233,17 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentNodeTurn): voi
     throw new NodeFailure(`the model was called ${maxSteps} times (maxSteps) and has no answer yet`);
 }
 
-/** @throws ModelError if the answer is empty and another model may be asked */
+/**
+ * Calls one model and yields the events of its answer.
+ * @throws ModelError if the answer is empty and another model may be called
+ */
 async function* askedFor(
   turn: AgentNodeTurn,
   model: Model,
   { step, isLast }: { step: number; isLast: boolean },
 ): ModelStepEvents {
   const { context, log, settings, structure } = turn;
-  // Decided once and recorded, so that a replica that adopts the Task gives the model the same memory.
+  // The memory is decided once and recorded, so that a replica that adopts the Task gives the model the same memory.
   const isDecided = log.remembered !== undefined || model.name === ECHO_MODEL;
   yield modelRequest(
     context,
@@ -277,12 +283,12 @@ async function* askedFor(
   yield modelResponse(context, response, end.kept);
 }
 
-/** True if the prompt of a brainstorm already describes the schema. */
+/** True if the prompt of the brainstorm already describes the schema of the answer. */
 function isDescribed({ brainstorm, structure }: AgentNodeTurn): boolean {
   return brainstorm !== undefined && brainstorm.entry.output === structure?.schema;
 }
 
-/** Names the calls as the log does. An empty or repeated id is replaced. */
+/** Returns the requested calls with the tool names of the log. An empty or repeated id is replaced. */
 function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: number): AskedCall[] {
   const ids = new Set<string>();
   return calls.map(({ id: said, name, args, malformed }, index) => {
@@ -293,18 +299,18 @@ function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: 
   });
 }
 
-/** Number of times that a repeatable call is made without a question. */
+/** Number of times that a repeatable call is made before a person is asked. */
 const TWICE = 2;
-/** Maximum characters of arguments in a question's text. */
+/** Maximum number of characters of the arguments in the text of a question. */
 const SHOWN = 2_000;
 
 /**
- * Handles one call requested by a model: asks for approval if needed, records the call, makes it, and records its
- * result.
- * - A call that may have been made by an earlier execution is repeated only if its tool or a person permits it.
- * - A question is the last event; the Task then waits.
+ * Handles one tool call that a model requested: asks for approval if needed, records the call, makes it, and records
+ * its result.
+ * - A call that an earlier execution may have made is repeated only if its tool, the config or a person permits it.
+ * - If a question is asked, it is the last event, and the Task waits for the answer.
  *
- * @throws NodeFailure if the config says to fail for a call with an unknown outcome
+ * @throws NodeFailure if the outcome of the call is unknown and `onUncertain` is `fail`
  */
 export async function* callStep(turn: AgentNodeTurn, call: LoggedToolCall): AsyncGenerator<NodeEvent, void, void> {
   const { context } = turn;
@@ -321,7 +327,7 @@ export async function* callStep(turn: AgentNodeTurn, call: LoggedToolCall): Asyn
   yield toolResult(context, call, await tool.invokeTool(call.args, { ...callerOf(context), ...(trace && { trace }) }));
 }
 
-/** Returns why a call is not made, for the model to read. */
+/** Returns the reason why a call is not made, for the model; `undefined` if it is made. */
 function refusalOf(call: LoggedToolCall, tool: OfferedTool | undefined): string | undefined {
   if (call.approved === 'no') return 'the call was not approved';
   if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
@@ -345,7 +351,10 @@ function approvalQuestion(
   return isAsked ? { about: 'approval', call: call.id } : undefined;
 }
 
-/** @throws NodeFailure if the config says to fail */
+/**
+ * Returns the question if an interrupted call shall be repeated; `undefined` if it is repeated without a question.
+ * @throws NodeFailure if `onUncertain` is `fail`
+ */
 function repetitionQuestion(
   { settings }: AgentNodeTurn,
   call: LoggedToolCall,
@@ -380,7 +389,7 @@ function callQuestionParts(
   return [textPart(text), dataPart({ tool: call.tool, args })];
 }
 
-/** Returns the error for arguments that could not be parsed, for the model to read. */
+/** Returns the error about arguments that could not be parsed, for the model. */
 function faultIn(malformed: string): string {
   try {
     parseJson(malformed);

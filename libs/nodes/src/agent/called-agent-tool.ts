@@ -44,10 +44,10 @@ import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
 import { type AgentToolCalls, argumentFault, type SelfRecordingTool, truncateResult } from './agent-tools.js';
 import { MESSAGE_SCHEMA, type OfferedAgent } from './offered-agent.js';
 
-/** Number of events that are read at once. */
+/** Number of events that one query reads. */
 const PAGE = 100;
 
-/** Returns the tokens recorded in the log of a local Task; 0 if there is no such Task. */
+/** Returns the number of tokens that the log of a local Task records; 0 if there is no such Task. */
 async function loggedTokens(store: Pick<TaskStore, 'readEvents'>, taskId: string): Promise<number> {
   let tokens = 0;
   for (let after = 0; ;) {
@@ -59,7 +59,10 @@ async function loggedTokens(store: Pick<TaskStore, 'readEvents'>, taskId: string
   }
 }
 
-/** Returns the tokens that a step reports: those of a model's answer, or of the agents that the called agent called. */
+/**
+ * Returns the number of tokens that a run event reports: those of a model call, or those of agents that the called
+ * agent called.
+ */
 function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
   const usage = payload?.['usage'];
   if (type === 'tool.result') return numberOf(payload?.['tokens']);
@@ -71,7 +74,7 @@ function numberOf(value: JsonValue | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-/** Returns a called agent's answer as a model reads it. */
+/** Returns the answer of a called agent, as the model reads it. */
 function calledAgentResult({ reply, artifacts, status }: CalledTask): JsonObject {
   const said = reply ?? status?.message;
   const made = reply || artifacts.length === 0 ? (said ? [said] : []) : artifacts;
@@ -87,7 +90,7 @@ function calledAgentResult({ reply, artifacts, status }: CalledTask): JsonObject
   };
 }
 
-/** Returns a called agent's question as a model reads it, if the model may answer. */
+/** Returns the question of a called agent, as the model reads it if it may answer. */
 function questionResult(answer: CalledTask): JsonObject {
   return { status: 'input-required', text: questionText(answer) };
 }
@@ -96,12 +99,12 @@ function describeFile({ filename, mediaType, url }: Part): JsonObject {
   return { ...(filename !== undefined && { name: filename }), ...(mediaType && { mediaType }), ...(url && { url }) };
 }
 
-/** Event of a running call: a received response, or a progress step, at most one in 250 ms. */
+/** Report about a call in progress: a received response, or a progress note, at most one in 250 ms. */
 export type CallReport = { received: CallProgress } | { progress: RunEventNote };
 
 /**
- * Runs a call, and reports the agent's progress meanwhile.
- * @throws the reason why the call was given up
+ * Runs a call, and reports the progress of the called agent meanwhile.
+ * @throws the reason why the call ended early
  */
 async function* reportedCall(call: Pick<AgentCall, 'runCall' | 'abort'>): AsyncGenerator<CallReport, void, undefined> {
   const notes: RunEventNote[] = [];
@@ -138,10 +141,10 @@ async function* reportedCall(call: Pick<AgentCall, 'runCall' | 'abort'>): AsyncG
   }
 }
 
-/** Tokens that an agent reported in one call. */
+/** Number of tokens that a called agent reported during one call. */
 interface ReportedTokens {
   tokens: number;
-  /** True if the call has received all steps of the Task since its Message. */
+  /** True if the call has received all events of the Task since its Message, so that `tokens` is complete. */
   isAll: boolean;
 }
 
@@ -149,10 +152,12 @@ type AgentToolEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /**
  * Agent as a tool of an `agent` node.
- * - A call is sent only after `tool.call` is durable. The agent's Task is recorded (`parley/called`) once it is seen.
- * - An interrupted call follows its Task, if known. Otherwise a local agent gets the same Message again, which creates
- *   no second Task; a call of a remote agent has an unknown outcome.
- * - Calls in one Task share the agent's context. A call answers the Task that an earlier call left waiting.
+ * - A call is sent only after `tool.call` is durable. The Task of the called agent is recorded (`parley/called`) once
+ *   it is seen.
+ * - An interrupted call follows its Task if it is known. Otherwise a local agent gets the same Message again, which
+ *   creates no second Task; the outcome of a call of a remote agent is unknown.
+ * - All calls in one Task share the context of the called agent. A call answers the Task that an earlier call left
+ *   waiting.
  */
 export class CalledAgentTool implements SelfRecordingTool {
   readonly name: string;
@@ -198,7 +203,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     }
     const open = await calls.openCall(this.planCall(call));
     let tokens = 0;
-    // A followed Task does not repeat its earlier steps.
+    // A Task that is followed does not repeat its earlier events.
     let snapshots = isResumed ? 1 : 0;
     for await (const report of reportedCall(open)) {
       if ('progress' in report) {
@@ -217,14 +222,15 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 
   /**
-   * Returns the tokens that the agent used for a call. Tokens reported before a question are counted with the result.
+   * Returns the number of tokens that the called agent used for a call. Tokens that it reported before a question count
+   * with the result.
    */
   private async tokensOf({ called }: LoggedToolCall, { taskId }: AgentCall, reported: ReportedTokens): Promise<number> {
     const tokens = reported.tokens + (called?.tokens ?? 0);
     if (!this.isOwn || reported.isAll || taskId === undefined) return tokens;
     const { services, execution } = this.calledAgents;
     const logged = await retryWhileUnreachable(() => loggedTokens(services.tasks, taskId), execution.context.signal);
-    // The log's end may not be durable yet if it is written in this process.
+    // If the called agent runs in this process, the end of its log may not be durable yet.
     return Math.max(tokens, logged - this.log.calledAgents.tokensOf(taskId));
   }
 
@@ -246,9 +252,9 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 
   /**
-   * Returns the agent's Task state at the end of a call.
-   * - If an answer has not reached the Task, it stays waiting for the next call.
-   * - If the agent refused the answer, or a person gave it, no later call answers the Task.
+   * Returns the state of the called agent's Task at the end of a call.
+   * - If an answer has not reached the Task, the Task stays waiting for the next call.
+   * - If the agent refused the answer, or a person gave it, no later call answers the Task (`left`).
    */
   private standingAtEnd({ answer }: LoggedToolCall, outcome: CallOutcome): Pick<CalledNote, 'state' | 'left'> {
     const { state, taskId } = outcome.answer;
@@ -294,7 +300,10 @@ export class CalledAgentTool implements SelfRecordingTool {
     };
   }
 
-  /** Returns the Parts of a call: a workflow's inputs as data, else the message as text with its data. */
+  /**
+   * Returns the Parts to send for a call: the inputs of a workflow as data, else the argument `message` as text, with
+   * `data` if given.
+   */
   private partsFromArguments(args: JsonObject): Part[] {
     const { message, data } = args;
     const isMessage =
@@ -303,7 +312,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     return [textPart(message), ...(isJsonObject(data) ? [dataPart(data)] : [])];
   }
 
-  /** Returns the Task that a call answers, if any. */
+  /** Returns the waiting Task that a call answers, if any. */
   private answeredTask({ answer, called }: LoggedToolCall): AgentTask | undefined {
     return answer ? called : this.log.calledAgents.waitingOf(this.config.tool);
   }
@@ -321,7 +330,7 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 }
 
-/** True if the Task accepts no further answer: the agent has refused this one, or the call timed out. */
+/** True if no later call answers the Task, as the agent has refused this answer, or the call timed out. */
 function isOver({ kind, timedOut, rateLimited, cause }: CallFailure): boolean {
   if (timedOut) return true;
   // A local agent reports this error while its database is unreachable.

@@ -40,12 +40,12 @@ import { openingOf } from './agent-turn.js';
 import { CalledAgentTool } from './called-agent-tool.js';
 import { type OfferedAgent, offeredAgent } from './offered-agent.js';
 
-/** Maximum characters of one tool's result. */
+/** Maximum number of characters of the result of a tool in a conversation. */
 const LONGEST_RESULT = 8_000;
 
 /**
- * Returns the texts of an agent's Task before its model requested the open calls, oldest first. The result is the same
- * in every execution.
+ * Returns the texts of a Task before its model requested the calls in progress, oldest first, as context for a
+ * conversation. Every execution returns the same.
  */
 function saidBeforeCall(log: AgentLog, context: Pick<RequestContext, 'task' | 'userMessage'>): SaidText[] {
   const opening = openingOf(log, context).map(({ role, parts }): SaidText => {
@@ -63,7 +63,7 @@ function textsOf(message: ModelMessage): SaidText[] {
   return [{ by: message.role === 'assistant' ? 'self' : 'peer', text: textIn(message.parts) }];
 }
 
-/** Returns texts, data as JSON, and one line about each file. */
+/** Returns Parts as one text: texts, data as JSON, and one line about each file. */
 function textIn(parts: readonly Part[]): string {
   const others = parts.filter((part) => part.text === undefined);
   const rows = others.map((part) => (isFilePart(part) ? describedPart(part) : JSON.stringify(part.data ?? null)));
@@ -72,14 +72,15 @@ function textIn(parts: readonly Part[]): string {
 
 type TalkToolEvents = AsyncGenerator<NodeEvent, void, void>;
 
-/** Agent that a model may begin a conversation with. */
+/** Settings of an agent that a model may begin a conversation with. */
 export type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
 
 /**
- * Conversation with an agent as a tool of an `agent` node.
- * - A call is one Task of this service's `conversations` agent, however often the call is repeated.
- * - The Task is recorded (`parley/called`) once it is seen. After that, its log alone decides the outcome of the call.
- * - Each turn counts in the budget of the root, as the call does.
+ * Conversation with an agent, as a tool of an `agent` node.
+ * - A call creates one Task of the local agent `conversations`, however often the call is repeated.
+ * - The Task is recorded (`parley/called`) once it is seen. After that, the log of that Task alone decides the outcome
+ *   of the call.
+ * - The call and each turn of the conversation count in the budget of the root Task.
  */
 class TalkTool implements SelfRecordingTool {
   readonly name: string;
@@ -128,7 +129,7 @@ class TalkTool implements SelfRecordingTool {
         note = this.createCalledNote(call, seen);
         yield agentCalled(context, call, note);
       }
-      // A paused conversation must first receive the caller's answer.
+      // If the conversation is paused, the answer of the caller must reach it first.
       isAtWork = note !== undefined && !isWaiting(open.answer.state);
       if (isAtWork) break;
     }
@@ -221,10 +222,10 @@ function argumentText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Maximum number of this service's calls between the first Message and an agent that still may call others. */
+/** Maximum depth of a chain of calls of this service. An agent at this depth may call no further agents. */
 const DEEPEST_AGENTS = 8;
 
-/** Agents that one execution of an `agent` node may call as tools, and its calls to them. */
+/** Agents that one execution of an `agent` node may call as tools, and the calls of them. */
 export class CalledAgents implements AgentToolCalls {
   readonly calls: ProcessCalls;
 
@@ -237,8 +238,8 @@ export class CalledAgents implements AgentToolCalls {
   }
 
   /**
-   * Returns the offered tools; none if the chain of calls is too long.
-   * @param inConversation true if the Task is a turn of a conversation, which starts no further conversation
+   * Returns the agent tools that the model is offered; none if the chain of calls is too long.
+   * @param inConversation true if the Task is a turn of a conversation. Such a turn begins no further conversation.
    */
   async offerTools(inConversation: boolean): Promise<SelfRecordingTool[]> {
     const { services, execution, configs } = this;
@@ -272,29 +273,32 @@ export class CalledAgents implements AgentToolCalls {
     };
   }
 
-  /** Closes all connections. The agents continue to work. */
+  /** Closes the connections of all calls. The called agents continue to work. */
   closeConnections(): void {
     this.calls.abort();
   }
 
-  /** Cancels the running Task and the waiting ones, records the outcomes, and ends the caller's Task as canceled. */
+  /**
+   * Cancels the Tasks of the call in progress and of waiting agents, yields the outcomes, and ends the Task of the node
+   * as CANCELED.
+   */
   async *cancelAndReport(): AsyncGenerator<NodeEvent, void, void> {
     const canceled = await this.cancelAll();
     for (const events of canceled) yield* events;
     yield statusUpdate(this.execution.context, 'TASK_STATE_CANCELED');
   }
 
-  /** Cancels the running Task and the waiting ones. Never throws. */
+  /** Cancels the Tasks of the call in progress and of waiting agents. Never throws. */
   async endAll(): Promise<void> {
     await this.cancelAll().catch(() => undefined);
   }
 
-  /** Cancels the Tasks that wait for an answer which will not come. Never throws. */
+  /** Cancels the Tasks of called agents that wait for an answer, as the turn ends and none will come. Never throws. */
   async endWaiting(): Promise<void> {
     await Promise.all(this.execution.log.calledAgents.waiting.map((it) => this.cancelWaiting(it)));
   }
 
-  /** Returns the events of the cancels, by Task. */
+  /** Cancels the Tasks of the call in progress and of waiting agents. @returns the events about each Task */
   private cancelAll(): Promise<NodeEvent[][]> {
     const { log } = this.execution;
     const open = log.call && log.call.made > 0 ? log.call : undefined;
@@ -310,7 +314,7 @@ export class CalledAgents implements AgentToolCalls {
     return new CalledAgentTool(this, config, offered);
   }
 
-  /** Returns the Task of a call in progress: its own, or the waiting one that it answers. */
+  /** Returns the id of the Task of a call in progress: the Task that it created, or the waiting one that it answers. */
   private seenOf({ tool, called }: LoggedToolCall): string | undefined {
     return (called ?? this.execution.log.calledAgents.waitingOf(tool))?.taskId;
   }

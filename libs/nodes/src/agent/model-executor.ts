@@ -37,21 +37,21 @@ export interface AgentNodeServices {
   tools: AgentTools;
   /** Memory of earlier turns; absent: agents remember nothing. */
   memory?: Pick<AgentMemory, 'recallMessages'>;
-  /** Entries of conversations; absent: they are not read. */
+  /** Reader of conversation entries; absent: Messages have none. */
   entries?: Pick<ConversationEntries, 'readEntry'>;
-  /** Entries of brainstorms; absent: they are not read. */
+  /** Reader of brainstorm entries; absent: Messages have none. */
   brainstorms?: Pick<BrainstormEntries, 'readEntry'>;
   /** Services for calling agents as tools; absent: agents cannot be tools. */
   agents?: AgentToolServices;
 }
 
-/** Milliseconds granted for canceling called agents. */
+/** Milliseconds that are granted for canceling called agents after a cancel. */
 const CANCEL_MS = 10_000;
 
 /**
- * Answers a Message with a model and tools.
- * - Calls of the model and of tools run one after the other; each is recorded before the next.
- * - The next step follows from the Task's log alone, so a crash repeats no step that was answered.
+ * Executor of `agent` nodes: answers a Message with a model and tools.
+ * - Calls of models and tools run one after the other. Each is recorded before the next.
+ * - The log of the Task alone decides the next step, so a crash repeats no model call that was answered.
  */
 export class ModelExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
@@ -82,12 +82,12 @@ export class ModelExecutor extends AgentExecutor {
     this.cancelGrace = this.callsAgents ? CANCEL_MS : 0;
   }
 
-  /** Keeps the chain of calls that led to the Task, if the agent calls others. */
+  /** Stores the chain of calls that led to the Task, if the agent calls other agents. */
   override taskMetadata(request: SendMessageRequest): JsonObject {
     return this.callsAgents ? chainMetadata(chainOf(request)) : {};
   }
 
-  /** Rejects a Message that this agent's own calls led to, if it calls others. */
+  /** Rejects a new Message that calls of this agent itself led to (call chain), if the agent calls other agents. */
   override checkRequest(request: SendMessageRequest, { agent }: CallContext): void {
     if (!this.callsAgents || request.message.taskId !== undefined) return;
     this.services.agents?.chains.refuseReentry(agent, chainOf(request));
@@ -118,7 +118,8 @@ export class ModelExecutor extends AgentExecutor {
       isOver = true;
       yield failedUpdate(context, `Error: ${error.message}`, error.note);
     } finally {
-      // After a fault, or at a limit of the Task, only this execution knows the Tasks of remote agents.
+      // After an internal error, or at a limit of the Task, only this execution knows the Tasks of remote agents, so it
+      // cancels them.
       if ((!isOver || context.isRefused?.()) && !context.signal.aborted) await calledAgents?.endAll();
       calledAgents?.closeConnections();
     }
@@ -186,7 +187,7 @@ export class ModelExecutor extends AgentExecutor {
     return { ...(current && { current }), ...(opening && { opening }) };
   }
 
-  /** Returns the request of a brainstorm in the Message that began the Task. */
+  /** Returns the request of a brainstorm in the Message that began the Task, if any. */
   private brainstormOf(context: RequestContext, events: readonly TaskEvent[]): BrainstormRequest | undefined {
     const { task, userMessage, call } = context;
     const recorded = events.flatMap((event) => ('task' in event ? (event.task.history ?? []) : []));
@@ -195,7 +196,7 @@ export class ModelExecutor extends AgentExecutor {
   }
 }
 
-/** State of a turn before its tools are resolved. */
+/** State of a turn before its tools are looked up. */
 type BegunTurn = Pick<AgentNodeTurn, 'log' | 'structure' | 'brainstorm'>;
 
 function stateStructure({ entry: { output, accepts } }: BrainstormRequest): StructuredAnswer {
@@ -203,8 +204,8 @@ function stateStructure({ entry: { output, accepts } }: BrainstormRequest): Stru
 }
 
 /**
- * Returns the final answer; `undefined` if the model must be asked, initially or for a corrected answer.
- * @throws NodeFailure with the faults of all answers if the corrected one is invalid too
+ * Returns the final answer; `undefined` if a model must be called, for a first or a corrected answer.
+ * @throws NodeFailure with the faults of all answers if the corrected answer is invalid too
  */
 function finalAnswer({ log: { answer, mended }, structure }: AgentNodeTurn): Part[] | undefined {
   if (!answer || !structure) return answer;
@@ -226,14 +227,17 @@ function originsOf(settings: Pick<AgentNodeSettings, 'models'>, models: Models):
   };
 }
 
-/** Returns the chain of calls that led to a Task. */
+/** Returns the chain of calls that led to the Task. */
 function linksOf({ task, userMessage, metadata }: RequestContext): ChainLink[] {
   return task ? keptChain(task.metadata) : chainOf({ message: userMessage, ...(metadata && { metadata }) });
 }
 
 const TEXT = ['text/plain', 'application/json'];
 
-/** Returns a lookup of the agent's current input. Its model is named, and the name may get another model. */
+/**
+ * Returns a function that looks up the media types which a named model accepts now. The definition of the name may
+ * change.
+ */
 function inputOf(model: string, models: Models): (tenant: string) => Promise<CurrentInput> {
   return async (tenant) => {
     const { modes, changedAt } = await models.findInput(model, { tenant });
@@ -241,7 +245,7 @@ function inputOf(model: string, models: Models): (tenant: string) => Promise<Cur
   };
 }
 
-/** Returns the input modes of an agent, which are those of its model. */
+/** Returns the input modes of an agent, which are those of its model; none if they are text and JSON. */
 function declareInput(modes: readonly string[]): Pick<AgentDeclaration, 'inputModes'> {
   const more = modes.filter((mode) => !TEXT.includes(mode));
   return more.length > 0 ? { inputModes: [...TEXT, ...more] } : {};

@@ -6,16 +6,17 @@ import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/
 import { type AgentToolConfig, reachOf, type TalkConfig } from './agent-tool-config.js';
 import type { ToolCaller } from './agent-tools.js';
 
-/** Maximum number of a card's skills, and of characters in all, in a description. */
+/** Maximum number of skills of a card in a description. */
 const MOST_SKILLS = 20;
+/** Maximum number of characters of a description. */
 const LONGEST = 4_000;
-/** Time limit in milliseconds for a remote agent's card. */
+/** Time limit in milliseconds for fetching the card of a remote agent. */
 const CARD_MS = 5_000;
 
 const ANSWERING =
   'If the status of the result is "input-required", call this tool again with "message" alone to answer the question.';
 
-/** Arguments that begin a conversation with an agent. */
+/** Schema of the arguments that begin a conversation with an agent. */
 const TALK_SCHEMA: JsonObject = {
   type: 'object',
   properties: { message: { type: 'string', description: 'What to say first.' } },
@@ -23,7 +24,7 @@ const TALK_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** Arguments of an agent without typed inputs, and of the answer to any agent's question. */
+/** Schema of the arguments for an agent without typed inputs, and for the answer to a question of any agent. */
 export const MESSAGE_SCHEMA: JsonObject = {
   type: 'object',
   properties: {
@@ -34,24 +35,24 @@ export const MESSAGE_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** Description of an agent that a model may call. */
+/** Description of an agent tool for a model. */
 export interface OfferedAgent {
   description: string;
   inputSchema: JsonObject;
-  /** True if the arguments are the inputs of a workflow. */
+  /** True if the arguments are the inputs of a workflow, and not MESSAGE_SCHEMA. */
   isTyped: boolean;
 }
 
-/** Sources of agents' descriptions. */
+/** Sources of the descriptions of agents. */
 export interface AgentDescriptionSources {
   directory: Pick<AgentDirectory, 'resolveCard' | 'pinnedCard'>;
   references: Pick<AgentReferences, 'findServedAgent'>;
 }
 
 /**
- * Describes an agent for a model: a local agent by its definition, a remote one by its card, else by its pinned card.
- * If neither is available, the description is empty; a call then reports the error.
- * @throws the signal's reason
+ * Describes an agent for a model: a local agent by its definition, a remote agent by its current card, else by its
+ * pinned card. If neither is available, nothing about the agent is known here, and a call then reports the error.
+ * @throws the reason of the signal
  */
 export async function offeredAgent(
   config: AgentToolConfig,
@@ -82,7 +83,7 @@ function talkWords({ maxTurns, wait }: TalkConfig): string {
   return `This tool begins a conversation with the agent.${loop} ${result}`;
 }
 
-/** Local agent, and the schema of its inputs. */
+/** Local agent, with the schema of its inputs. */
 interface FoundAgent {
   agent?: ServedAgent;
   input?: JsonObject;
@@ -106,7 +107,7 @@ async function servedAgent(
   }
 }
 
-/** Returns a remote agent's current card, else the pinned one. */
+/** Returns the current card of a remote agent, else its pinned card. */
 async function cardOf(
   config: AgentToolConfig,
   { directory }: AgentDescriptionSources,
@@ -121,7 +122,7 @@ async function cardOf(
   return (await unlessUnusable(fetchCard, signal)) ?? unlessUnusable(readPinnedCard, signal);
 }
 
-/** Returns a card; `undefined` if it cannot be read or used. @throws the signal's reason */
+/** Returns a card; `undefined` if it cannot be read or used. @throws the reason of the signal */
 async function unlessUnusable<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await find();
@@ -132,7 +133,7 @@ async function unlessUnusable<T>(find: () => Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** Returns a card's description, with one line for each skill. The texts are untrusted. */
+/** Returns the description in a card, with one line for each skill. The texts are untrusted. */
 function describedCard(card: object | undefined): string {
   if (card === undefined) return '';
   const { description, skills } = card as Record<string, JsonValue | undefined>;
@@ -141,7 +142,7 @@ function describedCard(card: object | undefined): string {
   return textStart([lineOf(description), ...lines].filter(Boolean).join('\n'), LONGEST);
 }
 
-/** Returns a text as one line without control characters; an empty text for any other value. */
+/** Returns a text as one line without control characters; `''` for any other value. */
 function lineOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value.replaceAll(/[\p{Cc}\p{Z}]+/gu, ' ').trim() : '';
 }

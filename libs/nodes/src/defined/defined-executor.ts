@@ -14,29 +14,31 @@ import type { NodeEvent } from '../node-executor.js';
 import { type DefinedWork, Outbox, WorkExecution, type WorkItem } from './work-execution.js';
 import { type ReportedAnswer, type Sealer, WorkLog } from './work-log.js';
 
-/** Piece of an answer to report. Without `append` it replaces what was reported. */
+/** Piece of the answer to report. With `append` it continues the reported answer; without, it replaces it. */
 interface AnswerPiece {
   parts: Part[];
   append: boolean;
 }
 
 /**
- * Answer of work that may be executed again. Text that was reported before is not reported again. If the work gives
- * another text than before, that text replaces it.
+ * Answer of work that may be executed again. Text that earlier executions reported is not reported twice. If this
+ * execution gives a different text, the different text replaces the reported one.
  */
 class AnswerInTurn {
-  /** Text of this execution, until it exceeds what was reported. */
+  /** Text of this execution so far, as long as it equals the start of the reported text. */
   private said = '';
+  /** True once this execution has given more than, or something other than, the reported text. */
   private isBeyond: boolean;
+  /** True if an answer has been reported, so that the next piece continues it. */
   private exists: boolean;
 
-  /** @param reported answer reported by earlier executions */
+  /** @param reported answer that earlier executions reported, if any */
   constructor(private readonly reported: ReportedAnswer | undefined) {
     this.isBeyond = reported === undefined;
     this.exists = reported !== undefined;
   }
 
-  /** Adds text. @returns the piece to report now, if any */
+  /** Adds text to the answer. @returns the piece to report now, if any */
   appendText(text: string): AnswerPiece | undefined {
     if (text === '') return undefined;
     if (this.isBeyond) return this.createPiece([textPart(text)]);
@@ -49,7 +51,7 @@ class AnswerInTurn {
     return goesOn ? this.createPiece([textPart(this.said.slice(before.length))]) : this.replaceAnswer();
   }
 
-  /** Ends the answer. @param value result of the work beside its text */
+  /** Ends the answer. @param value result of the work beside its text @returns the piece to report, if any */
   endAnswer(value?: JsonValue): AnswerPiece | undefined {
     const isShorter = !this.isBeyond && this.said.length < this.reported!.text.length;
     if (value === undefined) return isShorter ? this.replaceAnswer() : undefined;
@@ -72,8 +74,9 @@ class AnswerInTurn {
 }
 
 /**
- * Executes work of another author, each time from its beginning: after a crash, and with each answer to a question.
- * Steps, questions and texts that the Task's log has are not repeated (see WorkPoints and AnswerInTurn).
+ * Executor for the function of an SDK agent or a plugin node. The function runs from its beginning after a crash, and
+ * after each answer to a question. Steps, questions and text that the log of the Task has are not repeated (see
+ * WorkPoints and AnswerInTurn).
  */
 export class DefinedExecutor extends AgentExecutor {
   constructor(
@@ -86,7 +89,7 @@ export class DefinedExecutor extends AgentExecutor {
   }
 
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
-    // Read first, as a new log is known without access to the store.
+    // The log is read before the first event, as the log of a new Task is known without access to the store.
     const log = new WorkLog(await context.readTaskLog(), this.work.name);
     const said = context.task?.history?.[0] ?? context.userMessage;
     // Restores the bytes of Parts that the log stores as files.

@@ -26,7 +26,7 @@ import { partsProblem } from '../script/parse-script.js';
 import type { Sealer, WorkLog } from './work-log.js';
 import { RunFault, WorkEnd, WorkPoints } from './work-points.js';
 
-/** Hands items to one reader, one after the other. `putItem` resolves once its item is taken. */
+/** Queue that hands items to one reader, one after the other. `putItem` resolves once the reader has taken the item. */
 export class Outbox<T> implements AsyncIterable<T> {
   private readonly waiting: { item: T; onTaken(): void }[] = [];
   private ended: { error?: unknown } | undefined;
@@ -39,7 +39,7 @@ export class Outbox<T> implements AsyncIterable<T> {
     });
   }
 
-  /** Ends the reader, with an error if given. Items that were put before are still read. */
+  /** Ends the queue, with an error if given. Items that were put before are still read. */
   endItems(failure: { error?: unknown } = {}): void {
     this.ended ??= failure;
     this.wakeReader();
@@ -61,35 +61,36 @@ export class Outbox<T> implements AsyncIterable<T> {
   }
 }
 
-/** Output of running work, or its end. */
+/** Item that running work reports: text, an event, or the end of the work. */
 export type WorkItem =
   | { text: string }
   | { event: NodeEvent; onRecorded(): void }
   | { end: 'TASK_STATE_COMPLETED'; value?: Json }
   | { end: WorkEnd['state']; reason: string };
 
-/** Work of another author. */
+/** Function of an SDK agent or a plugin node. */
 export interface DefinedWork {
-  /** Name of the Artifact with the work's answer: its texts, and its return value. */
+  /** Name of the Artifact with the answer of the work: its text and its return value. */
   name: string;
   run(context: WorkContext): Work;
 }
 
+/** Services and state for one execution of work. */
 export interface ExecutionServices {
   context: RequestContext;
-  /** Message that the work is about. */
+  /** First Message of the Task. */
   opening: Message;
   log: WorkLog;
   sealer: Sealer;
   outbox: Outbox<WorkItem>;
-  /** Aborts when the outbox has no reader any more. */
+  /** Aborts when the outbox is no longer read. */
   signal: AbortSignal;
 }
 
-/** Execution of work: runs its function from the beginning, and passes its output and end to the outbox. */
+/** Single execution of work: runs the function from its beginning, and passes its output and its end to the outbox. */
 export class WorkExecution {
   private readonly points: WorkPoints;
-  /** Number of times that each Artifact was given, by name. */
+  /** Number of times that this execution has given an Artifact, by its name. */
   private readonly given = new Map<string, number>();
   private ended: WorkEnd | undefined;
 
@@ -104,7 +105,7 @@ export class WorkExecution {
     });
   }
 
-  /** Runs the work. Never rejects. */
+  /** Runs the work. A failure is passed to the outbox and not thrown. */
   async runWork(): Promise<void> {
     const { outbox } = this.services;
     try {
@@ -120,7 +121,10 @@ export class WorkExecution {
     }
   }
 
-  /** Awaits the work. Returns its value, unless that is a text or an Artifact, which is output. */
+  /**
+   * Awaits the work, and reports its output. @returns the value of the work, unless it is a text or an Artifact, which
+   * is output
+   */
   private async awaitResult(work: Work): Promise<Json | undefined> {
     const returned = isIterable(work) ? await this.consumeOutput(work) : await work;
     if (returned === undefined || returned === null) return undefined;
@@ -176,13 +180,13 @@ export class WorkExecution {
     };
   }
 
-  /** Ends the work. The first end counts, even if the work catches the error. */
+  /** Ends the work by throwing a WorkEnd. The first end counts, even if the work catches the error. */
   private endWork(state: WorkEnd['state'], reason: string): never {
     this.ended ??= new WorkEnd(state, reason);
     throw this.ended;
   }
 
-  /** Returns how the Task ends after an error, without internals; `undefined` for an internal error. */
+  /** Returns the end of the Task after an error, without internals; `undefined` for an internal error. */
   private endOf(error: unknown): Extract<WorkItem, { reason: string }> | undefined {
     const fault = this.points.fault ?? (error instanceof RunFault ? error : undefined);
     if (fault) return { end: 'TASK_STATE_FAILED', reason: `Error: ${fault.message}` };
@@ -191,7 +195,7 @@ export class WorkExecution {
   }
 }
 
-/** Avoids an unhandled rejection if the work does not await a step. */
+/** Returns a promise whose rejection counts as handled, even if the work does not await it. */
 function markHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
@@ -206,7 +210,7 @@ function isArtifact(value: unknown): value is ArtifactOutput {
 }
 
 /**
- * Returns the Parts of an Artifact. @throws RunFault for values that violate their type, which JavaScript cannot check
+ * Returns the Parts of an Artifact. @throws RunFault for values of a wrong type, which authors in JavaScript may give
  */
 function artifactParts(name: string, content: ArtifactContent): Part[] {
   const parts = contentParts(content);

@@ -17,63 +17,69 @@ import {
 import type { TaskEvent } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 
-/** Encrypts parts of a log that only this service may read. A ciphertext is bound to its place. */
+/**
+ * Encrypts parts of the log of a Task that only this service may read. A ciphertext can be decrypted only for the place
+ * that it was sealed for.
+ */
 export interface Sealer {
+  /** Encrypts a text for a place, such as a Task and a step. */
   seal(secret: string, place: readonly string[]): string;
-  /** @throws if it was not sealed here for this place */
+  /** Decrypts a sealed text. @throws if it was not sealed by this service for this place */
   open(sealed: string, place: readonly string[]): string;
 }
 
-/** Step or question of work, as its Task's log records it. */
+/** Step or question of work, as the log of the Task records it. */
 interface RecordedPoint {
-  /** Position among the steps and questions of the work, from 0. */
+  /** Position among all steps and questions of the work, from 0. */
   at: number;
-  /** Key of a step; absent for a question. */
+  /** Key of the step; absent for a question. */
   key?: string;
-  /** Sealed outcome of a step. */
+  /** Outcome of the step, encrypted by Sealer; absent for a question. */
   outcome?: string;
 }
 
-/** Metadata key of steps and questions. */
+/** Metadata key under which status events record a step or question. */
 const POINT_KEY = 'parley/step';
 
+/** Returns the event that records the outcome of a step. */
 export function stepDone(task: TaskReference, at: number, key: string, outcome: string): NodeEvent {
   return statusUpdate(task, 'TASK_STATE_WORKING', undefined, { [POINT_KEY]: { at, key, outcome } });
 }
 
+/** Returns the event by which the Task waits for the answer to a question. */
 export function questionAsked(task: TaskReference, at: number, parts: Part[], question: FormQuestion): NodeEvent {
   const event = statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', undefined, { [POINT_KEY]: { at } });
   event.statusUpdate.status.message = formMessage(task, parts, question);
   return event;
 }
 
-/** Returns the step or question in the metadata of a status, if any. */
+/** Returns the step or question that a status event records, if any. */
 function pointOf(metadata: JsonObject | undefined): RecordedPoint | undefined {
   const point = metadata?.[POINT_KEY];
   return isJsonObject(point) ? (point as unknown as RecordedPoint) : undefined;
 }
 
-/** Step or question with the answers to it, in order of arrival. */
+/** Recorded step or question, with the answers to the question in order of arrival. */
 export interface LoggedPoint extends RecordedPoint {
   answers: Message[];
 }
 
-/** Reported answer of the work: its text, and a value at its end if any. */
+/** Answer of the work as it was reported: its text, and its value if it has one. */
 export interface ReportedAnswer {
   text: string;
   /** Value as canonical JSON. */
   value?: string;
 }
 
-/** State of work according to its Task's log: steps, questions, answers and output. */
+/** State of work, read from the log of its Task: steps, questions, answers and output. */
 export class WorkLog {
   readonly points = new Map<number, LoggedPoint>();
-  /** Reported answer, if any. */
+  /** Answer that earlier executions reported, if any. */
   answer: ReportedAnswer | undefined;
   private readonly artifacts = new Map<string, string[]>();
   private asked: LoggedPoint | undefined;
 
-  /** @param answerId id of the Artifact with the work's own answer */
+  /** @param answerId id of the Artifact with the answer of the work */
   constructor(
     events: readonly TaskEvent[],
     private readonly answerId: string,
@@ -81,7 +87,7 @@ export class WorkLog {
     for (const event of events) this.applyEvent(event);
   }
 
-  /** True if the Artifact of this name was reported with these Parts as its `count`th one, from 0. */
+  /** True if the log has these Parts as the `count`th Artifact of this name, from 0. */
   hasArtifact(name: string, count: number, parts: readonly Part[]): boolean {
     const reported = this.artifacts.get(name)?.[count];
     return reported !== undefined && reported === contentKey(parts);
@@ -113,7 +119,7 @@ export class WorkLog {
   }
 }
 
-/** Returns the same key for bytes and for the file that the log stores in their place. */
+/** Returns a key for Parts. Bytes, and the file that the log stores in their place, have the same key. */
 function contentKey(parts: readonly Part[]): string {
   return canonicalJson(parts.map(withDigest) as unknown as JsonValue);
 }

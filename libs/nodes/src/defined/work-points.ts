@@ -6,12 +6,15 @@ import { derivedId, type FieldViolation, textPart } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { type LoggedPoint, questionAsked, type Sealer, stepDone, type WorkLog } from './work-log.js';
 
-/** Error of work that cannot continue as written. The message becomes the failure of its Task. */
+/**
+ * Error of work that cannot continue because of a fault in its code, such as different steps than recorded. The message
+ * becomes the failure of the Task.
+ */
 export class RunFault extends Error {
   override readonly name = 'RunFault';
 }
 
-/** Thrown where the work ends its own Task. */
+/** Error that `ctx.reject` and `ctx.fail` throw to end the Task. */
 export class WorkEnd extends Error {
   override readonly name = 'WorkEnd';
 
@@ -23,45 +26,51 @@ export class WorkEnd extends Error {
   }
 }
 
-/** Outcome of a step. */
+/** Outcome of a step: a result or an error. */
 interface StepOutcome {
   /** Result as JSON; absent for `undefined`. */
   result?: Json;
   error?: { message: string; isPublic?: true };
 }
 
+/** Services for the steps and questions of one execution. */
 export interface PointServices {
   context: Pick<RequestContext, 'taskId' | 'contextId' | 'flush' | 'assertClaimHeld'>;
   log: WorkLog;
   sealer: Sealer;
-  /** Signal of the execution. */
+  /** Signal that aborts when the execution ends. */
   signal: AbortSignal;
-  /** Resolves once the event is in the log. */
+  /** Reports an event. Resolves once the event is recorded in the log. */
   emitEvent(event: NodeEvent): Promise<void>;
   /** Monotonic clock in milliseconds. */
   now(): number;
 }
 
-/** Milliseconds after which a claim must be confirmed again before a step is executed. */
+/** Milliseconds after which the claim on the Task must be confirmed again before a step runs. */
 const CLAIM_HELD_MS = 1_000;
 
 /** Key of the step whose function is running. */
 const inStep = new AsyncLocalStorage<string>();
 
-/** Steps and questions of one execution of work. Each has a position; those in the log are not repeated. */
+/**
+ * Runs the steps and asks the questions of one execution of work. Each has a position; a step or question that the log
+ * has at its position is not repeated.
+ */
 export class WorkPoints {
   private next = 0;
-  /** Fault that prevents any further step. It counts even if the work catches it. */
+  /** Fault after which no step or question is permitted. It counts even if the work catches it. */
   fault: RunFault | undefined;
   private readonly open = new Set<Promise<unknown>>();
-  /** Time when the store last confirmed that this execution holds the claim on the Task. */
+  /** Time when the database last confirmed that this execution holds the claim on the Task. */
   private confirmedAt: number;
 
   constructor(private readonly services: PointServices) {
     this.confirmedAt = services.now();
   }
 
-  /** Runs a step, or returns its recorded outcome. @throws StepError, Failure, RunFault, and the signal's reason */
+  /**
+   * Runs a step, or returns its recorded outcome. @throws StepError, Failure, RunFault, and the reason of the signal
+   */
   async runStep<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
     const { at, known } = this.reachPoint(key);
     if (known?.outcome !== undefined) return resultOrThrow(key, this.openOutcome(at, key, known.outcome)) as T;
@@ -73,8 +82,8 @@ export class WorkPoints {
   }
 
   /**
-   * Asks a question, or returns its recorded answer. Without an answer it never resolves: the execution ends with the
-   * question. @throws RunFault
+   * Asks a question, or returns its recorded answer. Without a recorded answer the promise never resolves: the
+   * execution ends with the question. @throws RunFault
    */
   async askQuestion(text: string, form?: JsonMembers): Promise<Json> {
     if (typeof text !== 'string') throw this.recordFault('the question must be a text');
@@ -92,14 +101,14 @@ export class WorkPoints {
     return new Promise(() => undefined);
   }
 
-  /** Resolves when no step is running. */
+  /** Resolves once no step is running. */
   async awaitOpenSteps(): Promise<void> {
     while (this.open.size > 0) await Promise.allSettled(this.open);
   }
 
   /**
-   * Checks at the end of the work that it reached all recorded steps and questions. @throws RunFault, also for an
-   * earlier fault that the work caught
+   * Checks, at the end of the work, that the work reached all recorded steps and questions. @throws RunFault, also for
+   * an earlier fault that the work caught
    */
   assertAllReached(): void {
     if (this.fault) throw this.fault;
@@ -147,7 +156,8 @@ export class WorkPoints {
   }
 
   /**
-   * Confirms the claim before a step, as another replica may have adopted the Task while this process was suspended.
+   * Confirms the claim on the Task before a step, as another replica may have adopted the Task while this process was
+   * suspended.
    */
   private async confirmClaim(): Promise<void> {
     const { context } = this.services;
@@ -156,7 +166,10 @@ export class WorkPoints {
     this.confirmedAt = this.services.now();
   }
 
-  /** Converts a result to JSON and back, so that it equals the result after a crash. */
+  /**
+   * Converts the result of a step to JSON and back, so that it equals the result that a later execution reads from the
+   * log.
+   */
   private toStepOutcome(key: string, result: unknown): StepOutcome {
     try {
       const json = JSON.stringify(result) as string | undefined;
@@ -202,7 +215,7 @@ function describePoint(key: string | undefined): string {
   return key === undefined ? 'a question' : `the step "${key}"`;
 }
 
-/** Returns a step's result. @throws StepError or Failure if the step failed */
+/** Returns the result of a step. @throws StepError or Failure if the step failed */
 function resultOrThrow(key: string, { result, error }: StepOutcome, cause?: unknown): Json | undefined {
   if (error === undefined) return result;
   const options = cause === undefined ? undefined : { cause };

@@ -4,12 +4,14 @@ import { A2A_ERRORS, type AgentExtension, isJsonObject, type JsonObject, type Js
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { type Script, type ScriptCondition, ScriptExpression, type ScriptRule, type ScriptStep } from './script.js';
 
+/** Pattern of a media type or a range of media types, such as `image/*`. */
 export const MEDIA_TYPE = /^(\*|[\w!#$&^.+-]{1,127})\/(\*|[\w!#$&^.+-]{1,127})$/;
-/** Maximum number of entries in one list. */
+/** Maximum number of entries in a list of `agent`, such as `inputModes`. */
 export const MOST_ENTRIES = 100;
 
 type DeclarationRule = (value: JsonValue) => string | undefined;
 
+/** Rules of the members of `agent`. A rule returns the problem of a value, if any. */
 const KEYS: Readonly<Record<string, DeclarationRule>> = {
   inputModes: modesProblem,
   outputModes: modesProblem,
@@ -19,7 +21,7 @@ const KEYS: Readonly<Record<string, DeclarationRule>> = {
 };
 const EXTENSION_KEYS = ['uri', 'description', 'required', 'params'];
 
-/** Returns the problems of a script's `agent`, as sentences without their path. */
+/** Returns the problems of the `agent` of a script, as sentences without their path. */
 function declarationProblems(json: JsonValue | undefined): string[] {
   if (json === undefined) return [];
   if (!isJsonObject(json)) return ['must be an object'];
@@ -32,7 +34,7 @@ function declarationProblems(json: JsonValue | undefined): string[] {
   return problems;
 }
 
-/** Converts the valid `agent` of a script to a declaration. */
+/** Converts the valid `agent` of a script to a declaration for the card. */
 function declarationOf(json: JsonValue | undefined): AgentDeclaration | undefined {
   if (!isJsonObject(json)) return undefined;
   const { inputModes, outputModes, streaming, pushNotifications, extensions } = json;
@@ -75,12 +77,15 @@ function hasType(value: JsonObject[string] | undefined, type: 'string' | 'boolea
   return value === undefined || typeof value === type;
 }
 
+/** Maximum duration of the step `sleep`, in milliseconds. */
 export const MAX_SLEEP_MS = 24 * 60 * 60 * 1000;
 const CONTENT_KEYS = ['text', 'raw', 'url', 'data'];
+/** Members that a step may have beside its key, by the key. */
 const EXTRA_KEYS: Readonly<Record<string, readonly string[]>> = { status: ['text'], throw: ['text'] };
 
 type StepRule = (value: JsonValue, step: JsonObject) => string | undefined;
 
+/** Rules of the steps, by the key of the step. A rule returns the problem of a value, if any. */
 const RULES: Readonly<Record<string, StepRule>> = {
   status: (value, { text }) =>
     value === 'working' && (text === undefined || typeof text === 'string')
@@ -105,7 +110,7 @@ const RULES: Readonly<Record<string, StepRule>> = {
       : `must be one of ${Object.keys(A2A_ERRORS).join(', ')}, with a text or without`,
 };
 
-/** Returns the problem of a step, as a sentence without its path; `undefined` if it is valid. */
+/** Returns the problem of a step, as a sentence without its path; `undefined` if the step is valid. */
 function stepProblem(step: JsonValue): string | undefined {
   if (!isJsonObject(step)) return 'must be an object';
   const [key, ...others] = Object.keys(step).filter((it) => it in RULES);
@@ -133,7 +138,7 @@ function artifactProblem(value: JsonValue): string | undefined {
   return partsProblem(value.parts ?? null);
 }
 
-/** Returns why a value is no list of Parts for an Artifact or a Message. */
+/** Returns why a value is not a list of Parts for an Artifact or a Message; `undefined` if it is one. */
 export function partsProblem(value: JsonValue): string | undefined {
   if (!Array.isArray(value) || value.length === 0) return 'must have at least one part';
   return value.every(isPart) ? undefined : `parts must each have exactly one of ${CONTENT_KEYS.join(', ')}`;
@@ -146,14 +151,15 @@ function isPart(part: JsonValue): boolean {
   return contents.length === 1 && (content === 'data' || typeof part[content] === 'string');
 }
 
+/** Maximum number of characters of a regular expression. */
 export const MAX_PATTERN = 1_000;
-/** Maximum number of reported problems of a script. */
+/** Maximum number of problems that are reported for a script. */
 const MOST_PROBLEMS = 20;
 
-/** Limits of scripts. */
+/** Limits for the rules and the regular expressions of scripts. */
 export type ScriptLimits = Pick<ContentLimits, 'scriptRules' | 'expressions' | 'expressionSize'>;
 
-/** Error of a script that cannot be read; the message names every problem. */
+/** Error of an invalid script. The message has all problems. */
 export class InvalidScript extends Error {
   override readonly name = 'InvalidScript';
   constructor(readonly problems: readonly string[]) {
@@ -162,8 +168,8 @@ export class InvalidScript extends Error {
 }
 
 /**
- * Returns the problems of a script, at most 20: one sentence each, beginning with its path.
- * @param use shared limits of the script's workflow
+ * Returns the problems of a script, at most 20. A problem is one sentence, beginning with its path.
+ * @param use amounts used by the other scripts of the same workflow
  */
 export function scriptProblems(
   json: JsonValue | undefined,
@@ -173,7 +179,7 @@ export function scriptProblems(
   return new ScriptReader(limits, use).readScript(json).problems;
 }
 
-/** @throws InvalidScript */
+/** Parses a script. @throws InvalidScript */
 export function parseScript(json: JsonValue | undefined, limits: ScriptLimits = DEFAULT_CONTENT_LIMITS): Script {
   const { script, problems } = new ScriptReader(limits, new SharedUse()).readScript(json);
   if (problems.length > 0) throw new InvalidScript(problems);
@@ -207,7 +213,7 @@ class ScriptReader {
     return { script, problems: this.#problems.slice(0, MOST_PROBLEMS) };
   }
 
-  /** Returns the rules; none if they exceed the limit. */
+  /** Returns the rules; none if they exceed the limit of rules. */
   #readRules(json: JsonValue | undefined): JsonValue[] {
     const rules = this.#readList('rules', json);
     const { scriptRules } = this.limits;
@@ -267,7 +273,10 @@ class ScriptReader {
     }
   }
 
-  /** Counts toward the limit of the whole workflow. Beyond it, no further expression is compiled. */
+  /**
+   * Counts an amount toward the limit of the whole workflow. Beyond it, no further expression is compiled. @returns
+   * true if the limit is exceeded
+   */
   #isTooMuch(unit: string, amount: number, limit: number, variable: string): boolean {
     if (this.use.add(`expressions: ${unit}`, amount) <= limit) return false;
     this.#exhausted = true;

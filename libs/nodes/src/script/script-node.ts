@@ -80,7 +80,7 @@ const ARTIFACT = objectSchema(
   { required: ['parts'], description: 'Sends an Artifact or a chunk of one.' },
 );
 
-/** Keys of steps; a step has exactly one of them. */
+/** JSON Schemas of the values of steps, by the key of the step. A step has exactly one key. */
 const STEPS: Record<string, JsonObject> = {
   status: { const: 'working', description: 'Reports that the agent is working, optionally with a text.' },
   artifact: ARTIFACT,
@@ -94,7 +94,7 @@ const STEPS: Record<string, JsonObject> = {
   reject: textSchema('Ends the Task REJECTED.'),
   throw: { enum: Object.keys(A2A_ERRORS), description: 'Rejects the Message with this protocol error.' },
 };
-/** Steps that may have a text beside their key. */
+/** Keys of the steps that may have a `text` beside the key. */
 const WITH_TEXT = new Set(['status', 'throw']);
 
 const STEP: JsonObject = {
@@ -145,7 +145,7 @@ const RULE = closedSchema({
   steps: { type: 'array', items: STEP, description: 'Steps of the agent, in this order.' },
 });
 
-/** JSON Schema of a script. `scriptProblems` additionally checks rules that concern the whole script. */
+/** JSON Schema of a script. `scriptProblems` also checks rules about the whole script. */
 const SCRIPT_SCHEMA: JsonObject = closedSchema(
   {
     agent: AGENT,
@@ -156,8 +156,8 @@ const SCRIPT_SCHEMA: JsonObject = closedSchema(
 );
 
 /**
- * True if a value contains a wanted one: objects need the wanted members, at any depth; all other values must be equal.
- * Takes at most as many steps as `wanted` has values.
+ * True if a value contains the wanted value: an object needs the wanted members, at any depth; any other value must be
+ * equal. The time is limited by the number of values in `wanted`.
  */
 export function isContained(wanted: JsonValue, value: JsonValue | undefined): boolean {
   if (isJsonObject(wanted)) {
@@ -172,26 +172,26 @@ export function isContained(wanted: JsonValue, value: JsonValue | undefined): bo
   return wanted.every((it, index) => isContained(it, value[index]));
 }
 
-/** Maximum characters of a text that rules look at. */
+/** Maximum number of characters of a text that rules read. */
 const MOST_LOOKED_AT = 65_536;
-/** Maximum cost of all rules together, in characters times instructions: RE2's bound in the worst case. */
+/** Maximum cost of matching all rules, in characters times instructions, which is the worst case of RE2. */
 const MOST_STEPS = 2_000_000;
 
 /**
  * Agent that follows a script (contract, "Scripted agent").
  * - After a crash it continues after the last step whose event was recorded.
  * - The same Message gives the same steps and the same Artifact ids.
- * - An error as the first step for a new Message rejects it, and nothing is written. A later error fails the Task like
- *   any other error.
+ * - If the first step for a new Message is `throw`, the Message is rejected and nothing is written. A later `throw`
+ *   fails the Task like any other error.
  */
 export class ScriptedAgent extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly declares: AgentDeclaration | undefined;
   readonly #script: Script;
-  /** Number of a text's characters that the rules look at. */
+  /** Number of characters of a text that the rules read. */
   readonly #window: number;
 
-  /** @throws InvalidScript */
+  /** Parses the script. @throws InvalidScript */
   constructor(
     script: JsonValue | undefined,
     private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS,
@@ -238,7 +238,7 @@ export class ScriptedAgent extends AgentExecutor {
     }
   }
 
-  /** Returns the protocol error of a step. A text that is too large is omitted. */
+  /** Returns the protocol error of a `throw` step. A text that is too large is omitted. */
   #toProtocolError(step: Extract<ScriptStep, { throw: unknown }>, message: Message): A2AError {
     try {
       return new A2AError(step.throw, { message: this.#fillStep(step, message).text });
@@ -248,7 +248,10 @@ export class ScriptedAgent extends AgentExecutor {
     }
   }
 
-  /** Returns the Parts of a direct reply. If they are too large, a Task is created instead, and fails. */
+  /**
+   * Returns the Parts of a direct reply. If they are too large, the result is `undefined`: a Task is created, and
+   * fails.
+   */
   #directReply(step: Extract<ScriptStep, { reply: unknown }>, message: Message): Part[] | undefined {
     try {
       return this.#fillStep(step, message).reply;
@@ -258,7 +261,7 @@ export class ScriptedAgent extends AgentExecutor {
     }
   }
 
-  /** Returns the step with the incoming text filled in. */
+  /** Returns the step with `{{text}}` replaced by the text of the Message. */
   #fillStep<T extends ScriptStep>(step: T, { parts }: Message): T {
     const budget = new TextBudget(this.limits.renderedText);
     return withText(step as unknown as JsonValue, firstText(parts) ?? '', budget) as unknown as T;
@@ -273,16 +276,16 @@ export class ScriptedAgent extends AgentExecutor {
   }
 }
 
-/** Returns the number of the user's current Message in this Task, from 1. */
+/** Returns the number of the current Message among the Messages of the user in this Task, from 1. */
 function turnOf({ task }: RequestContext): number {
   return 1 + (task?.history ?? []).filter(({ role }) => role === 'ROLE_USER').length;
 }
 
-/** Values that conditions are checked against. */
+/** Values of a Message that conditions are checked against. */
 interface ConditionSubject {
   messageId: string;
   text: string;
-  /** First data Part; `undefined` if the Message has none. */
+  /** Value of the first data Part; `undefined` if the Message has none. */
   data: JsonValue | undefined;
   turn: number;
 }
@@ -327,7 +330,7 @@ function endsTurn(step: ScriptStep): boolean {
   return !('status' in step || 'artifact' in step || 'echo' in step || 'sleep' in step);
 }
 
-/** `script`: scripted agent. */
+/** Node type `script`: an agent that follows a script. */
 export class ScriptNode implements NodeType {
   readonly name = 'script';
   readonly configSchema = configSchema(
@@ -356,7 +359,7 @@ export class ScriptNode implements NodeType {
   }
 }
 
-/** Fails for a script that was saved under other rules and is invalid now. */
+/** Executor for a script that was saved under older rules and is invalid now. It fails the Task. */
 class UnusableScript extends NodeExecutor {
   override readonly recovery = 'restart';
 

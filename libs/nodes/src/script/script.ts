@@ -3,18 +3,21 @@ import { RE2JS } from 're2js';
 import type { AgentDeclaration } from '#libs/executor';
 import type { A2AErrorReason, Artifact, JsonValue, Part } from '#libs/protocol';
 
-/** Maximum number of instructions of all compiled expressions in this process. */
+/** Maximum number of instructions of all cached expressions in this process. */
 const MOST_KEPT = 200_000;
 
-/** Regular expression of a script. Equal expressions share one compiled form; the least recently used ones are evicted. */
+/**
+ * Regular expression of a script. Equal expressions share one compiled form in a cache, which evicts the least recently
+ * used ones.
+ */
 export class ScriptExpression {
   private constructor(
     private readonly pattern: string,
-    /** Number of compiled instructions. */
+    /** Number of instructions of the compiled expression. */
     readonly size: number,
   ) {}
 
-  /** Compiles a pattern. @throws if RE2 does not support it */
+  /** Compiles a regular expression. @throws if RE2 does not support it */
   static compilePattern(pattern: string): ScriptExpression {
     return new ScriptExpression(pattern, COMPILED.memo(pattern).programSize());
   }
@@ -35,23 +38,25 @@ export type ScriptStep =
   | { status: 'working'; text?: string }
   | { artifact: Partial<Artifact> & { parts: Part[]; append?: boolean; lastChunk?: boolean } }
   | { echo: true }
-  /** Duration in milliseconds. */
+  /** Waits for a number of milliseconds. */
   | { sleep: number }
   | { reply: Part[] }
   | { ask: string }
   | { authorize: string }
-  /** Text of the completion; `true` and the empty text give none. */
+  /** Ends the Task COMPLETED with a text. `true` and the empty text mean no text. */
   | { complete: string | true }
   | { fail: string }
   | { reject: string }
-  /** Reason of a protocol error. */
+  /** Fails with a protocol error of this reason. */
   | { throw: A2AErrorReason; text?: string };
 
+/** Conditions of a rule, all of which must hold. */
 export interface ScriptCondition {
   messageId?: ScriptExpression;
   text?: ScriptExpression;
-  /** JSON that the first data Part must contain. */
+  /** JSON that the first data Part must contain (see `isContained`). */
   data?: JsonValue;
+  /** Number of the Message in the Task, from 1. */
   turn?: number;
 }
 
@@ -60,12 +65,12 @@ export interface ScriptRule {
   steps: ScriptStep[];
 }
 
-/** Program of a scripted agent. The first rule whose conditions all hold runs. */
+/** Parsed script of an agent. The first rule whose conditions hold runs, else `otherwise`. */
 export interface Script {
-  /** Members of the agent's card that differ from the default. */
+  /** Members of the agent's card that differ from the defaults. */
   agent?: AgentDeclaration;
   rules: ScriptRule[];
   otherwise: ScriptStep[];
-  /** Number of instructions of its compiled expressions. */
+  /** Number of instructions of all regular expressions in the script. */
   size: number;
 }

@@ -26,37 +26,37 @@ import {
 import type { RecordedEvent, TaskHeader } from '#libs/tasks';
 import type { AgentToolServices } from '../agent/agent-tools.js';
 
-/** What a called agent does with its nth Message, from 0. */
+/** Answer of a called agent to its nth Message, from 0. */
 export interface CalledAgentAnswer {
   state: TaskState;
   parts?: Part[];
   metadata?: JsonObject;
-  /** Fails the call before the agent has made a Task. */
+  /** Error that fails the call before the agent has created a Task. */
   error?: AgentCallError;
-  /** Never ends. */
+  /** True if the call never ends. */
   hangs?: boolean;
-  /** Its words and Artifacts while it works. */
+  /** Texts, Artifacts and steps that the agent reports while it works. */
   working?: { says?: string; makes?: Part[]; step?: RunEventNote }[];
-  /** Ends when this has happened. */
+  /** Promise that the end of the answer waits for. */
   ends?: Promise<unknown>;
 }
 
 export interface FakeCalledAgent {
   card?: Partial<AgentCard>;
-  /** The card that was seen before. */
+  /** Pinned card. */
   pinned?: JsonObject;
-  /** Fails every look for the card. */
+  /** Error that fails every read of the card and every connection. */
   away?: AgentCallError;
   served?: Partial<ServedAgent>;
   answer: (nth: number, message: Message) => CalledAgentAnswer;
 }
 
-/** Answers with an Artifact. */
+/** Returns an answer with an Artifact. */
 export function answers(...parts: Part[]): CalledAgentAnswer {
   return { state: 'TASK_STATE_COMPLETED', parts };
 }
 
-/** Asks. */
+/** Returns an answer that asks a question. */
 export function asking(text: string, metadata?: JsonObject): CalledAgentAnswer {
   return { state: 'TASK_STATE_INPUT_REQUIRED', parts: [textPart(text)], ...(metadata && { metadata }) };
 }
@@ -66,7 +66,7 @@ interface KeptTask {
   responses: StreamResponse[];
 }
 
-/** Agents of this service by name, and agents elsewhere by URL. They keep the Tasks that they made. */
+/** Local agents by name, and remote agents by URL. They store the Tasks that they created. */
 export class FakeCalledAgents extends AgentDirectory implements AgentToolServices {
   talks?: AgentTalks;
   readonly chains = new CallChains(Buffer.from('a secret'));
@@ -74,9 +74,9 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
   /** Other calls: `follow task-1`, `cancel task-1`. */
   readonly others: string[] = [];
   readonly spent: string[] = [];
-  /** Revisions that Messages asked for. */
+  /** Revisions that callers sent with Messages. */
   readonly revisions = new Set<string>();
-  /** Calls that a root may make. */
+  /** Maximum number of calls of a root Task. */
   most = Infinity;
   readonly kept = new Map<string, KeptTask>();
   private readonly children: TaskHeader[] = [];
@@ -93,7 +93,7 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
 
   readonly directory = this;
 
-  /** The logs of the Tasks that agents have made. */
+  /** Logs of the Tasks that agents have created. */
   readonly logs = new Map<string, StreamResponse[]>();
 
   readonly tasks = {
@@ -147,7 +147,10 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
     return agent;
   }
 
-  /** An agent of this service makes one Task of a Message however often it comes. */
+  /**
+   * Returns the Task of a repeated Message. A local agent creates one Task for a Message, however often the Message
+   * arrives.
+   */
   made(message: Message, parent: AgentCallOptions['parent']): KeptTask | undefined {
     const kept = this.kept.get(taskIdOf(message));
     if (!kept && parent) {
@@ -231,7 +234,7 @@ function taskIdOf({ taskId, messageId }: Message): string {
   return taskId ?? `task-${messageId}`;
 }
 
-/** Returns the Task as it stands: what an agent says first of a Task that is followed. */
+/** Returns the Task in its current state, which is the first response to a client that follows the Task. */
 function snapshotOf({ task, responses }: KeptTask): Task {
   const artifacts = responses.flatMap((it) => ('artifactUpdate' in it ? [it.artifactUpdate.artifact] : []));
   const [status = task.status] = responses.flatMap((it) => ('statusUpdate' in it ? [it.statusUpdate.status] : []));

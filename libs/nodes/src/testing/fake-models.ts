@@ -1,15 +1,15 @@
 import { type Model, type ModelCall, ModelError, type ModelEvent, Models, type WantedModel } from '#libs/models';
 
-/** What a fake model does with a call: the events of its answer. */
+/** Function that returns the events of a fake model for a call. */
 export type Answering = (call: ModelCall, name: string) => Iterable<ModelEvent> | AsyncIterable<ModelEvent>;
 
-/** Models that answer as a test says, and note what they were asked. */
+/** Models that answer as a test says, and record their calls. */
 export class FakeModels extends Models {
   override readonly defaultModel = { name: 'default-model', inputModes: ['text/plain', 'application/json'] };
-  /** What models take, by name. */
+  /** Media types that models accept, by name. */
   modes: Record<string, string[]> = {};
   readonly calls: { model: string; call: ModelCall; credentials?: readonly string[] }[] = [];
-  /** Where models are, by name. */
+  /** Origins of models, by name. */
   origins: Record<string, string> = {};
 
   constructor(public answer: Answering = () => says('answer')) {
@@ -37,12 +37,15 @@ export class FakeModels extends Models {
   }
 }
 
-/** An answer in one piece. */
+/** Returns the events of an answer that arrives in one piece. */
 export function says(text: string, usage = { inputTokens: 2, outputTokens: 1 }): ModelEvent[] {
   return [{ text }, { end: { reason: 'stop', usage } }];
 }
 
-/** An answer that asks for calls: each a name and arguments; its id is its place among all of the conversation. */
+/**
+ * Returns the events of an answer that requests tool calls, each by name and arguments. The id of a call is its
+ * position in the whole conversation.
+ */
 export function asks(call: ModelCall, ...tools: [name: string, args: Record<string, string>][]): ModelEvent[] {
   const first = call.messages.filter(({ role }) => role === 'assistant').length * 10;
   const calls = tools.map(([name, args], index) => ({ toolCall: { id: `c${first + index}`, name, args } }));

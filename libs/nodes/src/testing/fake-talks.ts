@@ -1,20 +1,20 @@
 import { AgentTalks, type TalkOutcome, type TalkRequest, type TalkSource, type TalkWait } from '#libs/durable';
 import { dataPart, type JsonObject, type Message, userMessage } from '#libs/protocol';
 
-/** Conversations of which a test says what comes of them. The agent `conversations` is asked for each. */
+/** Conversations whose outcomes a test decides. The target of each call is the agent `conversations`. */
 export class FakeTalks extends AgentTalks {
-  /** Where requests came from, by messageId. */
+  /** Sources of requests, by messageId. */
   readonly sources = new Map<string, TalkSource>();
-  /** The conversations that were waited for: `conversation-1 to its end`, or `conversation-1 to its first answer`. */
+  /** Conversations that were waited for: `conversation-1 to its end`, or `conversation-1 to its first answer`. */
   readonly awaited: string[] = [];
   private readonly begun = Promise.withResolvers<void>();
 
-  /** @param outcomeOf the nth wait, from 0; `undefined`: it never ends */
+  /** @param outcomeOf returns the outcome of the nth wait, from 0; `undefined`: the wait never ends */
   constructor(private readonly outcomeOf: (conversationId: string, nth: number) => TalkOutcome | undefined) {
     super();
   }
 
-  /** Resolves when a conversation that never ends is waited for. */
+  /** Resolves once a conversation that never ends is waited for. */
   get hanging(): Promise<void> {
     return this.begun.promise;
   }

@@ -5,7 +5,7 @@ import { type AgentNodeServices, ModelExecutor } from '../agent/model-executor.j
 import { type Answering, FakeModels } from './fake-models.js';
 import { TaskDriver } from './task-driver.js';
 
-/** Tools that note each call: `look` may be called twice, `write` may not. */
+/** Tools that record each call. `look` is repeatable, `write` is not. */
 export class NotedTools extends AgentTools {
   override readonly builtIn = ['look', 'write'];
   readonly made: string[] = [];
@@ -28,13 +28,13 @@ export class NotedTools extends AgentTools {
   }
 }
 
-/** An agent whose models and tools are a test's, and a Task of it. */
+/** Creates an agent with the models and recording tools of a test, and a Task of the agent. */
 export function notedAgent(answer: Answering, config: JsonObject = {}) {
   const tools = new NotedTools();
   return { tools, ...agentWith(tools, answer, { tools: ['look', 'write'], ...config }) };
 }
 
-/** An agent with whatever tools, and a Task of it. */
+/** Creates an agent with any tools, and a Task of the agent. */
 export function agentWith(
   tools: AgentTools,
   answer: Answering,
@@ -48,7 +48,7 @@ export function agentWith(
   return { models, driver };
 }
 
-/** The payloads of the events of a type in a Task's log. */
+/** Returns the payloads of the events of one type in the log of a Task. */
 export function payloads({ log }: TaskDriver, type: string): JsonObject[] {
   return log.flatMap((event) => {
     const note = 'statusUpdate' in event ? event.statusUpdate.metadata?.['parley/event'] : undefined;
@@ -57,7 +57,7 @@ export function payloads({ log }: TaskDriver, type: string): JsonObject[] {
   });
 }
 
-/** What the Task says last: the text, or the data. */
+/** Returns the first text or data of the last status Message of the Task. */
 export function lastWord({ task }: TaskDriver): JsonValue | undefined {
   const [part] = task.status.message?.parts ?? [];
   return part?.text ?? part?.data;

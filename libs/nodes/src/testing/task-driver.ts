@@ -5,14 +5,14 @@ import { turn } from './turn.js';
 
 const TASK = { taskId: 'task', contextId: 'context' };
 
-/** A process that dies: nothing that the executor does after it is told of. */
+/** Error that stands for the crash of a process. */
 class Killed extends Error {}
 
-/** A Task whose executor is run, killed, and run again, as processes do it: what is durable is `log`. */
+/** Task whose executor is run, killed, and run again, as by several processes. `log` has the durable events. */
 export class TaskDriver {
   readonly log: TaskEvent[];
   private acceptedAt = 1;
-  /** The Task before the Message of this turn. */
+  /** Task before the Message of this turn; `null` in the first turn. */
   private before: Task | null = null;
   private message: Message;
   private readonly canceling = new AbortController();
@@ -38,9 +38,9 @@ export class TaskDriver {
   }
 
   /**
-   * Executes the turn, from its beginning or from where it was killed, until it ends.
-   * @param killAfter dies when so many events are durable; what is recorded later is lost
-   * @param lazy whether only what the executor waits for becomes durable before its end
+   * Executes the turn until it ends, from its beginning or after a crash.
+   * @param killAfter number of durable events after which the process crashes; later events are lost
+   * @param lazy true if events become durable only at `flush` or at the end
    */
   async run(killAfter = Infinity, lazy = false): Promise<void> {
     const recovered = this.log.length - this.acceptedAt;
@@ -78,23 +78,23 @@ export class TaskDriver {
     }
   }
 
-  /** Cancels the Task: whatever runs, or is run then, hears of it. */
+  /** Cancels the Task, for the execution in progress and for later ones. */
   cancel(): void {
     this.canceling.abort(new TaskCanceled());
   }
 
-  /** Begins the Task with this Message instead, before anything has run. */
+  /** Replaces the Message that begins the Task, before the first execution. */
   begin(message: Message): void {
     this.message = message;
     this.log.splice(0, 1, { task: submittedTask(TASK, message) });
   }
 
-  /** Takes a Message in, as the follow-up to what the Task asks. */
+  /** Creates a Message with the content, and receives it as the answer to the question of the Task. */
   answer(content: string | Message['parts']): void {
     this.receive(userMessage(content, { messageId: `m${this.log.length}` }));
   }
 
-  /** Takes in this very Message, as the follow-up to what the Task asks. */
+  /** Receives a Message as the answer to the question of the Task. */
   receive(message: Message): void {
     this.before = this.task;
     this.message = message;

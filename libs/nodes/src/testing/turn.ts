@@ -2,7 +2,7 @@ import type { AgentExecutor, RequestContext } from '#libs/executor';
 import { type Message, type Part, submittedTask, type Task, userMessage } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 
-/** The context of a turn on a Task that nothing keeps; the fields that a test cares about replace the usual ones. */
+/** Creates the context of a turn of a Task that is not stored. `fields` replace the default fields. */
 export function turn(content: string | Part[] | Message, fields: Partial<RequestContext> = {}): RequestContext {
   const message = typeof content === 'object' && 'role' in content ? content : userMessage(content);
   return {
@@ -23,7 +23,7 @@ export function turn(content: string | Part[] | Message, fields: Partial<Request
   };
 }
 
-/** A Task that has had these Messages, alternating from the user's first. */
+/** Creates a Task with a history of these texts. The first is of the user, the second of the agent, and so on. */
 export function taskWith(...texts: string[]): Task {
   const history = texts.map((text, index): Message => ({
     ...userMessage(text),
@@ -32,14 +32,14 @@ export function taskWith(...texts: string[]): Task {
   return { ...submittedTask({ taskId: 'task', contextId: 'context' }, userMessage('')), history };
 }
 
-/** Every event of a turn. */
+/** Returns all events of a turn. */
 export async function played(executor: AgentExecutor, context: RequestContext): Promise<NodeEvent[]> {
   const events: NodeEvent[] = [];
   for await (const event of executor.execute(context)) events.push(event as NodeEvent);
   return events;
 }
 
-/** Each event in a word: the state's name, `artifact`, or the step that its metadata names. */
+/** Returns one word for each event: the name of the state, `artifact`, or the type of the run event. */
 export function outline(events: readonly NodeEvent[]): string[] {
   return events.map((event) => {
     if ('artifactUpdate' in event) return 'artifact';
@@ -48,13 +48,13 @@ export function outline(events: readonly NodeEvent[]): string[] {
   });
 }
 
-/** The Parts of the first Artifact. */
+/** Returns the Parts of the first Artifact. */
 export function artifactParts(events: readonly NodeEvent[]): Part[] | undefined {
   const event = events.find((it) => 'artifactUpdate' in it);
   return event && 'artifactUpdate' in event ? event.artifactUpdate.artifact.parts : undefined;
 }
 
-/** The last status Message's first text. */
+/** Returns the first text of the last status Message. */
 export function finalText(events: readonly NodeEvent[]): string | undefined {
   const event = events.at(-1);
   return event && 'statusUpdate' in event ? event.statusUpdate.status.message?.parts[0]?.text : undefined;

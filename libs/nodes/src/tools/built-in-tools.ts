@@ -5,7 +5,7 @@ import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { NodeFailure } from '../node-executor.js';
 import type { Tool, ToolContext } from './tool-registry.js';
 
-/** Error of an expression that is not arithmetic. */
+/** Error of a text that is not a valid arithmetic expression. */
 export class ArithmeticError extends Error {
   override readonly name = 'ArithmeticError';
 }
@@ -105,7 +105,7 @@ class Parser {
   }
 }
 
-/** Evaluates an arithmetic expression. */
+/** Tool `calculator`: evaluates an arithmetic expression. */
 export class Calculator implements Tool {
   readonly name = 'calculator';
   readonly description = 'The value of an arithmetic expression';
@@ -126,7 +126,7 @@ export class Calculator implements Tool {
   }
 }
 
-/** Returns the time: ISO 8601 in UTC, or the local time of a requested zone. */
+/** Tool `current_time`: returns the time in ISO 8601 and UTC, or the local time of a requested time zone. */
 export class CurrentTime implements Tool {
   readonly name = 'current_time';
   readonly description = 'The current date and time';
@@ -150,8 +150,9 @@ export class CurrentTime implements Tool {
   }
 }
 
-/** Number of bytes at the start of a page in which HTML declares its character set. */
+/** Number of bytes at the start of an HTML page in which the page declares its character set. */
 const HEAD_BYTES = 1_024;
+/** Byte order marks. */
 const MARKS: readonly [label: string, bytes: readonly number[]][] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],
@@ -159,8 +160,8 @@ const MARKS: readonly [label: string, bytes: readonly number[]][] = [
 ];
 
 /**
- * Returns the text of a response body. The character set comes from the byte order mark, else `content-type`, else the
- * head of an HTML page, else it is UTF-8. An unknown set is read as UTF-8.
+ * Decodes the body of a response to text. The character set is that of the byte order mark, else that of
+ * `content-type`, else that of the head of an HTML page, else UTF-8. An unknown character set is read as UTF-8.
  */
 export function decodedText(body: Uint8Array, contentType: string): string {
   const label = markOf(body) ?? charsetOf(contentType) ?? (isHtml(contentType) ? charsetOfPage(body) : undefined);
@@ -171,7 +172,7 @@ function markOf(body: Uint8Array): string | undefined {
   return MARKS.find(([, bytes]) => bytes.every((byte, place) => body[place] === byte))?.[0];
 }
 
-/** Returns the `charset` of a media type; its value may be quoted. */
+/** Returns the `charset` of a media type, if any. The value may be quoted. */
 function charsetOf(contentType: string): string | undefined {
   const parameters = contentType.split(';').slice(1);
   const value = parameters.map((it) => /^\s*charset\s*=\s*["']?([^"']*)/i.exec(it)?.[1]).find((it) => it !== undefined);
@@ -182,7 +183,10 @@ function isHtml(contentType: string): boolean {
   return /^(text\/html|application\/xhtml\+xml)$/i.test(textBefore(contentType, ';').trim());
 }
 
-/** Returns the charset that a page declares. A declared UTF-16 is read as UTF-8 (HTML, "prescan a byte stream"). */
+/**
+ * Returns the character set that an HTML page declares, if any. A declared UTF-16 means UTF-8 (HTML, "prescan a byte
+ * stream").
+ */
 function charsetOfPage(body: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(body.subarray(0, HEAD_BYTES));
   const tags = head.split(/<meta\s/i).slice(1);
@@ -202,7 +206,10 @@ function decodeBytes(body: Uint8Array, label: string | undefined): string {
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
-/** Reads a web resource through the outbound client. Valid JSON becomes data, any other content text. */
+/**
+ * Tool `http_get`: reads a web resource through the outbound client. Valid JSON becomes data, any other content becomes
+ * text.
+ */
 export class HttpGet implements Tool {
   readonly name = 'http_get';
   readonly description = 'Reads a web resource by HTTP GET';
@@ -249,7 +256,7 @@ export class HttpGet implements Tool {
   }
 }
 
-/** Reads the body. @throws NodeFailure if it is too long */
+/** Reads the body of a response. @throws NodeFailure if it is longer than 1 MiB */
 async function bodyOf(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let received = 0;

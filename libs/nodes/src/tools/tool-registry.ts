@@ -3,35 +3,36 @@ import { withDecimalMultiples } from '#libs/expressions';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { NodeFailure } from '../node-executor.js';
 
+/** Context of one call of a tool. */
 export interface ToolContext {
-  /** Aborts when the call's Task is canceled or the process stops. */
+  /** Aborts when the Task of the call is canceled, or the process stops. */
   signal: AbortSignal;
 }
 
-/** Tool that nodes may run. */
+/** Built-in or plugin tool that nodes may run. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema (2020-12 vocabulary that ajv reads) of `args`, which are validated before `runTool`. */
+  /** JSON Schema (draft 7) of `args`, which are validated before `runTool`. */
   readonly parameters: JsonObject;
-  /** True if a second run does no harm. A run interrupted by a crash is then repeated; otherwise it fails. */
+  /** True if a second run does no harm. Only then is a run that a crash interrupted repeated. */
   readonly repeatable: boolean;
-  /** @throws NodeFailure if the caller may know the reason */
+  /** Runs the tool. @throws NodeFailure if the caller may know the reason */
   runTool(args: JsonObject, context: ToolContext): JsonValue | Promise<JsonValue>;
 }
 
-/** Tools that nodes may name. */
+/** Finds, validates and runs the tools that nodes may name. */
 export class ToolRegistry {
   readonly #ajv = withDecimalMultiples(new Ajv({ allErrors: true, strict: false }));
   readonly #tools = new Map<string, Tool>();
-  /** Validators, compiled on the first run of their tool to keep the start fast. */
+  /** Validators of arguments. Each is compiled on the first run of its tool, to keep the start of the process fast. */
   readonly #validators = new WeakMap<Tool, ValidateFunction>();
 
   constructor(tools: readonly Tool[]) {
     for (const tool of tools) this.registerTool(tool);
   }
 
-  /** Adds a tool; a tool of the same name is replaced. */
+  /** Adds a tool. A tool of the same name is replaced. */
   registerTool(tool: Tool): void {
     this.#tools.set(tool.name, tool);
   }
@@ -44,7 +45,10 @@ export class ToolRegistry {
     return this.#tools.get(name);
   }
 
-  /** Validates the arguments and runs a tool. @throws NodeFailure for an unknown tool or invalid arguments */
+  /**
+   * Validates the arguments and runs a tool. @throws NodeFailure for an unknown tool or invalid arguments, or as the
+   * tool does
+   */
   async runToolByName(name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
     const tool = this.#tools.get(name);
     if (!tool) throw new NodeFailure(`unknown tool "${name}"`);
