@@ -26,7 +26,8 @@ export interface NodeDefinition<Config extends JsonMembers = JsonMembers> {
   /** Sentence about the type, for the cards of its nodes and for the console. */
   description?: string;
   /**
-   * JSON Schema (2020-12) of the config. Configs are checked when a workflow is saved; the console shows the schema.
+   * JSON Schema (draft 7) of the config. Configs are checked when a workflow is saved; the console describes the
+   * members.
    */
   configSchema: ObjectSchema;
   /**
@@ -51,7 +52,7 @@ export interface ToolDefinition<Args extends JsonMembers = JsonMembers> {
   name: string;
   /** Description by which a model decides whether to call the tool. */
   description: string;
-  /** JSON Schema (2020-12) of the arguments. Arguments are validated before `run`. */
+  /** JSON Schema (draft 7) of the arguments. Arguments are validated before `run`. */
   inputSchema: ObjectSchema;
   /** True if the tool changes nothing, so that a call that a crash interrupted is repeated. */
   readOnly?: boolean;
