@@ -1,7 +1,7 @@
 import { derivedId } from '#libs/protocol';
 import type { ConversationOutcome } from './conversation.js';
 
-/** Turn that was taken, with exactly these members. */
+/** Data of an event for a completed turn. It has exactly these members. */
 export interface TurnData {
   conversationId: string;
   fromAgent: string;
@@ -12,7 +12,7 @@ export interface TurnData {
   phase: 'turn';
 }
 
-/** Turn that failed; the end follows. */
+/** Data of an event for a failed turn. The complete event of the conversation follows. */
 export interface ErrorData {
   conversationId: string;
   fromAgent: string;
@@ -24,7 +24,10 @@ export interface ErrorData {
   phase: 'error';
 }
 
-/** End of a conversation, once, after all turns and before the announcement. It has exactly these members. */
+/**
+ * Data of the complete event, which ends a conversation. It is emitted once, after all turns and before the
+ * announcement, and has exactly these members.
+ */
 export interface CompleteData {
   conversationId: string;
   fromAgent: string;
@@ -34,34 +37,42 @@ export interface CompleteData {
 
 export type A2aData = TurnData | ErrorData | CompleteData;
 
-/** Event before it is numbered. */
+/** Event of the `a2a` stream before it gets its numbers (`seq` and `cseq`). */
 export interface A2aDraft {
   data: A2aData;
-  /** Outcome, on the complete event alone. */
+  /** Outcome of the conversation; present on the complete event alone. */
   outcome?: ConversationOutcome;
 }
 
-/** Event of the `a2a` stream. `data` has exactly the members of its phase; our own members stand beside it. */
+/**
+ * Event of the `a2a` stream. `data` has exactly the members of its phase; members that Parley adds stand beside `data`.
+ */
 export interface A2aEvent extends A2aDraft {
-  /** Step of the event: the messageId of the request for a turn, or the conversation's id for the end. */
+  /** Id of the event's step: for a turn its `turnId`, for the complete event the conversation's id. */
   runId: string;
   /** Number of the event within its step, from 1. It defines no order between steps. */
   seq: number;
-  /** Epoch milliseconds. */
+  /** Time of the event, in epoch milliseconds. */
   ts: number;
-  /** Session of the side that spoke; for the end the session of the conversation. */
+  /** Key of the session: of the side that spoke, or for the complete event of the whole conversation. */
   sessionKey: string;
   stream: 'a2a';
-  /** Number of the event within the conversation, from 1 without gaps. It is the SSE id and the cursor. */
+  /**
+   * Number of the event within the conversation, from 1 without gaps. It is the SSE id, and the cursor after which a
+   * stream resumes.
+   */
   cseq: number;
 }
 
-/** Returns the id of a turn's step: the same in every process, before and after a crash. */
+/**
+ * Returns the step id of a turn or of the announcement, which is also the messageId of the request to its agent. Every
+ * process derives the same id, before and after a crash.
+ */
 export function turnId(conversationId: string, turn: number | 'announce'): string {
   return derivedId(conversationId, turn);
 }
 
-/** Numbers an event after the events that were emitted before. */
+/** Returns the event of a draft, numbered after the events that were `emitted` before it. */
 export function a2aEvent(draft: A2aDraft, emitted: readonly Pick<A2aEvent, 'runId'>[], ts: number): A2aEvent {
   const { data, outcome } = draft;
   const conversationSequence = emitted.length + 1;

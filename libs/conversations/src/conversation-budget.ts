@@ -3,7 +3,10 @@ import { Database } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import { TaskRetention } from '#libs/tasks';
 
-/** Limits for all conversations and calls by agents below one outermost Task. */
+/**
+ * Calls below one root (outermost) Task: the limits, or the amounts used. The budget covers a whole tree of Tasks;
+ * `maxTurns` limits a single conversation.
+ */
 export interface Budget {
   /** Turns requested from agents. */
   turns: number;
@@ -13,19 +16,20 @@ export interface Budget {
   seconds: number;
 }
 
+/** Limits for each root Task. */
 export const BUDGET: Budget = { turns: 200, calls: 250, seconds: 24 * 60 * 60 };
 
-/** Kinds of calls that count: steps of a conversation, and the call of an agent as a tool. */
+/** Kinds of counted calls: a turn or an announcement of a conversation, or the call of an agent as a tool. */
 type CountedCall = 'turn' | 'announcement' | 'call';
 
 /** Counters of the calls below a root Task. */
 export abstract class ConversationBudgets {
-  /** Counts one call and returns the usage including it. */
+  /** Counts one call and returns the amounts used, including this call. */
   abstract countCall(root: string, call: CountedCall): Promise<Budget>;
 }
 
 /**
- * Refuses a call beyond the budget.
+ * Refuses a counted call if the amounts used exceed the budget.
  * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
  */
 export function refuseBeyond(used: Budget, budget: Budget = BUDGET): void {

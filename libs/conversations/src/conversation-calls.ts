@@ -27,14 +27,14 @@ export interface ConversationServices extends ProcessServices {
 
 const SIDES = ['requester', 'target'] as const;
 
-/** Message to an agent, with its entry. */
+/** Text for an agent, the session that the Message continues, and the entry to attach. */
 interface ConversationMessage {
   text: string;
   session?: SideSession;
   entry: ConversationEntry;
 }
 
-/** Calls of one execution of a conversation. */
+/** Opens, announces, closes and cancels the calls that one execution of a conversation makes to its agents. */
 export class ConversationCalls {
   private readonly calls: ProcessCalls;
   private readonly entries: ConversationEntries;
@@ -64,7 +64,7 @@ export class ConversationCalls {
     });
   }
 
-  /** Announces the call that follows from the event to be emitted. */
+  /** Announces the next call, if any, before its event is yielded: no earlier execution has made that call. */
   announceNext(): void {
     this.calls.announceCall(referenceOf(this.state.dialogue.findPending()?.turn ?? 'announce'));
   }
@@ -73,18 +73,18 @@ export class ConversationCalls {
     this.calls.abort();
   }
 
-  /** Cancels the Task whose question a person has not answered. Never throws. */
+  /** Cancels the Task whose question a person should answer, if any. Never throws. */
   async cancelAsked(): Promise<void> {
     const { asked } = this.state;
     if (asked) await this.calls.cancelTask(this.sideCall(asked.turn, asked.side), asked.taskId);
   }
 
-  /** Cancels the Task of an announcer that asks a question, which gets no answer. Never throws. */
+  /** Cancels the Task of an announcer that asks a question, since the question gets no answer. Never throws. */
   async cancelAnnouncement(agent: string, taskId: string | undefined): Promise<void> {
     if (taskId !== undefined) await this.calls.cancelTask(this.announcerCall(agent), taskId);
   }
 
-  /** Cancels the Task at work, and the Tasks that wait for input that will not come. */
+  /** Cancels the active call, and the Tasks that wait for input that will not come. */
   async cancelCalls(): Promise<void> {
     const next = this.nextCall();
     const atWork = next && (this.calls.taskIdOf(next.reference) ?? next.seen);
@@ -92,8 +92,8 @@ export class ConversationCalls {
   }
 
   /**
-   * Cancels the Tasks that wait for input that will not come. Never throws. @param but a Task that is canceled
-   * elsewhere
+   * Cancels the Tasks that wait for input that will not come. Never throws.
+   * @param but id of a Task to leave out, since its call is canceled separately
    */
   async cancelWaiting(but?: string): Promise<void> {
     const { sessions, asked } = this.state;
@@ -103,7 +103,7 @@ export class ConversationCalls {
     await Promise.all(others.map(([taskId, side]) => this.calls.cancelTask(this.sideCall('announce', side), taskId)));
   }
 
-  /** Returns the current or next call of the conversation, if any. */
+  /** Returns the active call, or else the next one, if any. */
   private nextCall(): CalledAgent | undefined {
     const { dialogue, settings, announcement } = this.state;
     const pending = dialogue.findPending();
@@ -116,7 +116,7 @@ export class ConversationCalls {
     return this.calledAgent('announce', agent, 'announce');
   }
 
-  /** Sends a person's answer to the Task that asked; the answer of that Task is the turn. */
+  /** Sends a person's answer to the Task that asked for it. The answer of that Task is the turn. */
   private sendAnswer(
     { side, turn, taskId, contextId }: AskedQuestion,
     { messageId, parts }: Message,
@@ -146,14 +146,14 @@ export class ConversationCalls {
     });
   }
 
-  /** Forgets an ended call. */
+  /** Removes an ended call. */
   close(name: CallName): void {
     this.calls.close(referenceOf(name));
   }
 
   /**
-   * Adds the entry, signed, for an agent that reads entries; for any other agent as a text Part if the conversation
-   * asks for it.
+   * Attaches the signed entry to a Message for an agent that reads entries. For any other agent, adds the entry as a
+   * text Part if the setting `instructions` is `text`.
    */
   private addEntry(
     message: Message,
@@ -166,7 +166,10 @@ export class ConversationCalls {
     return { ...message, parts: [textPart(entryText(entry)), ...message.parts] };
   }
 
-  /** Charges the budget before an agent is called. A call that an earlier execution made is not charged again. */
+  /**
+   * Counts a call against the budget before the agent is called. A call that an earlier execution made is not counted
+   * again.
+   */
   private async spendBudget(name: CallName): Promise<void> {
     const { chains, budgets } = this.services;
     const { context } = this.start;
@@ -180,8 +183,8 @@ export class ConversationCalls {
   }
 
   /**
-   * Returns the agent of a call. A credential is only for an agent elsewhere, whatever the request said. A caller may
-   * name any credential, so the credential has to list its hosts.
+   * Returns the agent of a call, with its credential if it is remote: local agents get none, whatever the settings
+   * name. A caller may name any credential, so the credential has to list its hosts.
    */
   private calledAgent(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;
@@ -201,7 +204,9 @@ export class ConversationCalls {
   }
 }
 
-/** Returns the name of a call within the Task, by which the Task of a local agent is found. */
+/**
+ * Returns the reference of a call within the conversation's Task, by which the Task of a local agent is found again.
+ */
 function referenceOf(name: CallName): string {
   return `turn#${name}`;
 }

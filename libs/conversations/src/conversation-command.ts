@@ -14,7 +14,7 @@ export interface ConversationCommand {
   text?: string;
 }
 
-/** Stores the commands to conversations, for whichever replica executes them. */
+/** Stores commands until the replica that executes the conversation reads them. */
 export abstract class ConversationCommands {
   /** Adds a command and resolves with its number when it is durable. */
   abstract add(conversationId: string, command: Omit<ConversationCommand, 'number'>): Promise<number>;
@@ -26,7 +26,10 @@ export abstract class ConversationCommands {
 /** Name of the job that resumes a conversation for a command that arrived while it began to wait. */
 export const WAKE = 'conversations.wake';
 
-/** Conversation, and the last command that it knew when it began to wait. */
+/**
+ * Payload of a wake job: the conversation, and the number of the last command that it had executed when it began to
+ * wait.
+ */
 export interface WakePayload {
   conversationId: string;
   command: number;
@@ -36,7 +39,7 @@ export function wakeJob(conversationId: string, command: number): Job {
   return { name: WAKE, payload: { conversationId, command } };
 }
 
-/** @throws TypeError for a payload of another shape */
+/** Reads the payload of a wake job. @throws TypeError for a payload of another shape */
 export function readWakePayload(payload: unknown): WakePayload {
   const { conversationId, command } = (payload ?? {}) as Record<string, unknown>;
   if (typeof conversationId !== 'string' || typeof command !== 'number')

@@ -5,12 +5,12 @@ import { type ConversationOutcome, type Side, sideName, speakerOf, type SpokenTu
 import type { PendingTurn } from './dialogue.js';
 import { ANNOUNCE_SKIP, REPLY_SKIP } from './turn-reply.js';
 
-/** Recipient and turn of a prompt. */
+/** Facts in the prompt of a turn: the speaker (`self`), the other side (`peer`) and the turn. */
 export interface PromptedTurn {
   role: Side;
   self: string;
   peer: string;
-  /** Number of the turn, from 1. */
+  /** Number of the turn, from 1: no agent is called for turn 0. */
   turn: number;
   maxTurns: number;
   /** Number of the last possible turn. */
@@ -18,7 +18,7 @@ export interface PromptedTurn {
   skip: string;
 }
 
-/** Conversation that the prompt of an announcement is about. */
+/** Facts in the prompt of an announcement: the ended conversation, and the number of omitted texts. */
 export interface PromptedAnnouncement {
   requester: string;
   target: string;
@@ -38,7 +38,7 @@ const ENDED: Record<ConversationOutcome, string> = {
   timeout: 'an agent took too long',
 };
 
-/** Returns the prompt of a turn: system text for the speaker's model, apart from the Message. */
+/** Returns the prompt of a turn: system text for the speaker's model, separate from the Message. */
 function replyPrompt({ role, self, peer, turn, maxTurns, lastTurn, skip }: PromptedTurn): string {
   const limit =
     lastTurn > 1
@@ -66,7 +66,7 @@ function announcePrompt({ requester, target, outcome, skip, omitted }: PromptedA
   ].join('\n');
 }
 
-/** Returns an entry as a text, for an agent that reads no entries. */
+/** Formats an entry as a text, for an agent that reads no entries. */
 export function entryText({ instructions, said = [] }: Pick<ConversationEntry, 'instructions' | 'said'>): string {
   if (said.length === 0) return instructions;
   const texts = said.map(({ by, agent, text }) => {
@@ -81,13 +81,17 @@ function quoteName(agent: string): string {
   return JSON.stringify(agent);
 }
 
-/** Maximum characters of all texts that an entry repeats. */
+/** Maximum characters of all texts together that an entry repeats. */
 export const MOST_SAID = 65_536;
+/** Note at the end of a text that was cut. */
 const CUT = '\n[There was more: this text was cut.]';
 
 type EntrySource = Pick<ConversationState, 'settings' | 'dialogue' | 'known' | 'before'>;
 
-/** Returns the entry for the speaker of a turn, beside the other side's text; the same for every attempt. */
+/**
+ * Returns the entry for the speaker of a turn: the prompt, and the earlier texts that its agent does not know. The
+ * Message itself has the other side's last text. Every attempt gets the same entry.
+ */
 export function turnEntry({ settings, dialogue, known, before }: EntrySource, pending: PendingTurn): ConversationEntry {
   const { turn, speaker: role } = pending;
   const peerSide: Side = role === 'requester' ? 'target' : 'requester';
@@ -99,16 +103,16 @@ export function turnEntry({ settings, dialogue, known, before }: EntrySource, pe
     maxTurns: settings.maxTurns,
     skip: REPLY_SKIP,
   };
-  // The Message itself has the text of the turn before.
+  // The Message itself has the text of the previous turn.
   const missed = dialogue.turns.filter((said) => said.turn > known[role] && said.turn < turn - 1);
   const said = missed.map(({ turn: at, text }): SaidText => ({ by: speakerOf(at) === role ? 'self' : 'peer', text }));
-  // An agent that has answered knows these texts.
+  // A requester that has answered a turn knows the texts from before the conversation.
   const own = role === 'requester' && known.requester < 0 ? before : [];
   const instructions = replyPrompt({ ...step, lastTurn: dialogue.lastTurn });
   return { instructions, ...step, ...limitedTexts([...own, ...said]) };
 }
 
-/** Returns the entry for the announcer, beside the last text: the transcript, and the outcome. */
+/** Returns the entry for the announcer: the transcript and the outcome. The Message itself has the last text. */
 export function announceEntry({ settings, dialogue }: EntrySource, announcer: string): ConversationEntry {
   const { outcome = 'error', turns } = dialogue;
   const sides = { requester: sideName('requester', settings), target: sideName('target', settings) };
@@ -122,7 +126,10 @@ function saidByName({ fromAgent: agent, text }: SpokenTurn): SaidText {
   return { by: 'peer', agent, text };
 }
 
-/** Returns the newest texts within the limit; if the newest alone exceeds it, its start. */
+/**
+ * Returns the newest texts that fit into MOST_SAID characters, and the number of omitted ones. If the newest text alone
+ * exceeds the limit, it is cut.
+ */
 export function limitedTexts(said: readonly SaidText[]): Pick<ConversationEntry, 'said' | 'omitted'> {
   let room = MOST_SAID;
   const omitted = said.findLastIndex(({ text }) => (room -= text.length) < 0) + 1;

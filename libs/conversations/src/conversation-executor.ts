@@ -45,7 +45,7 @@ function turnSteps(taskId: string, data: A2aEvent['data']): readonly SpanStep[] 
   return [beginSpanStep(taskId, turn), endSpanStep(turn, error, fromAgent)];
 }
 
-/** Returns the begin of a call, which is when the preceding event is recorded. */
+/** Returns the span step that begins a call. The span starts when the preceding event of the log was recorded. */
 function beginSpanStep(taskId: string, name: CallName): SpanStep {
   const key = ['call', turnId(taskId, name)];
   const attributes = {
@@ -70,8 +70,8 @@ function endSpanStep(name: CallName, error?: string, agent?: string): SpanStep {
 export type SettingsOf = (request: Pick<SendMessageRequest, 'message'>) => ConversationSettings;
 
 /**
- * Bounded conversation of two agents as an agent. Its Task is the conversation, and the events of the `a2a` stream are
- * events of the Task. No turn is requested under a second messageId.
+ * Executes a bounded conversation of two agents as an agent. Its Task is the conversation, and the events of the `a2a`
+ * stream are events of the Task. A repeated request for a turn has the same messageId.
  */
 export class ConversationExecutor extends ProcessExecutor {
   override readonly spanSteps = conversationSpanSteps;
@@ -85,7 +85,7 @@ export class ConversationExecutor extends ProcessExecutor {
     this.talks = new TalkEntries(services.chains);
   }
 
-  /** Returns a random id in all its digits, since it is the conversation's id. */
+  /** Returns a fully random UUID, since the Task's id is also the conversation's id. */
   override newTaskId(): string {
     return randomUUID();
   }
@@ -108,8 +108,8 @@ export class ConversationExecutor extends ProcessExecutor {
   }
 
   /**
-   * Returns the requester's revision. Only calls of this service may set it: another caller could replay the signed
-   * Message.
+   * Returns the revision of the requester's workflow. Only calls of this service may set it: another caller could
+   * replay the signed Message.
    */
   private revisionOf({ message }: SendMessageRequest, call: AcceptingCall): string | undefined {
     if (call.parent === undefined && call.revisionClaim === undefined) return undefined;
@@ -126,14 +126,17 @@ export class ConversationExecutor extends ProcessExecutor {
     return new ConversationRun(this.services, start, state);
   }
 
-  /** Returns the texts that the requester already knows, if it started the conversation by a tool. */
+  /**
+   * Returns the texts that the requester already knows. Empty unless the requester's model started the conversation by
+   * a tool.
+   */
   private knownBefore({ context, log: [first] }: ProcessStart): readonly SaidText[] {
     const [message] = (first && 'task' in first && first.task.history) || [];
     return (message && this.talks.readEntry(message, context.call.scope)?.before) ?? [];
   }
 }
 
-/** Returns the agent that lets two agents talk, as the data Part of a Message requests. */
+/** Returns the agent `conversations`, which lets two agents talk, as the data Part of a Message requests. */
 export function conversationAgent(services: ConversationServices): ServedAgent {
   const name = 'conversations';
   const description = 'Lets two agents talk with each other, turn by turn, up to a limit';

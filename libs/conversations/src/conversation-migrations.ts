@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What callers want of conversations that go on. Everything else of a conversation is in its Task's log. */
+/** Creates the table of commands to conversations. */
 export class CreateConversationCommand1700000000400 implements MigrationInterface {
   readonly name = 'CreateConversationCommand1700000000400';
 
@@ -21,7 +21,7 @@ export class CreateConversationCommand1700000000400 implements MigrationInterfac
   }
 }
 
-/** What the conversations of one root have used together. */
+/** Creates the table of calls counted below each root Task (ConversationBudgets). */
 export class CreateConversationBudget1700000000401 implements MigrationInterface {
   readonly name = 'CreateConversationBudget1700000000401';
 
@@ -40,4 +40,5 @@ export class CreateConversationBudget1700000000401 implements MigrationInterface
   }
 }
 
+/** Migrations of this library, in order. */
 export const CONVERSATION_MIGRATIONS = [CreateConversationCommand1700000000400, CreateConversationBudget1700000000401];

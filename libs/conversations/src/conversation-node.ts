@@ -13,7 +13,7 @@ import { DEFAULT_MAX_TURNS, DEFAULT_TURN_MS, INSTRUCTIONS, LONGEST_TURN_MS, MOST
 
 const REFERENCE = { type: ['string', 'null'], pattern: '\\S', maxLength: LONGEST_REFERENCE };
 
-/** JSON Schema of a conversation's config. The check of requests refuses what the schema refuses. */
+/** JSON Schema of the config of a `conversation` node. `requestProblems` refuses what the schema refuses. */
 const CONVERSATION_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {
@@ -60,7 +60,7 @@ const CONVERSATION_SCHEMA: ConfigSchema = {
 
 /**
  * Node type `conversation`: two agents talk. The output is the last text, with a data Part of the outcome and the
- * turns. The node's Task is the conversation, and the Message to it is the requester's first text.
+ * turns. The node's Task is the conversation, and the text of the Message to the node is the requester's first text.
  */
 export class ConversationNode implements NodeType {
   readonly name = 'conversation';
@@ -70,7 +70,7 @@ export class ConversationNode implements NodeType {
 
   findProblems(node: NodeSpec): NodeProblem[] {
     const { message } = node.config;
-    // Without its own message the node uses the output of its parents.
+    // A node without a message uses the output of its parents.
     const config = { ...node.config, message: message ?? 'any' };
     return requestProblems(config).map(({ field, description }) => {
       return { path: `config.${field}`, detail: `conversation node "${node.id}": ${field} ${description}` };

@@ -36,10 +36,10 @@ export const LONGEST_REFERENCE = LONGEST_URL;
 /** Pattern of a text that is not blank. */
 export const GIVEN = /\S/;
 
-/** Context of a rule that a value of the right type violates by being out of range. */
+/** Context of a range rule: a value that violates the rule has the right type but is not allowed. */
 const RANGE = { range: true };
 
-/** Decorator: the name, the path or the URL of an agent. */
+/** Returns a decorator that requires an agent reference: a name, a path or a URL. */
 function AgentReference({ required = false } = {}): PropertyDecorator {
   return applyDecorators(
     ...(required ? [] : [IsOptional()]),
@@ -51,7 +51,10 @@ function AgentReference({ required = false } = {}): PropertyDecorator {
   );
 }
 
-/** Decorator: a text that is not blank. @param kind message for a value of another type */
+/**
+ * Returns a decorator that requires a text that is not blank.
+ * @param kind error message for a value of another type
+ */
 function GivenText(kind = 'must be a string'): PropertyDecorator {
   const explainText = ({ value }: ValidationArguments): string => {
     if (value === undefined || value === null) return 'is required';
@@ -60,7 +63,7 @@ function GivenText(kind = 'must be a string'): PropertyDecorator {
   return Matches(GIVEN, { message: explainText });
 }
 
-/** Decorator: a whole number within a range. */
+/** Returns a decorator that requires a whole number within a range, if present. */
 function WholeNumber(least: number, most: number): PropertyDecorator {
   const isWithin = (value: number): boolean => Number.isInteger(value) && value >= least && value <= most;
   return applyDecorators(
@@ -72,7 +75,10 @@ function WholeNumber(least: number, most: number): PropertyDecorator {
   );
 }
 
-/** Decorator: one of some words. Any other value is out of range, whatever its type. */
+/**
+ * Returns a decorator that requires one of some words, if present. Any other value counts as out of range, whatever its
+ * type.
+ */
 function OneOf(words: readonly string[]): PropertyDecorator {
   const isOne = (value: unknown): boolean => words.some((word) => word === value);
   return applyDecorators(
@@ -92,7 +98,7 @@ function RangeRule(problem: (value: unknown) => string | undefined): PropertyDec
   return ValidateBy({ name: 'range', validator: { validate: isAllowed } }, { message: explainRange, context: RANGE });
 }
 
-/** Problem of a field. `range`: the value has the right type and is not allowed. */
+/** Problem of a field of a request. `range` is true if the value has the right type but is not allowed. */
 export interface RequestProblem extends FieldViolation {
   range: boolean;
 }
@@ -105,7 +111,7 @@ const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a
 const CREDENTIALS = 'must be an object: the names of credentials by requester, target, announce';
 const NO_CREDENTIAL = { message: 'must be the name of a credential' };
 
-/** Names of credentials by agent. They are only for agents elsewhere: local agents know the caller. */
+/** Names of stored credentials, by agent. Only remote agents need one: local agents know the caller. */
 @ApiClosed()
 class ConversationCredentials {
   static readonly unknown = 'is none of requester, target, announce';
@@ -182,7 +188,7 @@ export class ConversationRequest {
   auth?: ConversationCredentials;
 }
 
-/** Returns the problems of a request that may have no other members, unknown members last. */
+/** Returns the problems of a request in which unknown members are problems too, listed last. */
 export function wholeRequestProblems(body: JsonObject): RequestProblem[] {
   const strange = unknownMembers(new ConversationRequest(), body);
   return [
@@ -191,12 +197,12 @@ export function wholeRequestProblems(body: JsonObject): RequestProblem[] {
   ];
 }
 
-/** Returns the problems of a request, one for each field, in the order of the fields. */
+/** Returns the problems of a request. Unknown members are ignored, except in `auth`. */
 export function requestProblems(body: JsonObject): RequestProblem[] {
   const request = withMembers(ConversationRequest, body);
   const { auth } = body;
   if (isJsonObject(auth)) request.auth = withMembers(ConversationCredentials, auth);
-  // Class-validator takes a list for a list of nested objects.
+  // Class-validator would validate a list as a list of nested objects.
   else if (Array.isArray(auth)) request.auth = 'a list' as ConversationCredentials;
   const errors = validateSync(request, { forbidUnknownValues: false });
   const strange = unknownMembers(request.auth, auth, 'auth');
@@ -207,7 +213,7 @@ export function requestProblems(body: JsonObject): RequestProblem[] {
   ];
 }
 
-/** Returns the settings of a request without problems. */
+/** Returns the settings of a valid request, with defaults for absent members. */
 export function settingsOf(body: JsonObject): ConversationSettings {
   const { requester, target, message, announce, maxTurns, timeoutMs } = body as Partial<ConversationSettings>;
   const { instructions: words, auth } = body as Partial<ConversationSettings>;
@@ -227,12 +233,12 @@ function withoutNulls<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, it]) => it !== null)) as T;
 }
 
-/** Returns the first data Part of a Message that is an object. */
+/** Returns the data of the first Part whose data is an object. */
 export function requestOf(parts: readonly { data?: unknown }[]): JsonObject | undefined {
   return parts.map(({ data }) => data).find((data) => isJsonObject(data));
 }
 
-/** Returns the first problem of a field, and those of its members. */
+/** Returns the first problem of a field, and the problems of the field's members. */
 function problemsOf(
   field: string,
   { constraints = {}, contexts, children = [] }: Partial<ValidationError>,
@@ -243,7 +249,7 @@ function problemsOf(
   return [...own.slice(0, 1), ...children.flatMap((child) => problemsOf(`${field}.${child.property}`, child))];
 }
 
-/** Returns the problems of credentials for agents that are not given by URLs. */
+/** Returns a problem for each credential whose agent is not given by its URL. */
 function misplacedCredentials(
   body: JsonObject,
   auth: object | undefined,

@@ -40,10 +40,13 @@ import { type ConversationOutcome, sideName, type TurnReply } from './conversati
 import type { Dialogue, PendingTurn } from './dialogue.js';
 import { ANNOUNCE_SKIP, isToken, replyOf } from './turn-reply.js';
 
-/** Name of the only Artifact: the last text, and a data Part with the outcome and the turns. */
+/** Name and id of the only Artifact: the last text, and a data Part with the outcome and the turns. */
 const RESULT = 'conversation';
 
-/** Returns the events that end a conversation's Task, after its complete event: the result, and the final state. */
+/**
+ * Returns the events that end a conversation's Task, after its complete event: the result unless it was canceled, then
+ * the final state.
+ */
 function endingEvents(reference: TaskReference, dialogue: Dialogue): TaskEvent[] {
   const { outcome = 'error', error } = dialogue;
   if (outcome === 'canceled') return [statusUpdate(reference, 'TASK_STATE_CANCELED')];
@@ -60,7 +63,7 @@ function resultParts({ lastText, turns }: Dialogue, outcome: ConversationOutcome
   return [textPart(lastText), dataPart({ outcome, turns: said as unknown as JsonObject[] })];
 }
 
-/** Execution of a conversation, or of the rest of it. */
+/** Executes a conversation from its start, or resumes it from its log. */
 export class ConversationRun extends DurableExecution<ConversationState> {
   private readonly logger = new Logger(ConversationRun.name);
   protected override readonly calls: ConversationCalls;
@@ -93,7 +96,10 @@ export class ConversationRun extends DurableExecution<ConversationState> {
     return this.calls.cancelCalls();
   }
 
-  /** Ends the conversation after an internal fault, as after the failure of an agent: with an error and the end. */
+  /**
+   * Ends the conversation after an internal fault, like after the failure of an agent: with an error event, then the
+   * complete event.
+   */
   protected override async *endFailed(error: unknown): AsyncGenerator<TaskEvent> {
     this.logger.error({ err: error, conversationId: this.context.taskId }, 'A conversation failed');
     yield* this.emitOpening();
@@ -135,7 +141,7 @@ export class ConversationRun extends DurableExecution<ConversationState> {
     yield this.emitDraft(this.state.dialogue.draftReply(pending, reply), { call: pending.turn, ...session });
   }
 
-  /** Runs a call to its end, and records its Task as soon as it is known. */
+  /** Runs a call to its end and returns the reply. Records the id of the agent's Task as soon as it is known. */
   private async *followCall(name: CallName, call: AgentCall): AsyncGenerator<TaskEvent, TurnReply, undefined> {
     for await (const { seen } of call.runCall()) {
       if (seen?.first) yield this.recordNote({ call: name, taskId: seen.taskId });
@@ -145,8 +151,8 @@ export class ConversationRun extends DurableExecution<ConversationState> {
   }
 
   /**
-   * True if the agent's question is not for the other agent to answer. A login is one if a tool started the
-   * conversation.
+   * True if a person must answer the agent's question; any other question is for the other side. A request to log in is
+   * for a person only if a tool started the conversation.
    */
   private isForPerson({ outcome, answer }: AgentCall): boolean {
     if (outcome.kind !== 'waiting' || answer.taskId === undefined || !needsPerson(answer)) return false;
@@ -161,7 +167,7 @@ export class ConversationRun extends DurableExecution<ConversationState> {
     return this.waitWith(state, message, { call: turn, ...ids, asks: true });
   }
 
-  /** Repeats the question after a command that has not answered it. */
+  /** Repeats the question to the person after a command that did not answer it. */
   private repeatQuestion({ turn, taskId, contextId, state, message }: AskedQuestion): TaskEvent {
     const ids = { taskId, ...(contextId !== undefined && { contextId }) };
     return this.waitWith(state, message && { ...message, messageId: randomId() }, { call: turn, ...ids, asks: true });
@@ -179,7 +185,7 @@ export class ConversationRun extends DurableExecution<ConversationState> {
 
   /**
    * Makes the Task wait, so that no replica holds it and the next command resumes it. A command that became durable
-   * before, and was not read here, is found by the job of the same commit.
+   * after the last read of commands is found by the wake job in the same commit.
    */
   private waitPaused(): TaskEvent {
     return this.waitWith('TASK_STATE_INPUT_REQUIRED', agentMessage(this.context, 'The conversation is paused.'));
@@ -191,7 +197,10 @@ export class ConversationRun extends DurableExecution<ConversationState> {
     return this.recordEvent({ ...waiting, jobs: [wakeJob(this.context.taskId, this.state.command)] });
   }
 
-  /** Announces the end. The announcement is not an event of the stream, and its failure changes nothing. */
+  /**
+   * Calls the announcer after the end. The announcement is not an event of the `a2a` stream, and its failure does not
+   * change the outcome.
+   */
   private async *announceEnd(agent: string): AsyncGenerator<TaskEvent> {
     const call = await this.calls.openAnnouncement(agent);
     const reply = yield* this.followCall('announce', call);
@@ -201,7 +210,7 @@ export class ConversationRun extends DurableExecution<ConversationState> {
     yield this.recordNote({ announcement: isAsking ? 'failed' : announcementOf(reply) });
   }
 
-  /** Ends the conversation. An agent that still asks a question is canceled. */
+  /** Ends the conversation and its Task. Tasks that still wait for input are canceled. */
   private async *endConversation(outcome?: ConversationOutcome): AsyncGenerator<TaskEvent> {
     const { dialogue } = this.state;
     if (dialogue.outcome === undefined) yield this.emitDraft(dialogue.draftEnd(outcome));
@@ -209,7 +218,10 @@ export class ConversationRun extends DurableExecution<ConversationState> {
     for (const event of endingEvents(this.context, dialogue)) yield this.recordEvent(event);
   }
 
-  /** Records an event. It is durable before the next speaker is called, and it announces that call. */
+  /**
+   * Returns the recorded event of a draft, and announces the call that follows. The event is durable before the next
+   * agent is called.
+   */
   private emitDraft(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {
     const event = a2aEvent(draft, this.state.dialogue.emitted, Date.now());
     const emitted = this.recordMetadata({ ...streamEventMetadata(event), ...stepMetadata(step) });

@@ -18,7 +18,9 @@ import { Dialogue } from './dialogue.js';
 
 /** Metadata key of a conversation's settings in its Task. */
 export const CONVERSATION_KEY = 'parley/conversation';
-/** Metadata key of the state that another execution needs, in events of the Task. */
+/**
+ * Metadata key of a ConversationStep in an event of the Task. A later execution restores its state from these steps.
+ */
 const STEP_KEY = 'parley/step';
 
 /** Call of a conversation: a turn, or the announcement of the end. */
@@ -27,15 +29,15 @@ export type CallName = number | 'announce';
 /** Outcome of the announcement. `silenced`: the agent answered with the skip token. */
 export type Announcement = 'delivered' | 'silenced' | 'failed';
 
-/** Effect of an event on a conversation, beside what the `a2a` stream shows. */
+/** Change of a conversation's state by an event of its Task, apart from the event of the `a2a` stream. */
 export interface ConversationStep {
-  /** Call that the following ids belong to. */
+  /** Call that `taskId` and `contextId` belong to. */
   call?: CallName;
   taskId?: string;
   contextId?: string;
-  /** True if that Task waits for the other side's next text. */
+  /** True if the Task `taskId` waits for the other side's next text. */
   waiting?: boolean;
-  /** True if that Task asks a question that a person must answer before the next turn. */
+  /** True if the Task `taskId` asks a question that a person must answer before the next turn. */
   asks?: boolean;
   /** Number of the command that was executed. */
   command?: number;
@@ -62,10 +64,10 @@ export function readStep(event: TaskEvent): ConversationStep {
   return isJsonObject(step) ? (step as unknown as ConversationStep) : {};
 }
 
-/** Session of a side with its agent. */
+/** Session of a side with its agent: the context and the Task that the next Message continues. */
 export interface SideSession {
   contextId?: string;
-  /** Task of its agent, while it waits for the next Message. */
+  /** Task of the agent; present only while it waits for the next Message. */
   taskId?: string;
 }
 
@@ -76,7 +78,7 @@ export interface AskedQuestion {
   turn: number;
   taskId: string;
   contextId?: string;
-  /** State and Message with which the conversation asks. */
+  /** State in which the conversation's Task waits for the person; `message` asks the question. */
   state: TaskState;
   message: Message | undefined;
   /** The person's answer, once received. */
@@ -84,8 +86,9 @@ export interface AskedQuestion {
 }
 
 /**
- * Returns the session of a side after an answer of its agent. It has the Task only while the Task waits. After a failed
- * call without any update, the Task may be waiting.
+ * Returns the session of a side after an answer of its agent. `taskId` is the Task of the call; `waiting` is true if
+ * the next Message continues that Task. After a failed call without any update, the Task may be waiting, so `waiting`
+ * is true.
  */
 export function sessionAfter(before: SideSession, answer: CalledTask): SideSession & { waiting: boolean } {
   const { taskId, reply, state } = answer;
@@ -97,29 +100,29 @@ export function sessionAfter(before: SideSession, answer: CalledTask): SideSessi
   };
 }
 
-/** Metadata key of a Message that only wakes a paused conversation, which then reads its commands. */
+/** Metadata key of a Message that only resumes a waiting conversation, which then reads its commands. */
 export const WAKE_KEY = 'parley/wake';
 
-/** Conversation as its Task's log describes it. The same events always give the same state. */
+/** State of a conversation, folded from its Task's log. The same events always give the same state. */
 export class ConversationState {
   readonly dialogue: Dialogue;
   readonly sessions: Record<Side, SideSession> = { requester: {}, target: {} };
-  /** Last turn that each side's agent answered itself, and up to which it knows all turns; -1 if none. */
+  /** Number of the last turn that each side's agent answered itself; -1 if none. The agent knows all turns up to it. */
   readonly known: Record<Side, number> = { requester: -1, target: -1 };
-  /** Tasks of calls, as far as the log names them. */
+  /** Ids of the agents' Tasks by call, as far as they are recorded. */
   readonly calls = new Map<CallName, string>();
   /** Number of the last executed command. */
   command = 0;
   paused = false;
-  /** Text of a caller to the paused conversation: the next turn. */
+  /** Text that a caller sent to the waiting Task; it becomes the next turn. */
   injection: string | undefined;
-  /** Question before the pending turn; absent once the turn is taken. */
+  /** Question that a person must answer before the pending turn; absent once the turn is complete. */
   asked: AskedQuestion | undefined;
   announcement: Announcement | undefined;
   taskState: TaskState = 'TASK_STATE_SUBMITTED';
-  /** Time at which the Task reached its state, in epoch milliseconds. */
+  /** Time of the last status update, in epoch milliseconds. */
   changedAt = 0;
-  /** Time since which the current or next call is due, in epoch milliseconds. */
+  /** Time from which the limit of the current or next call counts, in epoch milliseconds. */
   callSince = 0;
 
   constructor(
@@ -132,7 +135,7 @@ export class ConversationState {
     this.dialogue = new Dialogue({ conversationId, settings, self });
   }
 
-  /** Folds a log. @throws Error if it is not the log of a conversation */
+  /** Returns the state after all events of a log. @throws Error if the log is not that of a conversation */
   static fromLog(
     conversationId: string,
     log: readonly TaskEvent[],
@@ -166,7 +169,7 @@ export class ConversationState {
     if (emitted?.data.phase === 'turn') this.endWaits();
     const step = readStep(event);
     if (emitted?.data.phase === 'turn' && step.call === emitted.data.turn) this.known[speakerOf(step.call)] = step.call;
-    // During a call only its Task is recorded.
+    // The only events during a call are records of its Task.
     if (emitted || step.call === undefined) this.callSince = this.changedAt;
     this.foldStep(step);
     this.noteQuestion(step, statusUpdate.status);
@@ -180,7 +183,10 @@ export class ConversationState {
     else if (text?.trim()) this.injection = text;
   }
 
-  /** Clears what the turn waited for. A Task whose question was not answered is not continued. */
+  /**
+   * Clears the injected text and the question when a turn is complete. The next Message to the agent that asked
+   * continues its context, not the Task that asked.
+   */
   private endWaits(): void {
     const { asked } = this;
     this.injection = undefined;
@@ -213,7 +219,7 @@ export class ConversationState {
   }
 }
 
-/** @throws Error if it is not the log of a conversation */
+/** Returns the settings in the first event of a log. @throws Error if the log is not that of a conversation */
 export function settingsIn([first]: readonly TaskEvent[]): ConversationSettings {
   const settings = first && 'task' in first ? readSettings(first.task.metadata) : undefined;
   if (!settings) throw new Error('The log is not one of a conversation');

@@ -19,12 +19,12 @@ export interface ConversationOverview {
   target: string;
   status: ConversationStatus;
   outcome?: ConversationOutcome;
-  /** Present while it is paused, or a person must answer an agent's question. */
+  /** Present while the conversation is paused, or a person must answer an agent's question. */
   paused?: true;
   maxTurns: number;
-  /** Milliseconds for one turn of an agent. */
+  /** Time limit of one turn, in milliseconds. */
   timeoutMs: number;
-  /** Present if an agent started it by a tool. */
+  /** Tool call by which an agent started the conversation, if one did. */
   origin?: TalkOrigin;
   createdAt: string;
   updatedAt: string;
@@ -35,13 +35,13 @@ export interface ConversationView extends ConversationOverview {
   /** Question that a person must answer before the next turn. */
   question?: string;
   turns: SpokenTurn[];
-  /** Failure of the turn after the last one. */
+  /** Failure that ended the conversation, with the number of its turn. */
   error?: TurnFailure & { turn: number };
   /** Outcome of the announcement, once known. */
   announcement?: Announcement;
 }
 
-/** Folds a conversation's log into the view for callers. */
+/** Returns a conversation as callers see it, from its log. */
 export function conversationView(header: TaskHeader, log: readonly TaskEvent[]): ConversationView {
   const state = ConversationState.fromLog(header.taskId, log);
   const { dialogue, announcement, paused, isAsking, asked } = state;
@@ -59,7 +59,10 @@ export function conversationView(header: TaskHeader, log: readonly TaskEvent[]):
   };
 }
 
-/** Returns the outcome, also if the Task was ended from outside. */
+/**
+ * Returns the outcome, or `undefined` for an active conversation. A Task that was ended from outside gives `canceled`
+ * or `error`.
+ */
 export function finalOutcome({ dialogue, cut, taskState }: ConversationState): ConversationOutcome | undefined {
   if (dialogue.outcome !== undefined || !cut) return dialogue.outcome;
   return taskState === 'TASK_STATE_CANCELED' ? 'canceled' : 'error';

@@ -17,15 +17,15 @@ export type ConversationOutcome =
 /** Agents that a conversation may call: either side, or the announcer. */
 export type CalledParty = Side | 'announce';
 
-/** Form in which agents elsewhere receive their instructions. */
+/** Form in which remote agents that read no entries receive the prompt of a turn. */
 export type Instructions = (typeof INSTRUCTIONS)[number];
 export const INSTRUCTIONS = ['text', 'none'] as const;
 
 /** Tool call by which an agent started a conversation. */
 export interface TalkOrigin {
-  /** The agent's Task. */
+  /** Id of the Task of the agent whose model called the tool. */
   taskId: string;
-  /** Id of the call within that Task. */
+  /** Id of the tool call within that Task. */
   call: string;
 }
 
@@ -33,26 +33,28 @@ export interface TalkOrigin {
 export interface ConversationSettings {
   /** Agent reference. If absent, the target gets no reply, and the other side is `unknown` to it. */
   requester?: string;
-  /** Agent reference. */
+  /** Reference of the target: the name, path or URL of an agent. */
   target: string;
   message: string;
   /** Number of turns after the first answer; 0 to 20. */
   maxTurns: number;
-  /** Milliseconds for one turn of an agent. */
+  /** Time limit of one turn of an agent, in milliseconds. */
   timeoutMs: number;
-  /** Reference of the agent that announces the end. */
+  /** Reference of the agent that announces the end (the announcer). */
   announce?: string;
-  /** Form of the instructions for an agent elsewhere that reads no entries: a text Part, or none unless set. */
+  /** Form of the prompt for a remote agent that reads no entries: a text Part, or none (the default). */
   instructions?: Instructions;
-  /** Names of credentials for agents that are given by URLs. */
+  /** Names of stored credentials, for agents that are given by URLs. */
   auth?: Partial<Record<CalledParty, string>>;
-  /** Present if an agent started the conversation by a tool. */
+  /** Tool call by which an agent started the conversation, if one did. */
   origin?: TalkOrigin;
-  /** Revision of such a requester; the newest at each turn if absent. */
+  /** Revision of the requester's workflow, if a tool started the conversation. If absent, each turn uses the newest. */
   requesterRevision?: string;
 }
 
+/** Default number of turns after the first answer. */
 export const DEFAULT_MAX_TURNS = 5;
+/** Maximum number of turns after the first answer. */
 export const MOST_TURNS = 20;
 /** Default milliseconds for one turn of an agent. */
 export const DEFAULT_TURN_MS = 60_000;
@@ -69,7 +71,7 @@ export interface SpokenTurn {
   fromAgent: string;
   toAgent: string;
   text: string;
-  /** Epoch milliseconds. */
+  /** Time of the turn, in epoch milliseconds. */
   ts: number;
 }
 
@@ -81,7 +83,7 @@ export interface TurnFailure {
   retryable: boolean;
 }
 
-/** Result of asking an agent for its turn. */
+/** Result of calling an agent for its turn. */
 export type TurnReply = { text: string } | { failure: TurnFailure };
 
 /** Code of the failure of an agent that exceeded its time limit. */

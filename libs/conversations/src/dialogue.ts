@@ -16,7 +16,7 @@ import { isToken, REPLY_SKIP } from './turn-reply.js';
 export interface PendingTurn {
   turn: number;
   speaker: Side;
-  /** Text of the other side: the only Part that the speaker receives. */
+  /** Last text of the other side, which the speaker answers. */
   text: string;
 }
 
@@ -29,7 +29,8 @@ export interface DialogueStart {
 
 /**
  * Rules of a conversation, without I/O: the next speaker, the meaning of a reply, the next event. A draft changes no
- * state; the event is applied once it is emitted.
+ * state; the event is applied once it is emitted. ConversationState holds the rest of a conversation: sessions,
+ * commands and questions.
  */
 export class Dialogue {
   readonly turns: SpokenTurn[] = [];
@@ -41,12 +42,12 @@ export class Dialogue {
 
   constructor(private readonly start: DialogueStart) {}
 
-  /** Last text, or the first one before any turn. */
+  /** Text of the last turn, or before turn 0 the message of the request. */
   get lastText(): string {
     return this.turns.at(-1)?.text ?? this.start.settings.message;
   }
 
-  /** Number of the last possible turn. */
+  /** Number of the last possible turn; 1 if there is no loop. */
   get lastTurn(): number {
     const { settings, self } = this.start;
     return self || settings.requester === undefined ? 1 : settings.maxTurns + 1;
@@ -73,14 +74,17 @@ export class Dialogue {
     return { turn, speaker: speakerOf(turn), text: this.lastText };
   }
 
-  /** Drafts the event that a reply to the pending turn leads to. */
+  /**
+   * Drafts the event for a reply to the pending turn: the turn, its failure, or the end if the reply is empty or the
+   * skip token.
+   */
   draftReply({ turn }: PendingTurn, reply: TurnReply): A2aDraft {
     if ('failure' in reply) return this.draftFailure(turn, reply.failure);
     if (reply.text.trim() === '' || isToken(reply.text, REPLY_SKIP)) return this.draftEnd('skipped');
     return this.draftTurn(turn, reply.text);
   }
 
-  /** Drafts the end, with a given outcome or the one that follows from the emitted events. */
+  /** Drafts the complete event, with the given outcome, else the one that follows from the emitted events. */
   draftEnd(outcome: ConversationOutcome = this.natural): A2aDraft {
     return { data: { ...this.nameParties(0), phase: 'complete' }, outcome };
   }

@@ -38,7 +38,10 @@ export interface TalkEntry {
   revision?: string;
 }
 
-/** Signs and reads the origins of conversations that agents start by a tool. An entry is bound to its request. */
+/**
+ * Signs and reads the origins of conversations that agents start by a tool. A signature is valid only with the data of
+ * its request.
+ */
 export class TalkEntries extends SignedEntries<TalkEntry> {
   protected override readonly extension = TALK_ENTRY;
 
@@ -47,7 +50,7 @@ export class TalkEntries extends SignedEntries<TalkEntry> {
   }
 }
 
-/** Services that talks use. */
+/** Services that TaskTalks uses. */
 export interface TalkServices {
   references: Pick<AgentReferences, 'builtIn'>;
   chains: Pick<CallChains, 'signValues' | 'hasSigned'>;
@@ -55,7 +58,10 @@ export interface TalkServices {
   tasks: { readHeader(taskId: string): Promise<Pick<TaskHeader, 'lastSequence'> | undefined> };
 }
 
-/** Conversations of agents as Tasks of the `conversations` agent, read from their logs. */
+/**
+ * Builds requests for conversations that agents start by a tool, and reads the results from the logs of their Tasks.
+ * Each conversation is a Task of the `conversations` agent.
+ */
 export class TaskTalks extends AgentTalks {
   private readonly entries: TalkEntries;
 
@@ -93,7 +99,7 @@ export class TaskTalks extends AgentTalks {
       signal.throwIfAborted();
       const header = await retryWhileDatabaseDown(() => tasks.readHeader(conversationId), signal);
       if (!header || !state) return { error: 'the conversation is gone' };
-      // The reading may have ended at a pause that is over by now.
+      // The feed ends when the Task waits, and the wait may be over by now.
       if (header.lastSequence > last) continue;
       const asked = state.isAsking ? state.asked?.message : undefined;
       return { question: { state: state.taskState, ...(asked && { asked }) } };
@@ -105,7 +111,10 @@ function stateFrom(conversationId: string, first: TaskEvent): ConversationState 
   return new ConversationState(conversationId, settingsIn([first]), false);
 }
 
-/** Returns the result for the requester, once the log has it. */
+/**
+ * Returns the tool's result: with `wait` the outcome and all turns, else the first answer. `undefined` until the log
+ * has it.
+ */
 function talkResult(state: ConversationState, wait: boolean): JsonObject | undefined {
   const { conversationId, dialogue } = state;
   const reply = dialogue.turns[1]?.text;

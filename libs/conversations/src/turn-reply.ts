@@ -4,9 +4,9 @@ import { UnknownAgent } from '#libs/executor';
 import { A2AError, type Artifact, type Part, spokenParts } from '#libs/protocol';
 import { TIMEOUT, type TurnFailure, type TurnReply } from './conversation.js';
 
-/** Answer of an agent that ends the loop. */
+/** Skip token: the answer with which an agent ends the conversation. */
 export const REPLY_SKIP = 'REPLY_SKIP';
-/** Answer of an announcer that says nothing. */
+/** Skip token: the answer with which an announcer delivers nothing. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
 
 /** True if a text is the token alone; a text that contains the token is an ordinary text. */
@@ -15,8 +15,11 @@ export function isToken(text: string, token: string): boolean {
 }
 
 /**
- * Returns the text of an agent's answer: of the direct Message, else of its Artifacts, else of its status Message, and
- * of the question if it waits. The Parts of one source form one text. Without a text, it is the data as JSON.
+ * Returns the text of an agent's answer; the Parts of one source form one text.
+ * - A direct Message is the only source.
+ * - While the Task waits for input, the only source is its status Message, the question.
+ * - Otherwise the sources are the Artifacts, then the status Message; the first one with a text counts.
+ * - Without any text, data counts instead, as JSON.
  */
 export function replyText({ reply, artifacts, status }: Pick<CalledTask, 'reply' | 'artifacts' | 'status'>): string {
   const waiting = status?.state === 'TASK_STATE_INPUT_REQUIRED';
@@ -70,8 +73,8 @@ const CODES: Record<CallFailureKind, string> = {
 };
 
 /**
- * Returns the reply of an agent, which may be its question, or the failure of the turn for callers.
- * @param timeoutMs time limit of the turn
+ * Returns the reply to a turn: the agent's text, which may be a question, or the failure that callers see.
+ * @param timeoutMs time limit of the turn, in milliseconds
  * @throws the cause of an internal fault
  */
 export function replyOf(outcome: CallOutcome, timeoutMs: number): TurnReply {
@@ -99,7 +102,7 @@ function wantsAuth(answer: CalledTask): TurnFailure {
   return { code: 'AUTH_REQUIRED', message, retryable: false };
 }
 
-/** Returns the refusal by an agent of this process, which has its own reason. */
+/** Returns the A2AError among the causes of an error, if any: the refusal by an agent of this process. */
 function refusalOf(error: unknown): A2AError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof A2AError) return cause;
   return undefined;

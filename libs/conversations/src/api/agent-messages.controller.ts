@@ -28,9 +28,9 @@ import type { TaskScope } from '#libs/tasks';
 
 const NO_URL = `must be an http or https URL of at most ${LONGEST_URL} characters`;
 
-/** Message to an agent that a browser cannot call itself. */
+/** Body of a request to send a Message to a remote agent, which a browser cannot call itself. */
 class AgentMessageBody {
-  /** Creates the error of a malformed body; a body that is not an object lacks the URL. */
+  /** Creates the error of a malformed body. For a body that is not an object, the error names the field `url`. */
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
     malformedRequest(...entries.map((it) => (it.path === '' ? { path: 'url', detail: NO_URL } : it)));
 
@@ -51,13 +51,13 @@ class AgentMessageBody {
   @IsObject({ message: 'must be a Message' })
   message!: JsonObject;
 
-  /** Message to the agent. @throws ProblemError 400 if it is not a Message of A2A 1.0 */
+  /** Message of the body. @throws ProblemError 400 if it is not a Message of A2A 1.0 */
   get received(): Message {
     return readMessage(this.message);
   }
 }
 
-/** Decorator: a URL at which an agent may be called. */
+/** Returns a decorator that requires the URL of an agent. */
 function AgentUrl(): PropertyDecorator {
   const isAgentUrl = (value: unknown): boolean => urlFault(value) === undefined;
   return ValidateBy(
@@ -82,7 +82,10 @@ function readMessage(json: JsonObject): Message {
   throw malformedRequest({ path: 'message', detail: 'must have a messageId, the role ROLE_USER and a Part' });
 }
 
-/** Checks the identifiers of a Message, which an agent of this service receives unchanged. @throws ProblemError 400 */
+/**
+ * Returns a Message if its identifiers are valid. An agent of this service receives the Message unchanged.
+ * @throws ProblemError 400
+ */
 function withIds(message: Message): Message {
   const { messageId, contextId, taskId, referenceTaskIds = [] } = message;
   const ids = { messageId, contextId, taskId, ...Object.fromEntries(referenceTaskIds.map(nameReference)) };
@@ -102,8 +105,9 @@ function isWhole({ messageId, role, parts }: Message): boolean {
 const EVENT = 'data: {"message":{"messageId":"m2","role":"ROLE_AGENT","parts":[{"text":"Hello"}]}}\n\n';
 
 /**
- * Sends a person's Message to an agent elsewhere. A browser cannot: other origins forbid it, and only this service
- * knows which addresses may be called. Nothing is stored: the agent owns the Task, and continues if the reader leaves.
+ * Sends a person's Message to a remote agent. A browser cannot call such an agent itself: other origins forbid it, and
+ * only this service knows which addresses may be called. Nothing is stored: the agent owns the Task, which continues if
+ * the person disconnects.
  */
 @ApiTags('agents')
 @Controller('api/agent-messages')
@@ -152,7 +156,10 @@ export class AgentMessagesController {
   }
 }
 
-/** Yields the responses of an agent, and an error event if the call failed rather than the agent. */
+/**
+ * Yields the responses of an agent, then an `error` event if the call failed. A Task in a failed state is a response,
+ * not a failed call.
+ */
 async function* answerFrames(call: AgentCall): AsyncGenerator<SseFrame> {
   for await (const { response } of call.runCall()) yield { data: JSON.stringify(response) };
   const { outcome } = call;

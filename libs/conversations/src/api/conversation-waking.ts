@@ -9,9 +9,10 @@ import { ConversationCommands, readWakePayload, WAKE, wakeJob, type WakePayload 
 import { WAKE_KEY } from '../conversation-state.js';
 
 /**
- * Resumes conversations that wait. A command may arrive after a conversation has checked for commands and before it
- * waits. Its caller then sees an active conversation and does not wake it. The job in the commit of the wait checks
- * again, so an acknowledged command is executed even if a process dies.
+ * Resumes conversations that wait, so that an acknowledged command is executed even if a process dies. A command may
+ * arrive after a conversation has checked for commands and before its Task waits. The request that adds the command
+ * then sees an active conversation and does not resume it. A job in the commit of the wait checks for commands once
+ * more.
  */
 @Injectable()
 export class ConversationWaking {
@@ -25,12 +26,15 @@ export class ConversationWaking {
     jobs.registerHandler(WAKE, { read: readWakePayload, run: (payload) => this.lookOnceMore(payload) });
   }
 
-  /** Wakes a waiting conversation for a durable command. If another request holds its Task, a job does it. */
+  /**
+   * Resumes a waiting conversation, so that it executes a durable command. While another request holds its Task, a job
+   * resumes it later.
+   */
   async wakeFor(command: number, conversationId: string, call: ProcessCall): Promise<void> {
     try {
       await this.wakeIfWaiting(conversationId, call);
     } catch (error) {
-      // With an error its caller would send the command a second time.
+      // After an error the caller would send the command a second time.
       if (!isTaskBusy(error)) throw error;
       await this.jobs.enqueueJobs([{ ...wakeJob(conversationId, command - 1), caller: call.scope }]);
     }
@@ -40,7 +44,7 @@ export class ConversationWaking {
   private async wakeIfWaiting(conversationId: string, call: ProcessCall): Promise<void> {
     const stored = await this.tasks.loadTask(conversationId, call.scope);
     if (!stored || !isWaitingState(stored.header.state)) return;
-    // If another caller was first, the executing replica finds the command.
+    // If another caller has resumed it first, the executing replica finds the command.
     await this.processes.resumeProcess(stored, userMessage('Go on.', { metadata: { [WAKE_KEY]: true } }), call);
   }
 

@@ -11,7 +11,7 @@ const STATUSES: ConversationStatus[] = ['active', 'complete'];
 const OUTCOMES = ['done', 'skipped', 'max_turns', 'error', 'canceled', 'timeout'];
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 
-/** Examples. Their workflows exist once the examples of `/api/apply` are saved. */
+/** Example bodies for OpenAPI. The agents in them exist once the examples of `/api/apply` are saved. */
 export const CONVERSATION_EXAMPLES = {
   'two agents': {
     value: { requester: 'poet', target: 'critic', message: 'What do you think of this verse?', maxTurns: 5 },
@@ -21,10 +21,13 @@ export const CONVERSATION_EXAMPLES = {
 /** Body of a request to start a conversation. */
 @ApiClosed()
 export class ConversationBody extends ConversationRequest {
-  /** Body as it was sent; it becomes the conversation's first Message. */
+  /** Body as it was sent; it becomes the data Part of the Task's first Message. */
   sent!: JsonObject;
 
-  /** Validates a body by the rules for any such Message. @throws ProblemError 400 or 422, naming the fields */
+  /**
+   * Validates a body by the rules that also hold for a request over A2A.
+   * @throws ProblemError naming the fields: 422 if all values have the right type but one is not allowed, else 400
+   */
   static from(sent: JsonObject): ConversationBody {
     const body = Object.assign(new ConversationBody(), { sent });
     const problems = wholeRequestProblems(sent);
@@ -35,7 +38,7 @@ export class ConversationBody extends ConversationRequest {
   }
 }
 
-/** Text in place of the agent whose turn is next. */
+/** Body of a request to inject a turn: the text replaces the answer of the agent whose turn is next. */
 export class TurnBody {
   @ApiProperty({ pattern: GIVEN.source, example: 'Make it rhyme.' })
   @Matches(GIVEN, {
@@ -47,7 +50,7 @@ export class TurnBody {
   text!: string;
 }
 
-/** Query for conversations. */
+/** Query parameters for listing conversations. */
 export class ConversationQuery extends PageQuery {
   @QueryWord(STATUSES)
   status?: ConversationStatus;

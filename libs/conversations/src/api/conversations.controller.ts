@@ -23,7 +23,7 @@ import {
 } from './conversation.dto.js';
 import { Conversations } from './conversations.js';
 
-/** Conversations of two agents. */
+/** Routes of the management API for conversations of two agents. */
 @ApiTags('conversations')
 @Controller('api/conversations')
 export class ConversationsController {
@@ -128,7 +128,10 @@ export class ConversationsController {
   }
 }
 
-/** Decorator of a command, which is accepted here and executed between two turns. */
+/**
+ * Returns the decorators of a route that accepts a command with 202. The conversation executes the command before its
+ * next turn.
+ */
 function ApiCommand(summary: string): MethodDecorator {
   return applyDecorators(
     HttpCode(202),

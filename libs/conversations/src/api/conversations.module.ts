@@ -24,9 +24,13 @@ import { Conversations } from './conversations.js';
 
 /** Injection token of ConversationServices. */
 const SERVICES = Symbol('ConversationServices');
+/** Injection token of the `conversations` agent. */
 const AGENT = Symbol('ConversationAgent');
 
-/** Conversations as an agent and a node type. Requires the ground's modules, and a global AgentDirectory. */
+/**
+ * Provides conversations as an agent and as a node type. Requires the modules of the ground layer, and a global
+ * AgentDirectory.
+ */
 @Module({
   imports: [AgentReferencesModule, TasksModule, BuiltInAgentsModule, CallChainModule],
   providers: [
@@ -57,7 +61,7 @@ function servicesOf(
   return { directory, references, tasks, commands, chains, budgets };
 }
 
-/** Returns the budgets for calls of agents as tools, which count together with those of conversations. */
+/** Returns the budgets for agents that are called as tools. Their calls use the same counters as conversations. */
 function callBudgetsOf(budgets: ConversationBudgets): CallBudgets {
   return { spendCall: async (root) => refuseBeyond(await budgets.countCall(root, 'call')) };
 }
@@ -76,7 +80,7 @@ function publishConversationAgent(own: BuiltInAgents, services: ConversationServ
   return agent;
 }
 
-/** Management API of conversations, and of a person's messages to an agent elsewhere. Requires a global AgentCatalog. */
+/** Management API of conversations, and of a person's Messages to remote agents. Requires a global AgentCatalog. */
 @Module({
   imports: [ExecutorModule, ConversationAgentModule],
   controllers: [ConversationsController, AgentMessagesController],

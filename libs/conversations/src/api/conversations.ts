@@ -26,18 +26,22 @@ import { ConversationWaking } from './conversation-waking.js';
 import type { ConversationBody, ConversationPage, ConversationQuery, ConversationSummary } from './conversation.dto.js';
 
 /**
- * Kind of conversations. Only the Task shows that it is one, not its header: those of workflows belong to other agents.
+ * Kind of process: conversations. `includes` accepts every header, since a workflow's conversation belongs to another
+ * agent; `findConversation` then checks the Task's metadata.
  */
 const CONVERSATION: ProcessKind = { noun: 'conversation', includes: () => true };
 
-/** Rules for listing conversations that were started directly, not by workflows. */
+/** Rules for listing conversations that were started directly. Conversations of workflow nodes are not listed. */
 const LISTING: ProcessListing<ConversationStatus, ConversationSummary> = {
   agent: CONVERSATIONS_PATH,
   states: { active: statesOf('active'), complete: statesOf('complete') },
   summary: conversationSummary,
 };
 
-/** Starts, shows and controls conversations. Each is the Task of its agent; only commands are stored beside its log. */
+/**
+ * Starts, shows and controls conversations. Each is a Task of the `conversations` agent; only its commands and its
+ * budget are stored outside the Task's log.
+ */
 @Injectable()
 export class Conversations {
   constructor(
@@ -48,7 +52,8 @@ export class Conversations {
   ) {}
 
   /**
-   * Starts a conversation and resolves with its id when it is durable. It continues if the caller leaves.
+   * Starts a conversation and resolves with its id when it is durable. The conversation continues if the caller
+   * disconnects.
    * @throws A2AError 422 for unknown agents, 409 for another body under a known `Idempotency-Key`
    */
   startConversation({ sent }: ConversationBody, call: ApiCall, idempotencyKey?: string): Promise<string> {
@@ -71,13 +76,14 @@ export class Conversations {
     return found;
   }
 
-  /** @throws ProblemError 404 */
+  /** Returns a conversation with its turns. @throws ProblemError 404 */
   showConversation(conversationId: string, call: ApiCall): Promise<ConversationView> {
     return this.loadView(conversationId, call.scope, this.processes.openRoom(call));
   }
 
   /**
-   * Returns the events of a conversation until the complete one, by their numbers in the conversation.
+   * Returns the events of a conversation up to the complete event: the number of the last one, and a reader of SSE
+   * frames. Events are numbered by `cseq`.
    * @throws ProblemError 404
    */
   async findEvents(conversationId: string, call: ApiCall): Promise<ProcessEvents> {
@@ -91,8 +97,8 @@ export class Conversations {
   }
 
   /**
-   * Cancels a conversation and the Task of its agent at work. A repeated cancel returns the same.
-   * @throws ProblemError 404; 409 if it has ended otherwise
+   * Cancels a conversation and the Task of its active agent. A repeated cancel returns the same.
+   * @throws ProblemError 404; 409 if the conversation has ended with another outcome
    */
   async cancelConversation(conversationId: string, call: ApiCall): Promise<ConversationView> {
     await this.processes.cancelProcess(await this.findConversation(conversationId, call.scope), call);
@@ -108,11 +114,12 @@ export class Conversations {
   async addCommand(conversationId: string, kind: CommandKind, call: ApiCall, text?: string): Promise<void> {
     await this.assertOpen(conversationId, call);
     const number = await this.commands.add(conversationId, { kind, ...(text !== undefined && { text }) });
-    // An active conversation executes it; one that is about to wait checks again when it does (ConversationWaking).
+    // An active conversation reads the command before its next turn. A conversation that is about to wait checks for
+    // commands once more (ConversationWaking).
     if (kind !== 'pause') await this.waking.wakeFor(number, conversationId, call);
   }
 
-  /** @throws ProblemError 404; 409 if the conversation has ended */
+  /** Asserts that a conversation has not ended. @throws ProblemError 404; 409 if the conversation has ended */
   private async assertOpen(conversationId: string, call: ApiCall): Promise<void> {
     using room = this.processes.openRoom(call);
     const { status, outcome } = await this.loadView(conversationId, call.scope, room);
@@ -135,7 +142,10 @@ export class Conversations {
     }
   }
 
-  /** Follows the log from its start: the numbers of the events depend on all events before. */
+  /**
+   * Yields the `a2a` events of a conversation. It reads the log from the start, since the number of an event depends on
+   * all earlier events.
+   */
   private async *followEmitted({ header, task }: StoredTask, signal: AbortSignal): AsyncGenerator<A2aEvent> {
     const settings = readSettings(task.metadata);
     if (!settings) return;

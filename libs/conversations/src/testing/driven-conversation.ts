@@ -26,29 +26,32 @@ import { ConversationExecutor } from '../conversation-executor.js';
 import { settingsMetadata, WAKE_KEY } from '../conversation-state.js';
 import type { ConversationSettings } from '../conversation.js';
 
-/** A question of an agent; that of a person, where the metadata of its Message or the state says so. */
+/** Question of an agent. It is for a person if the state or the metadata of its Message says so. */
 interface Asking {
   asks: string;
   state?: TaskState;
   metadata?: JsonObject;
 }
 
-/** A text that an agent answers after so many milliseconds. */
+/** Text that an agent answers after some milliseconds. */
 interface Late {
   says: string;
   afterMs: number;
 }
 
-/** Answer of an agent to its nth Message (from 0): a text, at once or late, a question, an error, or none. */
+/**
+ * Behavior of an agent: its answer to its nth Message (from 0) is a text, at once or late, a question, an error, or
+ * none.
+ */
 export type Behaviour = (nth: number, text: string) => string | Late | Asking | { hangs: true } | Error;
 
-/** One call that a conversation has made: `send b hello`, `follow b task-1`, `cancel b task-1`. */
+/** Call that a conversation has made: `send b hello`, `follow b task-1`, `cancel b task-1`. */
 export type SeenCall = `${'send' | 'follow' | 'cancel'} ${string} ${string}`;
 
-/** Every agent there is, at `http://{name}`. A Task that was made is kept, and can be followed. */
+/** Directory with an agent at every `http://{name}`. A created Task is stored, and can be followed. */
 export class TalkingAgents extends AgentDirectory {
   readonly calls: SeenCall[] = [];
-  /** Every Message that was sent, to whomever, and the revision that was asked for. */
+  /** All sent Messages, with the host of the agent and the requested revision. */
   readonly sent: { to: string; message: Message; revision?: string }[] = [];
   /** Agents whose cards declare every extension. */
   readonly declaring: string[] = [];
@@ -176,9 +179,9 @@ class FakeBudgets extends ConversationBudgets {
   }
 }
 
-/** A conversation over a log in memory. */
+/** Conversation with a log in memory. */
 export class DrivenConversation extends DrivenProcess {
-  /** The agents of the service, by name; all others are elsewhere. */
+  /** Names of local agents; all other agents are remote. */
   own: readonly string[] = [];
   readonly commands = new FakeCommands();
   readonly budgets = new FakeBudgets();
@@ -194,12 +197,12 @@ export class DrivenConversation extends DrivenProcess {
     return this.begin(message, settingsMetadata(this.settings));
   }
 
-  /** The next turn of one that waits. */
+  /** Resumes a waiting conversation with a text. */
   resume(text: string, metadata?: Record<string, boolean>): Promise<TaskState> {
     return this.goOn(userMessage(text, { messageId: `m-${this.log.length}`, ...(metadata && { metadata }) }));
   }
 
-  /** Wakes one that waits, so that it carries out a command. */
+  /** Adds a command and resumes the waiting conversation to execute it. */
   async command(kind: CommandKind, text?: string): Promise<TaskState> {
     await this.commands.add('', { kind, ...(text !== undefined && { text }) });
     return this.resume('', { [WAKE_KEY]: true });
@@ -226,7 +229,7 @@ export class DrivenConversation extends DrivenProcess {
   }
 }
 
-/** A conversation of `a` with `b`. */
+/** Returns the settings of a conversation of `a` with `b`. */
 export function settingsOf(fields: Partial<ConversationSettings> = {}): ConversationSettings {
   return { requester: 'http://a', target: 'http://b', message: 'hello', maxTurns: 2, timeoutMs: 60_000, ...fields };
 }

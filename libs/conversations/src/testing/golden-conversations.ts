@@ -4,7 +4,7 @@ import type { CommandKind } from '../conversation-command.js';
 import { WAKE_KEY } from '../conversation-state.js';
 import { type Behaviour, DrivenConversation, settingsOf, TalkingAgents } from './driven-conversation.js';
 
-/** Conversations whose logs are kept in `golden/`, by name: each plays one as it went when its log was recorded. */
+/** Conversations whose logs are stored in `golden/`, by name. Each function repeats the conversation of its log. */
 export const GOLDEN_CONVERSATIONS: Readonly<Record<string, () => Promise<DrivenConversation>>> = {
   loop: () => played({}),
   'one-answer': () => played({}, { requester: undefined }),
@@ -47,7 +47,7 @@ async function played(...start: Parameters<typeof talk>): Promise<DrivenConversa
   return conversation;
 }
 
-/** Told once the first answer was. */
+/** Adds a command after the first answer. */
 function commanding(conversation: DrivenConversation, kind: CommandKind, text?: string): void {
   conversation.onEvent = () => {
     if (turnsOf(conversation) !== 2 || conversation.commands.all.length > 0) return;
@@ -75,7 +75,7 @@ async function pausedAndSaid(): Promise<DrivenConversation> {
   return conversation;
 }
 
-/** While `b` is at work, and nobody else waits. */
+/** Cancels a conversation while `b` works and no Task waits. */
 async function canceled(settings: Settings): Promise<DrivenConversation> {
   const conversation = new DrivenConversation(new TalkingAgents({ b: () => ({ hangs: true }) }), settings);
   conversation.onEvent = (event) => {
@@ -89,7 +89,7 @@ function hangs({ agents }: DrivenConversation): boolean {
   return agents.calls.at(-1)?.startsWith('send b ') ?? false;
 }
 
-/** By the process that takes it over, while both sides wait and `b` was called. */
+/** Cancels a conversation in the process that resumes it, while the Tasks of both sides wait and `b` was called. */
 async function canceledRecovered(): Promise<DrivenConversation> {
   const first = talk({ a: () => ({ asks: 'a?' }), b: (nth) => (nth === 0 ? { asks: 'b?' } : { hangs: true }) });
   const ended = first.start();
@@ -102,7 +102,7 @@ async function canceledRecovered(): Promise<DrivenConversation> {
   return rest;
 }
 
-/** After a crash that left this many events. */
+/** Resumes a conversation after a crash, from the first `events` of its log. */
 async function recovered(events: number): Promise<DrivenConversation> {
   const first = await played({});
   const rest = new DrivenConversation(first.agents, first.settings);
@@ -112,7 +112,7 @@ async function recovered(events: number): Promise<DrivenConversation> {
   return rest;
 }
 
-/** While `b` waits for what `a` has said, which it was not told yet. */
+/** Resumes a conversation while `b` waits for a text of `a` that it has not received yet. */
 async function recoveredWaiting(): Promise<DrivenConversation> {
   const first = await played({ b: (nth) => (nth === 0 ? { asks: 'which?' } : 'thanks') });
   const rest = new DrivenConversation(new TalkingAgents({ b: () => 'thanks' }), first.settings);
