@@ -16,7 +16,7 @@ import {
 import { sentConfig } from './core/llm-config.js';
 import type { BrainstormRole } from './core/role.js';
 
-/** First prompt of every agent, unless the brainstorm has its own. */
+/** Base prompt of every agent, unless the brainstorm sets `systemPrompt`. */
 export const BASE_PROMPT = [
   'You are one of several agents who develop an idea together by changing one shared state, one after the other.',
   'You receive the state as JSON. Answer with the whole state, changed as your role asks, in the same form.',
@@ -34,7 +34,7 @@ const ROLE_PROMPTS: Record<BrainstormRole, string> = {
     "Your role is to be the devil's advocate: challenge what all others take for granted, and say how it could fail.",
 };
 
-/** Form of the answer, which a caller's prompt does not replace. */
+/** Prompt that describes the form of the answer. It is also sent with a caller's base prompt. */
 const SHAPE_PROMPT = [
   'Answer with the whole changed state as one JSON object and nothing else. `meta` may be left out: it is ignored.',
   `The object must be valid against this JSON Schema: ${JSON.stringify(STATE_SCHEMA)}`,
@@ -43,17 +43,17 @@ const SHAPE_PROMPT = [
 
 /** Parts of an agent's prompt. */
 export interface PromptParts {
-  /** Text of the caller, which replaces the default. */
+  /** Base prompt of the caller, in place of BASE_PROMPT. */
   base: string | undefined;
   role: BrainstormRole;
   skillWords: readonly string[];
-  /** Faults of the agent's last answer in this pass. */
+  /** Faults of the agent's last rejected answer in this pass. */
   faults?: string | undefined;
 }
 
 /**
  * Returns the complete prompt of an agent: the base, its role, its skills, the form of the answer, and the faults of
- * its previous answer. Agents add nothing to it.
+ * its previous answer. An agent adds nothing to this prompt.
  */
 export function systemPrompt({ base, role, skillWords, faults }: PromptParts): string {
   const parts = [base ?? BASE_PROMPT, ROLE_PROMPTS[role], ...skillWords, SHAPE_PROMPT, ...describeFaults(faults)];
@@ -71,16 +71,16 @@ function describeFaults(faults: string | undefined): string[] {
 }
 
 /**
- * Returns the messageId of a turn. It depends only on the brainstorm, pass, agent and attempt, so an agent can detect a
- * repeated call.
+ * Returns the messageId of one attempt of a turn. It depends only on the brainstorm, pass, agent and attempt, so an
+ * agent can detect a repeated call.
  */
 export function turnMessageId(brainstormId: string, iteration: number, position: number, attempt: number): string {
   return derivedId(brainstormId, iteration, position, attempt);
 }
 
 /**
- * Returns the request of an agent's turn: one data Part with four members. A local agent shares the brainstorm's
- * context; others have their own.
+ * Returns the request of an agent's turn: one data Part with the role, the prompt, the model settings and the state. A
+ * local agent gets the brainstorm's contextId; a remote agent chooses its own.
  */
 export function turnRequest(progress: BrainstormProgress, turn: PassTurn, contextId: string): SendMessageRequest {
   const { spec } = progress;
@@ -107,7 +107,10 @@ function promptOf({ systemPrompt: base }: BrainstormSpec, agent: SettledAgent, {
   return systemPrompt({ base, role, skillWords, faults });
 }
 
-/** Returns the state that an agent receives: the state of the agent before it, with the service's own `meta`. */
+/**
+ * Returns the state that an agent receives: the answer of the previous agent in this pass, or the last merged state,
+ * with the service's own `meta`.
+ */
 export function stateBefore({ pass, state, history }: BrainstormProgress, { position }: PassTurn): CanonicalState {
   const previous = position > 0 ? pass?.agents[position - 1]?.state : undefined;
   const iteration = pass?.iteration ?? history.length;
@@ -117,12 +120,13 @@ export function stateBefore({ pass, state, history }: BrainstormProgress, { posi
 /** Result of an agent's turn. */
 export type TurnOutcome =
   | { kind: 'state'; state: StateContent; report: AnswerReport }
-  /** The answer is not a valid state; the agent may be asked again. */
+  /** The answer is not a valid state; the agent may be called again. */
   | { kind: 'rejected'; error: string; report: AnswerReport }
   | { kind: 'failed'; error: string };
 
 /**
- * Returns the result of a call. Only a data Part of a completed Task's Artifacts can be a state, never text.
+ * Returns the result of a turn from the outcome of its call. Only a data Part of a completed Task's Artifacts can be a
+ * state: text and a direct Message cannot.
  * @param before state that the agent was sent
  */
 export function turnOutcome(outcome: CallOutcome, before: StateContent): TurnOutcome {

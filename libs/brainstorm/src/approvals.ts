@@ -3,8 +3,8 @@ import { Database } from '#libs/postgres';
 import { CANCEL_WISH, TaskRetention } from '#libs/tasks';
 
 /**
- * Brainstorms that their callers have approved. An approval is a cancel that keeps the result: it is recorded together
- * with the cancel request, and the executing replica reads it when it handles the cancel.
+ * Stores approvals of brainstorms. An approval is a cancel that keeps the result: it is recorded together with the
+ * cancel request, and the executing replica reads it when it handles the cancel.
  */
 export abstract class Approvals {
   /**
@@ -12,6 +12,7 @@ export abstract class Approvals {
    * nothing if a cancel was requested before, or the Task has ended.
    */
   abstract noteApproval(brainstormId: string): Promise<void>;
+  /** True if the cancel of a brainstorm is an approval. */
   abstract isApproved(brainstormId: string): Promise<boolean>;
 }
 

@@ -17,14 +17,16 @@ import { stateJson } from './core/canonical-state.js';
 import { convergenceOf } from './core/convergence.js';
 import { mergePass } from './core/merge-pass.js';
 
-/** Metadata key of the status a brainstorm has reached, in the status Message of one that awaits input. */
+/**
+ * Metadata key of the brainstorm's status (`converged` or `failed`) in the status Message of a Task that awaits input.
+ */
 export const AWAITED_STATUS_KEY = 'parley/brainstorm-status';
 
 /** Mapping of a brainstorm's results to its Task. */
 export interface BrainstormEnding {
   /** Id and name of the Artifact that holds the state. */
   artifactId: string;
-  /** Task state of a converged brainstorm; it decides whether a caller may continue it. */
+  /** Task state of a converged brainstorm: only a brainstorm that awaits input can be continued. */
   converged: TaskState;
   failed: TaskState;
 }

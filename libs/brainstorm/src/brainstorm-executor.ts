@@ -19,7 +19,7 @@ export function brainstormSpanSteps(event: TaskEvent): readonly SpanStep[] {
 
 type AgentStarted = BrainstormStepPayloads['agent.started'];
 
-/** Errors of the events that end the call of an agent. */
+/** Error of the span for each event that ends the call of an agent; `undefined` for a success. */
 const ENDS: Readonly<Record<string, string | undefined>> = {
   'agent.completed': undefined,
   'agent.rejected': 'rejected',
@@ -43,8 +43,8 @@ function slotOf({ iteration, position }: AgentTurnPlace): string {
 }
 
 /**
- * Brainstorm as an agent: its Task runs passes until they converge. Neither a merged pass nor an agent's answer is
- * repeated.
+ * Executes a brainstorm as an agent: its Task runs passes until they converge. Neither a merged pass nor a recorded
+ * answer of an agent is repeated.
  */
 export class BrainstormExecutor extends ProcessExecutor {
   override readonly spanSteps = brainstormSpanSteps;
@@ -57,7 +57,7 @@ export class BrainstormExecutor extends ProcessExecutor {
     super();
   }
 
-  /** Refuses a Message that results from a call of this very agent. */
+  /** Refuses a Message that results from a call of this same agent, since the brainstorm would call itself. */
   override async checkRequest(request: SendMessageRequest, { agent }: CallContext): Promise<void> {
     this.services.chains.refuseReentry(agent, chainOf(request));
   }
@@ -74,7 +74,7 @@ export class BrainstormExecutor extends ProcessExecutor {
 /** Path of the agent whose Tasks are the brainstorms of the management API. */
 export const BRAINSTORM_PATH = 'brainstorms';
 
-/** Agent behind `/api/brainstorms`. A brainstorm that has converged or failed awaits input, with which it continues. */
+/** Agent behind `/api/brainstorms`. A brainstorm that has converged or failed awaits input; a Message continues it. */
 export class BrainstormAgent implements ServedAgent {
   readonly path = BRAINSTORM_PATH;
   readonly name = 'brainstorm';
@@ -92,7 +92,7 @@ export class BrainstormAgent implements ServedAgent {
   }
 }
 
-/** Executor for brainstorms of the management API, which validates the request and starts its Tasks itself. */
+/** Executor for brainstorms of the management API, which validates each request and starts the Task itself. */
 class SettledBrainstormExecutor extends BrainstormExecutor {
   override async checkRequest({ message }: SendMessageRequest): Promise<void> {
     if (message.taskId !== undefined) return;

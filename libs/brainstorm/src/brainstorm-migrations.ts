@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The brainstorms that their callers have approved; everything else about them is in their Tasks' logs. */
+/** Creates the table of approved brainstorms. Everything else about a brainstorm is in its Task's log. */
 export class CreateBrainstormApproval1700000000500 implements MigrationInterface {
   readonly name = 'CreateBrainstormApproval1700000000500';
 

@@ -73,7 +73,7 @@ const AGENT = {
   additionalProperties: false,
 };
 
-/** JSON Schema of a brainstorm's config. The node refuses what the schema refuses. */
+/** JSON Schema of the config of a `brainstorm` node. `findProblems` refuses what the schema refuses. */
 const BRAINSTORM_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {
@@ -111,8 +111,8 @@ const BRAINSTORM_SCHEMA: ConfigSchema = {
 };
 
 /**
- * Node type `brainstorm`: a whole brainstorm as one node of a workflow. The Message to the node is the idea. Its output
- * is the state as data, and a sentence about how it was reached.
+ * Node type `brainstorm`: a whole brainstorm as one node of a workflow. The text of the Message to the node is the
+ * idea. The output is the state as data, and a sentence about the convergence.
  */
 @Injectable()
 export class BrainstormNode implements NodeType {
@@ -206,7 +206,7 @@ function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {
   return typeof agent === 'string' && areTexts && areSkills;
 }
 
-/** Checks values. A placeholder stands for the idea, which comes with the Message. */
+/** Returns the problems of the config's values. A placeholder stands for the idea, which comes with the Message. */
 function valueProblems(config: JsonObject): ConfigFault[] {
   const wanted = wantedIn(config, 'an idea');
   const unknown = wanted.agents.flatMap(({ skills = [] }, index) =>
@@ -239,7 +239,9 @@ function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject
   };
 }
 
-/** Reads the model settings. A definition may be older than the rules, so unknown members are dropped. */
+/**
+ * Reads the model settings of a config. A saved definition may be older than the rules, so unknown members are dropped.
+ */
 function modelOf({ provider, model, temperature, max_tokens }: JsonObject): RequestedBrainstorm['llmConfig'] {
   return {
     ...(typeof provider === 'string' && { provider }),

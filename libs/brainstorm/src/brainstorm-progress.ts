@@ -22,19 +22,19 @@ export interface PassTurn {
   status: 'pending' | 'running' | 'completed' | 'failed' | 'canceled';
   /** Calls made for this turn over the whole pass. */
   attempts: number;
-  /** Answers without a valid state since the pass began or was last continued. */
+  /** Answers without a valid state, since the pass began or a caller last continued it. */
   rejections: number;
   /** Faults of the last answer without a valid state, over the whole pass. */
   faults?: string;
-  /** Answers that the agent asked its model to repair, over the whole pass. */
+  /** Answers that the agent sent back to its model for a repair, over the whole pass. */
   repairs?: number;
-  /** Repairs that are recorded from the answer to the last call. */
+  /** Number of recorded repairs that belong to the last call. */
   recordedRepairs?: number;
-  /** Tokens that the agent reports for its model, over the whole pass. */
+  /** Tokens that the agent reports for the calls of its model, over the whole pass. */
   usage?: AgentTokenUsage;
   url?: string;
   messageId?: string;
-  /** Name of the credential of the last call. */
+  /** Name of the credential of the last call to a remote agent. */
   credential?: string;
   taskId?: string;
   state?: StateContent;
@@ -48,14 +48,14 @@ export interface Pass {
   confidence?: number;
 }
 
-/** Brainstorm as its Task's log describes it. The same events always give the same progress. */
+/** Progress of a brainstorm, folded from its Task's log. The same events always give the same progress. */
 export class BrainstormProgress {
   status: BrainstormStatus = 'active';
   /** Merged states, beginning with the initial one. */
   readonly history: CanonicalState[];
   readonly passes: Pass[] = [];
   provenance: Provenance = {};
-  /** Convergence after the last complete pass; absent once another pass was requested. */
+  /** Convergence after the last complete pass; absent once a caller has requested another pass. */
   verdict?: Convergence;
   failure?: { agent?: string; message: string };
   stopped?: StoppedAgent[];
@@ -64,7 +64,10 @@ export class BrainstormProgress {
     this.history = [initialState(spec.idea, stateAgents(spec))];
   }
 
-  /** Folds a log. @throws Error for the log of a Task that is not a brainstorm */
+  /**
+   * Returns the progress after all events of a log.
+   * @throws Error for a log without a Task, or a Task that is not a brainstorm
+   */
   static fromEvents(events: Iterable<TaskEvent>): BrainstormProgress {
     let progress: BrainstormProgress | undefined;
     for (const event of events) {
@@ -75,7 +78,7 @@ export class BrainstormProgress {
     return progress;
   }
 
-  /** Last merged state. */
+  /** Last merged state; the initial state before the first merge. */
   get state(): CanonicalState {
     return this.history.at(-1) as CanonicalState;
   }
@@ -118,7 +121,7 @@ export class BrainstormProgress {
     this.verdict = verdict;
   }
 
-  /** Continues with another pass, or with the rest of a failed one, on a caller's request. */
+  /** Handles a caller's request to continue, with another pass or the rest of a failed one. */
   private goOn(): void {
     this.status = 'active';
     this.verdict = undefined;
@@ -199,7 +202,7 @@ function addTurnUsage(
   return usage ? { usage: addedUsage(run.findTurn(place)?.usage, usage) } : {};
 }
 
-/** Repeated requests after answers without a valid state; then the pass fails. */
+/** Maximum retries of a turn after answers without a valid state; one more such answer fails the pass. */
 const MOST_REJECTIONS = 2;
 
 /** Next step of a brainstorm. */
@@ -212,8 +215,8 @@ export type NextStep =
   | { kind: 'await-input'; as: 'converged' | 'failed' };
 
 /**
- * Returns the next step. It depends on the progress alone, so every execution decides the same. A pass asks its agents
- * one after the other, and resumes where it was interrupted.
+ * Returns the next step of a brainstorm. It depends on the progress alone, so every replica decides the same. A pass
+ * calls its agents one after the other, and resumes at the agent where it was interrupted.
  */
 export function nextStep(progress: BrainstormProgress): NextStep {
   if (progress.failure) return { kind: 'await-input', as: 'failed' };

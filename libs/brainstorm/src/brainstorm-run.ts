@@ -41,7 +41,7 @@ export class BrainstormServices {
     readonly directory: AgentDirectory,
     readonly approvals: Approvals,
     readonly chains: CallChains,
-    /** Address of this service's agents. Read it at each call, since it is known only after the service listens. */
+    /** Address of this service's agents. It is known only once the service listens, so read it at each call. */
     readonly address: ServiceAddress,
     readonly tasks: TaskStore,
     readonly signers: RequestSigners,
@@ -50,10 +50,13 @@ export class BrainstormServices {
 
 const STATE_ENTRY: Omit<BrainstormEntry, 'agent'> = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 
-/** Milliseconds for a cancel to determine whether it is an approval. Its Task ends without it soon after. */
+/**
+ * Time limit to determine whether a cancel is an approval, in milliseconds. Soon after the limit, the Task ends even
+ * without an answer.
+ */
 const FINDING_OUT_MS = 10_000;
 
-/** Execution of a brainstorm's Task. */
+/** Executes a brainstorm's Task, step by step as `nextStep` decides. */
 export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   private readonly logger = new Logger(BrainstormRun.name);
   protected override readonly calls: ProcessCalls;
@@ -88,7 +91,7 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
     }
   }
 
-  /** Ends the Task. For an approval it keeps the last merged state and does not wait for the agents. */
+  /** Ends the Task. An approval keeps the last merged state and does not wait until the active agent is canceled. */
   protected override async *endCanceled(): AsyncGenerator<TaskEvent> {
     const agents = this.stopAgents();
     const isApproved = () => this.services.approvals.isApproved(this.context.taskId);
@@ -117,7 +120,8 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 
   /**
-   * Returns the credential for the next call to an agent elsewhere, by the current credentials, or why there is none.
+   * Returns the credential for the next call to a remote agent, or the reason why no named credential is usable.
+   * Credentials are checked at each call; a local agent gets none here.
    */
   private async findProof(turn: PassTurn): Promise<{ credential?: string } | string> {
     const { target, auth, credentials = [] } = this.agentOf(turn);
@@ -158,7 +162,7 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
     const place = this.turnPlace(turn);
     if (outcome.kind === 'failed') return yield this.recordNote('agent.error', { ...place, error: outcome.error });
     const { repairs, usage } = outcome.report;
-    // An earlier execution may have recorded some of them.
+    // An earlier execution may have recorded some of these repairs.
     for (const faults of repairs.slice(turn.recordedRepairs ?? 0))
       yield this.recordNote('agent.repaired', { ...place, faults });
     const used = usage && { usage };
@@ -166,7 +170,7 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
     else yield this.recordNote('agent.rejected', { ...place, error: outcome.error, ...used });
   }
 
-  /** Adds the signed entry of the brainstorm for an agent of this service. */
+  /** Attaches the signed entry of the brainstorm (schemas and credentials) for an agent of this service. */
   private withEntry(message: Message, turn: PassTurn): Message {
     const { credentials = [] } = this.agentOf(turn);
     const { calledAgent: agent } = this.targetOf(turn);
@@ -175,8 +179,8 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 
   /**
-   * Cancels an agent that asks a question, which gets no answer. The cancel precedes the record of the failure, so that
-   * a crash between the two leaves no waiting agent. Logs an internal fault, which callers do not see.
+   * Cancels an agent that asks a question, which a brainstorm cannot answer. The cancel precedes the record of the
+   * failure, so that a crash between the two leaves no waiting agent. Logs an internal fault, which callers do not see.
    */
   private async afterCall(call: AgentCall, turn: PassTurn): Promise<void> {
     const { outcome } = call;
@@ -191,7 +195,7 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
     return this.recordNote('agent.error', { ...this.turnPlace(turn), error });
   }
 
-  /** Returns the agent that a turn calls. Its card is resolved for each call. */
+  /** Returns the agent that a turn calls, with its target and credential. */
   private calledAgent(turn: PassTurn): CalledAgent {
     const { target, auth } = this.agentOf(turn);
     const own = 'path' in target;
@@ -227,7 +231,7 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 }
 
-/** Returns the name of a call within the Task. */
+/** Returns the reference of a call within the brainstorm's Task. */
 function referenceOf({ iteration, position }: AgentTurnPlace, attempt: number): string {
   return `${iteration}.${position}#${attempt}`;
 }

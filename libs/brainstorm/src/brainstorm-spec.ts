@@ -7,34 +7,34 @@ import type { BrainstormRole } from './core/role.js';
 /** Address of an agent: a URL, or a path in this service's catalog. */
 type AgentTarget = { url: string } | { path: string };
 
-/** Agent of a brainstorm, fixed when the brainstorm started. */
+/** Agent of a brainstorm, with all settings as they were at its start. */
 export interface SettledAgent {
-  /** Reference that the caller gave. It names the agent in passes and provenance. */
+  /** Reference that the caller gave. It identifies the agent in passes and provenance. */
   agent: string;
   name: string;
   role: BrainstormRole;
   target: AgentTarget;
-  /** Name of the stored credential for calls to it. */
+  /** Name of the stored credential for calls to a remote agent. */
   auth?: string;
   /**
-   * Names of stored credentials in order of precedence; the first usable one counts. They are for the call of an agent
-   * elsewhere, or for the model calls of an agent of this service. Absent in brainstorms of earlier versions, and if
-   * none is named.
+   * Names of stored credentials in order of precedence; the first usable one counts. They are for calls to a remote
+   * agent, or for the model calls of an agent of this service. Absent if none is named, and in brainstorms of earlier
+   * versions.
    */
   credentials?: string[];
   llm: AgentLlmConfig;
-  /** Names of its skills, and the texts that they stand for. */
+  /** Names of the agent's skills; `skillWords` has their texts. */
   skills: string[];
   skillWords: string[];
 }
 
-/** Subject and agents of a brainstorm. It never changes after the start, and has no secrets. */
+/** Specification of a brainstorm: its idea, agents and limits. It never changes after the start, and has no secrets. */
 export interface BrainstormSpec {
   idea: string;
   agents: SettledAgent[];
   maxIterations: number;
   systemPrompt?: string;
-  /** Milliseconds that an agent may stay silent before it is asked again. */
+  /** Milliseconds without an event after which the call of an agent times out. */
   timeoutMs?: number;
 }
 
@@ -55,7 +55,7 @@ export function specIn(metadata: JsonObject | undefined): BrainstormSpec {
   return spec as unknown as BrainstormSpec;
 }
 
-/** Returns the agents as the state lists them. */
+/** Returns the agents as `meta.agents` of the state lists them. */
 export function stateAgents({ agents }: BrainstormSpec): StateAgent[] {
   return agents.map(({ agent, name, role, llm, skills }) => ({
     agent_id: agent,

@@ -11,17 +11,22 @@ export interface AgentTokenUsage {
   outputTokens: number;
 }
 
-/** Report of an agent on the answers of its model that led to a state. */
+/** Report of an agent on the answers of its model before and at a state. */
 export interface AnswerReport {
   /** Faults of each answer that the agent sent back to its model, before the state. */
   repairs: string[];
   usage?: AgentTokenUsage;
 }
 
+/** Maximum repairs that are read from a report. */
 const MOST_REPAIRS = 10;
+/** Maximum characters of the faults of one repair. */
 const LONGEST_FAULTS = 2_000;
 
-/** Returns the report in the metadata of an Artifact. Only its form is validated. */
+/**
+ * Returns the report in the metadata of an agent's Artifact. Only its form is validated: the agent's counts are
+ * trusted.
+ */
 export function answerReport(metadata: JsonObject | undefined): AnswerReport {
   const report = metadata?.[BRAINSTORM_ENTRY];
   if (!isJsonObject(report)) return { repairs: [] };
@@ -34,7 +39,7 @@ export function answerReport(metadata: JsonObject | undefined): AnswerReport {
   };
 }
 
-/** Returns the sum of two counts. */
+/** Returns the sum of two token usages. */
 export function addedUsage(
   before: AgentTokenUsage | undefined,
   { inputTokens, outputTokens }: AgentTokenUsage,
@@ -64,7 +69,7 @@ export interface AgentTurnPlace {
   role: BrainstormRole;
 }
 
-/** Outcome for an agent's Task when its brainstorm was stopped. */
+/** Outcome of canceling an agent's Task when its brainstorm was stopped. */
 export interface StoppedAgent extends CanceledCall {
   agent: string;
 }
@@ -73,18 +78,21 @@ export interface StoppedAgent extends CanceledCall {
 export interface BrainstormStepPayloads {
   'iteration.started': { iteration: number };
   /**
-   * A call is about to start; `attempt` counts from 1 over the whole pass. `credential` names the credential of a call
-   * to an agent elsewhere.
+   * A call is about to start. `attempt` counts from 1 over the whole pass. `credential` is the name of the credential
+   * for a remote agent.
    */
   'agent.started': AgentTurnPlace & { attempt: number; url: string; messageId: string; credential?: string };
   /** The agent has created a Task. */
   'agent.phase': AgentTurnPlace & { taskId: string; phase: string };
-  /** The agent's answer had no valid state; the agent is asked again, or `agent.error` follows. */
+  /** The agent's answer had no valid state; the agent is called again, or `agent.error` follows. */
   'agent.rejected': AgentTurnPlace & { error: string; usage?: AgentTokenUsage };
-  /** The agent sent an answer back to its model for these faults, before the answer of the next event. */
+  /**
+   * The agent sent an earlier answer back to its model for these faults. Recorded before `agent.completed` or
+   * `agent.rejected`.
+   */
   'agent.repaired': AgentTurnPlace & { faults: string };
   'agent.completed': AgentTurnPlace & { state: StateContent; usage?: AgentTokenUsage };
-  /** Stops the pass until a caller continues it. */
+  /** The turn failed. The pass stops until a caller continues it. */
   'agent.error': AgentTurnPlace & { error: string };
   /** Metadata of the Artifact with the merged state. */
   'iteration.completed': { iteration: number; confidence: number; provenance: Provenance; verdict: Convergence };
@@ -94,7 +102,10 @@ export interface BrainstormStepPayloads {
   'brainstorm.canceled': { agents: StoppedAgent[] };
 }
 
-/** Types of a brainstorm's events. The first two are its start and a caller's request for another pass. */
+/**
+ * Types of a brainstorm's events. `brainstorm.started` is its first event; `iteration.requested` is a caller's request
+ * to continue.
+ */
 export const BRAINSTORM_EVENT_TYPES = [
   'brainstorm.started',
   'iteration.requested',

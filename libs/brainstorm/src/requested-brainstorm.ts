@@ -19,9 +19,9 @@ export interface RequestedAgent {
   role?: string;
   provider?: string;
   model?: string;
-  /** Name of a stored credential, for the call of an agent elsewhere or for the models of an agent of this service. */
+  /** Name of a stored credential, for calls to a remote agent or for the models of an agent of this service. */
   credential_ref?: string;
-  /** Name of a stored credential, for an agent that is given by its URL. */
+  /** Name of a stored credential, for calls to a remote agent that is given by its URL. */
   auth?: string;
   skills?: string[];
 }
@@ -36,19 +36,22 @@ export interface RequestedBrainstorm {
   timeoutMs?: number;
 }
 
-/** Problem of a field. */
+/** Problem of a field of a request. */
 export interface FieldProblem {
   path: string;
   detail: string;
 }
 
-/** Sources of the agents' settings. */
+/** Settings of agents that the request itself does not have. */
 export interface AgentDefaults {
   /** The service's own model. */
   llm: LlmSettings;
-  /** Returns the text of a skill that the library does not have, by agent and name. */
+  /** Returns the text of a skill that only the agent's card has, by agent and skill name. */
   skillWords?: (agent: string, skill: string) => string | undefined;
-  /** Returns the credentials of the agent at a position, in order of precedence. If absent, each agent has its own. */
+  /**
+   * Returns the credentials of the agent at a position, in order of precedence. Without this function, each agent uses
+   * its own `credential_ref`.
+   */
   credentials?: (position: number) => readonly string[];
 }
 
@@ -90,7 +93,7 @@ export function brainstormProblems(wanted: RequestedBrainstorm): FieldProblem[] 
   ];
 }
 
-/** Returns the specification for a request without such problems. */
+/** Converts a request without problems to the specification. */
 export function brainstormSpec(wanted: RequestedBrainstorm, defaults: AgentDefaults): BrainstormSpec {
   const { idea, systemPrompt, timeoutMs } = wanted;
   return {
@@ -107,7 +110,7 @@ function modelSettings({ llmConfig = {} }: RequestedBrainstorm): LlmSettings {
   return settings;
 }
 
-/** True if a skill is given by its text and not by its name: names have no spaces. */
+/** True if a skill is given by its text and not by its name: a name has no spaces. */
 export function isReadable(skill: string): boolean {
   return /\s/.test(skill.trim());
 }
@@ -176,7 +179,7 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
   ];
 }
 
-/** True if an agent may use a credential. A whole workflow asks no model itself and may not. */
+/** True if an agent may use a `credential_ref`. A whole workflow calls no model itself and may not. */
 function mayUseOne(agent: string): boolean {
   const target = agentTarget(agent);
   return target === undefined || 'url' in target || target.path.includes('/nodes/');

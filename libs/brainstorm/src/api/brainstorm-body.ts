@@ -16,7 +16,7 @@ import {
   type RequestedBrainstorm,
 } from '../requested-brainstorm.js';
 
-/** Maximum entries that are read; a longer list is refused for its length. */
+/** Maximum entries of `agents` that are read. A longer list is refused for its length anyway. */
 const MOST_AGENTS_READ = 100;
 
 const [LEAST_HEAT, MOST_HEAT] = LLM_RANGES.temperature;
@@ -124,7 +124,7 @@ export class BrainstormAgentBody {
   skills?: string[];
 }
 
-/** Examples. Their workflows exist once the examples of `/api/apply` are saved. */
+/** Example bodies for OpenAPI. The workflows in them exist once the examples of `/api/apply` are saved. */
 export const BRAINSTORM_EXAMPLES = {
   'two agents': {
     value: {
@@ -193,7 +193,7 @@ export class BrainstormBody {
   }
 }
 
-/** Returns the brainstorm that a valid body asks for. */
+/** Converts a valid body to the requested brainstorm. */
 export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): RequestedBrainstorm {
   return withoutGaps({
     ...body,
@@ -202,12 +202,12 @@ export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): Reques
   });
 }
 
-/** Reads an entry of `agents`; one that is not an object becomes `null`, which a rule refuses. */
+/** Reads an entry of `agents`. An entry that is not an object becomes `null`, which a rule refuses. */
 function agentFrom(agent: JsonValue): BrainstormAgentBody | null {
   return isJsonObject(agent) ? withMembers(BrainstormAgentBody, agent) : null;
 }
 
-/** Returns the value without members that are `null` or `undefined`. */
+/** Returns an object without members that are `null` or `undefined`. */
 function withoutGaps<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, it]) => it !== undefined && it !== null)) as T;
 }

@@ -15,7 +15,7 @@ import {
   type RequestedBrainstorm,
 } from '../requested-brainstorm.js';
 
-/** Credentials for the agents of a brainstorm, and problems of the named ones. */
+/** Usable credentials for the agents of a brainstorm, and a problem for each named credential that is unusable. */
 export interface SettledCredentials {
   problems: FieldProblem[];
   /** Credential names by the agent's position, in order of precedence. */
@@ -23,8 +23,8 @@ export interface SettledCredentials {
 }
 
 /**
- * Determines which credentials the agents of a brainstorm can use. Such a credential has its own hosts. They include
- * the origin of the agent's URL, or for an agent of this service the origin of a model.
+ * Determines which credentials the agents of a brainstorm can use. A usable credential lists hosts that include the
+ * origin of the agent's URL, or for an agent of this service the origin of a model.
  */
 @Injectable()
 export class CredentialSetup {
@@ -33,7 +33,7 @@ export class CredentialSetup {
     private readonly catalog: AgentCatalog,
   ) {}
 
-  /** @throws UnknownAgent */
+  /** Returns the usable credentials of each agent. @throws UnknownAgent */
   async settleCredentials({ agents, llmConfig }: RequestedBrainstorm, tenant: string): Promise<SettledCredentials> {
     const override = llmConfig?.credential_ref;
     const settled = await Promise.all(
@@ -74,9 +74,10 @@ export class CredentialSetup {
   }
 }
 
+/** Time limit for reading a card, in milliseconds. */
 const CARD_MS = 5_000;
 
-/** Determines the agents of a brainstorm before anything of it is written. */
+/** Determines the agents, skills and credentials of a brainstorm before anything of it is written. */
 @Injectable()
 export class BrainstormSetup {
   constructor(
@@ -87,7 +88,10 @@ export class BrainstormSetup {
     private readonly credentials: CredentialSetup,
   ) {}
 
-  /** @throws ProblemError 422 with one entry for each field at fault */
+  /**
+   * Returns the specification of a requested brainstorm.
+   * @throws ProblemError 422 with one entry for each field at fault
+   */
   async settleSpec(wanted: RequestedBrainstorm, tenant: string): Promise<BrainstormSpec> {
     refuseProblems(brainstormProblems(wanted));
     const looked = await Promise.all(
@@ -131,7 +135,10 @@ export class BrainstormSetup {
     }
   }
 
-  /** Returns the skills of an agent's card. @throws UnknownAgent for a reference to a missing agent of this service */
+  /**
+   * Returns the skills of an agent's card. The card of a remote agent is read only if `needed`.
+   * @throws UnknownAgent for a reference to a missing agent of this service
+   */
   private async skillsOf(reference: string, tenant: string, needed: boolean): Promise<readonly AgentSkill[]> {
     const target = agentTarget(reference);
     if (target && 'path' in target) return (await this.catalog.inTenant(tenant).resolveAgent(target.path)).skills;

@@ -33,7 +33,7 @@ const COUNT = { type: 'integer', example: 2 } as const;
 const CONFIDENCE = { minimum: 0, maximum: 1, example: 0.8 };
 const ROLE = { enum: ROLES };
 
-/** Query for brainstorms. */
+/** Query parameters for listing brainstorms. */
 export class BrainstormQuery extends PageQuery {
   @QueryWord(STATUSES)
   status?: BrainstormStatus;
@@ -44,14 +44,14 @@ export class BrainstormId {
   brainstormId!: string;
 }
 
-/** Outcome for an agent that was at work when its brainstorm ended. */
+/** Outcome of canceling the agent that was active when its brainstorm ended. */
 class StoppedAgentView implements StoppedAgent {
   @ApiProperty({ example: 'ann' }) agent!: string;
   @ApiPropertyOptional({ example: '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70' }) taskId?: string;
   @ApiProperty({ type: String, example: 'acknowledged' }) outcome!: StoppedAgent['outcome'];
 }
 
-/** Answer to a change of a brainstorm. */
+/** Answer to a request that continues, approves or cancels a brainstorm. */
 export class BrainstormStatusReport extends BrainstormId {
   @ApiProperty({ enum: STATUSES }) status!: BrainstormStatus;
   @ApiPropertyOptional({ type: [StoppedAgentView] }) stopped?: StoppedAgent[];
@@ -126,7 +126,7 @@ class SourceView implements Source {
   @ApiProperty(COUNT) iteration!: number;
 }
 
-/** Tokens that an agent reports for its model. */
+/** Tokens that an agent reports for the calls of its model. */
 class TokenUsageView implements AgentTokenUsage {
   @ApiProperty(COUNT) inputTokens!: number;
   @ApiProperty(COUNT) outputTokens!: number;
@@ -174,7 +174,7 @@ export class BrainstormView extends BrainstormStatusReport {
   @ApiProperty(TIME) updatedAt!: string;
 }
 
-/** Returns what callers see of a brainstorm. */
+/** Returns a brainstorm as callers see it. */
 export function brainstormView(header: TaskHeader, progress: BrainstormProgress): BrainstormView {
   const { spec, state, verdict, failure, stopped } = progress;
   return {

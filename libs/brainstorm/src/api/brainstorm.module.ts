@@ -11,8 +11,8 @@ import { BrainstormsController } from './brainstorms.controller.js';
 import { Brainstorms } from './brainstorms.js';
 
 /**
- * Brainstorms as an agent of the service and as a node type. Requires the ground's modules, and a global AgentDirectory
- * and RequestSigners.
+ * Provides brainstorms as an agent of the service and as a node type. Requires the modules of the ground layer, and a
+ * global AgentDirectory and RequestSigners.
  */
 @Module({
   imports: [TasksModule, BuiltInAgentsModule, CallChainModule],
@@ -32,7 +32,7 @@ function publishBrainstormAgent(own: BuiltInAgents, services: BrainstormServices
   return agent;
 }
 
-/** Management API of brainstorms. Requires a global AgentCatalog, too. */
+/** Management API of brainstorms. Requires a global AgentCatalog besides the globals of BrainstormModule. */
 @Module({
   imports: [ExecutorModule, BrainstormModule],
   controllers: [BrainstormsController],

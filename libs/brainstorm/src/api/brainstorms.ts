@@ -35,14 +35,16 @@ import {
 export interface BrainstormEvent {
   type: BrainstormEventType;
   brainstormId: string;
-  /** Position in the brainstorm's log, from 1 without gaps; the SSE id. */
+  /** Position of the event in the brainstorm's log, from 1 without gaps. It is the SSE id. */
   sequence: number;
-  /** ISO 8601. */
+  /** Time of the event, in ISO 8601. */
   timestamp: string;
   payload: JsonObject;
 }
 
-/** Converts an event of a Task's log to an event of the brainstorm; there is exactly one for each. */
+/**
+ * Converts an event of a Task's log to an event of the brainstorm's stream. Each event of the log gives exactly one.
+ */
 export function toBrainstormEvent({ taskId, sequence, event }: RecordedEvent): BrainstormEvent {
   const { type, payload, timestamp } = stepOf(event);
   return {
@@ -74,8 +76,8 @@ function stepOf(event: TaskEvent): RunEventNote {
 }
 
 /**
- * Returns the step of a status update. An end that the brainstorm did not write itself, since it was forced from
- * outside, has no note.
+ * Returns the step (type and payload) of a status update. An end that was forced from outside has no note of the
+ * brainstorm, so its state and text determine the step.
  */
 function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   const note = runEventNote(metadata);
@@ -87,7 +89,10 @@ function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
 
 const BRAINSTORM: ProcessKind = { noun: 'brainstorm', includes: ({ agent }) => agent === BRAINSTORM_PATH };
 
-/** Starts, shows, continues and ends brainstorms. Each is a Task; only approvals are stored beside it. */
+/**
+ * Starts, shows, continues, approves and cancels brainstorms. Each is a Task; only approvals are stored outside its
+ * log.
+ */
 @Injectable()
 export class Brainstorms {
   constructor(
@@ -98,7 +103,8 @@ export class Brainstorms {
   ) {}
 
   /**
-   * Starts a brainstorm and resolves with its id when it is durable. It continues if the caller leaves.
+   * Starts a brainstorm and resolves with its id when it is durable. The brainstorm continues if the caller
+   * disconnects.
    * @throws ProblemError 422; A2AError 409 for another brainstorm under a known `Idempotency-Key`
    */
   async startBrainstorm(wanted: RequestedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
@@ -121,15 +127,15 @@ export class Brainstorms {
     return this.streams.eventsOf(await this.findHeader(id, scope), toBrainstormEvent, 'waiting');
   }
 
-  /** @throws ProblemError 404 */
+  /** Returns a brainstorm with its state and passes. @throws ProblemError 404 */
   showBrainstorm(id: string, call: ApiCall): Promise<BrainstormView> {
     return this.loadView(id, call.scope, this.processes.openRoom(call));
   }
 
   /**
-   * Runs another pass of a brainstorm that awaits input, or the rest of a failed pass. Further passes follow until it
-   * converges. An active brainstorm simply continues.
-   * @throws ProblemError 404; 409 if it has ended
+   * Continues a brainstorm that awaits input: with another pass, or with the rest of a failed pass. Further passes
+   * follow until it converges. An active brainstorm is left as it is.
+   * @throws ProblemError 404; 409 if the brainstorm has ended
    */
   async continueBrainstorm(id: string, call: ApiCall): Promise<void> {
     const brainstorm = await this.processes.loadBegun(BRAINSTORM, id, call.scope);
@@ -138,14 +144,15 @@ export class Brainstorms {
     const room = this.processes.openRoom(call);
     if (isTerminalState(state)) throw await this.endedProblem(id, call.scope, room);
     if (await this.processes.resumeProcess(brainstorm, userMessage([textPart('iterate')]), call)) return;
-    // Another caller was first: the brainstorm continues unless it was ended.
+    // Another caller has continued or ended the brainstorm first.
     if (isTerminalState((await this.findHeader(id, call.scope)).state))
       throw await this.endedProblem(id, call.scope, room);
   }
 
   /**
-   * Ends a brainstorm with the last merged state; an agent at work is canceled. A repeated approval returns the same.
-   * @throws ProblemError 404; 409 if no pass is complete yet, or it has ended otherwise
+   * Approves a brainstorm: it ends with the last merged state, and its active agent is canceled. A repeated approval
+   * returns the same.
+   * @throws ProblemError 404; 409 if no pass is complete yet, or the brainstorm has another outcome
    */
   async approveBrainstorm(id: string, call: ApiCall): Promise<BrainstormView> {
     const { scope } = call;
@@ -164,7 +171,7 @@ export class Brainstorms {
 
   /**
    * Cancels a brainstorm. A repeated cancel returns the same.
-   * @throws ProblemError 404; 409 if it has ended otherwise
+   * @throws ProblemError 404; 409 if the brainstorm has another outcome
    */
   async cancelBrainstorm(id: string, call: ApiCall): Promise<BrainstormView> {
     await this.stopBrainstorm(id, call);

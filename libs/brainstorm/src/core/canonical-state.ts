@@ -17,7 +17,7 @@ export interface Risk {
   resolved: boolean;
 }
 
-/** Agent in `meta`. */
+/** Agent as `meta` of the state lists it. */
 export interface StateAgent {
   agent_id: string;
   name: string;
@@ -37,22 +37,23 @@ export interface CanonicalState {
   open_questions: string[];
   /** `confidence` is from 0 to 1. */
   metrics: { confidence: number };
-  /** Written by the service alone; what an agent sends here is ignored. */
+  /** Facts that the service alone writes; `meta` in an agent's answer is ignored. */
   meta: { iteration: number; agents: StateAgent[] };
 }
 
 /** Part of the state that agents may change. */
 export type StateContent = Omit<CanonicalState, 'meta'>;
 
-/** Maximum entries of each list. A longer list is refused in an answer, and truncated by a merge. */
+/** Maximum entries of each list of a state. An answer with a longer list is refused; a merge truncates the list. */
 export const MOST_ENTRIES = 1000;
+/** Maximum characters of each text of a state. */
 const MOST_CHARACTERS = 100_000;
 
 const text = z.string().max(MOST_CHARACTERS);
 const words = text.regex(/\S/, 'must not be empty');
 const boundedList = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
 
-/** Rules for an answer. The schemas for agents are derived from them. */
+/** Rules for the state in an agent's answer. The JSON Schemas for agents are derived from these rules. */
 const STATE_RULES = z.object({
   idea: words.describe('The idea, as it is understood by now'),
   architecture: text.describe('Parts, how they work together, and why'),
@@ -71,7 +72,7 @@ const STATE_RULES = z.object({
   metrics: z.object({ confidence: z.number().min(0).max(1).describe('Confidence in the whole state') }),
 });
 
-/** Members of a state that an answer may leave out: a list that is missing is unchanged. */
+/** Members of a state that an answer may leave out. A missing list is unchanged. */
 const STATE_LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
 
 /** Error of a value that is not a valid state. Its message names each field at fault, at most ten. */
@@ -79,7 +80,7 @@ export class InvalidState extends Error {
   override readonly name = 'InvalidState';
 }
 
-/** A rule of the state that a value breaks. */
+/** Rule of the state that a value breaks. */
 interface StateFault {
   /** Path in the state, such as `.risks[0].severity`; `''` for the state itself. */
   path: string;
@@ -114,6 +115,7 @@ function withLists(value: JsonObject, before: StateContent): JsonObject {
   return { ...value, ...(Object.fromEntries(missing.map((name) => [name, before[name]])) as unknown as JsonObject) };
 }
 
+/** Maximum faults that the message of an InvalidState names. */
 const MOST_FAULTS = 10;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -124,7 +126,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** Returns the rule for a member in the service's own words, which do not expose the validation library. */
+/** Describes a broken rule in the service's own words, which do not expose the validation library. */
 function describeRule(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -158,7 +160,7 @@ export function initialState(idea: string, agents: StateAgent[]): CanonicalState
   };
 }
 
-/** Returns the state as JSON. It is sent exactly as it is stored. */
+/** Returns a state as JSON, exactly as it is stored. */
 export function stateJson(state: CanonicalState): JsonObject {
   return state as unknown as JsonObject;
 }
@@ -171,7 +173,10 @@ function fieldName(path: string): string {
   return path === '' ? 'the state' : path.replace(/^\./, '');
 }
 
-/** JSON Schema (draft 7) of a state that agents are asked for, derived from the rules of `readState`. */
+/**
+ * JSON Schema (draft 7) of the state that agents are asked for. It is derived from the rules of `readState` and
+ * stricter than ACCEPTED_STATE_SCHEMA.
+ */
 export const STATE_SCHEMA = schemaOf();
 
 /**
@@ -180,7 +185,7 @@ export const STATE_SCHEMA = schemaOf();
  */
 export const ACCEPTED_STATE_SCHEMA = acceptedSchema();
 
-/** A state in which every list has an entry. */
+/** Example state in which every list has an entry. */
 export const EXAMPLE_STATE: StateContent = {
   idea: 'A library that lends tools',
   architecture:
@@ -213,8 +218,9 @@ function acceptedSchema(): JsonObject {
 }
 
 /**
- * Relaxes a part of the schema in place, possibly more than once. A pattern over long texts could exceed the time limit
- * of a check.
+ * Relaxes a part of the schema in place: an enumeration also accepts capitalized and uppercase words, and a pattern
+ * becomes a minimum length. A pattern over long texts could exceed the time limit of a check. May be called repeatedly
+ * for the same part.
  */
 function loosenSchema(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.enum)
@@ -232,9 +238,12 @@ function listSpellings(word: string): string[] {
 export interface Source {
   agent: string;
   role: BrainstormRole;
-  /** Iteration, from 1. */
+  /** Iteration (pass) in which the agent set the part, from 1. */
   iteration: number;
 }
 
-/** Sources by path (`architecture`, `risks[0]`, `metrics.confidence`). Parts that no agent has set are absent. */
+/**
+ * Sources of the state's parts by path (`architecture`, `risks[0]`, `metrics.confidence`). Parts that no agent has set
+ * are absent.
+ */
 export type Provenance = Record<string, Source>;

@@ -1,20 +1,24 @@
 import type { CanonicalState } from './canonical-state.js';
 import { normalizeText } from './normalised.js';
 
-/** Change of confidence below which it counts as settled. */
+/** Change of the confidence between two passes, below which the confidence counts as settled. */
 const SETTLED = 0.02;
-/** Minimum confidence: agreement below it does not count. */
+/** Minimum confidence: a brainstorm with a lower one has not converged. */
 const FLOOR = 0.5;
 
-/** Convergence of a brainstorm after a pass, with a sentence that explains it. */
+/** Decision whether a brainstorm has converged after a pass, with a sentence that explains it. */
 export interface Convergence {
   converged: boolean;
   sentence: string;
 }
 
 /**
- * Decides whether a brainstorm has converged: the pass added no critical risk, there is a plan, and the confidence is
- * at least 0.5 and changed by less than 0.02. It also ends after the maximum number of iterations.
+ * Decides whether a brainstorm has converged. It has if all of these hold:
+ * - The pass added no critical risk.
+ * - The plan has a step.
+ * - There was an earlier pass to compare the confidence with.
+ * - The confidence is at least 0.5 and changed by less than 0.02.
+ * After the maximum number of iterations it counts as converged in any case.
  */
 export function convergenceOf(before: CanonicalState, after: CanonicalState, maxIterations: number): Convergence {
   const { iteration } = after.meta;
@@ -58,7 +62,7 @@ function describeConvergence(before: CanonicalState, after: CanonicalState): str
   );
 }
 
-/** True if a change of confidence is below the limit. Decimal differences are inexact: 0.82 - 0.8 counts as 0.02. */
+/** True if a change of the confidence is below SETTLED. Decimal differences are inexact: 0.82 - 0.8 counts as 0.02. */
 function isSettled(moved: number): boolean {
   return moved < SETTLED - 1e-9;
 }

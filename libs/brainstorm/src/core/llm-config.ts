@@ -8,22 +8,22 @@ export interface LlmSettings {
   max_tokens?: number;
 }
 
-/** Ranges of the numbers among the settings, both ends included. */
+/** Ranges of the numeric model settings, both ends included. */
 export const LLM_RANGES = { temperature: [0, 2], max_tokens: [1, 1_000_000] } as const;
 
-/** Rules of the numbers among the settings, to stand behind their names. */
+/** Rules of the numeric model settings, as the end of an error message after the setting's name. */
 export const LLM_RULES = {
   temperature: `must be a number from ${LLM_RANGES.temperature.join(' to ')}`,
   max_tokens: `must be a whole number from ${LLM_RANGES.max_tokens.join(' to ')}`,
 } as const;
 
-/** Number among the settings that is out of its range, or none. */
+/** Numeric model setting that breaks its rule. */
 export interface LlmFault {
   member: keyof typeof LLM_RANGES;
   rule: string;
 }
 
-/** Returns the numbers among settings that break their rules; absent numbers break none. */
+/** Returns the numeric model settings that break their rules. An absent setting breaks none. */
 export function llmFaults({ temperature, max_tokens }: JsonObject): LlmFault[] {
   const isWrongLimit =
     max_tokens !== undefined && !(Number.isInteger(max_tokens) && isInRange('max_tokens', max_tokens));
@@ -42,19 +42,22 @@ function createFault(member: LlmFault['member']): LlmFault {
   return { member, rule: LLM_RULES[member] };
 }
 
-/** Settings of its model that an agent is sent. */
+/** Model settings that an agent is sent. */
 export type AgentLlmConfig = LlmSettings & { provider: string; model: string };
 
 /**
- * Returns the settings that an agent is sent. Each field is the first that is given: the brainstorm's, the agent's, the
- * service's.
+ * Returns the model settings that an agent is sent. For each field, the first given value counts: the brainstorm's
+ * (`override`), the agent's, the service's (`global`).
  */
 export function llmSettings(override: LlmSettings, agent: LlmSettings, global: LlmSettings): AgentLlmConfig {
   const given = [global, agent, override].map(withoutGaps);
   return Object.assign({ provider: 'parley', model: 'echo' }, ...given) as AgentLlmConfig;
 }
 
-/** Returns the settings to send. Stored brainstorms may have members that no longer have a meaning. */
+/**
+ * Returns the model settings for the request to an agent. Other members, which stored brainstorms may have, are
+ * dropped.
+ */
 export function sentConfig({ provider, model, temperature, max_tokens }: AgentLlmConfig): JsonObject {
   return { ...withoutGaps({ provider, model, temperature, max_tokens }) };
 }

@@ -9,23 +9,23 @@ import {
 } from './canonical-state.js';
 import { hasWords, normalizeText } from './normalised.js';
 
-/** Minimum words of a step's description; a shorter one is not actionable. */
+/** Minimum words of a step's description; a step with a shorter one is dropped. */
 const FEWEST_WORDS = 10;
 
-/** Entry of a merged list with its source, which is absent if no agent of this brainstorm set the entry. */
+/** Value of a merged state with its source, which is absent if no agent of this brainstorm set the value. */
 interface Sourced<T> {
   value: T;
   source: Source | undefined;
 }
 
-/** Values of one agent, or the values before the pass. */
+/** List of one agent, or the list before the pass. */
 interface Contribution<T> {
   values: readonly T[];
-  /** Returns the source by position; for an agent it is always the same. */
+  /** Returns the source of the value at an index. All values of one agent have the same source. */
   sourceOf: (index: number) => Source | undefined;
 }
 
-/** Merges the risks of all agents without those that the last mention resolves. */
+/** Merges the risks of all agents by their texts. The last mention of a risk counts; a resolved risk is dropped. */
 function mergeRisks(contributions: readonly Contribution<Risk>[]): Sourced<Risk>[] {
   const merged = mergeByKey(
     contributions,
@@ -39,7 +39,8 @@ function mergeRisks(contributions: readonly Contribution<Risk>[]): Sourced<Risk>
 }
 
 /**
- * Merges the steps of all agents. Steps of equal title become one, with the longer description. Short ones are dropped.
+ * Merges the plan steps of all agents. Steps with the same title become one, with the longest description. Steps with
+ * fewer than 10 words in their description are dropped.
  */
 function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sourced<PlanStep>[] {
   const merged = mergeByKey(
@@ -53,7 +54,7 @@ function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sourced<Pl
   return merged.filter(({ value }) => hasWords(value.description, FEWEST_WORDS));
 }
 
-/** Merges the texts of all agents, each once. */
+/** Merges the texts of all agents. Each text occurs once; empty texts are dropped. */
 function mergeTexts(contributions: readonly Contribution<string>[]): Sourced<string>[] {
   const merged = mergeByKey(
     contributions,
@@ -84,10 +85,10 @@ function sameRisk(one: Risk, other: Risk): boolean {
   return one.severity === other.severity && one.resolved === other.resolved;
 }
 
-/** Fields of a single value, which agents can keep changing back and forth. */
+/** Fields with a single value, which agents may keep changing back and forth. */
 const FIELDS = ['idea', 'architecture'] as const;
 
-/** Number of changes from which they count as toggling. */
+/** Number of changes from which a field counts as toggling. */
 const CHANGES = 3;
 
 /**
@@ -106,13 +107,13 @@ function toggledQuestions(states: readonly CanonicalState[]): string[] {
   });
 }
 
-/** Answer of one agent in a pass. */
+/** Valid answer of one agent in a pass. */
 export interface PassOutput {
   source: Source;
   state: StateContent;
 }
 
-/** Pass in which all agents have answered. */
+/** Pass in which all agents have answered, with what its merge needs. */
 export interface FinishedPass {
   iteration: number;
   /** Merged states so far, beginning with the initial one; the last is the state before this pass. */
@@ -128,8 +129,10 @@ export interface MergedPass {
 }
 
 /**
- * Merges the answers of a pass. Plan, risks and assumptions are united. For the rest the last answer counts, so an
- * agent closes a question by omitting it. Pure: the same pass always gives the same result.
+ * Merges the answers of a pass into one state. Pure: the same pass always gives the same result.
+ * - Plan, risks and assumptions of all agents are united.
+ * - For every other part the last answer counts, so an agent closes a question by omitting it.
+ * - A field that agents keep changing back and forth adds an open question.
  */
 export function mergePass(pass: FinishedPass): MergedPass {
   const before = pass.history.at(-1);
@@ -181,7 +184,7 @@ function listContributions<F extends ListField>(
   ];
 }
 
-/** Returns the questions of the last agent, each attributed to the agent that asked it first. */
+/** Returns the open questions of the last agent, each attributed to the agent that asked the question first. */
 function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<string>[] {
   const last = new Set(pass.outputs.at(-1)?.state.open_questions.map(normalizeText));
   return mergeTexts(listContributions(pass, before, 'open_questions')).filter(({ value }) =>
@@ -189,7 +192,10 @@ function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<stri
   );
 }
 
-/** Returns the last text that differs, attributed to the first agent that wrote it. Empty texts are ignored. */
+/**
+ * Returns the last answer's text that differs from the text before it, attributed to its agent. Empty texts are
+ * ignored.
+ */
 function lastWord(
   { outputs, provenance }: FinishedPass,
   before: CanonicalState,

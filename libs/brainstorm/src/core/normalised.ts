@@ -1,7 +1,7 @@
-/** Scripts without spaces between words. */
+/** Characters of scripts that have no spaces between words. */
 const WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-/** Created for the first text in such a script: it loads Unicode data for all of them. */
+/** Word segmenter, created for the first text in such a script: it loads Unicode data for all scripts. */
 let segmenter: Intl.Segmenter | undefined;
 
 /** Returns the key by which a merge compares texts: case and spaces are insignificant. */
@@ -9,7 +9,10 @@ export function normalizeText(text: string): string {
   return text.toLowerCase().trim().replace(/\s+/g, ' ');
 }
 
-/** True if a text has this many words. Spaces separate words; for scripts without spaces Unicode segmentation does. */
+/**
+ * True if a text has at least `fewest` words. Spaces separate words; for scripts without spaces Unicode segmentation
+ * does.
+ */
 export function hasWords(text: string, fewest: number): boolean {
   let words = 0;
   for (const [piece] of text.matchAll(/\S+/g)) {
@@ -19,7 +22,7 @@ export function hasWords(text: string, fewest: number): boolean {
   return false;
 }
 
-/** Counts words, at most `most`. */
+/** Counts the words of a text in a script without spaces, at most `most`. */
 function wordsIn(text: string, most: number): number {
   segmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
   let words = 0;

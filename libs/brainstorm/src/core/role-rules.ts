@@ -3,7 +3,10 @@ import type { PlanStep, Risk, StateContent } from './canonical-state.js';
 import { normalizeText } from './normalised.js';
 import type { BrainstormRole } from './role.js';
 
-/** Changes a state as a role does, by fixed rules and without a model. The same state always gives the same result. */
+/**
+ * Changes a state as an agent of a role would, by fixed rules and without a model. The same state always gives the same
+ * result.
+ */
 export function workByRules(role: BrainstormRole, state: StateContent): StateContent {
   const worked = RULES[role](state);
   return { ...worked, metrics: { confidence: confidenceIn(worked) } };
@@ -16,7 +19,7 @@ const RULES: Record<BrainstormRole, (state: StateContent) => StateContent> = {
   devils_advocate: applyChallenge,
 };
 
-/** Drafts missing parts and keeps the others. */
+/** Drafts the architecture and the plan if they are missing, and adds an assumption. */
 function applyBuild(state: StateContent): StateContent {
   const idea = quoteText(state.idea);
   const architecture =
@@ -52,7 +55,7 @@ function draftPlan(idea: string): PlanStep[] {
   ];
 }
 
-/** Topics that a plan should mention, and the risk of omitting each. */
+/** Topics that a plan should mention, and the risk to add if the plan omits the topic. */
 const EXPECTED: readonly { mentioned: RegExp; risk: Omit<Risk, 'resolved'> }[] = [
   { mentioned: /\b(test|verif|prov)/i, risk: { text: 'No step proves that it works', severity: 'high' } },
   {
@@ -74,7 +77,7 @@ function applyReview(state: StateContent): StateContent {
   return { ...state, risks: found.reduce(withRisk, state.risks) };
 }
 
-/** Answers risks with steps, and open questions with provisional assumptions. */
+/** Resolves each risk by a plan step, and replaces each open question by a provisional assumption. */
 function applyRefine(state: StateContent): StateContent {
   const open = state.risks.filter(({ resolved }) => !resolved);
   return {
@@ -99,7 +102,7 @@ function withAnswer(plan: PlanStep[], risk: Risk): PlanStep[] {
   return [...plan, { title, description }];
 }
 
-/** Challenges an assumption until a step answers the challenge. */
+/** Adds the risk that nobody needs the idea, unless a step answers it, and a question about the first assumption. */
 function applyChallenge(state: StateContent): StateContent {
   const [assumption] = state.assumptions;
   const doubt: Omit<Risk, 'resolved'> = { text: `Nobody needs ${quoteText(state.idea)}`, severity: 'medium' };
@@ -129,7 +132,7 @@ function addText(texts: string[], text: string): string[] {
   return texts.some((it) => normalizeText(it) === normalizeText(text)) ? texts : [...texts, text];
 }
 
-/** Returns a confidence that depends on the state alone, so that it settles when the state does. */
+/** Returns a confidence (0.05 to 0.95) that depends on the state alone, so that it settles when the state does. */
 function confidenceIn({ execution_plan, risks, open_questions }: StateContent): number {
   const open = risks.filter(({ resolved }) => !resolved).length;
   const value = 0.5 + 0.05 * Math.min(execution_plan.length, 8) - 0.05 * open - 0.02 * open_questions.length;

@@ -6,8 +6,9 @@ export const ROLES = ['build', 'review', 'refine', 'devils_advocate'] as const;
 
 export type BrainstormRole = (typeof ROLES)[number];
 
-/** Minimum number of agents, and a maximum that catches mistakes. */
+/** Minimum number of agents of a brainstorm. */
 export const FEWEST_AGENTS = 2;
+/** Maximum number of agents of a brainstorm; it catches mistakes. */
 export const MOST_AGENTS = 20;
 
 export function isRole(value: unknown): value is BrainstormRole {

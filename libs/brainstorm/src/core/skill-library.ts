@@ -10,7 +10,7 @@ const SKILLS: Readonly<Record<string, string>> = {
   testing: 'Consider how each promise is proved: which tests fail first, and what cannot be tested at all.',
 };
 
-/** Names of all skills, for messages. */
+/** Names of all skills, joined by commas for messages. */
 export const SKILL_NAMES = Object.keys(SKILLS).join(', ');
 
 /** Returns the text of a skill by its name, or `undefined` if the library does not have it. */

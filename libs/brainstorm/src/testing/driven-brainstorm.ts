@@ -29,7 +29,7 @@ import { type BrainstormSpec, specMetadata } from '../brainstorm-spec.js';
 import type { CanonicalState } from '../core/canonical-state.js';
 import { brainstormSpec } from '../requested-brainstorm.js';
 
-/** What the brainstorm's service signs links with. */
+/** Call chains with which the brainstorm's service signs links. */
 export const CALL_CHAINS = new CallChains(Buffer.from('secret'));
 
 export interface SentPayload {
@@ -38,10 +38,13 @@ export interface SentPayload {
   state: CanonicalState;
 }
 
-/** Behavior of an agent at its nth call (from 0): it returns the changed state, throws, asks, or never answers. */
+/**
+ * Behavior of an agent at its nth call (from 0): it returns the changed state, fails with an error, asks a question, or
+ * never answers.
+ */
 export type Behaviour = (payload: SentPayload, nth: number) => Partial<CanonicalState> | Error | 'ask' | 'hang';
 
-/** One call that a brainstorm has made. */
+/** Call that a brainstorm has made. */
 export interface SeenCall {
   agent: string;
   kind: 'send' | 'follow';
@@ -54,7 +57,7 @@ export interface SeenCall {
 
 class FakeApprovals extends Approvals {
   readonly approved = new Set<string>();
-  /** For so many questions the database is away. */
+  /** Number of further calls of `isApproved` that fail as if the database were down. */
   away = 0;
   override async noteApproval(id: string): Promise<void> {
     this.approved.add(id);
@@ -68,11 +71,11 @@ class FakeApprovals extends Approvals {
   }
 }
 
-/** Every agent there is, at `http://{name}`. A Task that was made is kept, and can be followed. */
+/** Directory with an agent at every `http://{name}`. A created Task is stored, and can be followed. */
 export class FakeAgents extends AgentDirectory {
   readonly calls: SeenCall[] = [];
   readonly cancels: string[] = [];
-  /** Resolves when an agent has taken in that it is canceled. */
+  /** Returns a promise that delays the answer of an agent to a cancel, if any. */
   canceling = (): Promise<void> | undefined => undefined;
   readonly kept = new Map<string, StreamResponse[]>();
   /** Metadata of the Artifacts of an agent, by its name. */
@@ -166,10 +169,10 @@ async function aborted(signal: AbortSignal | undefined): Promise<never> {
   throw new AgentCallError('aborted', 'the call was aborted');
 }
 
-/** A brainstorm over a log in memory. */
+/** Brainstorm with a log in memory. */
 export class DrivenBrainstorm extends DrivenProcess {
   readonly approvals = new FakeApprovals();
-  /** The credentials that there are, with their hosts. */
+  /** Stored credentials with their hosts. */
   readonly hosts: Record<string, string[]> = {};
   private readonly signers: Pick<RequestSigners, 'reachesOrigins'> = {
     reachesOrigins: async ({ credential }, origins) => origins.some((it) => this.hosts[credential]?.includes(it)),
@@ -186,13 +189,13 @@ export class DrivenBrainstorm extends DrivenProcess {
     return BrainstormProgress.fromEvents(this.log);
   }
 
-  /** @param links the calls that led to it */
+  /** Starts the brainstorm. @param links calls that led to the brainstorm */
   start(links: readonly ChainLink[] = []): Promise<TaskState> {
     const metadata = { ...specMetadata(this.spec), ...chainMetadata(links) };
     return this.begin(userMessage('idea', { messageId: 'm-1' }), metadata);
   }
 
-  /** The next turn of one that awaits input. */
+  /** Continues a brainstorm that awaits input. */
   iterate(): Promise<TaskState> {
     return this.goOn(userMessage('iterate', { messageId: `m-${this.log.length}` }));
   }
@@ -207,7 +210,7 @@ export class DrivenBrainstorm extends DrivenProcess {
   }
 }
 
-/** A brainstorm of agents by these names. */
+/** Returns the specification of a brainstorm with agents of these names. */
 export function specOf(names: string[], fields: Partial<BrainstormSpec> = {}): BrainstormSpec {
   const wanted = { idea: 'an idea', agents: names.map((name) => ({ agent: `http://${name}`, name })) };
   return { ...brainstormSpec(wanted, { llm: {} }), ...fields };

@@ -1,7 +1,7 @@
 import { AgentCallError } from '#libs/a2a-client';
 import { type Behaviour, DrivenBrainstorm, FakeAgents, specOf } from './driven-brainstorm.js';
 
-/** Brainstorms whose logs are kept in `golden/`, by name: each plays one as it went when its log was recorded. */
+/** Brainstorms whose logs are stored in `golden/`, by name. Each function repeats the brainstorm of its log. */
 export const GOLDEN_BRAINSTORMS: Readonly<Record<string, () => Promise<DrivenBrainstorm>>> = {
   converged: () => played({}),
   rejected: () => played({ a: (...call) => (call[1] === 0 ? INVALID : agrees(...call)) }),
@@ -48,7 +48,7 @@ async function failedIterated(): Promise<DrivenBrainstorm> {
   return it;
 }
 
-/** While the second agent is at work, in the second pass. */
+/** Stops a brainstorm while the second agent works in the second pass. */
 async function stopped(approved: boolean): Promise<DrivenBrainstorm> {
   const it = storm({ b: (...call) => (call[1] === 1 ? 'hang' : agrees(...call)) });
   const ended = it.start();
@@ -59,7 +59,9 @@ async function stopped(approved: boolean): Promise<DrivenBrainstorm> {
   return it;
 }
 
-/** By the process that takes it over, which finds the Task of an agent of ours by its parent. */
+/**
+ * Cancels a brainstorm in the process that resumes it. That process finds the Task of a local agent by its parent Task.
+ */
 async function canceledRecovered(): Promise<DrivenBrainstorm> {
   const first = storm({ b: () => 'hang' });
   const ended = first.start();
@@ -73,7 +75,7 @@ async function canceledRecovered(): Promise<DrivenBrainstorm> {
   return rest;
 }
 
-/** After the last event of this kind. */
+/** Resumes a brainstorm after a crash, from its log up to the last event of a type. */
 async function recovered(type: string, isKept = true): Promise<DrivenBrainstorm> {
   const first = await played({});
   const rest = storm({});
