@@ -3,7 +3,7 @@ import { ParleyError } from './parley-error.js';
 import { type RunEvent, RunFollower } from './run-follower.js';
 import { ServiceCalls, type ServiceOptions, type ServiceRequest } from './service-calls.js';
 
-/** Types of what the management API takes and answers, by their names in OpenAPI. */
+/** Types of the management API's requests and answers, by their names in OpenAPI. */
 export type Schemas = components['schemas'];
 type FetchedRun = Schemas['RunDetail'];
 
@@ -16,29 +16,29 @@ interface RequestOptions {
 
 interface KeyOptions extends RequestOptions {
   /**
-   * Idempotency key. The same key and body give the same run, however often it is requested. Default: a new key per
+   * Idempotency key of the request. Requests with the same key and body start a single run. Default: a new key per
    * call.
    */
   idempotencyKey?: string | undefined;
 }
 
 interface EventsOptions extends RequestOptions {
-  /** Number of the last event that was seen. */
+  /** `sequence` of the last event that the caller has; later events follow. Default 0: all events. */
   since?: number;
-  /** `false` ends the stream after the events so far. */
+  /** `false` ends the stream after the events that exist by now. Default true. */
   live?: boolean;
-  /** Called with true when a connection is open, and with false when it has ended before the run. */
+  /** Called with true when a connection opens, and with false when it ends before the run does. */
   onConnection?: (isOpen: boolean) => void;
 }
 
 export interface AnswerOptions {
-  /** Node that asks, or its instance. */
+  /** Id of the node that asks, or the name of its instance. */
   node: string;
   /** Answer as A2A Parts. */
   parts: readonly Record<string, unknown>[];
 }
 
-/** Filter for listing runs. */
+/** Filter and page of a list of runs. */
 interface RunFilter {
   workflow?: string;
   status?: string;
@@ -49,17 +49,16 @@ interface RunFilter {
 }
 
 /**
- * Client of one service.
- * - Requests that may be repeated are retried while the service is away or busy; what was started is started once.
- * - It works wherever there is a `fetch`.
+ * Client of one service. It works wherever there is a `fetch`.
+ * - A request that may be repeated is retried while the service is away or overloaded; a retry starts no second run.
  * - Every method throws ParleyError if the service refuses, and ParleyUnreachable if it does not answer.
  */
 export interface ParleyClient {
-  /** Starts a run, which continues if the client leaves. */
+  /** Starts a run of a workflow. The run continues if the client disconnects. */
   run(workflow: string, inputs?: Record<string, unknown>, options?: KeyOptions): Promise<{ runId: string }>;
   /**
-   * Yields the events of a run from the first one, or after `since`, each once and in order, until the run has ended. A
-   * broken stream is resumed where it broke.
+   * Yields the events of a run, each once and in order, until the run has ended. It starts at the first event, or after
+   * `since`. A lost connection is resumed after the last event.
    */
   events(runId: string, options?: EventsOptions): AsyncGenerator<RunEvent, void, void>;
   /** Waits until a run has ended, and returns it. */
@@ -69,7 +68,7 @@ export interface ParleyClient {
   /** Answers a question of a run, which then continues. */
   answer(runId: string, answer: AnswerOptions, options?: RequestOptions): Promise<void>;
   cancel(runId: string, options?: RequestOptions): Promise<Schemas['CanceledRun']>;
-  /** Starts a new run that reuses results of an ended one. */
+  /** Starts a new run that reuses results of the ended run `runId`. */
   rerun(runId: string, body?: Schemas['RerunBody'], options?: KeyOptions): Promise<Schemas['StartedRerun']>;
   /** Calls any other operation of the management API by its path; the answer is JSON. */
   call<T>(path: `/${string}`, request?: ServiceRequest): Promise<T>;
@@ -77,7 +76,7 @@ export interface ParleyClient {
 
 /**
  * Creates a client.
- * @param options URL of the service, and a key if it requires one
+ * @param options URL of the service, and a key if the service requires one
  * @throws ParleyError with the reason `MALFORMED` for an invalid URL, or a key that no header can carry
  */
 export function createClient(options: ClientOptions): ParleyClient {
@@ -126,7 +125,7 @@ class HttpClient implements ParleyClient {
     await this.#calls.requestJson(`${runPath(runId)}/answers`, { method: 'POST', body: answer, signal });
   }
 
-  /** Retried if the answer was lost: canceling a canceled run returns the same. */
+  /** Cancels a run. It is retried if the answer was lost: canceling a canceled run returns the same. */
   async cancel(runId: string, { signal }: RequestOptions = {}): Promise<Schemas['CanceledRun']> {
     return this.#calls.requestJson(`${runPath(runId)}/cancel`, { method: 'POST', repeatable: true, signal });
   }

@@ -1,4 +1,4 @@
-/** Problem of a request. */
+/** Problem of a request, with the field that has it. */
 export interface ParleyProblemEntry {
   /** Field at fault; `''` for the whole request. */
   path: string;
@@ -6,7 +6,7 @@ export interface ParleyProblemEntry {
   code?: string;
 }
 
-/** Contents of an error answer of the service. */
+/** Members of an error answer of the service, from which a ParleyError is made. */
 export interface ParleyProblem {
   status: number;
   reason: string;
@@ -22,7 +22,7 @@ export class ParleyError extends Error {
   /** HTTP status; 0 if there was no answer. */
   readonly status: number;
   readonly reason: string;
-  /** Problems of the request, one entry each. */
+  /** Problems of the request's fields, if the service names any. */
   readonly errors: readonly ParleyProblemEntry[];
   /** Id of the request, which is also in the service's log. */
   readonly requestId: string | undefined;
@@ -35,13 +35,16 @@ export class ParleyError extends Error {
     this.requestId = requestId;
   }
 
-  /** Returns the error for an answer that no Parley gives: another server is at the URL. */
+  /**
+   * Returns the error for an answer that a Parley service never gives: another server is at the URL.
+   * @param expected description of the expected answer
+   */
   static foreign({ status }: Response, expected: string): ParleyError {
     const message = `the service answered ${status} with something else than ${expected}: is there a Parley at this URL?`;
     return new ParleyError({ status, reason: 'UNKNOWN', message });
   }
 
-  /** Returns the error of an answer of `/api`, also if a proxy in front of the service answered. */
+  /** Returns the error for an error answer of `/api`. A proxy in front of the service may have sent the answer. */
   static async of(response: Response): Promise<ParleyError> {
     const text = await response.text().catch(() => '');
     const { detail, reason, errors, requestId } = parseProblem(text);
@@ -55,7 +58,10 @@ export class ParleyError extends Error {
   }
 }
 
-/** Error of a service that did not answer, retries included. It is unknown whether the service received the request. */
+/**
+ * Error of a call that got no answer from the service, also after retries. It is unknown whether the service received
+ * the request.
+ */
 export class ParleyUnreachable extends ParleyError {
   override readonly name = 'ParleyUnreachable';
 
@@ -64,7 +70,7 @@ export class ParleyUnreachable extends ParleyError {
   }
 }
 
-/** Returns why `fetch` failed, if it reports that; browsers do not. */
+/** Returns the system error code of a failed `fetch` in parentheses; '' in browsers, which report none. */
 function failureCode(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? ` (${cause.code})` : '';

@@ -3,15 +3,15 @@ import { PASSING, pauseFor, type ServiceCalls } from './service-calls.js';
 
 /** Frame of a stream of server-sent events (WHATWG HTML, section 9.2.6). */
 export interface EventFrame {
-  /** Id of the event; empty if it has none. */
+  /** Id of the event; empty if the frame has none. */
   id: string;
-  /** Type of the event; `message` if it has none. */
+  /** Type of the event; `message` if the frame has none. */
   event: string;
   data: string;
 }
 
 interface FrameOptions {
-  /** Called whenever bytes arrive, comments included. */
+  /** Called whenever bytes arrive, also those of comments (heartbeats). */
   onBytes?: () => void;
   /** Milliseconds without a byte after which the stream ends. Default: no limit. */
   longestSilence?: number;
@@ -19,7 +19,7 @@ interface FrameOptions {
 
 const LINE_END = /\r\n|\n|\r(?!$)/;
 
-/** Yields the frames of a body as they arrive. A frame that is cut off at the end is dropped. */
+/** Yields the frames of a response body as they arrive. A frame that is incomplete at the end is dropped. */
 export async function* eventFrames(
   body: ReadableStream<Uint8Array>,
   { onBytes, longestSilence }: FrameOptions = {},
@@ -62,53 +62,61 @@ export async function* eventFrames(
 
 /** Event of a run's stream. */
 export interface RunEvent {
-  /** Id, which is the same whenever the event is read. */
+  /** Id of the event, which is the same whenever the event is read. */
   id: string;
-  /** Type: `node.started`, `node.progress`, `node.completed`, `input.required`, …; the last one is `done`. */
+  /**
+   * Type of the event: `node.started`, `node.progress`, `node.completed`, `input.required`, …; the last event is
+   * `done`.
+   */
   type: string;
   runId: string;
   workflow: string;
-  /** Position in the run's log, from 1 without gaps. */
+  /** Position of the event in the run's log, from 1 without gaps. */
   sequence: number;
-  /** ISO 8601. */
+  /** Time of the event, in ISO 8601. */
   timestamp: string;
   node_id?: string;
   node_type?: string;
-  /** Instance, if the node has several: `draft@2`, `tr[17]`. */
+  /** Name of the node's instance, if the node has several: `draft@2`, `tr[17]`. */
   instance?: string;
   payload: Record<string, unknown>;
   [field: string]: unknown;
 }
 
-/** Milliseconds before a stream that broke without a new event is opened again; doubled each time. */
+/** First delay before a reconnect, in milliseconds. It doubles after each connection without a new event. */
 const FIRST_PAUSE = 100;
+/** Maximum delay before a reconnect, in milliseconds. */
 const LONGEST_PAUSE = 5_000;
+/** Milliseconds without a byte after which a connection counts as lost. */
 const LONGEST_SILENCE = 60_000;
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 
 interface RunFollowOptions {
   signal?: AbortSignal | undefined;
-  /** Called with true when a connection is open, and with false when it has ended before the run. */
+  /** Called with true when a connection opens, and with false when it ends before the run does. */
   onConnection?: ((isOpen: boolean) => void) | undefined;
 }
 
-/** Reads the stream of one run to its end, over as many connections as necessary. */
+/** Reads the event stream of one run to its end, and reconnects as often as necessary. */
 export class RunFollower {
   readonly #calls: ServiceCalls;
   readonly #run: `/${string}`;
   readonly #path: `/${string}`;
-  /** True if the service ended the last connection, and it did not break. */
+  /** True if the service ended the last connection orderly; false if the connection broke. */
   #isWhole = false;
 
-  /** @param run path of the run in the API */
+  /** @param run path of the run, such as `/api/runs/{id}` */
   constructor(calls: ServiceCalls, run: `/${string}`) {
     this.#calls = calls;
     this.#run = run;
     this.#path = `${run}/events`;
   }
 
-  /** Yields the events after `since`, each once. @throws ParleyError for an unknown run; the signal's reason */
+  /**
+   * Yields the events after the number `since`, each once, until the run has ended.
+   * @throws ParleyError for an unknown run; the signal's reason
+   */
   async *followEvents(since: number, options: RunFollowOptions = {}): AsyncGenerator<RunEvent, void, void> {
     const { signal, onConnection } = options;
     let last = since;
@@ -123,20 +131,20 @@ export class RunFollower {
         if (event.type === 'done') return;
       }
       onConnection?.(false);
-      // A reader that has seen the end receives nothing more.
+      // A run that ended before `since` gives an empty stream and no `done` event.
       if (last === before && this.#isWhole && (await this.#isOver(last, signal))) return;
       await pauseFor(wait, signal);
       wait = Math.min(wait * 2, LONGEST_PAUSE);
     }
   }
 
-  /** Yields the events after `since` that exist by now. @throws also if the connection breaks */
+  /** Yields the events after the number `since` that exist by now. @throws also if the connection breaks */
   async *readKnown(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
     const body = eventBody(await this.#calls.requestResponse(this.#path, { query: { since, live: false }, signal }));
     for await (const { data } of eventFrames(body)) yield JSON.parse(data) as RunEvent;
   }
 
-  /** True if the run has ended, and has no further events. */
+  /** True if the run has ended, and its log has no events after the number `last`. */
   async #isOver(last: number, signal?: AbortSignal): Promise<boolean> {
     try {
       const { status } = await this.#calls.requestJson<{ status: string }>(this.#run, { signal });
@@ -151,14 +159,14 @@ export class RunFollower {
     }
   }
 
-  /** @throws the error unless it is a transient fault of the service or the network */
+  /** Throws an error unless a reconnect may fix it: the service is temporarily away, or the connection broke. */
   #throwUnlessPassing(error: unknown, signal?: AbortSignal): void {
     signal?.throwIfAborted();
-    // The follower of a run waits while the service is away, as the run does.
+    // A run survives an outage of the service, so its follower waits too.
     if (!isAway(error) && !isCut(error)) throw error;
   }
 
-  /** Yields the events of one connection until the stream ends, breaks, or stays silent for too long. */
+  /** Yields the events of one connection until it ends, breaks, or is silent for LONGEST_SILENCE. */
   async *#readConnection(
     since: number,
     { signal, onConnection }: RunFollowOptions,
@@ -184,7 +192,7 @@ export class RunFollower {
   }
 }
 
-/** Closes a silent connection: the service sends something every few seconds. */
+/** Aborts its signal after LONGEST_SILENCE without a restart. The service sends a heartbeat every few seconds. */
 class SilenceTimer {
   readonly #control = new AbortController();
   #timer = this.#startTimer();
@@ -211,16 +219,14 @@ function isAway(error: unknown): boolean {
   return error instanceof ParleyUnreachable || (error instanceof ParleyError && PASSING.has(error.status));
 }
 
-/** Returns the body of a stream. @throws ParleyError for an answer that is not a stream of events */
+/** Returns the body of an event stream. @throws ParleyError for an answer that is no event stream */
 function eventBody(response: Response): ReadableStream<Uint8Array> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isStream || !response.body) throw ParleyError.foreign(response, 'a stream of events');
   return response.body;
 }
 
-/**
- * True for the error of `fetch` when a connection breaks while its body is read: a TypeError, in Node and in browsers.
- */
+/** True if a connection broke while its body was read: `fetch` then fails with a TypeError, in Node and in browsers. */
 function isCut(error: unknown): boolean {
   return (error as Error).name === 'TypeError';
 }

@@ -1,6 +1,6 @@
 import { ParleyError, ParleyUnreachable } from './parley-error.js';
 
-/** Service to call, and the credentials. */
+/** URL of the service to call, and the caller's key. */
 export interface ServiceOptions {
   /** Base URL of the service, with or without a trailing slash. */
   url: string;
@@ -13,21 +13,25 @@ export interface ServiceOptions {
 export interface ServiceRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** Body, sent as JSON; FormData is sent as it is. */
+  /** Body of the request. FormData is sent unchanged, any other value as JSON. */
   body?: unknown;
   headers?: Readonly<Record<string, string>> | undefined;
-  /** True if repeating a POST has no further effect. A POST with an `idempotency-key` is repeatable anyway. */
+  /**
+   * True if a POST may be retried, since repeating it has no further effect. A POST with an `idempotency-key` may
+   * always be retried.
+   */
   repeatable?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Milliseconds before each retry, unless the service asks for another delay, up to the limit. */
+/** Milliseconds before each retry, unless the service asks for another delay (`Retry-After`). */
 const PAUSES = [200, 500, 1_000, 2_000, 4_000];
+/** Maximum of a delay that the service asks for, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
-/** Statuses of a service that is temporarily away or overloaded. */
+/** HTTP statuses of a service that is temporarily away or overloaded (rate limit). */
 export const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Calls one service. Repeatable requests are retried while the service is away or overloaded. */
+/** Calls one service. A repeatable request is retried while the service is away or overloaded. */
 export class ServiceCalls {
   readonly #base: string;
   readonly #fetch: typeof fetch;
@@ -44,7 +48,7 @@ export class ServiceCalls {
   }
 
   /**
-   * Returns the answer's JSON, or `undefined` if it has none.
+   * Sends a request and returns the JSON of the answer, or `undefined` for an empty answer.
    * @throws ParleyError if the service refuses; ParleyUnreachable if it does not answer
    */
   async requestJson<T>(path: string, request: ServiceRequest = {}): Promise<T> {
@@ -61,8 +65,8 @@ export class ServiceCalls {
   }
 
   /**
-   * Returns an answer whose status is not an error. @throws ParleyError if the service refuses; ParleyUnreachable if it
-   * does not answer
+   * Sends a request, with retries, and returns the first answer whose status is 2xx.
+   * @throws ParleyError if the service refuses; ParleyUnreachable if it does not answer
    */
   async requestResponse(path: string, request: ServiceRequest = {}): Promise<Response> {
     for (let tries = 0; ; tries += 1) {
@@ -99,7 +103,7 @@ export class ServiceCalls {
 
 const NO_URL = "the service's URL must begin with http:// or https://, and have no user name or password";
 
-/** True for a URL that can be called. In a page it may be relative to the page. */
+/** True for an http or https URL without user name and password. In a web page it may be relative to the page. */
 function isServiceUrl(text: string): boolean {
   const { location } = globalThis as { location?: { href: string } };
   if (!URL.canParse(text, location?.href)) return false;
@@ -117,18 +121,18 @@ function isCarried(key: string): boolean {
   }
 }
 
-/** True if repeating a request has no further effect. A request that starts something has a key for that. */
+/** True if a request may be retried: it is no POST, is marked as `repeatable`, or has an `idempotency-key`. */
 function isRepeatable({ method = 'GET', headers = {}, repeatable = false }: ServiceRequest): boolean {
   return method !== 'POST' || repeatable || 'idempotency-key' in headers;
 }
 
-/** Returns `Retry-After` in milliseconds, up to the limit, if present. */
+/** Returns the `Retry-After` of a response in milliseconds, at most LONGEST_PAUSE, if present. */
 function retryDelay(response: Response | undefined): number | undefined {
   const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_PAUSE) : undefined;
 }
 
-/** Resolves after a delay. @throws the signal's reason */
+/** Resolves after a delay. @throws the signal's reason when the signal aborts */
 export async function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
-/** Verified notification. */
+/** Verified push notification. */
 export interface VerifiedWebhook {
-  /** Id, which is the same for every delivery of the notification. */
+  /** Id of the notification. A retried delivery has the same id. */
   id: string;
   /** A2A StreamResponse of the notification. */
   body: unknown;
@@ -8,20 +8,22 @@ export interface VerifiedWebhook {
 
 export interface WebhookOptions {
   /**
-   * URL of the service's keys: `https://parley.example/.well-known/jwks.json`. Take it from your configuration, never
-   * from a request.
+   * URL of the service's public keys: `https://parley.example/.well-known/jwks.json`. Take it from your configuration,
+   * never from a request.
    */
   jwksUrl: string;
   /** URL of the webhook, exactly as in the push notification config; the request's URL unless set. */
   receiverUrl?: string;
-  /** Maximum age in seconds; default 300. */
+  /** Maximum age of the signature in seconds; default 300. */
   maxAgeSeconds?: number;
+  /** Replacement for the global `fetch`, which loads the keys. */
   fetch?: typeof fetch;
 }
 
-/** Type of a notification's signature. The same key signs public agent cards, which have another type. */
+/** `typ` of a notification's signature. The same key signs public agent cards, whose `typ` differs. */
 const TYPE = 'parley-notification+jws';
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
+/** Milliseconds for which loaded keys are cached. */
 const KEYS_KEPT_MS = 300_000;
 
 /** Public key on the curve P-256 (RFC 7517). */
@@ -38,8 +40,8 @@ type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 const known = new Map<string, { keys: readonly NamedKey[]; until: number }>();
 
 /**
- * Verifies that the service sent a request to this webhook, and returns its contents.
- * @throws Error with the reason why it is not genuine
+ * Verifies that the service sent a request (push notification) to this webhook, and returns its contents.
+ * @throws Error with the reason why the request is not genuine
  */
 export async function verifyWebhook(request: Request, options: WebhookOptions): Promise<VerifiedWebhook> {
   const content = new Uint8Array(await request.arrayBuffer());
@@ -73,7 +75,7 @@ function checkClaims(
   return jti;
 }
 
-/** Returns the key of this id. Unknown ids cause a new request for the keys. */
+/** Returns the public key with an id (`kid`). If the id is not cached, the keys are loaded again. */
 async function loadVerifyKey(kid: unknown, { jwksUrl, fetch: call = fetch }: WebhookOptions): Promise<VerifyKey> {
   const kept = known.get(jwksUrl);
   const found = kept && kept.until > Date.now() ? findKey(kept.keys, kid) : undefined;
