@@ -17,7 +17,7 @@ import { TASK_MIGRATIONS, TasksModule, TaskStore } from '#libs/tasks';
 import { TracingModule } from '#libs/tracing';
 import { OrderNode } from './order-node.js';
 
-/** Reports an A2AError at addresses that belong to no A2A route. */
+/** Answers an A2AError at an address that belongs to no A2A route, as a plain HTTP error. */
 @Catch(A2AError)
 class RefusalFilter implements ExceptionFilter<A2AError> {
   catch({ status, message }: A2AError, host: ArgumentsHost): void {
@@ -25,7 +25,7 @@ class RefusalFilter implements ExceptionFilter<A2AError> {
   }
 }
 
-/** Catalog of a process that serves one agent, at the A2A root itself. */
+/** Catalog of a process that serves a single agent, at the A2A root (the empty path). */
 class SingleAgentCatalog extends AgentCatalog {
   constructor(private readonly agent: ServedAgent) {
     super();
@@ -36,7 +36,7 @@ class SingleAgentCatalog extends AgentCatalog {
     return Promise.reject(new UnknownAgent('agent not found', 'AGENT_NOT_FOUND', { path }));
   }
 
-  /** Returns the agent: it decides itself what a skill means. */
+  /** Returns the agent itself: the agent decides what a requested skill means. */
   override routeMessage(agent: ServedAgent): Promise<ServedAgent> {
     return Promise.resolve(agent);
   }
@@ -47,10 +47,13 @@ class SingleAgentCatalog extends AgentCatalog {
   }
 }
 
-/** Services from which a process makes its agent. */
+/** Services with which an AgentMaker creates the agent of a process. */
 export interface ProgramServices {
   types: NodeTypes;
-  /** Models, or `undefined` if no endpoint is configured: rules answer then, and not the echo model. */
+  /**
+   * Models, or `undefined` if no endpoint is configured. Role and order agents then work by rules, instead of the echo
+   * model.
+   */
   models: Models | undefined;
   secrets: SecretBox;
 }
@@ -58,7 +61,7 @@ export interface ProgramServices {
 /** Creates the one agent of a process. */
 export type AgentMaker = (services: ProgramServices) => ServedAgent;
 
-/** Provides the catalog to all modules. */
+/** Provides the catalog with the single agent to all modules. */
 @Module({})
 class CatalogModule {
   static forAgent(make: AgentMaker): DynamicModule {

@@ -2,19 +2,19 @@ import { basename, extname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isRole, type BrainstormRole, ROLES } from '#libs/brainstorm';
 
-/** Arguments of the command line. */
+/** Arguments of `parley agent`. */
 export interface AgentArguments {
   name: string;
   description: string;
   /** Script file. Without one, and without `order` and `role`, a model answers. */
   script?: string;
-  /** True if the agent takes orders over several turns. */
+  /** True if the agent takes orders in a café, over several turns. */
   order?: boolean;
-  /** Role in brainstorms, if the agent is for them. */
+  /** Role of the agent in brainstorms, if it takes part in them. */
   role?: BrainstormRole;
   model?: string;
   systemPrompt?: string;
-  /** Port; 0 picks a free one. */
+  /** Port to listen on; 0 picks a free port. */
   port: number;
   host: string;
   dataDir: string;
@@ -76,7 +76,7 @@ const OPTIONS = {
 } as const;
 
 /**
- * Parses the command line (without the program's name). Returns `undefined` if help is requested.
+ * Parses the command line without the program's name. Returns `undefined` if help is requested.
  * @throws UsageError
  */
 export function parseArguments(argv: readonly string[]): AgentArguments | undefined {

@@ -14,7 +14,7 @@ import { commandLineAgent } from './served-agent.js';
 import { startAgent } from './start-agent.js';
 
 /**
- * Returns the node that does the agent's work, standing alone: a `script`, an `order` or an `agent` node.
+ * Returns the node that does the agent's work outside any workflow: a `script`, an `order` or an `agent` node.
  * @throws Error with the reason why the script cannot be used
  */
 export async function agentNode(wanted: AgentArguments): Promise<NodeSpec> {
@@ -56,7 +56,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * Executes `serve FILE`: serves the agent that a module exports as its default; `undefined` if help is requested.
+ * Executes `serve FILE`: serves the agent that a module exports as its default. Returns the agent's name and URL, or
+ * `undefined` if help is requested.
  * @throws UsageError, and the errors of startAgent
  */
 async function serveFile(
@@ -91,7 +92,7 @@ function parseServeArguments(argv: readonly string[]) {
   }
 }
 
-/** Returns the file, with the line if the stack of the error has it. */
+/** Returns the file where an error occurred, with the line if the error's stack has it: `echo.ts:12`. */
 function errorPlace(file: string, error: unknown): string {
   const { stack = '' } = (error ?? {}) as { stack?: string };
   const [, line] = stack.split(file)[1]?.match(/^:(\d+)/) ?? [];
@@ -117,8 +118,10 @@ interface StartedAgent {
 }
 
 /**
- * Starts the agent and reports that in the first line of standard output. Errors in the command line or the environment
- * end the process with a line each on standard error: exit code 2 for the command line, 1 for all others.
+ * Starts the agent that the command line describes, and reports its readiness in the first line of standard output. An
+ * error in the command line or the environment ends the process:
+ * - Standard error gets the reason, one line for each invalid variable.
+ * - The exit code is 2 for the command line, 1 for all other errors.
  */
 export async function startFromArguments(argv: readonly string[], environment: Environment): Promise<void> {
   try {
@@ -132,14 +135,14 @@ export async function startFromArguments(argv: readonly string[], environment: E
 }
 
 /**
- * Returns the lines of a ready agent. Clients look for a card below the base URL. It ends with a slash, since many of
- * them take the last segment of a URL without one for a file.
+ * Returns the lines that report the agent's readiness. Clients look for the card below the base URL, which ends with a
+ * slash: many clients take the last segment of a URL without a final slash for a file.
  */
 function readyLines({ name, url }: StartedAgent): string {
   return `Agent ${name} is ready on ${url}\n  base URL  ${url}/a2a/\n  card      ${url}/a2a/.well-known/agent-card.json\n`;
 }
 
-/** Serves the agent that flags describe; `undefined` if help is requested. */
+/** Serves the agent that flags describe. Returns the agent's name and URL, or `undefined` if help is requested. */
 async function serveFromFlags(argv: readonly string[], environment: Environment): Promise<StartedAgent | undefined> {
   const wanted = parseArguments(argv);
   if (wanted === undefined) return undefined;

@@ -23,8 +23,9 @@ export {
 } from '#libs/agent-sdk';
 
 /**
- * Serves an agent in this process, durable in PostgreSQL: an embedded one, unless `databaseUrl` or DATABASE_URL names
- * another. Other variables of the environment are those of a stand-alone agent. SIGTERM ends the process in order.
+ * Serves an agent in this process, durable in PostgreSQL: an embedded server, unless `databaseUrl` or DATABASE_URL
+ * names another. The process also reads the other environment variables of a stand-alone agent. SIGTERM shuts it down
+ * gracefully.
  */
 export const serve: Serve = async (agent, options = {}) => {
   const { serveDefined } = await import('./serve.js');

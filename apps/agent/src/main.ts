@@ -3,5 +3,5 @@ import { startFromArguments } from './bootstrap.js';
 
 endWithParent();
 
-/** Settles once the agent serves, or has failed to start; the loader of the program waits for it. */
+/** Promise that settles once the agent is ready, or has failed to start. The loader of the program waits for it. */
 export const begun = startFromArguments(process.argv.slice(2), process.env);

@@ -28,7 +28,7 @@ const DRINKS = ['espresso', 'cappuccino', 'latte', 'coffee', 'cocoa', 'tea'];
 const SIZES = ['small', 'medium', 'large'];
 const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six'];
 
-/** Returns the order in a guest's texts; a later word replaces an earlier one. */
+/** Parses the order in a guest's texts. A later drink, size or quantity replaces an earlier one. */
 export function parseOrder(texts: readonly string[]): Order {
   const order: Order = {};
   for (const word of texts.flatMap((text) => text.toLowerCase().match(/[a-z]+|\d+/g) ?? [])) {
@@ -41,7 +41,7 @@ export function parseOrder(texts: readonly string[]): Order {
   return order;
 }
 
-/** Returns the next question, or `undefined` if the order is complete. */
+/** Returns the question for the next missing part, or `undefined` if the order is complete. */
 function questionFor({ drink, size }: Order): string | undefined {
   if (drink === undefined) return `What would you like to drink? We have ${DRINKS.join(', ')}.`;
   return size === undefined ? `Which size of ${drink}: ${SIZES.join(', ')}?` : undefined;
@@ -65,11 +65,11 @@ const SYSTEM_PROMPT =
   'JSON object and nothing else: {"say": what you tell the guest, "order": {"drink"?, "size"?, "quantity"?}, ' +
   '"complete": true once drink and size are known}.';
 
-/** Takes an order with a model, or by rules if there is no model or its answer is unusable. */
+/** Takes an order with a model, or by rules if there is no model or its answer is not an OrderReply. */
 export class OrderTaker {
   constructor(private readonly models?: Models) {}
 
-  /** Answers the guest. @param said all Messages so far, the guest's newest last */
+  /** Returns the reply to the guest. @param said all Messages so far, the guest's newest last */
   async answerGuest(said: readonly Message[], signal: AbortSignal): Promise<OrderReply> {
     return (this.models && (await modelReply(this.models, said, signal))) ?? ruledReply(said);
   }
@@ -97,7 +97,10 @@ async function modelReply(
   return readReply(firstText(parts) ?? '');
 }
 
-/** Parses a model's answer, which may have text or a code fence around it; `undefined` if it is not a reply. */
+/**
+ * Parses a model's answer, which may have text or a code fence around its JSON. Returns `undefined` if it is not a
+ * reply.
+ */
 function readReply(text: string): OrderReply | undefined {
   const reply = jsonInText(text, { read: tryParseJson, fits: isReply });
   if (!isReply(reply)) return undefined;
@@ -111,7 +114,7 @@ function isReply(value: JsonValue | undefined): value is JsonObject & { say: str
 }
 
 /**
- * Node type `order`: an agent that takes an order over several turns. It asks for missing parts. All state is in its
+ * Node type `order`: an agent that takes an order over several turns and asks for missing parts. All state is in its
  * Task.
  */
 export class OrderNode implements NodeType {
@@ -139,7 +142,7 @@ class OrderExecutor extends AgentExecutor {
     super();
   }
 
-  /** Executes a turn. The Task's history has what the guest said; no other state is stored. */
+  /** Executes a turn. The Task's history has the earlier Messages; no other state is stored. */
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
     if (context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
     try {

@@ -33,7 +33,7 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** Model settings that a brainstorm requests; the agent's own apply to the rest. */
+/** Model settings that a brainstorm requests. For an absent setting, the agent's own applies. */
 interface AskedModel {
   provider?: string;
   model?: string;
@@ -41,35 +41,39 @@ interface AskedModel {
   maxTokens?: number;
 }
 
-/** State as the agent changed it. */
+/** State that the agent has changed. */
 interface ChangedState {
   state: StateContent;
-  /** Repairs of its model's answers and tokens used, as brainstorms read them; absent without a model. */
+  /**
+   * Report for the brainstorm: the repairs of the model's answers and the used tokens. Absent if the agent works by
+   * rules.
+   */
   report?: JsonObject;
 }
 
-/** Provider name that stands for the agent's own provider. */
+/** Provider name in a request that stands for the agent's own provider. */
 const ANY_PROVIDER = 'parley';
 
-/** Payload of a brainstorm's request: four members. */
+/** Payload of a brainstorm's request, parsed from the four members of its data Part. */
 interface RolePayload {
   role: BrainstormRole;
   systemPrompt: string;
   llm: AskedModel;
   state: StateContent;
-  /** State as it was sent: `meta` is returned unchanged. */
+  /** State as the brainstorm sent it, with its `meta`, which is returned unchanged. */
   sent: JsonObject;
 }
 
 /**
- * Agent for brainstorms. It returns the state that it received, changed as its role demands: by a model if there is
- * one, otherwise by rules. Its Task has four events: SUBMITTED, WORKING, the state, COMPLETED.
+ * Executes an agent for brainstorms. It returns the state that it received, changed as its role demands: by a model if
+ * there is one, otherwise by rules. Its Task has four events: SUBMITTED, WORKING, the state, COMPLETED; a failed Task
+ * has no state.
  */
 export class RoleAgent extends AgentExecutor {
   override readonly recovery = 'restart';
 
   /**
-   * @param role role if the brainstorm names none
+   * @param role role for a request that names none
    * @param models absent for an agent that works by rules
    */
   constructor(
@@ -101,7 +105,7 @@ export class RoleAgent extends AgentExecutor {
     yield statusUpdate(context, 'TASK_STATE_COMPLETED');
   }
 
-  /** Returns the changed state, or the reason why there is none. */
+  /** Returns the changed state, or the reason why the model gave none. */
   private async changeState(payload: RolePayload, signal: AbortSignal): Promise<ChangedState | string> {
     if (this.models === undefined) return { state: workByRules(payload.role, payload.state) };
     try {
@@ -113,7 +117,7 @@ export class RoleAgent extends AgentExecutor {
     }
   }
 
-  /** Reads the payload. @throws A2AError INVALID_PARAMS naming the field */
+  /** Reads the payload of a Message. @throws A2AError INVALID_PARAMS naming the field */
   private readPayload({ parts }: Message): RolePayload {
     const data = firstData(parts);
     if (!isJsonObject(data))
@@ -131,7 +135,7 @@ export class RoleAgent extends AgentExecutor {
   }
 }
 
-/** Reads the model settings. @throws A2AError INVALID_PARAMS naming the field */
+/** Reads the model settings of a payload. @throws A2AError INVALID_PARAMS naming the field */
 function askedModel(llmConfig: JsonObject): AskedModel {
   const { provider, model, temperature, max_tokens: maxTokens } = llmConfig;
   const [fault] = llmFaults(llmConfig);
@@ -153,12 +157,12 @@ function stateIn(sent: JsonObject): StateContent {
   }
 }
 
-/** Maximum answers that are sent back for a repair. */
+/** Maximum answers that are sent back to the model for a repair. */
 const MOST_REPAIRS = 1;
 
 /**
- * Asks the model for the changed state. An answer that is not a valid state is sent back once, with its faults.
- * @throws InvalidState with the faults of both answers; ModelError if there is no complete answer
+ * Calls the model for the changed state. An answer that is not a valid state is sent back once, with its faults.
+ * @throws InvalidState with the faults of both answers; ModelError if the model gives no complete answer
  */
 async function askModel(models: Models, payload: RolePayload, signal: AbortSignal): Promise<ChangedState> {
   const { provider, model: name, temperature, maxTokens } = payload.llm;

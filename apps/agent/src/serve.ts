@@ -4,7 +4,7 @@ import type { Environment } from '#libs/service';
 import { definedAgent } from './served-agent.js';
 import { startAgent } from './start-agent.js';
 
-/** Serves a defined agent. @throws the errors of startAgent */
+/** Serves an agent of `defineAgent` in this process. @throws the errors of startAgent */
 export function serveDefined(agent: DefinedAgent, options: ServeOptions, environment: Environment): Promise<Serving> {
   const { name, description = `The agent ${name}` } = agent;
   const { port = 4001, host = '127.0.0.1', dataDir = `.data/agents/${name}`, databaseUrl } = options;

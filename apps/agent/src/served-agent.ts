@@ -15,19 +15,19 @@ import type { AgentMaker } from './agent.module.js';
 import type { AgentArguments } from './arguments.js';
 import { RoleAgent } from './role-agent.js';
 
-/** Message that the agent acted on. */
+/** Line of the call log: a Message that the agent executed or answered. */
 export interface CallLogLine {
   messageId: string;
   /** Id of the Task; absent if the Message was answered without one. */
   taskId?: string;
   text: string;
-  /** ISO 8601. */
+  /** Time of the call, in ISO 8601. */
   at: string;
-  /** Number of events that an interrupted execution had left when it resumed; absent otherwise. */
+  /** Number of events in the Task's log when an interrupted execution resumed; absent for a first execution. */
   recovered?: number;
 }
 
-/** Logs every call, so that a test outside can count them. */
+/** Logs every call, so that a test in another process can count the calls. */
 export class CallLog {
   /** @param path file for one JSON line per call, written before the agent acts; standard error if absent */
   constructor(private readonly path?: string) {}
@@ -46,7 +46,7 @@ export class CallLog {
   }
 }
 
-/** Delegates to another executor, after a line in the call log. */
+/** Delegates to another executor, and writes a line to the call log before. */
 export class LoggedExecutor extends AgentExecutor {
   override readonly recovery: 'restart' | 'fail';
   override readonly cancelGrace: number;
@@ -80,7 +80,7 @@ export class LoggedExecutor extends AgentExecutor {
 
 const MODES = ['text/plain', 'application/json'];
 
-/** Returns the agent of this process as its card shows it: one skill, at the A2A root. */
+/** Returns the agent of a command line as its card describes it: with one skill, at the A2A root. */
 export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): ServedAgent {
   const { name, description } = wanted;
   const tags = tagsOf(wanted);
@@ -99,8 +99,8 @@ export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): Se
 }
 
 /**
- * Returns the maker of the agent that a command line describes. @param node node that does its work, unless it has a
- * role
+ * Returns the maker of the agent that a command line describes.
+ * @param node node that does the agent's work, unless the agent has a role
  */
 export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentMaker {
   return ({ types, models }) => {
@@ -109,7 +109,7 @@ export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentM
   };
 }
 
-/** Returns the maker of a defined agent. */
+/** Returns the maker of an agent of `defineAgent`. */
 export function definedAgent(agent: DefinedAgent): AgentMaker {
   const { name, description = `The agent ${name}`, version = '0.1.0', skills, inputModes, outputModes } = agent;
   const own = [{ id: name, name, description, tags: ['defined'] }];

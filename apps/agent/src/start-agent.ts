@@ -26,15 +26,15 @@ import { type AgentMaker, AgentModule } from './agent.module.js';
 export interface AgentPlace {
   name: string;
   description: string;
-  /** Port; 0 picks a free one. */
+  /** Port to listen on; 0 picks a free port. */
   port: number;
   host: string;
   dataDir: string;
 }
 
 /**
- * Serves the agent of this process.
- * @throws ConfigError, and any error of the start; what it had started is stopped first
+ * Serves the single agent of this process.
+ * @throws ConfigError, and any error of the start; everything that had started is stopped first
  */
 export async function startAgent(place: AgentPlace, environment: Environment, make: AgentMaker): Promise<Serving> {
   const config = configOf(place, environment);
@@ -47,7 +47,7 @@ export async function startAgent(place: AgentPlace, environment: Environment, ma
   }
 }
 
-/** Returns the configuration: the place overrides the environment. */
+/** Returns the configuration. The `place` takes precedence over the environment; the default log level is `warn`. */
 function configOf({ name, description, port, host, dataDir }: AgentPlace, environment: Environment): AppConfig {
   return loadConfig({
     LOG_LEVEL: 'warn',
@@ -61,7 +61,8 @@ function configOf({ name, description, port, host, dataDir }: AgentPlace, enviro
 }
 
 /**
- * Creates the application. If that fails, it stops what it had started, the embedded database included, and rethrows.
+ * Creates the application. If that fails, everything that had started is stopped, the embedded database included, and
+ * the error is rethrown.
  */
 async function createOrEnd(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
   try {
@@ -75,7 +76,7 @@ async function createOrEnd(module: DynamicModule, config: AppConfig): Promise<Ne
 async function createAgent(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
   const { bodyLimit, requestTimeoutMs, corsOrigins } = config;
   const adapter = new FastifyAdapter({ bodyLimit, forceCloseConnections: 'idle', ...requestTimes(requestTimeoutMs) });
-  // Nest's own log lines of the start are useless: an error is thrown, and `start` reports it.
+  // Nest's own log lines of the start are useless: an error is thrown, and the caller reports it.
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
   app.useLogger(app.get(Logger));
   if (corsOrigins.length > 0) app.enableCors(corsOptions(corsOrigins));
@@ -104,7 +105,7 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   return app;
 }
 
-/** Listens, and then resumes the Tasks that an earlier process of this agent left. */
+/** Listens, then resumes the Tasks that an earlier process of this agent left. Returns the agent's URL. */
 async function listenAndRecover(app: NestFastifyApplication, config: AppConfig): Promise<string> {
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');
