@@ -8,7 +8,7 @@ import { type Form, formFields } from './form-answer.js';
 import { readInputs } from './inputs.js';
 import { Interrupted, type Session } from './session.js';
 
-/** Creates a client without address restrictions, since the operator named the agent. */
+/** Creates a directory whose clients have no address restrictions, since the operator named the agent. */
 function createDirectory(session: Session): HttpAgentDirectory {
   return new HttpAgentDirectory({
     http: { fetch, cachedFetch: fetch },
@@ -18,7 +18,8 @@ function createDirectory(session: Session): HttpAgentDirectory {
 }
 
 /**
- * Returns the service's key for its own agents alone. @throws CommandError if the key or the service's URL is invalid
+ * Returns the Authorization header with the service's key; empty for an agent of any other origin.
+ * @throws CommandError if the key or the service's URL is invalid
  */
 function keyFor(session: Session, agentUrl: string): Record<string, string> {
   const isOwn = new URL(agentUrl).origin === new URL(session.url).origin;
@@ -28,7 +29,7 @@ function keyFor(session: Session, agentUrl: string): Record<string, string> {
 
 async function connectAgent(session: Session, url: string): Promise<AgentClient> {
   requireUrl(url);
-  // Otherwise an invalid key would be reported as the agent's fault in the middle of a call.
+  // Check the key first: later, an invalid key would be reported as the agent's fault in the middle of a call.
   keyFor(session, url);
   const found = createDirectory(session).resolveClient(url, { timeouts: { refused: 0 }, signal: session.signal });
   return found.catch((error: unknown) => {
@@ -37,7 +38,7 @@ async function connectAgent(session: Session, url: string): Promise<AgentClient>
   });
 }
 
-/** @throws CommandError for a URL that is not http or https */
+/** Asserts that an agent's URL can be called. @throws CommandError for a URL that is not http or https */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new CommandError(`${redactedUrl(url)}: must be an http or https URL, of an agent or of its card`);
@@ -76,14 +77,14 @@ export async function sendToAgent(
     terminal.writeNote(`The Task waits for an answer: send it with --task ${taskId}`);
 }
 
-/** Shows the fields of the form, and the violations of the previous answer. */
+/** Shows the fields of the form that the agent asks for, and the violations of the previous answer. */
 function showForm({ terminal }: Session, { asks }: ChatAnswer): void {
   const wrong = asks?.violations?.map(({ field, description }) => `    ${field} ${description}`) ?? [];
   const lines = [...wrong, ...formFields(asks?.form as Form | undefined)];
   if (lines.length > 0) terminal.writeNote(terminal.stripControls(lines.join('\n')));
 }
 
-/** Talks with an agent until the input ends. */
+/** Talks with an agent line by line, until the input ends. */
 export async function chatWithAgent(session: Session, url: string): Promise<void> {
   const { terminal, signal } = session;
   const agent = await connectAgent(session, url);
@@ -131,10 +132,10 @@ async function exchangeText(session: Session, talk: ChatSession, text: string): 
   }
 }
 
-/** Shows a card and its problems. */
+/** Shows the card of an agent and the card's problems. */
 export async function showCard(session: Session, url: string): Promise<void> {
   requireUrl(url);
-  // It loads a service's rules for cards, which other commands do not need.
+  // The module loads a service's rules for cards, which other commands do not need.
   const { cardReport } = await import('./card-report.js');
   const report = await cardReport(url, keyFor(session, url));
   const wrong = report.problems.some(({ level }) => level === 'error');

@@ -5,7 +5,7 @@ import { shownPlace, type WorkflowFile } from './workflow-files.js';
 
 export type Applied = Schemas['AppliedView'];
 
-/** Returns one line for each workflow and its action. */
+/** Returns one line for each applied workflow: its name and the action. */
 export function describeApplied(session: Session, workflows: Applied['workflows'], dryRun = false): string {
   return workflows.map((it) => `${it.name} ${actionText(session, it.action, dryRun)}${warningLines(it)}`).join('\n');
 }
@@ -24,18 +24,21 @@ const HOW_TO_ADOPT =
   'Compare with `parley diff`, take it with `parley export`, or replace it with `parley apply --adopt`. ' +
   'The file .parley/mark identifies the folder: commit it.';
 
-/** Options for applying files. */
+/** Options for applying workflow files. */
 export interface FolderApplyOptions {
   dryRun?: boolean | undefined;
   prune?: boolean | undefined;
   force?: boolean | undefined;
-  /** False: workflows of the service that were never applied from this folder are not replaced. */
+  /** False if a workflow of the service must not be replaced unless it was applied from this folder before. */
   adopt?: boolean | undefined;
   mark?: string;
   seen?: ReadonlyMap<string, string>;
 }
 
-/** Applies all files at once. Problems that the service finds are reported by file. @throws CommandError */
+/**
+ * Applies all workflow files in one request. Problems that the service finds are reported by file and line.
+ * @throws CommandError
+ */
 export async function applyFiles(
   session: Session,
   files: readonly WorkflowFile[],
@@ -66,7 +69,7 @@ export async function applyFiles(
   }
 }
 
-/** Returns the service's problems by file and line. */
+/** Converts the service's refusal to an error that names each problem by file and line. */
 function toCommandError({ status, reason, errors }: ParleyError, files: readonly WorkflowFile[]): CommandError {
   const found = errors.map((entry) => ({ ...entry, ...findSentPlace(files, entry.path) }));
   const lines = found.map(({ shown, detail }) => `${shown}: ${detail}`);
@@ -75,7 +78,7 @@ function toCommandError({ status, reason, errors }: ParleyError, files: readonly
   return new CommandError(message, code, { status, reason, errors: found.map(({ shown: _shown, ...entry }) => entry) });
 }
 
-/** Maps a path of the request, such as `workflows[2].definition.nodes[0].id`, to its place in the file. */
+/** Maps a path of the apply request, such as `workflows[2].definition.nodes[0].id`, to its place in the file. */
 function findSentPlace(files: readonly WorkflowFile[], path: string): { shown: string; path: string; file?: string } {
   const [, index, member = ''] = /^workflows\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
   const file = files[Number(index)];

@@ -9,7 +9,10 @@ interface BackupOptions {
   withoutKeys?: boolean;
 }
 
-/** Flag for any schema: pg_dump ignores a table that it does not find, without a message. */
+/**
+ * Flag of pg_dump that leaves out the keys in the table `service_secret`, in any schema. pg_dump ignores a table that
+ * it does not find, without a message.
+ */
 const KEYS_LEFT_OUT = '--exclude-table-data=*.service_secret';
 
 /**
@@ -50,7 +53,7 @@ function refuseExisting(file: string): void {
   if (existsSync(file)) throw new CommandError(`${file} already exists; name another file.`);
 }
 
-/** Creates an empty file of this user beside the final one. */
+/** Creates an empty file beside the final one, readable by this user only. */
 function reserveFile(file: string): string {
   const part = `${file}.part`;
   try {

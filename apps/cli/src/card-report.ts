@@ -11,9 +11,9 @@ import { isJsonObject } from '#libs/protocol';
 import { cardProblems, type CardVersion, cardVersion } from '#libs/remote-agents';
 import { CommandError, EXIT } from './exit-code.js';
 
-/** Card as it was received, and its problems. */
+/** Card of an agent as it was received, and its problems. */
 export interface CardReport {
-  /** URL at which it was found. */
+  /** URL at which the card was found. */
   cardUrl: string;
   version: CardVersion;
   card: object;
@@ -24,9 +24,13 @@ const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
 const LONGEST_MS = 10_000;
 
 /**
- * Reads the card of an agent: at its URL if that names a card, else below it, else at the origin unless that card
- * belongs to another agent, else at the path from before A2A 1.0.
- * @param key credentials of the caller, if any
+ * Reads the card of an agent from the first of these places that has one:
+ * - the URL itself, and no other place, if it is the URL of a card
+ * - below the URL
+ * - at the origin, unless that card belongs to another agent
+ * - below the URL, at the path from before A2A 1.0
+ *
+ * @param key headers with the caller's credentials, if any
  * @throws CommandError
  */
 export async function cardReport(url: string, key: Readonly<Record<string, string>>): Promise<CardReport> {

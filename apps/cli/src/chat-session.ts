@@ -15,8 +15,8 @@ import { formData } from './form-answer.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Text that an agent streams, for a reader who sees it grow: of the first Artifact that grows, as long as it has text
- * alone. An Artifact that arrives complete does not grow, and is shown with the answer.
+ * Text of an answer as the agent streams it: of the first Artifact that grows, as long as that Artifact has only text.
+ * An Artifact that arrives complete does not grow, and is shown at the end of the answer.
  */
 export class GrowingText {
   #artifactId: string | undefined;
@@ -24,13 +24,13 @@ export class GrowingText {
   #given = '';
   #isOver = false;
 
-  /** Returns the next piece; '' if the response has none. */
+  /** Returns the next piece of the text; '' if the response adds none. */
   nextPiece(response: StreamResponse): string {
     if (this.#isOver || !('artifactUpdate' in response)) return '';
     const { artifact, append = false } = response.artifactUpdate;
     const isSame = artifact.artifactId === this.#artifactId;
     const isText = artifact.parts.every(({ text }) => text !== undefined);
-    // Shown text cannot be taken back; the end of the answer shows the result.
+    // Shown text cannot be taken back. The complete answer at the end shows the rest.
     this.#isOver = !isText || (this.#given !== '' && !(append && isSame));
     if (this.#isOver) return '';
     if (!append || !isSame) this.#text = '';
@@ -43,7 +43,7 @@ export class GrowingText {
   }
 }
 
-/** Client state of a conversation. Every Message carries both ids once they are known. */
+/** Ids of a chat's context and Task. Every Message carries both ids once they are known. */
 export interface ChatIds {
   contextId?: string;
   taskId?: string;
@@ -51,7 +51,7 @@ export interface ChatIds {
 
 export interface ChatAnswer {
   text: string;
-  /** State of the Task; absent if the agent answered without one. */
+  /** State of the answering Task; absent if the agent answered without a Task. */
   state?: TaskState;
   taskId?: string;
   contextId?: string;
@@ -68,9 +68,10 @@ interface ChatListener {
 }
 
 /**
- * Conversation with an agent, from its client's view: one Message at a time, and two ids that every response updates.
- * When the Task has ended, its id is forgotten: the next Message starts another Task in the same context. The agent may
- * remember earlier Messages; the client never sends them again.
+ * Chat with an agent from the client's view. It sends one Message at a time.
+ * - Every response updates the ids of the context and the Task.
+ * - After the end of the Task its id is dropped: the next Message starts a new Task in the same context.
+ * - The agent may remember earlier Messages; the client never sends them again.
  */
 export class ChatSession {
   ids: ChatIds = {};
@@ -80,7 +81,7 @@ export class ChatSession {
 
   /**
    * Sends a text. If the agent waits for a form, the text is sent as the form's data if it can be parsed as such.
-   * @throws AgentCallError; the ids are unchanged then
+   * @throws AgentCallError; the ids of the chat are unchanged then
    */
   async sayText(text: string, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     const { form } = this.asks ?? {};
@@ -88,7 +89,7 @@ export class ChatSession {
     return this.sendPart(data === undefined ? textPart(text) : dataPart(data as JsonValue), signal, listener);
   }
 
-  /** Sends a Part. @throws AgentCallError; the ids are unchanged then */
+  /** Sends a Part. @throws AgentCallError; the ids of the chat are unchanged then */
   async sendPart(part: Part, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     const message = userMessage([part], this.ids);
     const answer = new CalledTask();
@@ -114,7 +115,7 @@ export class ChatSession {
     };
   }
 
-  /** Forgets the ids, so that the next Message starts a new conversation. */
+  /** Drops the ids, so that the next Message starts a new context. */
   forgetIds(): void {
     this.ids = {};
     this.asks = undefined;
@@ -125,7 +126,7 @@ function idsOf({ contextId, taskId }: { contextId?: string | undefined; taskId?:
   return { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
 }
 
-/** Returns the agent's text: of the direct Message, else of its last status, else of its Artifacts. */
+/** Returns the text of an agent's answer: of the direct Message, else of the last status, else of the Artifacts. */
 function answerText({ reply, status, artifacts }: CalledTask): string {
   const said = reply?.parts ?? status?.message?.parts ?? [];
   const shown = said.length > 0 ? [said] : artifacts.map(({ parts }) => parts);
@@ -147,7 +148,9 @@ function partText({ text, data, url }: Part): string {
 
 const PREFIX = 'agent> ';
 
-/** Answer of an agent on a terminal: its text as it arrives, then the rest. For programs it is one document. */
+/**
+ * Shows an agent's answer on a terminal: its text as it arrives, then the rest. With `--json` it writes one document.
+ */
 export class ShownAnswer implements ChatListener {
   readonly #terminal: Terminal;
   #shown = '';
@@ -158,7 +161,7 @@ export class ShownAnswer implements ChatListener {
   }
 
   working(text: string): void {
-    // Only a terminal mixes both streams.
+    // Only a terminal shows standard output and standard error together.
     if (this.#terminal.columns !== undefined) this.close();
     this.#terminal.writeNote(`… ${text}`);
   }
@@ -170,7 +173,7 @@ export class ShownAnswer implements ChatListener {
     this.#isOpen = true;
   }
 
-  /** Completes the answer. @param end text behind it */
+  /** Shows the rest of an answer. @param end text to append */
   finishAnswer(answer: ChatAnswer, end: string): void {
     const rest = this.#restOf(answer.text);
     const isSaid = rest === '' && end === '' && !this.#isOpen;
@@ -183,13 +186,15 @@ export class ShownAnswer implements ChatListener {
       );
   }
 
-  /** Ends an open line. */
+  /** Ends a line that pieces have begun. */
   close(): void {
     if (this.#isOpen) this.#terminal.writeLine('');
     this.#isOpen = false;
   }
 
-  /** Returns the text not yet shown; `undefined` if the answer differs from what was shown. */
+  /**
+   * Returns the part of the answer's text that was not shown yet; `undefined` if the text differs from the shown one.
+   */
   #restOf(text: string): string | undefined {
     if (this.#shown === '') return undefined;
     if (text.startsWith(this.#shown)) return this.#terminal.stripControls(text.slice(this.#shown.length));

@@ -16,14 +16,14 @@ import {
   type WrongFile,
 } from './workflow-files.js';
 
-/** Problem with the file that has it. */
+/** Problem of a workflow, with the file that has it. */
 interface FoundProblem extends WorkflowProblem {
   file: string;
   line?: number;
   column?: number;
 }
 
-/** Reports the problems of a folder's workflows, without a service. */
+/** Checks the workflows of a folder and reports their problems, without a service. */
 export async function checkFolder(session: Session, { folder }: { folder: string }): Promise<void> {
   const { terminal } = session;
   const { files, wrong: unreadable } = scanWorkflowFiles(folder, terminal.env);
@@ -48,7 +48,7 @@ export async function printSchema({ terminal }: Session): Promise<void> {
   terminal.writeLine(JSON.stringify(workflowSchema(await nodeTypes(terminal.env)), null, 2));
 }
 
-/** Returns the node types of a service in this environment. */
+/** Returns the node types of a service in this environment, those of plugins included. */
 async function nodeTypes({ PARLEY_PLUGINS = '' }: Session['terminal']['env']): Promise<NodeTypes> {
   const modules = PARLEY_PLUGINS.split(',').map((path) => path.trim());
   try {

@@ -3,7 +3,7 @@ import { clientOf } from '#libs/postgres';
 import { CommandError, EXIT } from './exit-code.js';
 
 /**
- * Opens a session with the server of `DATABASE_URL`, within a time limit for its first answer. If the URL asks for it
+ * Opens a session with a PostgreSQL server, within a time limit for its first answer. If the URL requires it
  * (`require_auth`), the server must authenticate itself before it receives anything.
  * @throws CommandError with the reason of a failure
  */
@@ -29,7 +29,7 @@ export async function databaseSession(
   }
 }
 
-/** Returns the error of a database, or of the connection to it. */
+/** Returns the error of a database, or of the connection to it, as an error for the user. */
 export function databaseError(error: unknown): CommandError {
   // If a name has several addresses, each failed; the aggregate error has no message.
   const [first = error] = (error as Partial<AggregateError>).errors ?? [];

@@ -14,8 +14,9 @@ import { readWorkflowFiles } from './workflow-files.js';
 const BACKOFF = new Backoff(500, 10_000);
 
 /**
- * Applies a folder to the service in its current state. Problems are reported and wait for the next change. Failures
- * because the service is temporarily away are retried.
+ * Applies the current files of a folder to the service. Never rejects.
+ * - A problem is reported; the next change of the folder is another attempt.
+ * - While the service is temporarily away (503), the call is retried.
  */
 export async function keepApplied(session: Session, folder: string): Promise<void> {
   await BACKOFF.retryWhile(() => applyOnce(session, folder), isPassing).catch((error: unknown) =>
@@ -26,7 +27,7 @@ export async function keepApplied(session: Session, folder: string): Promise<voi
 async function applyOnce(session: Session, folder: string): Promise<void> {
   const files = readWorkflowFiles(folder, session.terminal.env);
   const state = new FolderState(folder, session.url);
-  // Nothing is written into a folder from which nothing was ever applied.
+  // A folder without workflows, from which nothing was ever applied, gets no state files.
   if (files.length === 0 && state.readSeen().size === 0) return;
   const answer = await applyFiles(session, files, {
     mark: state.readMark(),
@@ -42,21 +43,21 @@ async function applyOnce(session: Session, folder: string): Promise<void> {
   }
 }
 
-/** True if the service is temporarily away, which the session reports itself. */
+/** True if the service is temporarily away (503). The session itself reports that. */
 function isPassing(error: unknown): boolean {
   return error instanceof ParleyError && error.status === 503;
 }
 
 /**
- * Returns the revisions to expect. Changes by the console are not overwritten; workflows missing in a new database are
- * created again.
+ * Returns the revision that the service should have of each workflow. A changed workflow (in the console, for example)
+ * is not overwritten. A workflow that a new database lacks is left out, so it is created again.
  */
 async function seenRevisions(session: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
   const there = new Set((await savedWorkflows(session)).map(({ name }) => name));
   return new Map([...state.readSeen()].filter(([name]) => there.has(name)));
 }
 
-/** Reports an error. A file may disappear while it is read; that must not end the service. */
+/** Reports an error without throwing. A file may disappear while it is read, which must not end the service. */
 function reportSafely(error: unknown, session: Session): void {
   try {
     reportFailure(error, session);
@@ -65,12 +66,12 @@ function reportSafely(error: unknown, session: Session): void {
   }
 }
 
-/** Milliseconds to wait, since editors write a file in several steps. */
+/** Milliseconds from a change of a file to the call, since editors write a file in several steps. */
 const SETTLE_MS = 100;
 
 /**
- * Calls `keep` at once, and after every change in a folder, one call after the other. Changes during a call count, from
- * the first call on. Resolves after the first call.
+ * Watches a folder: calls `keep` at once and after every change, one call after the other. A change during a call
+ * causes another call. Resolves after the first call.
  * @param keep never rejects
  * @param gone called with the reason why the folder is no longer watched
  */
@@ -100,7 +101,7 @@ const PLACES = [
   ['agents', '/a2a/'],
 ] as const;
 
-/** Turns this process into a service, and applies the workflows of a folder whenever they change. */
+/** Turns this process into a service, and applies the workflows of a folder now and after every change. */
 export async function startDevService(
   session: Session,
   { folder, port }: { folder: string; port?: string },

@@ -17,13 +17,16 @@ interface DoctorFinding {
   detail: string;
 }
 
-/** Database sessions of one replica, including those during its replacement by another. */
+/** Maximum database sessions of one replica and of the replica that replaces it. */
 const SESSIONS_OF_A_REPLICA = 46;
+/** Minimum `server_version_num` of PostgreSQL. */
 const OLDEST_POSTGRES = 150_000;
+/** Maximum difference of the clocks of this machine and the database, in milliseconds. */
 const LARGEST_SKEW_MS = 1_000;
+/** Time limit for an answer, in milliseconds. */
 const ANSWER_MS = 5_000;
 
-/** Checks all requirements of a service in this environment, changes nothing, and reports the findings. */
+/** Checks all requirements of a service in this environment and reports the findings. Changes nothing. */
 export async function examineEnvironment(session: Session): Promise<void> {
   const { terminal } = session;
   const findings: DoctorFinding[] = [nodeVersion()];

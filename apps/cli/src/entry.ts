@@ -7,14 +7,14 @@ import { CommandError, EXIT, type ExitCode } from './exit-code.js';
 import { nodeEnvironment, nodeFlags } from './node-settings.js';
 import type { Session } from './session.js';
 
-/** Runs another program of the package to its end. Its exit code becomes that of the command. */
+/** Runs another program of the package in a child process to its end. Its exit code becomes that of the command. */
 export async function runEntry(entry: string, args: readonly string[], session: Session): Promise<void> {
   session.code = await waitForEnd(startEntry(entry, args));
 }
 
 /**
- * Turns this process into another program of the package. Resolves when that has started; it handles signals from then
- * on.
+ * Turns this process into another program of the package. Resolves when that program has started, which handles the
+ * signals from then on.
  */
 export async function becomeEntry(entry: string, env: Readonly<Record<string, string>>): Promise<void> {
   const file = entryFile(entry);
@@ -24,13 +24,13 @@ export async function becomeEntry(entry: string, env: Readonly<Record<string, st
 }
 
 /**
- * True if the program gets its own process group, where groups exist. Then it receives each signal once, from here, and
- * not from a terminal as well.
+ * True if the child process gets its own process group, where groups exist. It then receives each signal once, from
+ * this process, and not from the terminal as well.
  */
 const OWN_GROUP = process.platform !== 'win32';
 
 function startEntry(entry: string, args: readonly string[]): ChildProcess {
-  // SIGKILL cannot be passed on. The fourth descriptor is a pipe that closes with this process; the program watches it.
+  // SIGKILL cannot be forwarded. The fourth descriptor is a pipe that closes with this process; the program watches it.
   return spawn(process.execPath, [...nodeFlags(), entryFile(entry), ...args], {
     env: { ...nodeEnvironment(), ...process.env, PARLEY_PARENT_PIPE: '3' },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
@@ -39,8 +39,8 @@ function startEntry(entry: string, args: readonly string[]): ChildProcess {
 }
 
 /**
- * Returns the file of a program. Compiled, this file is in a folder of chunks or of the command; the programs are
- * beside both.
+ * Returns the file of a program. In the compiled package, this file is in a folder of chunks or of the command, and the
+ * programs are in its parent folder.
  */
 function entryFile(entry: string): string {
   const places = ['..', '../../..', '../../../..'].map((up) => join(import.meta.dirname, up, `${entry}.js`));
@@ -51,7 +51,10 @@ function entryFile(entry: string): string {
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Waits for the end of a program, and passes the signals of this process on. Ctrl-C counts as an orderly end. */
+/**
+ * Waits for the end of a child process, and forwards the signals of this process to it. Ctrl-C counts as an orderly
+ * end.
+ */
 async function waitForEnd(child: ChildProcess): Promise<ExitCode> {
   const passed = new Set<NodeJS.Signals>();
   const passSignal = (signal: NodeJS.Signals): void => {

@@ -56,14 +56,14 @@ function describeEvent({ type, payload, ...event }: RunEvent): string {
   return briefText(line, LONGEST);
 }
 
-/** Returns the text that a node produced, else its data. */
+/** Returns the text that a node produced, or its data if there is no text. */
 function nodeResult({ output, artifacts }: RunEvent['payload']): unknown {
   if (output !== undefined) return output;
   const parts = (artifacts as { parts?: { data?: unknown }[] }[] | undefined)?.flatMap((it) => it.parts ?? []);
   return parts?.find(({ data }) => data !== undefined)?.data;
 }
 
-/** Returns the text of a message: agents send lists of Parts, the service sends texts. */
+/** Returns the text of an event's message: agents send lists of Parts, the service sends texts. */
 function messageText(message: unknown): unknown {
   return Array.isArray(message)
     ? (message as { text?: string }[]).find(({ text }) => text !== undefined)?.text
@@ -88,7 +88,7 @@ type ShownTaskEvent = Schemas['LoggedEventView'];
 const LARGEST_PAGE = 200;
 const LONGEST_TASK_LINE = 200;
 
-/** Shows the events of a Task so far, of any agent. */
+/** Shows the events in the log of any agent's Task so far. */
 export async function showTaskLog({ client, signal, terminal }: Session, taskId: string, since: number): Promise<void> {
   let next: number | undefined = since;
   const events: ShownTaskEvent[] = [];
@@ -102,7 +102,7 @@ export async function showTaskLog({ client, signal, terminal }: Session, taskId:
   terminal.writeResult(events, () => events.map((it) => taskLine(it, terminal)).join('\n'));
 }
 
-/** Formats an event: time, number, type, and the start of its text. */
+/** Formats an event of a Task's log as one line: time, number, type, and the start of its text. */
 function taskLine({ sequence, recordedAt, event }: ShownTaskEvent, terminal: Terminal): string {
   const [what, text] = describeTaskEvent(event as StreamResponse);
   const time = terminal.paintText('dim', recordedAt.slice(0, 23).replace('T', ' '));

@@ -1,4 +1,4 @@
-/** Returns the end of a help text: example command lines. */
+/** Returns example command lines as the end of a help text. */
 export function exampleText(...lines: readonly string[]): string {
   return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
 }

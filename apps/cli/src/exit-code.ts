@@ -1,11 +1,11 @@
 /** Exit codes of commands, for scripts. */
 export const EXIT = {
   done: 0,
-  /** The service refused or is unreachable, or the run failed. */
+  /** The service refused or did not answer, or the run failed. */
   failed: 1,
-  /** Something differs or is invalid, or the command line is wrong. */
+  /** A workflow or file differs or is invalid, or the command line is wrong. */
   differs: 2,
-  /** Ctrl-C. */
+  /** The user pressed Ctrl-C. */
   interrupted: 130,
 } as const;
 
@@ -15,7 +15,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
-  /** @param members members for programs, beside the message; `reason` defaults to REFUSED */
+  /** @param members further members of the error with `--json`; `reason` defaults to REFUSED */
   constructor(
     message: string,
     readonly code: ExitCode = EXIT.differs,

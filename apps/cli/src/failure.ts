@@ -2,7 +2,7 @@ import { ParleyError, ParleyUnreachable } from '#libs/client';
 import { CommandError, EXIT, type ExitCode } from './exit-code.js';
 import { Interrupted, ReaderGone, type Session } from './session.js';
 
-/** Hints for error answers of the service, by status. */
+/** Advice for the user about an error answer of the service, by HTTP status. */
 const HINTS: Readonly<Record<number, string>> = {
   401: 'Set PARLEY_API_KEY to a valid key.',
   403: 'The key lacks a scope that this command requires.',
@@ -11,7 +11,7 @@ const HINTS: Readonly<Record<number, string>> = {
 
 const NOBODY = 'Start a service with `parley dev`, or name another with --url or PARLEY_URL.';
 
-/** Reports why a command failed, with a hint if there is one. Returns the exit code. */
+/** Reports the error of a failed command, with a hint if there is one. Returns the exit code. */
 export function reportFailure(error: unknown, { terminal }: Session): ExitCode {
   if (error instanceof Interrupted) return EXIT.interrupted;
   if (error instanceof ReaderGone) return EXIT.done;
@@ -37,7 +37,7 @@ export function reportFailure(error: unknown, { terminal }: Session): ExitCode {
   return status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
 }
 
-/** True for system errors such as those of files; the message names the file. */
+/** True for a system error, such as one of a file. Its message names the file. */
 function isOfSystem(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }

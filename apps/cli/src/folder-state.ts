@@ -7,21 +7,21 @@ const MARK = 'mark';
 const SEEN = 'seen.json';
 
 /**
- * State of a folder of workflows, in its folder `.parley`. The mark is committed with the files, so that all users
- * apply the same folder. The last seen revision of each workflow, by service, belongs to this copy and is not
- * committed.
+ * State of a folder of workflows, in its subfolder `.parley`.
+ * - The mark identifies the folder. It is committed with the files, so that all users apply the same folder.
+ * - The last seen revision of each workflow, by service, belongs to this copy of the folder and is not committed.
  */
 export class FolderState {
   readonly #folder: string;
   readonly #url: string;
 
-  /** @param url URL of the service that the revisions belong to */
+  /** @param url URL of the service whose revisions are read and recorded */
   constructor(folder: string, url: string) {
     this.#folder = join(folder, FOLDER);
     this.#url = url;
   }
 
-  /** Returns the folder's mark, and creates it if necessary. */
+  /** Returns the folder's mark, a random id, and creates it if necessary. */
   readMark(): string {
     const file = join(this.#folder, MARK);
     if (existsSync(file)) return readFileSync(file, 'utf8').trim();
@@ -34,7 +34,10 @@ export class FolderState {
     return new Map(Object.entries(this.#readAllSeen()[this.#url] ?? {}));
   }
 
-  /** Records the last seen revisions. @param revisions by workflow; `undefined` for a deleted one */
+  /**
+   * Records the last seen revisions of workflows.
+   * @param revisions by the workflow's name; `undefined` for a deleted workflow
+   */
   recordSeen(revisions: ReadonlyMap<string, string | undefined>): void {
     const known = new Map(this.readSeen());
     for (const [name, revision] of revisions) {

@@ -15,8 +15,8 @@ export function formFields(form: Form | undefined): string[] {
 }
 
 /**
- * Parses a typed text as the data of a form: a JSON object, or a word if the form has exactly one required field.
- * Returns `undefined` if it is neither.
+ * Parses a typed text as the data of a form: a JSON object, or any text if the form has exactly one required field.
+ * Returns `undefined` if the text is neither.
  */
 export function formData(form: Form, text: string): Record<string, unknown> | undefined {
   const json = parseIfJson(text);

@@ -4,7 +4,7 @@ import { parseJson, UnfitJson } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
 
 /**
- * Parses `-i`: `key=text`, `key:=json`, or `key=@file` for the text of a file.
+ * Parses the values of the option `-i`: `key=text`, `key:=json`, or `key=@file` for the text of a file.
  * @throws CommandError
  */
 export function readInputs(given: readonly string[]): Record<string, unknown> {
@@ -47,7 +47,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
-/** Collects the values of an option that may be repeated. */
+/** Collects the values of an option that may be repeated: returns the earlier values and the new one. */
 export function collectValue(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }

@@ -1,11 +1,11 @@
 import { runCommand } from './parley.js';
 import { Terminal } from './terminal.js';
 
-/** Settles once the command has; the loader of the program waits for it. */
+/** Promise that settles once the command has ended. The loader of the program waits for it. */
 export const begun = runProgramMain();
 
 async function runProgramMain(): Promise<void> {
-  // Only npm starts the command through a script, so only then the watch of the parent is loaded.
+  // Only npm starts the command through a script, so the watch of the parent process is loaded only then.
   if (process.env['PARLEY_PARENT_PIPE'] !== undefined) {
     const { endWithParent } = await import('#libs/service');
     endWithParent();

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** Facts about a machine that decide how Node runs there. */
+/** Facts about a machine that determine the flags and environment of Node. */
 export interface NodeMachine {
   platform: NodeJS.Platform;
   arch: string;
@@ -29,7 +29,9 @@ const THIS_MACHINE: NodeMachine = {
   exists: existsSync,
 };
 
-/** Returns the flags of Node: most objects of the service are short-lived, and V8's helper threads leave it a processor. */
+/**
+ * Returns the flags of Node for a service: most objects are short-lived, and V8's helper threads leave it a processor.
+ */
 export function nodeFlags({ processors } = THIS_MACHINE): string[] {
   const helpers = Math.max(1, Math.min(MOST_HELPERS, processors - 1));
   return [
@@ -41,8 +43,8 @@ export function nodeFlags({ processors } = THIS_MACHINE): string[] {
 }
 
 /**
- * Returns the variables that make the allocator return memory: jemalloc if it is installed, else glibc's.
- * `env` has precedence over them: an LD_PRELOAD in it, even an empty one, keeps jemalloc out.
+ * Returns environment variables that make the memory allocator return memory: of jemalloc if it is installed, else of
+ * glibc. Variables in `env` take precedence: an LD_PRELOAD there, even an empty one, prevents jemalloc.
  */
 export function nodeEnvironment(machine = THIS_MACHINE): Record<string, string> {
   const glibc = { MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '1048576' };
@@ -51,7 +53,10 @@ export function nodeEnvironment(machine = THIS_MACHINE): Record<string, string> 
   return library === undefined ? glibc : { ...glibc, LD_PRELOAD: library, MALLOC_CONF };
 }
 
-/** Returns an environment without a preloaded jemalloc, for programs other than Node. Other libraries stay. */
+/**
+ * Returns an environment without a preloaded jemalloc, for programs other than Node. An LD_PRELOAD of another library
+ * stays.
+ */
 export function withoutJemalloc(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { LD_PRELOAD, ...others } = env;
   return LD_PRELOAD?.endsWith(`/${JEMALLOC}`) ? others : env;

@@ -18,13 +18,13 @@ Environment:
 
 Exit codes: 0 done · 1 refused, out of reach, or the run failed · 2 something differs or is invalid · 130 Ctrl-C`;
 
-/** Width of help texts without a terminal. */
+/** Columns of help texts without a terminal. */
 const WIDTH = 80;
 
 /** Runs one command and returns its exit code. @param argv arguments after the program's name */
 export async function runCommand(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const session = new Session(terminal);
-  // Before parsing, so that errors in the command line have the wanted format as well.
+  // Set before parsing, so that errors in the command line have the requested format as well.
   terminal.json = argv.includes('--json');
   const program = programOf(session);
   try {
@@ -70,7 +70,7 @@ function programOf(session: Session): Command {
   return program;
 }
 
-/** Reports an error in the command line; the usage follows. */
+/** Reports an error in the command line, followed by the usage. */
 function writeMistake(terminal: Terminal, text: string): void {
   const message = text.trim();
   const said = message.replace(/^error: /, '');

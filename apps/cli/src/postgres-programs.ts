@@ -8,11 +8,11 @@ export type ProgramName = 'pg_dump' | 'pg_restore';
 
 export interface PostgresProgram {
   path: string;
-  /** Major version of PostgreSQL that it belongs to. */
+  /** Major version of PostgreSQL that the program belongs to. */
   version: number;
 }
 
-/** Minimum version, and the reason for it. */
+/** Minimum major version of a program, and the reason for it. */
 export interface ProgramNeed {
   version: number;
   because: string;
@@ -20,11 +20,11 @@ export interface ProgramNeed {
 
 /** Folders in which distributions keep one folder per version. */
 const VERSIONED = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt', 'C:\\Program Files\\PostgreSQL'];
-/** Folder and prefix of distributions that mix versions with other files. */
+/** Folder of distributions that keep version folders beside other files, and the prefix of a version folder. */
 const PREFIXED = { folder: '/usr', prefix: 'pgsql-' };
 
 /**
- * Returns PostgreSQL's own program, in the oldest sufficient version found: it works with no newer server.
+ * Returns one of PostgreSQL's own programs, in the oldest sufficient version that is installed.
  * @throws CommandError that says what to install
  */
 export function postgresProgram(name: ProgramName, { version: needed, because }: ProgramNeed): PostgresProgram {
@@ -41,7 +41,7 @@ export function postgresProgram(name: ProgramName, { version: needed, because }:
   );
 }
 
-/** Returns the installed programs, oldest first. */
+/** Returns the installed programs of a name, oldest version first. */
 export function programsHere(name: ProgramName): PostgresProgram[] {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...versionedFolders()];
   const programs = [...new Set(folders)]
@@ -68,8 +68,8 @@ function versionedFolders(): string[] {
 /**
  * Runs a program to its end, on a database if a URL is given. The password is passed in the environment, which no other
  * user can read.
- * @returns its output
- * @throws CommandError with its error output if it failed; the signal's reason, once it has ended, if that stopped it
+ * @returns the program's output
+ * @throws CommandError with the program's error output if it failed; the signal's reason if an abort ended it
  */
 export async function runProgram(
   { path }: PostgresProgram,
@@ -82,7 +82,7 @@ export async function runProgram(
   const child = spawn(path, [...connection.args, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...withoutJemalloc(process.env), LC_ALL: 'C', ...connection.env },
-    // Ctrl-C reaches the whole process group of a terminal; this process passes it on itself.
+    // Ctrl-C reaches the whole process group of a terminal; this process forwards it itself.
     detached: process.platform !== 'win32',
   });
   const stopChild = (): void => void child.kill('SIGTERM');
@@ -100,7 +100,7 @@ export async function runProgram(
   throw new CommandError(err.trim() || `${path} ended with ${code}`, EXIT.failed);
 }
 
-/** Converts a URL for libpq: without its password, and without parameters that only node-postgres knows. */
+/** Converts a database URL for libpq: without its password, and without parameters that only node-postgres knows. */
 function connectionOf(text: string): { args: string[]; env: Record<string, string> } {
   const url = new URL(text);
   const members = url.search.slice(1).split('&');

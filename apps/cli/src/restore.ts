@@ -7,8 +7,8 @@ import { sealedSecrets, type ServiceDatabase, withServiceDatabase } from './serv
 import type { Session } from './session.js';
 
 /**
- * Restores a backup into an empty database, completely or not at all. A service that starts there waits meanwhile.
- * Refuses a database that contains anything.
+ * Restores a backup into an empty database, completely or not at all. Refuses a database that contains anything. A
+ * service that starts on this database waits until the restore has ended.
  */
 export async function restoreBackup(session: Session, name: string): Promise<void> {
   const { terminal, signal } = session;
@@ -20,7 +20,7 @@ export async function restoreBackup(session: Session, name: string): Promise<voi
     terminal.writeNote(`Reading ${file} …`);
     const flags = ['--no-owner', '--no-privileges', '--no-comments', '--exit-on-error', '--single-transaction'];
     await runProgram(program, [...flags, file], database.url, signal);
-    // After a restore, the installation belongs to this database.
+    // The restored installation belongs to this database from now on.
     await moveInstallation(database.client);
     const { unreadable } = await sealedSecrets(database);
     return { file, tables: await countTables(database), unreadable };
@@ -29,7 +29,7 @@ export async function restoreBackup(session: Session, name: string): Promise<voi
   terminal.writeNote(restoreAdvice(restored.unreadable));
 }
 
-/** Returns the oldest program that reads the file and works with the server. */
+/** Returns the oldest pg_restore that can read the file and works with the server. */
 async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSignal): Promise<PostgresProgram> {
   let refusal = '';
   for (const program of programsHere('pg_restore').filter(({ version }) => version >= oldest.version)) {
@@ -45,7 +45,10 @@ async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSign
   throw new CommandError(`${file}: ${refusal}`);
 }
 
-/** Refuses a database in use. The lock belongs to this session: until it ends, no service creates its tables. */
+/**
+ * Refuses a database that has tables, or on which a service is starting, and locks it. The lock belongs to this
+ * database session: until the session ends, no service creates its tables.
+ */
 async function refuseOccupied(database: ServiceDatabase): Promise<void> {
   if (!(await tryMigrationLock(database.client)))
     throw new CommandError('A service is starting on this database: stop it first.', EXIT.failed);
@@ -58,7 +61,7 @@ async function refuseOccupied(database: ServiceDatabase): Promise<void> {
   );
 }
 
-/** Counts the tables, without those of extensions, which a server may create in every new database. */
+/** Counts the tables of a database, without those of extensions, which a server may create in every new database. */
 async function countTables({ client }: ServiceDatabase): Promise<number> {
   const { rows } = await client.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace

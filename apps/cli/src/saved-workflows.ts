@@ -6,16 +6,16 @@ import type { Session } from './session.js';
 
 export type SavedWorkflow = Schemas['WorkflowView'];
 
-/** Returns all workflows of the service, by name, over all pages. */
+/** Returns all saved workflows of the service, by name, over all pages. */
 export async function savedWorkflows({ client, signal }: Pick<Session, 'client' | 'signal'>): Promise<SavedWorkflow[]> {
   const found: SavedWorkflow[] = [];
   for (let last: string | undefined = ''; last !== undefined;) {
     const query: Record<string, string> = last === '' ? {} : { pageToken: last };
     const page: SavedWorkflow[] = await client.call('/api/workflows', { query, signal });
-    // An earlier version of the service has no pages, and returns all workflows again.
+    // An earlier version of the service has no pages, and returns all workflows again for any token.
     if (page.some(({ name }) => name === found[0]?.name)) return found;
     found.push(...page);
-    // The page token is the last name of the page before; the page after the last is empty.
+    // The page token is the last name of the previous page. The page after the last one is empty.
     last = page.at(-1)?.name;
   }
   return found;
@@ -23,18 +23,18 @@ export async function savedWorkflows({ client, signal }: Pick<Session, 'client' 
 
 export type DefinitionFormat = 'yaml' | 'json';
 
-/** Parses a format that a person named, if any. @throws CommandError for an unknown format */
+/** Parses the name of a file format, if given. @throws CommandError for an unknown format */
 export function readFormat(format: string | undefined): DefinitionFormat | undefined {
   if (format === undefined || format === 'yaml' || format === 'json') return format;
   throw new CommandError(`--format ${format}: must be yaml or json`);
 }
 
-/** Returns the text of a file with a definition. */
+/** Formats a definition as the text of a file. */
 export function definitionText(definition: unknown, format: DefinitionFormat): string {
   return format === 'json' ? `${JSON.stringify(definition, null, 2)}\n` : stringify(definition, { lineWidth: 100 });
 }
 
-/** Definition with the file's references to variables. */
+/** Definition with the variable references (`${env:NAME}`) of its file. */
 export interface KeptReferences {
   definition: unknown;
   /** Paths at which the file has a variable and the service another value, for example `nodes[1].config.model`. */
@@ -42,10 +42,11 @@ export interface KeptReferences {
 }
 
 /**
- * Returns a definition of the service as its file should contain it: where the file has a variable (`${env:NAME}`) and
- * the service its value, the variable stays. Nodes are matched by id, so their order may differ.
- * @param written contents of the file
- * @param filled the same with the values of its variables
+ * Returns a saved definition as its file should contain it: where the file has a variable reference (`${env:NAME}`) and
+ * the service has the variable's value, the reference stays. Nodes are matched by id, so their order may differ.
+ * @param saved definition of the service
+ * @param written contents of the file, with variable references
+ * @param filled contents of the file, with the values of the variables
  */
 export function keepReferences(saved: unknown, written: unknown, filled: unknown): KeptReferences {
   const replaced: string[] = [];

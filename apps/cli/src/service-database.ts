@@ -16,18 +16,18 @@ import { postgresProgram, type PostgresProgram, type ProgramName, type ProgramNe
 import type { Session } from './session.js';
 
 const ANSWER_MS = 10_000;
-/** First version of libpq that can require a server to authenticate itself. */
+/** First major version of libpq that can require a server to authenticate itself. */
 const PROVING_VERSION = 16;
 
-/** Database of the service that this environment describes. */
+/** Open database of the service that this environment describes. */
 export interface ServiceDatabase {
   url: string;
   client: pg.Client;
-  /** Major version of its server. */
+  /** Major version of the database's server. */
   version: number;
   /** PostgreSQL's program for this server. */
   program: PostgresProgram;
-  /** Keys of `CREDENTIALS_KEY`. */
+  /** Keys of the variable `CREDENTIALS_KEY`, which decrypt stored secrets. */
   credentialsKeys: readonly Buffer[];
 }
 
@@ -38,8 +38,8 @@ interface Purpose {
 }
 
 /**
- * Works on the database of `DATABASE_URL`, else on the one under `DATA_DIR`: with its running server, or with one that
- * runs for the duration of the work. Without the program, nothing is started or created.
+ * Calls `work` with the database of `DATABASE_URL`, else with the embedded one under `DATA_DIR`. If the embedded server
+ * is not running, it runs until `work` has ended. If PostgreSQL's program is missing, nothing is started or created.
  */
 export async function withServiceDatabase<T>(
   { terminal }: Session,
@@ -112,17 +112,17 @@ function readConfig(env: Session['terminal']['env']): AppConfig {
   }
 }
 
-/** Number of secrets by the key that opens them. */
+/** Number of encrypted (sealed) secrets, by the key that decrypts them. */
 export interface SealedSecrets {
-  /** Opened by `CREDENTIALS_KEY`. */
+  /** Secrets that `CREDENTIALS_KEY` decrypts. */
   withKey: number;
-  /** Opened by the key in the same database. */
+  /** Secrets that the key in the same database decrypts. */
   withDatabase: number;
-  /** Opened by no known key. */
+  /** Secrets that no known key decrypts. */
   unreadable: number;
 }
 
-/** Counts the secrets in a service's database of any version. */
+/** Counts the encrypted secrets in a service's database of any version. */
 export async function sealedSecrets({ client, credentialsKeys }: ServiceDatabase): Promise<SealedSecrets> {
   const readRows = async <T extends object>(sql: string): Promise<T[]> => {
     try {
@@ -146,10 +146,10 @@ export async function sealedSecrets({ client, credentialsKeys }: ServiceDatabase
   return found;
 }
 
-/** SQL states of a missing table or column, which an earlier version lacks. */
+/** SQL states of a missing table or column, which the database of an earlier version lacks. */
 const NOT_YET: ReadonlySet<string> = new Set(['42P01', '42703']);
 
-/** Statements that count the secrets by key. */
+/** Statements that count each kind of encrypted secret, from its table, column and condition. */
 const SEALED = [
   ['credential', 'secret', 'true'],
   ['push_config', 'secrets', 'true'],

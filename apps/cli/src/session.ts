@@ -5,20 +5,20 @@ import { packageVersion } from './package-version.js';
 import type { Terminal } from './terminal.js';
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
-/** Characters that a header may carry. */
+/** Pattern of an API key that a header may carry. */
 const KEY = /^[\x21-\x7e]+$/;
-/** Error codes of connections that are worth a retry; all others are permanent. */
+/** Error codes of connections that are worth a retry. All other errors are permanent. */
 const PASSING = new Set(['ECONNRESET', 'ETIMEDOUT', 'EAI_AGAIN', 'EPIPE', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_SOCKET']);
 
 /** State that commands share: the service, the terminal, and the exit code. */
 export class Session {
-  /** Aborts when the result of the command is no longer wanted. */
+  /** Controller that aborts when the result of the command is no longer wanted. */
   readonly #over = new AbortController();
   readonly #onInterrupt = (): void => this.interruptCommand();
   readonly #onReaderGone = (): void => this.#over.abort(new ReaderGone());
   #url: string | undefined;
   #client: ParleyClient | undefined;
-  /** True if the service has ever answered; `#away` is true while it does not. */
+  /** True if the service has ever answered. `#away` is true while it does not answer. */
   #answered = false;
   #away = false;
   code: ExitCode = EXIT.done;
@@ -29,7 +29,12 @@ export class Session {
     return packageVersion();
   }
 
-  /** Signal that aborts at Ctrl-C, when the reader of the output leaves, and if the service is not there at all. */
+  /**
+   * Signal that aborts in these cases:
+   * - The user presses Ctrl-C.
+   * - The reader of the output leaves.
+   * - The first call of the service fails permanently.
+   */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
@@ -63,13 +68,13 @@ export class Session {
     this.terminal.gone.addEventListener('abort', this.#onReaderGone);
   }
 
-  /** Selects the service to call from now on. */
+  /** Sets the URL of the service to call from now on. */
   targetService(url: string): void {
     this.#url = url;
     this.#client = undefined;
   }
 
-  /** Handles Ctrl-C, as a signal or as a key press. */
+  /** Handles Ctrl-C, whether it comes as a signal or as a key press. */
   interruptCommand(): void {
     this.#over.abort(new Interrupted());
   }
@@ -80,7 +85,8 @@ export class Session {
   }
 
   /**
-   * Calls the service, and reports when it goes away and comes back. A service that never answered is not waited for.
+   * Calls the service, and reports when the service goes away and when it answers again. If a service that never
+   * answered fails permanently, the session aborts instead of waiting.
    */
   async #fetchReporting(...request: Parameters<typeof fetch>): Promise<Response> {
     try {
@@ -102,12 +108,12 @@ export class Session {
   }
 }
 
-/** Reason of an abort by Ctrl-C. */
+/** Abort reason: the user pressed Ctrl-C. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Reason of an abort because the reader of the output has left: `parley logs -f … | head`. */
+/** Abort reason: the reader of the output has left, as in `parley logs -f … | head`. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
@@ -118,7 +124,7 @@ function isServiceUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Returns the code with which `fetch` failed, as Node names it. */
+/** Returns Node's error code of a failed `fetch`. */
 function failureCode(error: unknown): string {
   const { cause } = error as { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? cause.code : '';

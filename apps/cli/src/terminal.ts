@@ -24,7 +24,7 @@ export class Terminal {
   readonly env: TerminalOptions['env'];
   readonly input: TerminalOptions['input'];
   readonly gone: AbortSignal;
-  /** True for JSON in place of texts: one document, or one per line while following. */
+  /** True if results are JSON instead of text (`--json`): one document, or one per line while following. */
   json = false;
   readonly #out: TerminalStream;
   readonly #err: TerminalStream;
@@ -46,19 +46,19 @@ export class Terminal {
     return new Terminal({ out, err, input, env, gone: gone.signal });
   }
 
-  /** Writes the result, as JSON or as text. */
+  /** Writes the only result of a command, as JSON or as text. */
   writeResult(value: unknown, text: () => string): void {
     if (this.json) this.#out.write(`${JSON.stringify(value, null, 2)}\n`);
     else this.writeLine(text());
   }
 
-  /** Writes one of several results. */
+  /** Writes one of several results, as a line of JSON or as text. */
   writeEntry(value: unknown, text: () => string): void {
     if (this.json) this.#out.write(`${JSON.stringify(value)}\n`);
     else this.writeLine(text());
   }
 
-  /** Writes a part of a line. */
+  /** Writes a part of a line to standard output. */
   writePiece(text: string): void {
     this.#out.write(text);
   }
@@ -67,22 +67,24 @@ export class Terminal {
     this.#out.write(`${text}\n`);
   }
 
-  /** Writes a remark to standard error, unless a program reads. */
+  /** Writes a remark to standard error; nothing with `--json`. */
   writeNote(text: string): void {
     if (!this.json) this.#err.write(`${withoutControls(text, this.#err)}\n`);
   }
 
-  /** Writes an error. */
+  /** Writes an error to standard error, as JSON or as text. */
   writeError(value: object, text: string): void {
     this.#err.write(`${this.json ? JSON.stringify(value) : withoutControls(text, this.#err)}\n`);
   }
 
-  /** Returns foreign text; on a terminal without the control characters that it would interpret. */
+  /**
+   * Returns an untrusted text. If the output is a terminal, the control characters that it would interpret are removed.
+   */
   stripControls(text: string): string {
     return withoutControls(text, this.#out);
   }
 
-  /** Characters in a line; absent without a terminal. */
+  /** Width of the terminal in characters; absent without a terminal. */
   get columns(): number | undefined {
     return this.#out.isTTY === true ? this.#out.columns : undefined;
   }

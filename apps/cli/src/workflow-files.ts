@@ -5,7 +5,10 @@ import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { isJsonObject } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
 
-/** Returns why and where a text is not JSON: `Unexpected token … at line 2, column 11`; `undefined` if it is. */
+/**
+ * Returns the reason why a text is not JSON, with its position: `Unexpected token … at line 2, column 11`. Returns
+ * `undefined` for valid JSON.
+ */
 export function jsonFault(text: string): string | undefined {
   const message = parserMessage(text);
   if (message === undefined) return undefined;
@@ -14,7 +17,10 @@ export function jsonFault(text: string): string | undefined {
   return `${what} at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/** Returns the index of the first character that no continuation could fix. Not all messages of the parser have it. */
+/**
+ * Returns the index of the first character that makes a text invalid JSON, whatever follows. The parser's message does
+ * not always have it.
+ */
 function firstFault(text: string): number {
   let [fine, broken] = [0, text.length + 1];
   while (broken - fine > 1) {
@@ -25,7 +31,7 @@ function firstFault(text: string): number {
   return fine;
 }
 
-/** True if a text is JSON or a prefix of JSON: the parser reached its end without a fault. */
+/** True if a text is JSON or the beginning of JSON: the parser reaches its end without an error. */
 function isBegun(text: string): boolean {
   const message = parserMessage(text);
   if (message === undefined || message.startsWith('Unexpected end')) return true;
@@ -46,9 +52,9 @@ function parserMessage(text: string): string | undefined {
 export interface WorkflowFile {
   path: string;
   definition: Record<string, unknown> & { name: string };
-  /** Contents of the file, with the names of variables in place of their values. */
+  /** Contents of the file, with the references to variables (`${env:NAME}`) in place of their values. */
   written: unknown;
-  /** Returns the place of a member by its path (`nodes[0].config.prompt`), or of its nearest existing parent. */
+  /** Returns the position of a member by its path (`nodes[0].config.prompt`), or of its nearest existing parent. */
   locateMember(path: string): FilePosition | undefined;
 }
 
@@ -60,7 +66,7 @@ export interface FilePosition {
 
 const FILE = /\.(ya?ml|json)$/i;
 const NAME = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
-/** Folders without workflows, and the command's own. */
+/** Folders that are skipped: they have no workflows, or belong to the command. */
 const SKIPPED = new Set(['node_modules', '.git', '.parley']);
 
 /** File that is meant as a workflow and cannot be read as one. */
@@ -71,8 +77,8 @@ export interface WrongFile {
 }
 
 /**
- * Reads the workflows in a folder and its subfolders, or in one file. `${env:NAME}` in a text is replaced by that
- * variable.
+ * Reads the workflows in a folder and its subfolders, or in one file. `${env:NAME}` in a text is replaced by the
+ * variable's value.
  * @throws CommandError naming each file that cannot be read as a workflow, and each variable that is not set
  */
 export function readWorkflowFiles(where: string, env: Readonly<Record<string, string | undefined>>): WorkflowFile[] {
@@ -81,7 +87,10 @@ export function readWorkflowFiles(where: string, env: Readonly<Record<string, st
   return files;
 }
 
-/** Reads the same files, and returns those in error beside the others. @throws CommandError if the path is absent */
+/**
+ * Reads workflow files like `readWorkflowFiles`, but returns files in error beside the workflows.
+ * @throws CommandError if the path does not exist
+ */
 export function scanWorkflowFiles(
   where: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -106,7 +115,7 @@ export function describeWrongFile({ path, place, detail }: WrongFile): string {
   return `${path}${place === undefined ? '' : `:${place.line}`}: ${detail}`;
 }
 
-/** Formats the place of a member: `workflows/greeting.yaml:4 nodes[0].type`. */
+/** Formats the position of a member: `workflows/greeting.yaml:4 nodes[0].type`. */
 export function shownPlace(file: WorkflowFile, member: string): string {
   const place = file.locateMember(member);
   return `${file.path}${place === undefined ? '' : `:${place.line}`}${member === '' ? '' : ` ${member}`}`;
@@ -121,7 +130,7 @@ function filesUnder(folder: string): string[] {
   });
 }
 
-/** Reads a file. Files that do not look like workflows are skipped: other tools have files too. */
+/** Reads a workflow file. A file that does not look like a workflow is skipped, since it may belong to another tool. */
 function readFile(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -184,7 +193,7 @@ function documentValue(document: ReturnType<typeof parseDocument>): unknown {
   }
 }
 
-/** Returns the first line of a parser's message, without the excerpt below it and the colon before that. */
+/** Returns the first line of a parser's message. The excerpt below it is dropped, and the colon before the excerpt. */
 function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '');
 }

@@ -5,7 +5,7 @@ import { exampleText } from '../examples.js';
 import { collectValue } from '../inputs.js';
 import type { Session } from '../session.js';
 
-/** Adds `sendToAgent`, `chatWithAgent`, `showCard` and `agent`: commands for any A2A agent, here or elsewhere. */
+/** Adds the commands `send`, `chat`, `card` and `agent`, for any A2A agent, local or remote. */
 export function addAgentCommands(program: Command, session: Session): void {
   program
     .command('send')
@@ -41,7 +41,7 @@ export function addAgentCommands(program: Command, session: Session): void {
     .action(() => runEntry('apps/agent/src/main', afterWord('agent'), session));
 }
 
-/** Returns the command line after a word, verbatim, for another program. */
+/** Returns the arguments after a word of the command line, verbatim, for another program. */
 function afterWord(word: string): string[] {
   const argv = process.argv.slice(2);
   return argv.slice(argv.indexOf(word) + 1);

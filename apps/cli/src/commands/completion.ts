@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { exampleText } from '../examples.js';
 import type { Session } from '../session.js';
 
-/** Adds `completion`: scripts with which a shell completes the commands. */
+/** Adds the command `completion`, which prints a script for shell completion. */
 export function addCompletion(program: Command, { terminal }: Session): void {
   program
     .command('completion')
@@ -27,10 +27,10 @@ const SCRIPTS: Record<'bash' | 'zsh' | 'fish', (commands: readonly Command[]) =>
   fish: fishScript,
 };
 
-/** Options of the program behind `agent`, which describes them itself. */
+/** Words of `parley agent`, whose program parses its own arguments. */
 const AGENT_WORDS = ['serve', '--script', '--llm', '--order', '--role', '--port', '--host', '--data-dir', '--name'];
 
-/** Returns the script for bash. It offers files if no word fits. */
+/** Returns the completion script for bash. It offers files if no word fits. */
 function bashScript(commands: readonly Command[]): string {
   const cases = commands.map((it) => `    ${it.name()}) words="${listWords(it).join(' ')}" ;;`);
   return `_parley() {
@@ -80,7 +80,7 @@ function fishScript(commands: readonly Command[]): string {
   return [...first, ...rest].join('\n');
 }
 
-/** Returns the words that may follow a command: its options, and its choices. */
+/** Returns the words that may follow a command: its options and choices. */
 function listWords(command: Command): string[] {
   if (command.name() === 'agent') return AGENT_WORDS;
   const known = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);

@@ -20,11 +20,11 @@ import { readWorkflowFiles, shownPlace, type WorkflowFile } from '../workflow-fi
 
 /** Difference between two JSON values. */
 interface Difference {
-  /** Path, for example `nodes[1].config.prompt`. */
+  /** Path of the value, for example `nodes[1].config.prompt`. */
   path: string;
-  /** Value before; absent if it was added. */
+  /** Value before; absent if the path was added. */
   before?: unknown;
-  /** Value after; absent if it was removed. */
+  /** Value after; absent if the path was removed. */
   after?: unknown;
 }
 
@@ -61,7 +61,7 @@ interface ApplyOptions extends FolderOptions {
   adopt?: boolean;
 }
 
-/** Adds `checkFolder`, `printSchema`, `showDifferences`, `applyFolder` and `export`: commands for workflows in files. */
+/** Adds the commands `check`, `schema`, `diff`, `apply` and `export`, for workflows in files. */
 export function addFileCommands(program: Command, session: Session): void {
   const folder = ['-f, --folder <folder>', 'the folder of the files, or one file', 'workflows'] as const;
   program
@@ -211,7 +211,7 @@ async function exportFiles(
   );
 }
 
-/** Returns a saved workflow as its file should contain it. */
+/** Returns a saved workflow as its file should contain it, with the file's references to variables. */
 function exportDefinition({ terminal }: Session, view: SavedWorkflow, file: WorkflowFile | undefined): unknown {
   const saved = definitionOf(view);
   if (!file) return saved;
@@ -221,7 +221,7 @@ function exportDefinition({ terminal }: Session, view: SavedWorkflow, file: Work
   return definition;
 }
 
-/** Reads the existing files, to which their workflows are written. @throws CommandError if one is invalid */
+/** Reads the existing files of a folder, which an export overwrites. @throws CommandError if one is invalid */
 function readExisting(folder: string, { terminal }: Session): WorkflowFile[] {
   return existsSync(folder) ? readWorkflowFiles(folder, terminal.env) : [];
 }
@@ -263,7 +263,7 @@ interface GenerateOptions {
   format?: string;
 }
 
-/** Adds `generateWorkflow`: a workflow from a description. */
+/** Adds the command `generate`, with which a model writes a workflow from a description. */
 export function addGenerate(program: Command, session: Session): void {
   program
     .command('generate')

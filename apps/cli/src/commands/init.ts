@@ -6,7 +6,7 @@ import { CommandError } from '../exit-code.js';
 import { packageFolder } from '../package-version.js';
 import type { Session } from '../session.js';
 
-/** Adds `initFolder`: a folder of workflows to start with. */
+/** Adds the command `init`, which creates a folder of workflows from a template. */
 export function addInit(program: Command, session: Session): void {
   program
     .command('init')
@@ -17,7 +17,10 @@ export function addInit(program: Command, session: Session): void {
     .action((template: string | undefined, { folder }: { folder: string }) => initFolder(session, template, folder));
 }
 
-/** Folder of the examples with a workflow; its other JSON files are scripts of agents that the workflow calls. */
+/**
+ * Template of `parley init`: a folder of the examples with one workflow. Its other JSON files are scripts of agents
+ * that the workflow calls.
+ */
 interface InitTemplate {
   name: string;
   file: string;
@@ -66,7 +69,7 @@ function isWorkflow(value: Partial<Workflow>): value is Workflow {
   return value.nodes !== undefined;
 }
 
-/** Copies a template. @throws CommandError before anything is written, if a file exists */
+/** Copies a template into a folder. @throws CommandError before anything is written, if a file exists */
 function copyTemplate({ name, file, scripts }: InitTemplate, folder: string): string[] {
   const copies = [
     // The file is named after its template, so several templates fit in one folder.
@@ -87,10 +90,10 @@ function scriptPath(script: string, folder: string): string {
   return join(folder, 'agents', script);
 }
 
-/** Ports at which the workflow expects the agents of the scripts beside it. */
+/** Ports at which a template's workflow expects the agents of its scripts. */
 const PORTS: Readonly<Record<string, number>> = { 'researcher.json': 4001, 'critic.json': 4002 };
 
-/** Returns the next steps for the user. */
+/** Returns the command lines that a user may enter next. */
 function nextSteps({ name, workflow, scripts }: InitTemplate, folder: string): string[] {
   const where = folder === 'workflows' ? '' : ` -f ${folder}`;
   const agents = scripts.map((it) => `  parley agent --script ${scriptPath(it, folder)} --port ${PORTS[it] ?? 4001}`);

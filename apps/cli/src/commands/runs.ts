@@ -17,7 +17,7 @@ interface GivenAnswer {
   data?: string;
 }
 
-/** Answers a question of a run. Without an answer it shows the open questions, if any. */
+/** Answers a question of a run. Without a given answer, it shows the open questions, if any. */
 async function answerQuestion(
   session: Session,
   runId: string,
@@ -70,7 +70,7 @@ async function theOne(
   return question;
 }
 
-/** Returns the sentence that nothing is asked. @throws ParleyError 404 for an unknown run */
+/** Returns a sentence that no question is open. @throws ParleyError 404 for an unknown run */
 async function nothingAsked({ client, signal }: Session, runId: string, node: string | undefined): Promise<string> {
   const { status } = await client.get(runId, { signal });
   const what = node === undefined ? 'The run has no open question' : `Node "${node}" of the run has no open question`;
@@ -101,7 +101,7 @@ function partOf(
   return question.form === undefined ? { text } : { data: answerData(question, text) };
 }
 
-/** Returns the form's data. @throws CommandError if more is required */
+/** Returns a text as the data of a question's form. @throws CommandError if the form needs more than a text */
 function answerData(question: InboxQuestion, text: string): Record<string, unknown> {
   const data = formData(question.form as Form, text);
   if (data === undefined) throw new CommandError(`${describeQuestion(question)}\n${howToAnswer(question)}`);
@@ -117,7 +117,7 @@ function parseDataJson(text: string): unknown {
   }
 }
 
-/** Returns the question of a node, the fields of its form, its assignee and its deadline. */
+/** Formats a question: the node, the text, the fields of its form, its assignee and its deadline. */
 function describeQuestion({ instance, text, form, assignee, deadline }: InboxQuestion): string {
   const fields = formFields(form as Form | undefined);
   const whom = assignee === undefined ? [] : [`    for ${assignee}`];
@@ -137,11 +137,11 @@ type ShownRun = Schemas['RunDetail'];
 const REST_MS = 300;
 /** Maximum page size of the service. */
 const LARGEST_PAGE = 100;
-/** Maximum workflows that the error of an unknown one names. */
+/** Maximum names of workflows in the error for an unknown workflow. */
 const MOST_NAMES = 20;
 const INPUT = 'an input: key=text, key:=json, or key=@file';
 
-/** Adds `run`, `runs`, `logs`, `cancel`, `rerun` and `answer`. */
+/** Adds the commands `run`, `runs`, `logs`, `cancel`, `rerun` and `answer`. */
 export function addRunCommands(program: Command, session: Session): void {
   program
     .command('run')
@@ -260,7 +260,7 @@ async function startRerun(session: Session, runId: string, options: RerunOptions
   else session.terminal.writeResult(started, () => startedText(started.runId));
 }
 
-/** Returns the error of an unknown workflow, with the names of the existing ones. */
+/** Returns the error for an unknown workflow, with the names of existing workflows. */
 async function unknownWorkflow(session: Session, name: string, error: ParleyError): Promise<CommandError> {
   const views = await savedWorkflows(session).catch(() => []);
   const names = views.slice(0, MOST_NAMES).map((view) => view.name);
@@ -280,7 +280,7 @@ function startedText(runId: string): string {
   return `Run ${runId} started. \`parley logs -f ${runId}\` shows it.`;
 }
 
-/** Shows a run until its end. The outcome of the run determines the exit code. */
+/** Shows the events of a run until its end. The outcome of the run determines the exit code. */
 async function followRun(session: Session, runId: string, since = 0): Promise<void> {
   const { client, terminal, signal } = session;
   terminal.writeNote(`Run ${runId}`);
@@ -289,7 +289,7 @@ async function followRun(session: Session, runId: string, since = 0): Promise<vo
     for await (const event of client.events(runId, { since, signal })) {
       clearTimeout(waits);
       terminal.writeEntry(event, () => eventLine(event, terminal));
-      // An old question is followed at once by the events after its answer.
+      // An answered question is followed at once by the next events.
       if (event.type === 'input.required') waits = setTimeout(() => terminal.writeNote(answerHint(runId)), REST_MS);
     }
   } catch (error) {

@@ -12,7 +12,7 @@ Common settings (all are in docs/VARIABLES.md):
   LLM_BASE_URL, LLM_API_KEY, LLM_MODEL
                             an OpenAI-compatible model; without one, agent nodes repeat their input`;
 
-/** Adds `start` and `startDevService`: the service itself. */
+/** Adds the commands `start` and `dev`, which run the service itself. */
 export function addServiceCommands(program: Command, session: Session): void {
   program
     .command('dev')
@@ -31,7 +31,7 @@ export function addServiceCommands(program: Command, session: Session): void {
     .action(() => runEntry('src/main', [], session));
 }
 
-/** Adds `examineEnvironment`: checks the requirements of a service. */
+/** Adds the command `doctor`, which checks the requirements of a service. */
 export function addDoctor(program: Command, session: Session): void {
   program
     .command('doctor')
@@ -45,7 +45,7 @@ export function addDoctor(program: Command, session: Session): void {
     .action(async () => (await import('../doctor.js')).examineEnvironment(session));
 }
 
-/** Adds `writeBackup` and `restoreBackup`, which use PostgreSQL's own programs. */
+/** Adds the commands `backup` and `restore`, which use PostgreSQL's own programs. */
 export function addBackupCommands(program: Command, session: Session): void {
   program
     .command('backup')

@@ -13,7 +13,7 @@ type FileList = Schemas['FileListView'];
 /** Maximum files of one upload. */
 const MOST_FILES = 20;
 
-/** Adds `uploadFiles` and `files`: files that Messages refer to by their URLs. */
+/** Adds the commands `upload` and `files`, for files that Messages refer to by their URLs. */
 export function addUploadCommands(program: Command, session: Session): void {
   program
     .command('upload')
@@ -38,7 +38,7 @@ async function uploadFiles({ client, terminal, signal }: Session, paths: readonl
   terminal.writeResult(files, () => files.map(({ url }) => terminal.stripControls(url)).join('\n'));
 }
 
-/** Opens a file that is read while it is sent, whatever its size. @throws CommandError if it cannot be read */
+/** Opens a file of any size; its contents are read while they are sent. @throws CommandError if it cannot be read */
 async function openFile(path: string): Promise<Blob> {
   try {
     await access(path, constants.R_OK);
@@ -49,7 +49,7 @@ async function openFile(path: string): Promise<Blob> {
   throw new CommandError(`${path}: cannot be read as a file`);
 }
 
-/** Media types by file extension; the service treats any other as bytes. */
+/** Media types by file extension. The service treats any other file as bytes. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gif: 'image/gif',
