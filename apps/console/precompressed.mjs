@@ -5,7 +5,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 const COMPRESSED = /\.(js|css)$/;
 
 /**
- * Writes a gzip and a Brotli copy of each script and stylesheet, so that the service need not compress static files.
+ * Returns a Vite plugin that writes a gzip and a Brotli copy of each script and stylesheet, so that the service need
+ * not compress static files.
  */
 export function precompressed() {
   return {

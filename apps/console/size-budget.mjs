@@ -2,12 +2,13 @@ import { gzipSync } from 'node:zlib';
 
 /** Compressed bytes that a browser may have to load before the canvas. */
 const BUDGET_BYTES = 300 * 1024;
-/** Modules of the canvas and its layout; a view loads them when it draws a graph. */
+/** Modules of the canvas and its layout, which a view loads only when it draws a graph. */
 const CANVAS = /node_modules\/(@xyflow|@dagrejs)\//;
 
 /**
- * Fails the build if the console exceeds its budget, or if a chunk of the first load contains the canvas.
- * The budget covers the entry with its static imports, the styles, and the largest view without the canvas.
+ * Returns a Vite plugin that fails the build if the console exceeds its budget, or if a chunk of the first load
+ * contains the canvas. The budget covers the entry with its static imports, the styles, and the largest view without
+ * the canvas.
  */
 export function sizeBudget() {
   return {

@@ -12,7 +12,7 @@ const proxied = ['/a2a', '/api', '/health', '/docs', '/metrics', '/.well-known']
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwindcss(), sizeBudget(), precompressed()],
-  // Not by the condition `source`: packages have one as well.
+  // The alias is not the condition `source`, since npm packages have that condition as well.
   resolve: { alias: [{ find: /^#libs\/(.+)$/, replacement: join(import.meta.dirname, '../../libs/$1/src/index.ts') }] },
   build: {
     outDir: '../../dist/apps/console',

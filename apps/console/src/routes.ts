@@ -6,7 +6,7 @@ export interface ViewRoute {
   path: string;
   label: string;
   Icon: LucideIcon;
-  /** Component loaded when first opened; its own routes are relative to `path`. */
+  /** Component of the view, loaded when it is first opened. Its own routes are relative to `path`. */
   View: LazyExoticComponent<ComponentType>;
 }
 
@@ -31,7 +31,7 @@ function loadView(load: () => Promise<{ View: ComponentType }>): LazyExoticCompo
   return lazy(async () => ({ default: (await load().catch(throwUnreachable)).View }));
 }
 
-/** Replaces the browser's message about modules by a sentence for the person. */
+/** Throws a sentence for the person, in place of the browser's message about a module that failed to load. */
 function throwUnreachable(): never {
   throw new ApiProblem(0, sentenceFor(0));
 }

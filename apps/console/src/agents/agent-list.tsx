@@ -27,7 +27,10 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   { title: 'Address', cell: ({ address }) => <span title={address}>{address}</span>, wideOnly: true },
 ];
 
-/** Number of served agents below which the next page is loaded at once. Nodes, which are far more, do not count. */
+/**
+ * Number of shown served agents below which the next page is loaded at once. Agents of workflow nodes, which are far
+ * more, do not count.
+ */
 const FEW = 40;
 
 const getAgentPath = ({ path }: DirectoryAgent): string => path;
@@ -41,7 +44,7 @@ export function AgentList() {
   const added = useKnownAgents();
   const workflows = useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => workflowNodes(signal) });
   const { more, loadMore } = pages;
-  // The directory has no search of its own: a match may be on any page.
+  // The directory has no search of its own, and a match may be on any page.
   const withNodes = search.has('nodes') || wanted !== '';
   const remote = remoteAgents(added, workflows.data ?? []).map(remoteRow);
   const served = pages.rows?.filter(({ path }) => withNodes || !path.includes('/nodes/'));

@@ -1,6 +1,6 @@
 import type { A2aCard } from './agent-card.js';
 
-/** A problem of a card, or a remark for its callers. */
+/** A problem of a card, or a remark for callers of the agent. */
 export interface CardMessage {
   level: 'error' | 'warning';
   /** Path of the member in the card; empty for the whole card. */
@@ -8,7 +8,7 @@ export interface CardMessage {
   message: string;
 }
 
-/** Returns what A2A 1.0 (section 4.4) requires of a card and this card lacks. */
+/** Returns a message for each requirement of A2A 1.0 (section 4.4) that a card does not meet. */
 export function cardMessages(card: A2aCard): CardMessage[] {
   const { supportedInterfaces = [], skills = [], capabilities } = card;
   return [

@@ -14,7 +14,7 @@ export interface AgentCardReport {
 }
 
 /**
- * Reads an agent's card and its problems; a remote card through the service.
+ * Reads an agent's card and its problems. A remote card is read through the service.
  * @throws ApiProblem
  */
 export async function readCard(ref: AgentRef, signal: AbortSignal): Promise<AgentCardReport> {

@@ -26,10 +26,10 @@ interface GrowingExchange extends Exchange {
   frames: ExchangeFrame[];
 }
 
-/** Milliseconds for which arriving frames are collected before they are drawn. */
+/** Milliseconds for which arriving stream frames are collected before the chat is drawn. */
 const GATHER = 30;
 
-/** A chat with an agent, kept outside React: it holds all that the playground shows. */
+/** A chat with an agent, and all other state of the playground. It is kept outside React. */
 export class PlaygroundSession {
   private shown: ChatView = { chat: EMPTY_CHAT, exchanges: [], busy: false, error: undefined };
   private chat: Chat = EMPTY_CHAT;
@@ -66,7 +66,7 @@ export class PlaygroundSession {
     });
   }
 
-  /** Cancels the running Task. For a remote agent, it only stops reading. Never rejects. */
+  /** Cancels the running Task. For a remote agent it only stops reading the answer. Never rejects. */
   async cancelRunningTask(): Promise<void> {
     const { taskId } = this.chat;
     if (this.ref.kind === 'remote' || taskId === undefined) return this.stopReading();
@@ -76,12 +76,12 @@ export class PlaygroundSession {
     });
   }
 
-  /** Stops reading; the Task continues. */
+  /** Stops reading the answer; the Task continues. */
   stopReading(): void {
     this.reading.abort();
   }
 
-  /** Starts over in a new context. */
+  /** Drops the chat and starts a new one in a new context. */
   startNewContext(): void {
     this.stopReading();
     this.chat = EMPTY_CHAT;
@@ -105,13 +105,13 @@ export class PlaygroundSession {
     this.publishView();
   }
 
-  /** True if the Task still runs although its stream was cut. */
+  /** True if the Task still runs although its stream broke. */
   private isTaskStillRunning(error: unknown): boolean {
     const refused = error instanceof ApiProblem && error.status !== 0;
     return !refused && this.ref.kind === 'served' && isAtWork(this.chat);
   }
 
-  /** Reads the rest of a Task of this service whose stream was cut. */
+  /** Reads the rest of a Task of this service after its stream broke. */
   private async readRest(): Promise<void> {
     const { reading, ref } = this;
     const { taskId } = this.chat;

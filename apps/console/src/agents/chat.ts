@@ -12,7 +12,7 @@ import {
 export interface ChatEntry {
   key: string;
   from: 'person' | 'agent';
-  /** Name of an Artifact; missing for a Message. */
+  /** Name of the Artifact; missing if the entry is a Message. */
   name?: string;
   parts: A2aPart[];
 }
@@ -34,7 +34,7 @@ export function getContinuation({ contextId, taskId, state }: Chat): { contextId
   return { ...(contextId !== undefined && { contextId }), ...(goesOn && { taskId }) };
 }
 
-/** True if the Task of the last answer is running. */
+/** True if the Task of the last answer is still running. */
 export function isAtWork({ taskId, state }: Chat): boolean {
   return taskId !== undefined && state !== undefined && !isEnded(state) && !isWaiting(state);
 }
@@ -92,7 +92,7 @@ function fromContext(chat: Chat, contextId: string | undefined): Chat {
   return contextId === undefined || contextId === '' ? chat : { ...chat, contextId };
 }
 
-/** Removes the Task: an agent that answers with a Message alone has none to continue. */
+/** Returns the chat without its Task: an agent that answers with a Message alone has no Task to continue. */
 function withoutTask({ taskId: _taskId, state: _state, ...chat }: Chat): Chat {
   return chat;
 }

@@ -4,12 +4,12 @@ import type { A2aPart } from '../api/task.js';
 /** The person's input for a Message. */
 export interface MessageDraft {
   text: string;
-  /** JSON, or an empty text. */
+  /** JSON of the data Part; empty for none. */
   data: string;
   files: readonly File[];
 }
 
-/** Bytes of files that fit into a request as base64. */
+/** Maximum bytes of files that fit into a request as base64. */
 const MOST_BYTES = 2.5 * 1024 * 1024;
 
 /**

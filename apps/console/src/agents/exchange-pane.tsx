@@ -7,7 +7,7 @@ import type { ExchangeFrame } from './exchange.js';
 
 interface ExchangeLine {
   key: string;
-  /** A request, or a frame of the answer to it. */
+  /** Kind of the entry: a request, or a frame of the answer to a request. */
   kind: 'request' | 'frame';
   title: string;
   json: unknown;

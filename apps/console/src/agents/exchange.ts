@@ -14,12 +14,12 @@ export interface ExchangeRequest {
 
 /** A frame of an answer. */
 export interface ExchangeFrame {
-  /** Number of the event in its Task, if it has one. */
+  /** Number of the frame's event in its Task, if it has one. */
   sequence?: number;
   /** The frame as received. */
   json: unknown;
   item?: A2aStreamItem;
-  /** Reason why the agent refused, in a sentence. */
+  /** Reason why the agent refused the request, in a sentence. */
   error?: string;
 }
 
@@ -70,7 +70,7 @@ async function* streamRelayedFrames(path: string, body: object, signal: AbortSig
   }
 }
 
-/** Returns the sentence for an exchange that broke off. */
+/** Returns a sentence about an exchange that broke off. */
 export function brokenSentence(error: unknown): string {
   if (error instanceof ApiProblem) return sentenceOf(error);
   return 'The connection was lost before the answer was complete.';

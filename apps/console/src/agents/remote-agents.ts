@@ -3,9 +3,9 @@ import { getPages } from '../api/http.js';
 
 export interface RemoteAgent {
   url: string;
-  /** The workflows that call it. */
+  /** Names of the workflows that call the agent. */
   workflows: string[];
-  /** True if the person added it in this browser. */
+  /** True if the person added the agent in this browser. */
   added: boolean;
 }
 
@@ -27,7 +27,7 @@ export function remoteAgents(added: readonly string[], workflows: readonly Workf
 }
 
 /**
- * Fetches the nodes of all workflows.
+ * Fetches the nodes of all saved workflows.
  * @throws ApiProblem
  */
 export function workflowNodes(signal: AbortSignal): Promise<WorkflowNodes[]> {

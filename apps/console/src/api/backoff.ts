@@ -1,13 +1,16 @@
 const FIRST_MS = 500;
 const LAST_MS = 15_000;
 
-/** Returns the milliseconds to wait after `failures` failed attempts: doubling, at most 15 s, spread by `random`. */
+/**
+ * Returns the backoff before a retry, in milliseconds: it doubles with each of the `failures`, is at most 15 s, and is
+ * spread by `random` (0 to 1).
+ */
 export function computeBackoff(failures: number, random: number = Math.random()): number {
   const ceiling = Math.min(LAST_MS, FIRST_MS * 2 ** Math.max(0, failures - 1));
   return Math.round(ceiling / 2 + (ceiling / 2) * random);
 }
 
-/** Resolves after the time, or immediately when the signal aborts. */
+/** Resolves after a time, or immediately when the signal aborts. */
 export function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(finishPause, milliseconds);

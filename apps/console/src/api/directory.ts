@@ -3,7 +3,7 @@ import type { Rows } from './use-pages.js';
 
 /** An agent that this service serves. */
 export interface DirectoryAgent {
-  /** Path below `/a2a`; empty for the service itself. */
+  /** Path of the agent below `/a2a`; empty for the service's root agent. */
   path: string;
   name: string;
   description: string;

@@ -16,7 +16,7 @@ export async function uploadFiles(files: readonly File[]): Promise<FileEntry[]> 
 }
 
 /**
- * Makes the browser save a file, through an address that needs no key.
+ * Makes the browser save a stored file, through an address that needs no API key.
  * @throws ApiProblem
  */
 export async function saveFile({ id, name }: FileEntry): Promise<void> {

@@ -10,7 +10,7 @@ export interface GatewayEventFrame {
 }
 
 export interface GatewayFilter {
-  /** Names of streams; without it, all but `tool`. */
+  /** Names of the followed streams. Default: all streams but `tool`. */
   streams?: readonly string[];
   runId?: string;
   conversationId?: string;
@@ -18,13 +18,13 @@ export interface GatewayFilter {
   contextId?: string;
 }
 
-/** State of a subscription. `refused`: the caller may not read events, and no retry follows. */
+/** State of a subscription to the event gateway. `refused`: the caller may not read events, and no retry follows. */
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
 export interface GatewayReader {
   onFrame: (frame: GatewayEventFrame) => void;
   onConnection?: (connection: Connection) => void;
-  /** Reports that the service has deleted frames after the last one: the page must fetch its data again. */
+  /** Called when the service has deleted frames after the last received one: the page must fetch its data again. */
   onGap?: () => void;
 }
 
@@ -34,9 +34,9 @@ export type BrowserSocket = Pick<WebSocket, 'send' | 'close' | 'onmessage' | 'on
 interface Follower {
   query: GatewayFilter;
   reader: GatewayReader;
-  /** Cursor of its last frame, after which it continues; missing before the first one. */
+  /** Cursor of the subscription's last frame, after which it resumes; missing before the first frame. */
   cursor?: string;
-  /** Number of consecutive refusals. */
+  /** Number of consecutive refusals by the gateway; it determines the backoff. */
   failures: number;
 }
 
@@ -59,19 +59,19 @@ const [TAKEN, TOO_OLD] = [409, 410];
  */
 export class GatewayConnection {
   private readonly followers = new Map<string, Follower>();
-  /** The socket, once the gateway has said hello on it. */
+  /** The socket, once the gateway has sent `hello` on it. */
   private socket: BrowserSocket | undefined;
   private stop: AbortController | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
   private lastId = 0;
 
-  /** @param open opens a socket without streams of its own, with the given subprotocols */
+  /** @param open opens a socket that follows no streams yet, with the given subprotocols */
   constructor(
     private readonly open: (protocols: string[]) => BrowserSocket,
     private readonly protocols: () => Promise<string[]> = socketProtocols,
   ) {}
 
-  /** Follows a query until the returned function is called. */
+  /** Subscribes a reader to the events of a query, until the returned function is called. */
   followQuery(query: GatewayFilter, reader: GatewayReader): () => void {
     const id = String((this.lastId += 1));
     this.followers.set(id, { query, reader, failures: 0 });
@@ -116,7 +116,7 @@ export class GatewayConnection {
     }
   }
 
-  /** Uses a socket until it closes. Resolves with true if the gateway said hello on it. Never rejects. */
+  /** Uses one socket until it closes. Resolves with true if the gateway has sent `hello` on it. Never rejects. */
   private runSession(protocols: string[], signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = this.open(protocols);
@@ -151,7 +151,7 @@ export class GatewayConnection {
     else follower.reader.onFrame(frame as unknown as GatewayEventFrame);
   }
 
-  /** Repeats a subscription that the gateway refused or ended. */
+  /** Retries a subscription that the gateway refused or ended, unless the caller may not read events. */
   private handleRefusal(id: string, follower: Follower, status: number | undefined): void {
     if (status === TAKEN) return;
     if (status === TOO_OLD) {

@@ -9,8 +9,8 @@ const connection = new GatewayConnection((protocols) => {
 });
 
 /**
- * Follows the event gateway until the returned function is called.
- * - A reader misses no event when the connection was lost.
+ * Follows events of the event gateway until the returned function is called.
+ * - A reader misses no event when the connection is lost and reopened.
  * - All readers of the page share a socket.
  */
 export function followGateway(query: GatewayFilter, reader: GatewayReader): () => void {

@@ -2,11 +2,11 @@ import { createClient, eventFrames, type EventFrame, type ParleyClient, type Run
 import { ApiProblem, readProblem, sentenceFor } from './problem.js';
 import { askForKey, sessionKey } from './session-key.js';
 
-/** A type of the API of which `M` says more than OpenAPI does. A member of `M` that `T` lacks is an error. */
+/** A type `T` of the API, with narrower types for the members in `M`. A member of `M` that `T` lacks is an error. */
 export type Narrowed<T, M extends { [K in keyof M]: K extends keyof T ? M[K] : never }> = Omit<T, keyof M> & M;
 
 export interface CallOptions {
-  /** Request body: a form is sent as it is, anything else as JSON. */
+  /** Request body. FormData is sent unchanged, any other value as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -44,7 +44,7 @@ export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T
 /** Milliseconds without a byte (heartbeats included) after which a connection counts as lost: three heartbeats. */
 const LONGEST_SILENCE = 45_000;
 
-/** Yields the events of a response body until it ends, or is silent for `LONGEST_SILENCE`. */
+/** Yields the events of a response body, until it ends or is silent for LONGEST_SILENCE. */
 export function readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<EventFrame> {
   return eventFrames(body, { longestSilence: LONGEST_SILENCE });
 }
@@ -70,7 +70,7 @@ export async function requestApi(method: string, path: string, options: CallOpti
   return response;
 }
 
-/** Calls the service as this page. After a 401 it asks for an API key and retries with it. */
+/** Calls the service with this page's API key. After a 401 it asks the person for a key and retries with it. */
 async function fetchWithKey(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   const used = sessionKey();
   const headers = new Headers(init?.headers);
@@ -80,7 +80,7 @@ async function fetchWithKey(...[input, init]: Parameters<typeof fetch>): Promise
   if (used !== undefined) headers.set('authorization', `Bearer ${used}`);
   const response = await fetch(input, { ...init, headers });
   if (response.status !== 401) return response;
-  // Another request may have received a key meanwhile.
+  // Another request may have asked for a key and received it meanwhile.
   const key = sessionKey() === used ? await askForKey(used) : sessionKey();
   return key === undefined ? response : fetchWithKey(input, init);
 }

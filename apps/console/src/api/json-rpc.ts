@@ -17,9 +17,9 @@ export interface RpcResponse<T = unknown> {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** An item of a stream. */
+/** A frame of a stream of JSON-RPC responses. */
 export interface RpcFrame<T = unknown> {
-  /** Number of the event in its Task, if it has one. */
+  /** Number of the frame's event in its Task, if it has one. */
   sequence?: number;
   /** The whole frame as received. */
   response: RpcResponse<T>;
@@ -29,7 +29,11 @@ export function rpcRequest(method: string, params: unknown): JsonRpcRequest {
   return { jsonrpc: '2.0', id: newId(), method, params };
 }
 
-/** Calls an agent of this service. @param base its path, such as `/a2a` @throws ApiProblem */
+/**
+ * Calls an agent of this service, and returns the result.
+ * @param base path of the agent, such as `/a2a`
+ * @throws ApiProblem
+ */
 export async function callAgent<T>(base: string, method: string, params: unknown, signal?: AbortSignal): Promise<T> {
   const body = rpcRequest(method, params);
   const response = await callApi<RpcResponse<T>>('POST', base, { body, headers: HEADERS, ...(signal && { signal }) });
@@ -37,8 +41,8 @@ export async function callAgent<T>(base: string, method: string, params: unknown
 }
 
 /**
- * Yields the frames of an answer: a stream, or the only answer of an agent that refuses to stream.
- * An error inside a frame is left to the caller.
+ * Yields the frames of an answer: those of a stream, or the only response of an agent that refuses to stream. An error
+ * inside a frame is left to the caller.
  * @throws ApiProblem if no answer comes or the connection breaks
  */
 export async function* rpcStream<T>(

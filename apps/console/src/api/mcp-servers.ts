@@ -27,8 +27,8 @@ export function getMcpServer(name: string, signal?: AbortSignal): Promise<McpSer
 }
 
 /**
- * Pins the tools with this hash.
- * @throws ApiProblem 409 if they have changed since
+ * Accepts the current tools of an MCP server: pins the tools that have this hash.
+ * @throws ApiProblem 409 if the tools have changed since the hash was read
  */
 export function acceptTools(name: string, hash: string): Promise<McpServerDetail> {
   return callApi('POST', `/api/mcp-servers/${encodeURIComponent(name)}/accept`, { body: { hash } });

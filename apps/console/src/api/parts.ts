@@ -16,7 +16,7 @@ function goesOn(last: A2aPart, next: A2aPart): boolean {
   return last.mediaType === next.mediaType;
 }
 
-/** Returns the text of Parts: texts, data as JSON, names of files; one below the other. */
+/** Returns Parts as one text, joined by line breaks: texts, data as JSON, names of files. */
 export function partsText(parts: readonly A2aPart[]): string {
   return joinedParts(parts)
     .map(

@@ -1,4 +1,4 @@
-/** A problem of a request (RFC 9457, `errors`), with its place if it is one of a workflow. */
+/** A problem of a request (an entry of `errors`, RFC 9457), with its node or edge if it is a problem of a workflow. */
 export type ProblemDetail = Schemas['ProblemEntry'] & Partial<Schemas['WorkflowProblemView']>;
 
 import type { Schemas } from '#libs/client';
@@ -18,7 +18,9 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Reads a refusal: its problem+json if present, else a sentence for its status. */
+/**
+ * Converts an error response to an ApiProblem: from its problem+json if present, else with a sentence for its status.
+ */
 export async function readProblem(response: Response): Promise<ApiProblem> {
   const body = await readObject(response);
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldProblem) : [];

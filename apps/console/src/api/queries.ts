@@ -1,12 +1,12 @@
 import { QueryClient, type QueryFilters } from '@tanstack/react-query';
 import { isTransient } from './problem.js';
 
-/** Milliseconds before each retry of a failed load; further retries use the last value. */
+/** Milliseconds before each retry of a failed load. Every further retry waits for the last value. */
 const PAUSES = [1_000, 2_000, 5_000, 10_000];
 
 /**
- * Answers of the service that are shown now.
- * - An answer is dropped when the last component that shows it is unmounted, so no form begins with an old one.
+ * Cache of the service's answers that are shown now (TanStack Query).
+ * - An answer is dropped when the last component that shows it is unmounted, so that no form begins with an old answer.
  * - Equal requests at the same time are sent once.
  * - A transient failure is retried until the service answers; meanwhile `failureReason` is the error.
  */
@@ -26,7 +26,7 @@ export const queries = new QueryClient({
 
 const FAILED: QueryFilters = { type: 'active', predicate: ({ state }) => state.fetchFailureCount > 0 };
 
-/** Loads again now what has failed, or waits for its retry. */
+/** Reloads at once all queries that have failed or wait for a retry. */
 export function retryFailed(): void {
   for (const query of queries.getQueryCache().findAll(FAILED)) void query.cancel({ silent: true });
   void queries.refetchQueries(FAILED);

@@ -3,8 +3,8 @@ import { isTransient } from './problem.js';
 
 /**
  * Runs `work`, and retries it with a backoff while the service is unreachable or not ready.
- * @returns `undefined` once the signal is aborted
- * @throws the error of `work` that a retry cannot fix
+ * @returns the result of `work`, or `undefined` once the signal is aborted
+ * @throws an error of `work` that a retry cannot fix
  */
 export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   for (let failures = 1; !signal.aborted; failures += 1) {

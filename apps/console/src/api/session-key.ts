@@ -10,7 +10,8 @@ export function sessionKey(): string | undefined {
 }
 
 /**
- * Resolves with the key that the person enters, or with `undefined` if they enter none. A dialog serves all callers.
+ * Asks the person for an API key, in a dialog that serves all callers at once. Resolves with the entered key, or
+ * `undefined` if the person enters none.
  * @param used the key that the service refused, if any
  */
 export function askForKey(used?: string): Promise<string | undefined> {
@@ -21,7 +22,9 @@ export function askForKey(used?: string): Promise<string | undefined> {
   });
 }
 
-/** Asks for another key and reloads the page with it; without a new key, nothing changes. */
+/**
+ * Asks for an API key in place of the current one, and reloads the page with it. Without a new key, nothing changes.
+ */
 export async function changeKey(): Promise<void> {
   if ((await askForKey()) !== undefined) location.reload();
 }
@@ -36,8 +39,8 @@ export function isSendable(key: string): boolean {
 }
 
 /**
- * Answers all pending requests for a key.
- * @param key `undefined` for none: a refused key is then forgotten, any other key stays
+ * Resolves all pending requests for an API key.
+ * @param key `undefined` for none: a refused key is then removed, any other key stays
  */
 export function answerKey(key: string | undefined): void {
   if (key !== undefined) sessionStorage.setItem(NAME, key);
@@ -62,7 +65,7 @@ export function wasKeyRefused(): boolean {
 }
 
 /**
- * Calls the listener whenever a key is requested or entered.
+ * Calls the listener whenever an API key is requested or entered.
  * @returns a function that removes the listener
  */
 export function onKeyChange(listener: () => void): () => void {

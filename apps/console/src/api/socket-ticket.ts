@@ -3,8 +3,8 @@ import { callApi } from './http.js';
 import { sessionKey } from './session-key.js';
 
 /**
- * Returns the subprotocols that authenticate a WebSocket of this page, since a browser cannot send headers with it.
- * They carry a ticket that is valid once, within 30 seconds; without a key the list is empty.
+ * Returns the subprotocols that authenticate a WebSocket of this page, since a browser cannot send headers with a
+ * WebSocket. They carry a ticket that is valid once, within 30 seconds. Without an API key the list is empty.
  * @throws ApiProblem
  */
 export async function socketProtocols(): Promise<string[]> {

@@ -11,9 +11,9 @@ export interface TaskLogReader {
 }
 
 /**
- * Reads a Task's log after a sequence number (0: all of it), then follows it until the Task has ended. A lost
+ * Reads a Task's log after a sequence number (0: the whole log), then follows it until the Task has ended. A lost
  * connection resumes after the last event.
- * @param base the agent's path, such as `/a2a`
+ * @param base path of the agent, such as `/a2a`
  * @returns when the Task has ended or the signal aborted
  * @throws ApiProblem if the service refuses
  */
@@ -47,7 +47,7 @@ export async function followTaskLog(
   }
 }
 
-/** True if a retry would get the same answer. */
+/** True if the service refuses a request, so that a retry would get the same answer. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof ApiProblem)) return false;
   return error.status === 200 || (error.status >= 400 && error.status < 500 && error.status !== 429);

@@ -2,7 +2,7 @@
 
 export interface A2aPart {
   text?: string;
-  /** Base64. */
+  /** Bytes of a file, in base64. */
   raw?: string;
   url?: string;
   data?: unknown;
@@ -91,7 +91,7 @@ export function isWaiting(state: string): boolean {
   return state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
 }
 
-/** Returns the state of the Task in an item, if the item has one. */
+/** Returns the Task's state in an item of an answer, if the item has one. */
 export function stateIn({ task, statusUpdate }: A2aStreamItem): string | undefined {
   return statusUpdate?.status.state ?? task?.status.state;
 }

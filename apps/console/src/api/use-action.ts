@@ -7,7 +7,7 @@ export interface Action {
   pending: boolean;
   /** Reason why the last attempt failed, in a sentence. */
   error: string | undefined;
-  /** Returns the service's error for a field of the request. */
+  /** Returns the service's error for a field of the request, by the field's path. */
   errorAt: (path: string) => string | undefined;
   /** Returns the error of a field that is a list, or of its first wrong entry. */
   errorIn: (path: string) => string | undefined;
@@ -39,7 +39,7 @@ function errorIn(fields: readonly ProblemDetail[], list: string): string | undef
 }
 
 /**
- * Returns a function that gives an `Idempotency-Key` for a request body. An equal body gets the same key, so a retry
+ * Returns a function that returns an `Idempotency-Key` for a request body. Equal bodies get the same key, so a retry
  * takes effect once.
  */
 export function useAttemptKey(): (body: unknown) => string {

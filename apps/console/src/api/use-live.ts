@@ -5,17 +5,17 @@ import { type Connection, followGateway, type GatewayEventFrame, type GatewayFil
 import { queries, retryFailed } from './queries.js';
 
 export interface LiveOptions {
-  /** True if a frame means a change; by default every frame does. */
+  /** True if a frame reports a change of the answer; by default every frame does. */
   concerns?: (frame: GatewayEventFrame) => boolean;
-  /** Minimum milliseconds between two loads caused by frames. */
+  /** Minimum milliseconds between two loads that frames cause. */
   spacing?: number;
 }
 
 /**
- * Invalidates a query whenever the event gateway reports a change, while the component is mounted.
- * - The whole answer is loaded again, so a lost connection leaves no gap and no duplicate.
+ * Reloads a query whenever the event gateway reports a change, while the component is mounted.
+ * - The whole answer is loaded, so a lost connection leaves no gap and no duplicate.
  * - At most one load runs at a time.
- * @returns the state of the connection
+ * @returns the state of the connection to the gateway
  */
 export function useLive(
   queryKey: QueryKey,
@@ -36,7 +36,7 @@ export function useLive(
         setConnection(state);
         if (state !== 'live') return;
         retryFailed();
-        // Changes before the first frame, or during an outage, are in what is loaded now.
+        // The load that starts now includes changes before the first frame or during an outage.
         refresh();
       },
     });
@@ -49,8 +49,8 @@ export function useLive(
 }
 
 /**
- * Returns a function that invalidates the query now, or once more `spacing` milliseconds after the running load: that
- * may lack the change.
+ * Returns a function that reloads the query. While a load runs, which may lack the latest change, it reloads the query
+ * once more, `spacing` milliseconds after that load.
  */
 export function createRefresh(getKey: () => QueryKey, spacing: number, signal: AbortSignal): () => void {
   let isWanted = false;

@@ -9,13 +9,13 @@ export interface Rows<T> {
 }
 
 export interface Pages<T> {
-  /** Rows so far; `undefined` until the first page has arrived. */
+  /** Rows of all pages so far; `undefined` until the first page has arrived. */
   rows: readonly T[] | undefined;
   error: Error | null;
   loading: boolean;
   /** True if more rows follow. */
   more: boolean;
-  /** Fetches the next page; does nothing while it is loading, or after it failed. */
+  /** Fetches the next page. Does nothing while a page is loading, or after a load failed. */
   loadMore: () => void;
 }
 
@@ -44,7 +44,7 @@ export function usePages<T>(
     queryFn: async ({ signal }) => {
       const page = await fetchPage(token, signal);
       queries.setQueryData<Rows<T>>(queryKey, (shown) =>
-        // A refetch may have changed what the page follows.
+        // A refetch may have changed the row after which this page begins.
         shown?.nextPageToken === token ? withNextPage(shown, page, keyOf) : shown,
       );
       return page;
@@ -59,7 +59,7 @@ export function usePages<T>(
   };
 }
 
-/** Appends the next page. A row that has moved to the next page stays where it was. */
+/** Appends the next page to the shown rows. A row of the next page that is already shown stays where it is. */
 export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) => string): Rows<T> {
   const known = new Set(shown.rows.map(keyOf));
   const rows = [...shown.rows, ...page.rows.filter((row) => !known.has(keyOf(row)))];
@@ -67,8 +67,8 @@ export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) =
 }
 
 /**
- * Replaces the first page: its rows come first, then the earlier rows that it lacks.
- * If the two share no row, rows are missing between them, and only the first page is kept.
+ * Replaces the first page of the shown rows: its rows come first, then the earlier rows that it lacks. If it shares no
+ * row with the shown ones, rows are missing between them, and only the first page is kept.
  */
 export function withFirstPage<T>(shown: Rows<T>, first: Rows<T>, keyOf: (row: T) => string): Rows<T> {
   const fresh = new Set(first.rows.map(keyOf));

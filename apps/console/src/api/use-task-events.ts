@@ -3,7 +3,7 @@ import type { Connection } from './gateway.js';
 import type { TaskLogEvent } from './task.js';
 import { followTaskLog } from './task-log.js';
 
-/** Milliseconds for which arriving events are collected before they are drawn. */
+/** Milliseconds for which arriving events are collected before the component is drawn. */
 const GATHER = 30;
 
 export interface TaskEvents {
@@ -12,7 +12,10 @@ export interface TaskEvents {
   error: unknown;
 }
 
-/** Follows a Task's log from its first event. The component needs a `key` per Task, since events are never reset. */
+/**
+ * Follows a Task's log from its first event. The component needs a React `key` per Task, since the events are never
+ * reset.
+ */
 export function useTaskEvents(taskId: string): TaskEvents {
   const [events, setEvents] = useState<readonly TaskLogEvent[]>([]);
   const [connection, setConnection] = useState<Connection>('connecting');

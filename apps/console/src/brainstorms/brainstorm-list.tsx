@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<BrainstormSummary>[] = [
 const isOfBrainstorm = ({ agent }: GatewayEventFrame): boolean => agent === 'brainstorms';
 const getBrainstormKey = ({ brainstormId }: BrainstormSummary): string => brainstormId;
 
-/** Shows brainstorms, most recently updated first; live. */
+/** Shows brainstorms, most recently updated first. The list updates live. */
 export function BrainstormList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';

@@ -12,7 +12,7 @@ import { BrainstormState } from './brainstorm-state.js';
 import { ConfidenceChart } from './confidence-chart.js';
 import { Passes } from './passes.js';
 
-/** Shows a brainstorm, live: its standing, its passes, and its state. */
+/** Shows a brainstorm: its progress in a sentence, its passes, and its state. The page updates live. */
 export function BrainstormPage({ id }: { id: string }) {
   const path = `/api/brainstorms/${encodeURIComponent(id)}`;
   const queryKey = ['brainstorm', id];

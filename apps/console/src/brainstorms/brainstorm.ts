@@ -13,7 +13,7 @@ export const STATUSES: readonly BrainstormStatusName[] = ['active', 'converged',
 
 export const ROLES: readonly PassAgent['role'][] = ['build', 'review', 'refine', 'devils_advocate'];
 
-/** Returns the actions that a person may take now. */
+/** Returns which actions a person may take on a brainstorm now. */
 export function actionsOf({ status, iteration }: Brainstorm): { iterate: boolean; approve: boolean; cancel: boolean } {
   const ended = status === 'approved' || status === 'canceled';
   return { iterate: status === 'converged' || status === 'failed', approve: !ended && iteration > 0, cancel: !ended };
@@ -23,7 +23,7 @@ export function roleLabel(role: string): string {
   return role === 'devils_advocate' ? "devil's advocate" : role.replaceAll('_', ' ');
 }
 
-/** Returns the standing of a brainstorm in a sentence. */
+/** Describes the progress of a brainstorm, or how it ended, in a sentence. */
 export function describeStanding({ status, iteration, maxIterations, passes, convergence, error }: Brainstorm): string {
   if (error) return error.agent === undefined ? error.message : `${error.agent}: ${error.message}`;
   if (convergence !== undefined) return convergence;

@@ -2,15 +2,15 @@ import type { BrainstormPass } from './brainstorm.js';
 
 export interface ConfidencePoint {
   iteration: number;
-  /** 0 to 1. */
+  /** Confidence after the pass, from 0 to 1. */
   confidence: number;
   x: number;
   y: number;
 }
 
 /**
- * Returns the confidence of complete passes as points in a box whose y grows downward; a single point stands in the
- * middle.
+ * Returns the confidence after each complete pass as a point in a box, whose y grows downward. A single point stands in
+ * the middle.
  */
 export function confidencePoints(passes: readonly BrainstormPass[], width: number, height: number): ConfidencePoint[] {
   const complete = passes.flatMap(({ iteration, confidence }) =>

@@ -12,8 +12,9 @@ import { FormPage, readNumber, readText } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 import { roleLabel, ROLES } from './brainstorm.js';
 
-/** Number of agents that the service allows. */
+/** Minimum number of agents that the service allows. */
 const FEWEST = 2;
+/** Maximum number of agents that the service allows. */
 const MOST = 20;
 
 /** Shows the form that starts a brainstorm. */

@@ -4,7 +4,7 @@ import { directoryPage } from '../api/directory.js';
 import { useKnownAgents } from '../api/known-agents.js';
 import { Input } from './field.js';
 
-/** Number of agents that are suggested. */
+/** Maximum number of suggested agents. */
 const SUGGESTED = 500;
 
 interface AgentInputProps extends InputHTMLAttributes<HTMLInputElement> {

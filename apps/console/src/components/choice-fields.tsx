@@ -56,7 +56,7 @@ interface OptionalNumberProps {
   label: string;
   hint?: ReactNode;
   value: number | undefined;
-  /** Text of the default. */
+  /** Text shown for the default, while the input is empty. */
   placeholder?: string;
   min?: number;
   max?: number;

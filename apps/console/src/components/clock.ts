@@ -4,7 +4,7 @@ const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 let now = Date.now();
 
-/** Returns the current time, updated every second. All users share a timer. */
+/** Returns the current time in epoch milliseconds, updated every second. All components share one timer. */
 export function useNow(): number {
   return useSyncExternalStore(subscribeToClock, () => now);
 }

@@ -4,11 +4,11 @@ import { briefText } from './text-start.js';
 import { Button } from './button.js';
 import { CopyButton } from './json-view.js';
 
-/** Members, over all levels, up to which everything is open at first. */
+/** Maximum members, over all levels, of a value whose branches are all open at first. */
 const FEW = 30;
-/** Members that are drawn at once. */
+/** Maximum members of a branch that are drawn at once. */
 const PAGE = 100;
-/** Characters of a text that are shown at once. */
+/** Maximum characters of a text that are shown at once. */
 const MOST_TEXT = 600;
 
 /**
@@ -33,7 +33,7 @@ export function DataTree({ value, label = 'Data' }: { value: unknown; label?: st
   );
 }
 
-/** Shows the root, which is always open. */
+/** Shows the root of the tree, which is always open. */
 function Root({ value }: { value: unknown }) {
   if (typeof value !== 'object' || value === null) return <Leaf value={value} />;
   return <Members value={value} open={isSmall(value)} />;
@@ -149,7 +149,7 @@ function summarizeMembers(value: object): string {
   return `{ ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', …' : ''} }`;
 }
 
-/** Counts a value's members over all levels; stops once the count exceeds `most`. */
+/** Counts a value's members over all levels. Stops once the count exceeds `most`. */
 function countAllMembers(value: unknown, most = FEW): number {
   if (typeof value !== 'object' || value === null) return 0;
   let size = 0;

@@ -3,9 +3,9 @@ import { type ReactNode, useId, useState } from 'react';
 
 interface DisclosureProps {
   title: string;
-  /** Summary of the content, shown while closed. */
+  /** Summary of the content, shown while the section is closed. */
   summary?: string | undefined;
-  /** True if it is open at first. */
+  /** True if the section is open at first. */
   open?: boolean;
   children: ReactNode;
 }

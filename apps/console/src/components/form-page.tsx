@@ -37,7 +37,7 @@ export function readText(fields: FormData, name: string): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
-/** Returns the entries of a field, separated by commas or line breaks. */
+/** Returns the entries of a text field, which commas or line breaks separate. */
 export function readTexts(fields: FormData, name: string): string[] {
   return (readText(fields, name) ?? '').split(/[,\n]/).flatMap((it) => (it.trim() === '' ? [] : [it.trim()]));
 }

@@ -1,12 +1,16 @@
-/** Characters that can be laid out as Markdown without blocking the page. */
+/** Maximum characters of a text that can be laid out as Markdown without blocking the page. */
 const LONGEST = 50_000;
-/** Markers that may start, end or separate something; the layout compares some of them with all earlier ones. */
+/**
+ * Maximum Markdown markers in a text: characters that may start, end or separate something. The layout compares some of
+ * them with all earlier markers.
+ */
 const MOST_MARKS = 5_000;
 const MARK = /[*_~`>|[\]<]|[-+.)][ \t]/g;
-/** A line that opens 20 nested quotes or lists; far more of them overflow the stack. */
+/** Pattern of a line that opens 20 nested quotes or lists. A far deeper nesting overflows the stack. */
 const DEEP = /^(?:[ \t]*(?:>|(?:[*+-]|\d{1,9}[.)])[ \t])){20}/m;
-/** Cells that a text's tables may have: each line below a table's head is as wide as the head. */
+/** Maximum table cells of a text: each line below a table's head counts as wide as the head. */
 const MOST_CELLS = 20_000;
+/** Pattern of the line below a table's head. */
 const BELOW_HEAD = /^[\s|:>+*\d.)-]*$/;
 
 /** True if a text can be laid out as Markdown in negligible time. Its author is not trusted. */

@@ -6,8 +6,9 @@ export interface MediaQuery {
 
 /**
  * Follows a media query.
- * - `matches` returns the value of the last change event. The browser is not queried: after it has reported a change
- *   as an answer it sends no event for it, and listeners would keep the old value.
+ * - `matches` returns the value of the last change event.
+ * - The browser is not queried again: it sends no event for a change that a query has already reported, and listeners
+ *   would keep the old value.
  */
 export function followMedia(query: string): MediaQuery {
   const listeners = new Set<() => void>();

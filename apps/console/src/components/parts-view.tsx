@@ -27,10 +27,10 @@ function PartView({ part }: { part: A2aPart }) {
   return <DataTree value={data} />;
 }
 
-/** A `data:` URL with a base64 file. */
+/** Pattern of a `data:` URL with a base64 file. */
 const INLINE = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/;
 
-/** Shows a link only: loading the address would reveal the reader to its server. */
+/** Shows an address as a link only: loading it would reveal the reader to its server. */
 function Address({ url, name }: { url: string; name: string }) {
   const isWeb = /^https?:/i.test(url);
   return (

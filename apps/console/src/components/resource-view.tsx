@@ -10,7 +10,7 @@ interface ResourceViewProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** Shows a resource, or its loading state, or its error with a retry. */
+/** Shows the data of a query, or its loading state, or its error with a retry button. */
 export function ResourceView<T>({ resource, children }: ResourceViewProps<T>) {
   const { data, failureReason } = resource;
   if (data !== undefined) return children(data);
@@ -27,7 +27,7 @@ export function MoreButton({ list }: MoreButtonProps) {
   if (!list.hasNextPage) return null;
   const showMore = async (): Promise<void> => {
     await list.fetchNextPage();
-    // Rows may have moved between the pages, and a refetch that ran was canceled.
+    // Rows may have moved between the pages, and `fetchNextPage` canceled a running refetch.
     await list.refetch();
   };
   return (

@@ -5,7 +5,7 @@ interface SplitPaneProps {
   label: string;
   /** Position of the second pane: `side` is to the right of the first, `below` is under it. */
   direction: 'side' | 'below';
-  /** Initial size of the second pane in pixels; `name` is the key under which the browser keeps it. */
+  /** Initial size of the second pane in pixels. The browser keeps the chosen size under `name`. */
   initial: number;
   name: string;
   children: readonly [ReactNode, ReactNode];

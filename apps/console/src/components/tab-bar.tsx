@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 
 export interface Tab {
-  /** Value of `?tab=`. */
+  /** Name of the tab, which is the value of `?tab=`. */
   name: string;
   label: string;
   content: () => ReactNode;

@@ -1,10 +1,10 @@
 import { type RefObject, useCallback, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
 
-/** Pixels from the end that still count as the end. */
+/** Maximum pixels from the end that still count as the end. */
 const NEAR = 48;
 
 export interface StickToEnd {
-  /** True while added content is followed; scrolling up pauses that, returning to the end resumes it. */
+  /** True while the view follows added content. Scrolling up pauses that; returning to the end resumes it. */
   follows: boolean;
   toEnd: () => void;
 }
@@ -27,7 +27,7 @@ export function useStickToEnd(box: RefObject<HTMLElement | null>, content: unkno
     const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
     if (atEnd) setFollows(true);
     else if (isReaders) setFollows(false);
-    // A virtual list may restore the position that it knew before the last lines came.
+    // A virtual list may restore a scroll position from before the last lines came.
     else if (follows) element.scrollTo({ top: element.scrollHeight });
   });
   useEffect(() => {

@@ -2,7 +2,10 @@ import { Component, type ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.js';
 import { ErrorState } from './error-state.js';
 
-/** Shows an error in place of a view, or a part of one, that fails to render: content comes from untrusted agents. */
+/**
+ * Shows an error in place of a view, or of a part of one, that fails to render. Content comes from untrusted agents, so
+ * a view may fail.
+ */
 export class ViewBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined };
 

@@ -15,7 +15,8 @@ interface VirtualListProps<T> {
 }
 
 /**
- * Shows a growing list of any length: it draws only what is in view, and follows its end until the reader scrolls up.
+ * Shows a growing list of any length. It draws only the items in view, and follows the end of the list until the reader
+ * scrolls up.
  */
 export function VirtualList<T>({ label, items, keyOf, render, estimate }: VirtualListProps<T>) {
   const box = useRef<HTMLDivElement>(null);

@@ -18,7 +18,7 @@ interface VirtualTableProps<T> {
 const ROW_HEIGHT = 44;
 const OVERSCAN = 10;
 
-/** Shows a table of any length: it fills its place, scrolls, and draws only the rows in view. */
+/** Shows a table of any length. It fills its container, scrolls, and draws only the rows in view. */
 export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: VirtualTableProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
@@ -73,7 +73,7 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: 
   );
 }
 
-/** Holds the place of rows that are not drawn. */
+/** Fills the height of rows that are not drawn. */
 function Gap({ height }: { height: number }) {
   if (height <= 0) return null;
   return <tr aria-hidden style={{ height }} />;

@@ -2,10 +2,10 @@ import { controlLine } from './control-lines.js';
 import { eventColor } from './event-color.js';
 import { type EventData, formatEvent } from './format-event.js';
 
-/** A line of the console panel. */
+/** A line of the console panel: an event of a run. */
 export interface ConsoleLine {
   key: string;
-  /** Local time, `12:34:56.789`. */
+  /** Local time of the event, `12:34:56.789`. */
   time: string;
   type: string;
   node?: string | undefined;
@@ -44,7 +44,7 @@ export function toConsoleLine(event: EventData & { type: string; timestamp: stri
   };
 }
 
-/** Classes of a run's end, unless it completed. */
+/** CSS classes of the `done` event, by the run's status. */
 const ENDS: Readonly<Record<string, string>> = {
   failed: 'text-destructive font-semibold',
   canceled: 'text-muted-foreground font-semibold',
@@ -61,7 +61,7 @@ export function filterLines(lines: readonly ConsoleLine[], filter: LineFilter): 
   );
 }
 
-/** Returns lines as text for the clipboard. */
+/** Formats lines as text for the clipboard. */
 export function copyOf(lines: readonly ConsoleLine[]): string {
   return lines.map(({ time, type, text }) => `${time} ${type} ${text}`).join('\n');
 }

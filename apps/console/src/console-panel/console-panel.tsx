@@ -3,7 +3,7 @@ import { CopyButton } from '../components/json-view.js';
 import { type ConsoleLine, copyOf, filterLines, type LineFilter, NO_FILTER } from './console-line.js';
 import { LineList } from './line-list.js';
 
-/** Shows events line by line, live. */
+/** Shows the events of a run line by line, as they arrive. */
 export function ConsolePanel({ lines }: { lines: readonly ConsoleLine[] }) {
   const [filter, setFilter] = useState(NO_FILTER);
   const shown = useMemo(() => filterLines(lines, filter), [lines, filter]);

@@ -2,7 +2,7 @@ import type { EventData } from './format-event.js';
 
 type EventPayload = Readonly<Record<string, unknown>>;
 
-/** Returns the line for an event about waits, choices and iterations; `undefined` for any other event. */
+/** Returns the text of an event about waits, choices or iterations; `undefined` for any other event. */
 export function controlLine(type: string, event: EventData): string | undefined {
   const say = LINES[type];
   if (!say) return undefined;

@@ -1,4 +1,4 @@
-/** Classes of each event type in the console panel. */
+/** CSS classes of each event type in the console panel. */
 const COLORS: Readonly<Record<string, string>> = {
   'node.started': 'text-node-agent',
   'node.completed': 'text-node-output',
@@ -21,7 +21,7 @@ const COLORS: Readonly<Record<string, string>> = {
 
 const OTHERS = 'text-muted-foreground';
 
-/** Returns the classes of a line; an unknown type is muted. */
+/** Returns the CSS classes of a line, by the type of its event. An unknown type is muted. */
 export function eventColor(type: string): string {
   return COLORS[type] ?? OTHERS;
 }

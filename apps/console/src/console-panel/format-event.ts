@@ -1,7 +1,7 @@
 /** Fields of an event. */
 export type EventData = Readonly<Record<string, unknown>>;
 
-/** Parts of a line, in order. */
+/** Fields of an event that a line shows, in order, with their format. */
 const PARTS: readonly [string, (text: string) => string][] = [
   ['node_id', (text) => `[${text}]`],
   ['node_type', (text) => `(${text})`],

@@ -5,9 +5,9 @@ import { briefText } from '../components/text-start.js';
 import type { ConsoleLine } from './console-line.js';
 
 const LINE_HEIGHT = 20;
-/** Characters of a line that are drawn: a tool's output may be long. */
+/** Maximum characters of a line that are drawn, since the output of a tool may be long. */
 const MOST_TEXT = 2_000;
-/** Pixels from the end that still count as the end. */
+/** Maximum pixels from the end that still count as the end. */
 const NEAR = 2 * LINE_HEIGHT;
 
 /** Shows lines; only those in view are rendered. Follows the end until the person scrolls up. */

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<ConversationSummary>[] = [
 
 const getConversationKey = ({ conversationId }: ConversationSummary): string => conversationId;
 
-/** Shows conversations, most recently updated first; live. */
+/** Shows conversations, most recently updated first. The list updates live. */
 export function ConversationList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';

@@ -21,7 +21,10 @@ interface ConversationThreadProps {
   notes: TurnNotes;
 }
 
-/** Shows the turns, the requester's on the right. Follows new turns until the reader scrolls up. */
+/**
+ * Shows the turns of a conversation, the requester's on the right. The view follows new turns until the reader scrolls
+ * up.
+ */
 export function ConversationThread({ conversation, notes: { tasks, injected } }: ConversationThreadProps) {
   const { turns, paused, question } = conversation;
   const named = location.hash.slice(1);
@@ -63,14 +66,14 @@ export function ConversationThread({ conversation, notes: { tasks, injected } }:
   );
 }
 
-/** Returns the turn's Task, unless the agent is remote: its Tasks are not kept here. */
+/** Returns the Task of a turn; `undefined` for a remote agent, whose Tasks this service does not store. */
 function ownTask(agent: string, taskId: string | undefined): string | undefined {
   return /^https?:/i.test(agent) ? undefined : taskId;
 }
 
 interface BubbleProps {
   turn: Turn;
-  /** True if a person said it in place of the agent. */
+  /** True if a person injected the turn in place of the agent. */
   isInjected: boolean;
   taskId: string | undefined;
 }

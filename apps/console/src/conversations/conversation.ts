@@ -7,7 +7,7 @@ export type Turn = Schemas['ConversationTurn'];
 
 export type SpeakerSide = 'requester' | 'target';
 
-/** Name that the service gives a requester that is not an agent. */
+/** Name in the API for a requester that is not an agent. */
 const NOBODY = 'unknown';
 
 /** Returns the name to show for a participant. */
@@ -25,14 +25,14 @@ export function sideOf(turn: number): SpeakerSide {
   return turn % 2 === 0 ? 'requester' : 'target';
 }
 
-/** Returns the next speaker; `undefined` if the conversation is complete. */
+/** Returns the side that speaks next, and its agent's name; `undefined` if the conversation is complete. */
 export function nextSpeaker(it: Conversation): { side: SpeakerSide; name: string } | undefined {
   if (it.status === 'complete') return undefined;
   const side = sideOf((it.turns.at(-1)?.turn ?? -1) + 1);
   return { side, name: it[side] };
 }
 
-/** Returns the status for the badge. */
+/** Returns the status of a conversation for its badge. */
 export function getBadgeStatus({ status, paused, question }: Omit<Conversation, 'turns'>): string {
   if (status !== 'active' || !paused) return status;
   return question === undefined ? 'paused' : 'input-required';

@@ -7,7 +7,7 @@ import { Button } from '../components/button.js';
 import { TextArea } from '../components/field.js';
 import { type Conversation, nextSpeaker } from './conversation.js';
 
-/** Shows a form that says the next turn in place of the agent. */
+/** Shows a form to inject the next turn in place of the agent. */
 export function InjectTurn({ path, conversation }: { path: string; conversation: Conversation }) {
   const label = `Say the next turn in place of ${nextSpeaker(conversation)?.name ?? 'an agent'}`;
   return <SayForm label={label} button="Say it" say={(text) => callApi('POST', `${path}/turns`, { body: { text } })} />;

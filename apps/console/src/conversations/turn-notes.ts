@@ -1,10 +1,10 @@
 import type { TaskLogEvent } from '../api/task.js';
 
-/** Facts about the turns that only the log of a conversation has. */
+/** Facts about a conversation's turns that only its log has. */
 export interface TurnNotes {
-  /** Task of each turn, by the turn's number. */
+  /** Task of the agent for each turn, by the turn's number. */
   tasks: ReadonlyMap<number, string>;
-  /** Numbers of the turns that a person said in place of an agent. */
+  /** Numbers of the turns that a person injected in place of an agent. */
   injected: ReadonlySet<number>;
 }
 

@@ -22,7 +22,7 @@ export function TurnUnderWay({ taskId, name, onGrow }: { taskId: string; name: s
   );
 }
 
-/** Shows the steps of an agent in its turn; they are read when opened. */
+/** Shows the steps of an agent in its turn. They are loaded when the person opens them. */
 export function TurnTranscript({ taskId }: { taskId: string }) {
   return (
     <Fold title="Steps" summary="">

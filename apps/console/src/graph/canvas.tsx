@@ -21,12 +21,12 @@ export interface CanvasProps {
   label: string;
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;
-  /** Id of the selected edge. Without `onSelectEdge`, edges cannot be selected. */
+  /** Id of the selected edge. Edges can be selected only with `onSelectEdge`. */
   selectedEdge?: string | undefined;
   onSelectEdge?: (id: string) => void;
-  /** Returns what a node's card shows beside its id and type. */
+  /** Returns the content of a node's card beside the node's id and type. */
   dataOf?: (id: string) => Partial<CardData>;
-  /** Returns what an edge shows beside its condition, by its index. */
+  /** Returns the facts that an edge shows beside its condition, by the edge's index. */
   edgeOf?: (index: number) => EdgeReport;
   /** Returns the head of a loop's frame. */
   loopHead?: (loop: GraphLoop) => ReactNode;
@@ -38,15 +38,15 @@ export interface CanvasEdit {
   move: (moved: ReadonlyMap<string, Position>) => void;
   connect: (edge: DefinitionEdge) => void;
   remove: (nodes: readonly string[], edges: readonly string[]) => void;
-  /** Adds a node whose type was dropped from the palette. */
+  /** Adds a node of a type that was dropped from the palette. */
   drop: (type: string, position: Position) => void;
 }
 
 const NODE_TYPES = { card: NodeCard };
 const EDGE_TYPES = { flow: FlowEdge };
-/** Number of nodes above which only those in view are drawn. */
+/** Number of nodes above which only the nodes in view are drawn. */
 const MANY = 100;
-/** Number of nodes from which a map and a search are shown. */
+/** Number of nodes from which a map and a search field are shown. */
 const LARGE = 25;
 const VIEW_OPTIONS = { maxZoom: 1, padding: 0.15 };
 

@@ -2,7 +2,7 @@
 export interface CardBadge {
   text: string;
   title: string;
-  /** Side of the card: `start` is where edges come in. */
+  /** Side of the card: `start` is the side at which edges arrive. */
   at: 'start' | 'end';
   tone?: 'warning';
 }
@@ -23,9 +23,9 @@ export interface CardData extends Record<string, unknown> {
   finishedAt?: string | undefined;
   /** Text in place of the status, such as what the node waits for. */
   note?: string | undefined;
-  /** Time at which the node resumes by itself. */
+  /** Time at which a waiting node resumes by itself. */
   until?: string | undefined;
-  /** Attempts made, and the most allowed. */
+  /** Number of attempts so far, and their maximum. */
   attempts?: { made: number; most: number } | undefined;
   badges?: readonly CardBadge[];
   /** True if the card is drawn as not executed. */

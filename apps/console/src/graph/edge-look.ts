@@ -1,7 +1,9 @@
 import { briefText } from '../components/text-start.js';
 import type { Graph, DefinitionEdge } from './graph.js';
 
-/** State of an edge in a run; `undefined` until it is decided. */
+/**
+ * State of an edge in a run: taken (`live`), not taken (`off`) or broken by a failure; `undefined` until it is decided.
+ */
 export type EdgeOutcome = 'live' | 'off' | 'broken' | undefined;
 
 /** The look of an edge. */
@@ -14,7 +16,7 @@ export interface EdgeLook {
   color: string;
   dash?: string;
   width?: number;
-  /** The edge as a sentence for screen readers. */
+  /** Description of the edge in a sentence, for screen readers. */
   sentence: string;
 }
 
@@ -71,7 +73,7 @@ function strokeOf(state: EdgeOutcome, isFailure: boolean): Partial<EdgeLook> {
   return state === 'broken' ? { color: 'destructive', dash: DOTTED, width: 2 } : {};
 }
 
-/** True for an edge without a condition: after a choice it is taken if no other edge is. */
+/** True for an edge without a condition. After a choice, such an edge is taken if no other edge is. */
 function isElse({ when, loop }: DefinitionEdge): boolean {
   return when === undefined && loop === undefined;
 }

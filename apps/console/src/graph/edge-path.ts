@@ -1,10 +1,10 @@
 import type { Position } from './graph.js';
 
 const RADIUS = 12;
-/** Pixels between a node and the line that goes around it. */
+/** Pixels between a node and a line that goes around it. */
 const ASIDE = 16;
 
-/** A line, and the position of its label. */
+/** SVG path of an edge's line, and the position of the edge's label. */
 export interface EdgePath {
   path: string;
   label: Position;
@@ -20,7 +20,10 @@ export function sidePath(source: Position, target: Position, aside: number): Edg
   return { path, label: { x: (source.x + target.x) / 2, y: (source.y + target.y) / 2 + aside } };
 }
 
-/** Returns a line from the right side of a node, below the loop's nodes, to the left side of an earlier node. */
+/**
+ * Returns the line of a loop's edge: from the right side of a node, below the loop's nodes, to the left side of an
+ * earlier node.
+ */
 export function backPath(source: Position, target: Position, bottom: number): EdgePath {
   const right = source.x + ASIDE;
   const left = target.x - ASIDE;
@@ -48,7 +51,7 @@ function drawRoundedLine(points: readonly Position[]): string {
   return `M${formatPoint(first)} ${parts.join(' ')}`;
 }
 
-/** Returns the point near a corner on the way to another point. */
+/** Returns the point near a corner on the way to another point, where the rounding begins. */
 function findCornerPoint(corner: Position, other: Position): Position {
   const [dx, dy] = [other.x - corner.x, other.y - corner.y];
   const length = Math.hypot(dx, dy);

@@ -5,9 +5,9 @@ import { backPath, type EdgePath, sidePath } from './edge-path.js';
 /** Data of an edge on the canvas. */
 export interface EdgeData extends Record<string, unknown> {
   look: EdgeLook;
-  /** Pixels beside the line of the first edge between the same nodes. */
+  /** Distance in pixels from the line of the first edge between the same nodes. */
   aside: number;
-  /** Y of the horizontal part of a loop's edge; missing for other edges. */
+  /** Y coordinate of the horizontal part of a loop's edge; missing for other edges. */
   bottom?: number;
   problems: readonly string[];
   onSelect: () => void;

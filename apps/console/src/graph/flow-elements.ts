@@ -24,7 +24,10 @@ export interface NodeState {
 }
 
 const SIZE = { width: NODE_WIDTH, height: NODE_HEIGHT };
-/** Fixed size of the handles, so that nodes out of view need not be rendered to be measured. */
+/**
+ * Fixed size of the handles (connection points of a node), so that nodes out of view need not be rendered to be
+ * measured.
+ */
 const HANDLE = { width: 12, height: 12, y: NODE_HEIGHT / 2 - 6 };
 const HANDLES: NodeHandle[] = [
   { ...HANDLE, type: 'target', position: Side.Left, x: -6 },
@@ -100,7 +103,7 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
   });
 }
 
-/** Returns each edge's rank among the edges between the same nodes; an edge without a condition has rank 0. */
+/** Returns each edge's rank among the edges between the same nodes. An edge without a condition has rank 0. */
 function ranksOf(edges: readonly DefinitionEdge[]): number[] {
   const ways = Map.groupBy(edges.keys(), (index) => edgeId(edges[index] as DefinitionEdge));
   const ranks = edges.map(() => 0);

@@ -3,7 +3,7 @@
 import type { Schemas } from '#libs/client';
 import type { Narrowed } from '../api/http.js';
 
-/** A body of which an author writes `K`, and may leave the rest to its defaults. */
+/** Body of the API in which only the members `K` are required; the others have defaults. */
 export type Written<T, K extends keyof T> = Partial<T> & Pick<T, K>;
 
 export type Config = Record<string, unknown>;
@@ -41,15 +41,16 @@ export interface Graph {
   edges: DefinitionEdge[];
 }
 
-/** Pixels of a node on the canvas. */
+/** Width of a node on the canvas, in pixels. */
 export const NODE_WIDTH = 208;
+/** Height of a node on the canvas, in pixels. */
 export const NODE_HEIGHT = 60;
 
 export function edgeId({ from, to }: DefinitionEdge): string {
   return `${from}->${to}`;
 }
 
-/** Returns the ids of edges, in order. The second edge between the same nodes is `a->b#2`. */
+/** Returns the ids of edges, in order: `a->b`, and for a second edge between the same nodes `a->b#2`. */
 export function edgeIds(edges: readonly DefinitionEdge[]): string[] {
   const seen = new Map<string, number>();
   return edges.map((edge) => {
@@ -65,5 +66,5 @@ export function isPlainEdge({ when, on, loop }: DefinitionEdge): boolean {
   return when === undefined && on === undefined && loop === undefined;
 }
 
-/** Media type of a node type that is dragged from the palette. */
+/** Media type under which a drag from the palette carries the node type. */
 export const DRAGGED_TYPE = 'application/x-parley-node-type';

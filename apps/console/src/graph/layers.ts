@@ -16,8 +16,8 @@ export interface Layers {
 /**
  * Returns the layers of a graph of `count` nodes, in time linear in nodes and edges.
  * - Edges that close a cycle, in the order of the nodes and edges, are dropped.
- * - A node stands in the first layer after all its sources; one with more targets than sources stands just before the
- *   first of its targets, which keeps edges short.
+ * - A node stands in the first layer after all its sources.
+ * - A node with more targets than sources stands just before the first of its targets, which keeps edges short.
  */
 export function layersOf(count: number, links: readonly Link[]): Layers {
   const { order, after } = sortedWithoutCycles(neighborsOf(count, links));
@@ -42,7 +42,10 @@ function neighborsOf(count: number, links: readonly Link[]): number[][] {
   return after.map((targets) => [...targets]);
 }
 
-/** Sorts nodes so that every edge leads forward, and drops the edges that close a cycle. Deep graphs need no stack. */
+/**
+ * Sorts nodes so that every edge leads forward, and drops the edges that close a cycle. It does not recurse, so a deep
+ * graph cannot overflow the stack.
+ */
 function sortedWithoutCycles(all: readonly (readonly number[])[]): { order: number[]; after: number[][] } {
   const after: number[][] = all.map(() => []);
   const state: ('open' | 'done' | undefined)[] = all.map(() => undefined);

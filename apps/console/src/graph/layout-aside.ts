@@ -1,10 +1,13 @@
 import type { Graph, Position } from './graph.js';
 import { layOutGraph, placeNodes, type GraphShape } from './layout.js';
 
-/** Number of nodes that can be laid out within a frame or two. */
+/** Maximum nodes of a graph that can be laid out within a frame or two. */
 const FEW = 40;
 
-/** True if `placeNodes` is fast enough to call during rendering: it takes seconds for hundreds of nodes. */
+/**
+ * True if `placeNodes` is fast enough for a graph to be called during rendering: for hundreds of nodes it takes
+ * seconds.
+ */
 export function isQuicklyPlaced({ nodes }: Graph): boolean {
   return nodes.length <= FEW || nodes.every(({ position }) => position !== undefined);
 }

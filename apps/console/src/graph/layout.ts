@@ -5,10 +5,10 @@ import { rowsOf } from './rows.js';
 
 const BETWEEN_LAYERS = 80;
 const BETWEEN_NODES = 36;
-/** Room for an edge's label. */
+/** Space that the layout reserves for an edge's label, in pixels. */
 const LABEL = { width: 150, height: 22, labelpos: 'c' };
 
-/** Size up to which dagre is fast enough: its time grows quadratically. */
+/** Maximum size of a graph for which dagre is fast enough: its time grows quadratically. */
 const FEW = { nodes: 300, edges: 900 };
 
 /** The part of a graph that determines its layout. */
@@ -27,7 +27,9 @@ export function layOutGraph(shape: GraphShape): Map<string, Position> {
   return isLarge ? layoutInLayers(shape) : layoutByDagre(shape);
 }
 
-/** Returns positions by layers: a layer is a column; the gap before it has room for the labels of its edges. */
+/**
+ * Returns positions by layers. A layer is a column; the gap before it has space for the labels of its incoming edges.
+ */
 function layoutInLayers({ nodes, edges }: GraphShape): Map<string, Position> {
   const indexes = new Map(nodes.map(({ id }, index) => [id, index]));
   const links: Link[] = [];
@@ -69,7 +71,9 @@ function layoutByDagre({ nodes, edges }: GraphShape): Map<string, Position> {
   return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(toDagreKey(id)))]));
 }
 
-/** Returns the saved positions of the nodes, or the layout's if a node has none. */
+/**
+ * Returns the saved positions of the nodes. If any node has none, returns the positions of the layout for all nodes.
+ */
 export function placeNodes(graph: Graph): Map<string, Position> {
   if (graph.nodes.some(({ position }) => position === undefined)) return layOutGraph(graph);
   return new Map(graph.nodes.map(({ id, position }) => [id, position ?? { x: 0, y: 0 }]));

@@ -6,7 +6,7 @@ import { frameOf, type GraphLoop, loopsOf } from './loops.js';
 interface LoopFramesProps {
   graph: Graph;
   places: ReadonlyMap<string, Position>;
-  /** Returns the content at the head of a frame. */
+  /** Returns the content at the head of a loop's frame. */
   headOf?: ((loop: GraphLoop) => ReactNode) | undefined;
 }
 

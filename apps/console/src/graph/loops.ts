@@ -8,9 +8,9 @@ export interface GraphLoop {
   to: string;
   settings: LoopSettings;
   body: ReadonlySet<string>;
-  /** Number of loops around this one. */
+  /** Number of loops that contain this loop. */
   depth: number;
-  /** Depth of the loops nested in this one. */
+  /** Number of levels of loops nested in this loop. */
   height: number;
 }
 
@@ -19,8 +19,8 @@ type Ends = Pick<DefinitionEdge, 'from' | 'to' | 'loop'>;
 const found = new WeakMap<readonly Ends[], readonly GraphLoop[]>();
 
 /**
- * Returns the loops of a graph, outer loops first. A body has the nodes on the ways from the edge's target to its
- * source.
+ * Returns the loops of a graph, outer loops first. The body of a loop has the nodes on all ways from the target of its
+ * edge to the source.
  */
 export function loopsOf(edges: readonly Ends[]): readonly GraphLoop[] {
   const known = found.get(edges);
@@ -41,12 +41,12 @@ export function loopsAround(edges: readonly Ends[], node: string): GraphLoop[] {
   return loopsOf(edges).filter(({ body }) => body.has(node));
 }
 
-/** True if edges lead from one node to the other, or both are the same. Edges of loops do not count. */
+/** True if edges lead from one node to another, or both nodes are the same. Edges of loops do not count. */
 export function isReachable(edges: readonly Ends[], from: string, to: string): boolean {
   return collectReachable(edges, from, 'from', 'to').has(to);
 }
 
-/** Pixels between the nodes of a body and its frame. */
+/** Pixels between the nodes of a loop's body and its frame. */
 const PADDING = { side: 28, top: 44, bottom: 46 };
 /** Pixels by which a frame exceeds the frame inside it. */
 const STEP = 34;

@@ -6,7 +6,7 @@ export interface Badged extends Graph {
   onExit?: readonly { node: string; on?: string }[] | undefined;
 }
 
-/** Returns the badges of a node's card: the settings of its execution. */
+/** Returns the badges of a node's card, which show the settings of the node's execution. */
 export function badgesOf(graph: Badged, node: GraphNode): CardBadge[] {
   const { each, retry, timeout, fallback, onWait } = node;
   const join = node.join === undefined ? undefined : joinBadge(node.join, countIncoming(graph, node.id));

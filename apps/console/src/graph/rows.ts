@@ -1,11 +1,14 @@
 import type { Layers } from './layers.js';
 
-/** Number of sweeps, there and back, that order and align the nodes. More sweeps change little. */
+/**
+ * Number of sweeps through the layers, forward and back, that order and align the nodes. More sweeps than this change
+ * little.
+ */
 const SWEEPS = 6;
 
 /**
- * Returns the top of each node, in pixels below the topmost node.
- * - Nodes of a layer are at least `rowHeight` apart and near the nodes that they share edges with.
+ * Returns the y coordinate of each node's top edge, in pixels below the topmost node.
+ * - Nodes of a layer are at least `rowHeight` apart, and near the nodes that they share edges with.
  * - The time is linear in nodes and edges, except for sorting the layers.
  */
 export function rowsOf({ layerOf, nodesOf, before, after }: Layers, rowHeight: number): number[] {
@@ -20,7 +23,10 @@ export function rowsOf({ layerOf, nodesOf, before, after }: Layers, rowHeight: n
   return tops.map((top) => top - highest);
 }
 
-/** Orders the nodes of a layer by the mean top of their neighbors, and places them as near to it as possible. */
+/**
+ * Orders the nodes of a layer by the mean top of their neighbors, and places each node as near to that mean as
+ * possible.
+ */
 function alignLayer(
   nodes: readonly number[],
   neighbors: readonly (readonly number[])[],
@@ -38,7 +44,10 @@ function meanOf(nodes: readonly number[], tops: readonly number[]): number | und
   return nodes.reduce((sum, node) => sum + tops[node]!, 0) / nodes.length;
 }
 
-/** Returns the non-decreasing values nearest to these (least squares): neighbors in the wrong order share their mean. */
+/**
+ * Returns the non-decreasing values nearest to the given values (least squares). Adjacent values in the wrong order get
+ * their mean.
+ */
 function nonDecreasing(values: readonly number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
   for (const value of values) {

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useEffectEvent } from 'react';
 import { NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 
 const MOVE_MS = 150;
-/** Pixels of a node that must be inside the canvas. */
+/** Pixels of a node that must be inside the canvas for it to count as in view. */
 const SEEN = { x: 60, y: 30 };
 
 /** Centers the selected node if it is out of view. */

@@ -12,7 +12,7 @@ import { Coming, Time } from '../components/time.js';
 import { AnswerForm } from '../runs/answer-form.js';
 import { type InboxItem, listQuestions } from './inbox-api.js';
 
-/** Events of runs that change the pending questions. */
+/** Types of run events that change the pending questions. */
 const CHANGES = new Set([
   'input.required',
   'input.received',
@@ -24,7 +24,7 @@ const CHANGES = new Set([
 ]);
 const SPACING_MS = 500;
 
-/** Shows the pending questions of runs, oldest first; live, with forms to answer them. */
+/** Shows the pending questions of runs, oldest first, with forms to answer them. The list updates live. */
 export function Inbox() {
   const [search, setSearch] = useSearchParams();
   const assignee = search.get('assignee') ?? '';

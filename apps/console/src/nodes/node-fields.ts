@@ -22,9 +22,9 @@ export interface NodeField {
     | 'agent';
   placeholder?: string;
   hint?: string;
-  /** Values of a choice with their labels; `''` removes the member. */
+  /** Values of a choice with their labels; the value `''` removes the member. */
   options?: Readonly<Record<string, string>>;
-  /** Minimum of a number; `fallback` replaces an invalid number. */
+  /** Minimum of a number. `fallback` replaces an invalid number. */
   min?: number;
   fallback?: number;
 }
@@ -156,14 +156,14 @@ export const FIRST_CONFIG: Readonly<Record<string, Config>> = {
   wait: { for: '1m' },
 };
 
-/** Built-in tools and their descriptions; other names can be typed. */
+/** Built-in tools by name, with their descriptions. Other names can be typed. */
 export const KNOWN_TOOLS: Readonly<Record<string, string>> = {
   calculator: 'The value of an arithmetic expression',
   current_time: 'The current date and time',
   http_get: 'Reads a web resource by HTTP GET',
 };
 
-/** Parses a number; an invalid or too small number becomes the fallback. */
+/** Parses a number. An invalid number, or one below the minimum, becomes the fallback. */
 export function parseNumber(text: string, { min = Number.NEGATIVE_INFINITY, fallback = 0 }: NodeField): number {
   const value = Number(text);
   return text.trim() === '' || !Number.isFinite(value) || value < min ? fallback : value;

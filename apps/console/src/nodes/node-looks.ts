@@ -15,16 +15,16 @@ import {
   Wrench,
 } from 'lucide-react';
 
-/** Look of a node type. */
+/** Look of a node type: its icon, label and colors. */
 export interface NodeLook {
   label: string;
   description: string;
   Icon: LucideIcon;
-  /** Classes of the node's border and background. */
+  /** CSS classes of the node's border and background. */
   box: string;
-  /** Classes of the icon's square. */
+  /** CSS classes of the icon's square. */
   accent: string;
-  /** Classes of a selected or running node. */
+  /** CSS classes of a selected or running node. */
   glow: string;
   /** True if the type controls the flow and does no work itself. */
   directs?: boolean;
@@ -133,7 +133,7 @@ const LOOKS: Readonly<Record<string, NodeLook>> = {
   },
 };
 
-/** Types in the palette, in order: first those that work, then those that control the flow. */
+/** Node types in the palette, in order: first the types that do work, then those that control the flow. */
 export const NODE_TYPES: readonly string[] = Object.keys(LOOKS).filter((type) => !LOOKS[type]?.directs);
 export const FLOW_TYPES: readonly string[] = Object.keys(LOOKS).filter((type) => LOOKS[type]?.directs);
 

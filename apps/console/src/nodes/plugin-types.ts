@@ -1,6 +1,6 @@
 import { NODE_FIELDS, type NodeField } from './node-fields.js';
 
-/** A node type known only from the service's schema. */
+/** A node type of a plugin, known only from the service's JSON Schema of workflows. */
 export interface PluginType {
   type: string;
   description: string | undefined;
@@ -18,7 +18,7 @@ interface NodeTypeSchema {
   allOf?: { if?: NodeTypeSchema; then?: NodeTypeSchema }[];
 }
 
-/** Fields of members that every node type may have. */
+/** Fields of config members that every node type may have, by the member's name. */
 const GENERAL = new Map(
   NODE_FIELDS['agent']?.filter(({ key }) => key === 'prompt' || key === 'data').map((field) => [field.key, field]),
 );

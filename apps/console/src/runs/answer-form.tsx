@@ -11,14 +11,14 @@ import { type Answer, answerQuestion } from './run-api.js';
 /** A question of a node, with the form of its answer. */
 export interface RunQuestion {
   runId: string;
-  /** The node, or its instance that asks. */
+  /** Id of the node that asks, or the name of its instance. */
   instance: string;
   text: string;
   /** JSON Schema of the answer; without it, the answer is a text. */
   form?: unknown;
   assignee?: string | undefined;
   deadline?: string | undefined;
-  /** Problems of the previous answer. */
+  /** Problems of the previous answer to this question. */
   violations?: readonly Violation[] | undefined;
 }
 
@@ -32,14 +32,15 @@ export interface Violation {
 
 interface AnswerFormProps {
   question: RunQuestion;
-  /** True if the question's text is already visible above. */
+  /** True if the page already shows the question's text above the form. */
   isAsked?: boolean;
   onAnswered?: () => void;
 }
 
 /**
  * Shows the form that answers a node's question: the fields of its schema, or a text.
- * The input is kept as long as the question is the same, and discarded when the node asks another one.
+ * - The input is kept as long as the question is the same.
+ * - It is discarded when the node asks another question.
  */
 export function AnswerForm(props: AnswerFormProps) {
   const { text, form } = props.question;

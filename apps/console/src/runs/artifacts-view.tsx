@@ -8,12 +8,12 @@ import { PartsView } from '../components/parts-view.js';
 import type { A2aArtifact } from './run-event.js';
 
 interface ArtifactsViewProps {
-  /** Title, such as `Result` or `Output`. */
+  /** Title of the section, such as `Result` or `Output`. */
   title: string;
   artifacts: readonly A2aArtifact[];
   /** Name of the downloaded file, without its extension. */
   file: string;
-  /** True if the height is not limited. */
+  /** True if the height of the section is not limited. */
   tall?: boolean;
 }
 

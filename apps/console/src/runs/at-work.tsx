@@ -4,10 +4,10 @@ import { getInstanceName } from './causes.js';
 import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
-/** Number of nodes shown at once; the graph has all of them. */
+/** Maximum number of nodes shown at once; the graph shows all of them. */
 const MOST = 4;
 
-/** Shows the progress of running nodes, live. */
+/** Shows the progress of the nodes that run now. The view updates live. */
 export function AtWork({ picture, onSelect }: { picture: RunPicture; onSelect: (name: string) => void }) {
   if (picture.finishedAt !== undefined) return null;
   const busy = [...picture.nodes.values()].filter(

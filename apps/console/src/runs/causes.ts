@@ -10,7 +10,10 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   unknown: 'Canceled, but its agent may have started: it had not reported a task.',
 };
 
-/** Returns the reason why a run is not completed, in a line; `undefined` for a run that works or completed. */
+/**
+ * Returns the reason why a run is not completed (waits, is idle, failed or was canceled), in a line. `undefined` for a
+ * run that works or has completed.
+ */
 export function runCause({ status, error, nodes, instances, parked }: RunPicture): string | undefined {
   if (status === 'input-required') {
     const waiting = waitingNodes({ nodes, instances });
@@ -23,7 +26,7 @@ export function runCause({ status, error, nodes, instances, parked }: RunPicture
   return status === 'canceled' ? 'This run was canceled.' : undefined;
 }
 
-/** Returns every instance with a pending question, those of plain nodes first. */
+/** Returns every node or instance with a pending question; nodes without instances come first. */
 export function waitingNodes({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): NodePicture[] {
   const plain = [...nodes.values()].filter(({ instance }) => instance === undefined);
   return [...plain, ...instances.values()].filter(({ status }) => status === 'input-required');

@@ -7,7 +7,7 @@ import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 import { NEWEST, type Shown, shownNode, shownPlace } from './run-scope.js';
 
-/** Returns the state of each edge, by index, in the shown iterations, as the events of its source say. */
+/** Returns the state of each edge, by index, from the events of the edge's source in the shown iterations. */
 export function edgeStates(picture: RunPicture, shown: Shown): EdgeOutcome[] {
   const { edges } = picture.graph;
   const states = new Map<number, EdgeOutcome>();
@@ -83,7 +83,10 @@ function skippedState({ id, because }: NodePicture, statesInto: (node: string) =
   return statesInto(id).includes('broken') ? 'broken' : 'off';
 }
 
-/** True if an edge was taken: by the log if the source had to choose, else every edge without a condition. */
+/**
+ * True if an edge was taken. If the source had to choose, the log has the taken edges; otherwise every edge without a
+ * condition was taken.
+ */
 function isEdgeTaken(
   picture: RunPicture,
   { when, from }: DefinitionEdge,

@@ -16,13 +16,13 @@ export interface TimelineRow {
 
 export interface Timeline {
   rows: readonly TimelineRow[];
-  /** Milliseconds of the whole width. */
+  /** Milliseconds that the whole width stands for. */
   span: number;
 }
 
 const LEAST_WIDTH = 0.4;
 
-/** Returns nodes with the attempts of all their iterations; attempts of list entries are left out. */
+/** Returns nodes with the attempts of all their iterations. Attempts of list entries are left out. */
 export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): NodePicture[] {
   const iterations = [...instances].filter(([name]) => parseInstanceName(name).index === undefined);
   const byNode = Map.groupBy(iterations, ([, { id }]) => id);
@@ -35,8 +35,8 @@ export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'i
 }
 
 /**
- * Returns a bar for each attempt of each node; a running attempt lasts until `now`. Nodes that never started come
- * last.
+ * Returns a row for each node, with a bar for each of its attempts. A running attempt lasts until `now`. Nodes that
+ * never started come last.
  */
 export function timelineOf(nodes: Iterable<NodePicture>, startedAt: string | undefined, now: number): Timeline {
   const all = [...nodes];

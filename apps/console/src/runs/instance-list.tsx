@@ -15,7 +15,7 @@ interface InstanceListProps {
   onSelect: (name: string) => void;
 }
 
-/** Milliseconds between two loads of a changing list. */
+/** Minimum milliseconds between two loads of a changing list. */
 const SPACING_MS = 1500;
 
 /** Shows the entries of a node's list, and how many have each status. */
@@ -54,7 +54,7 @@ interface EntriesProps {
   runId: string;
   name: string;
   status: string;
-  /** Text that changes whenever entries change. */
+  /** Text of the counts by status, which changes whenever entries change. */
   counts: string;
   onSelect: (name: string) => void;
 }
@@ -105,7 +105,7 @@ function Rows({ rows, onSelect }: { rows: readonly InstanceSummary[]; onSelect: 
   );
 }
 
-/** Calls `work` after a value has changed: once per pause, however often it changes. */
+/** Calls `work` after a value has changed, at most once per SPACING_MS. */
 function useSpaced(value: string, work: () => unknown): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const seen = useRef(value);

@@ -1,9 +1,9 @@
 /** Parts of an instance's name: `draft@2`, `tr[17]`, `x@2@1[17]`. A node that runs once is named by its id alone. */
 export interface InstancePlace {
   node: string;
-  /** Iterations of the loops around it, outermost first; they count from 1. */
+  /** Iterations of the loops around the node, outermost first, from 1. */
   path: readonly number[];
-  /** Index in the list of the node, from 0. */
+  /** Index of the entry in the node's list, from 0. */
   index?: number;
 }
 
@@ -23,7 +23,7 @@ export function formatInstanceName({ node, path, index }: InstancePlace): string
   return `${node}${scope}${index === undefined ? '' : `[${index}]`}`;
 }
 
-/** True if a path of iterations is the same as another or later. */
+/** True if a path of iterations equals another path, or is later. */
 export function isNotBefore(path: readonly number[], other: readonly number[]): boolean {
   const at = path.findIndex((iteration, depth) => iteration !== other[depth]);
   return at < 0 || (path[at] ?? 0) > (other[at] ?? 0);

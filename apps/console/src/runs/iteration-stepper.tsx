@@ -40,7 +40,7 @@ interface StepperProps {
   what: string;
   current: number;
   newest: number;
-  /** True if only the numbers are shown. */
+  /** True if only numbers are shown, without the text around them. */
   short?: boolean;
   onStep: (iteration: number) => void;
 }

@@ -1,10 +1,13 @@
 import type { BarPart } from '../graph/card-data.js';
 import type { ListPicture } from './node-picture.js';
 
-/** Order of the parts of a bar. */
+/** Order of a bar's parts, by status. */
 const ORDER = ['completed', 'failed', 'canceled', 'skipped', 'input-required', 'running', 'pending'];
 
-/** Counts the entries of a list by status. Entries not reached are pending, or skipped once the node has ended. */
+/**
+ * Returns the parts of a list's bar: the number of entries by status. Entries that were not reached are pending, or
+ * skipped once the node has ended.
+ */
 export function barOf({ items, counts }: ListPicture, status: string): BarPart[] {
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const rest = Math.max(0, items.length - known);

@@ -29,11 +29,14 @@ interface NodeDetailsProps {
   run: { runId: string; workflow: string };
   node: NodePicture;
   picture: RunPicture;
-  /** Selects another node, or another instance of this one. */
+  /** Selects another node or instance, by name; `undefined` selects none. */
   onSelect: (name: string | undefined) => void;
 }
 
-/** Shows a node of a run, or one of its instances: input, output, attempts, and the reason if it is not completed. */
+/**
+ * Shows a node of a run, or one of its instances: its input, output and attempts, and the reason if it is not
+ * completed.
+ */
 export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) {
   const name = getInstanceName(node);
   const key = ['run-node', run.runId, name, node.status, node.attempts.length, node.taskId];
@@ -86,7 +89,7 @@ function Head({ node, onClose }: { node: NodePicture; onClose: () => void }) {
   );
 }
 
-/** Shows links to the other instances of the node: iterations, and the list that it is an entry of. */
+/** Shows links to the other instances of the node: other iterations, and for an entry of a list the list. */
 function Around({ node, picture, onSelect }: Pick<NodeDetailsProps, 'node' | 'picture' | 'onSelect'>) {
   const { path, index } = parseInstanceName(getInstanceName(node));
   const whole = getInstanceName(node).replace(/\[\d+\]$/, '');
@@ -127,7 +130,7 @@ function Origin({ node, origin }: { node: NodePicture; origin: string }) {
 
 /** Shows the agent's progress while it works; its Artifacts are shown as output once it has completed. */
 function Progress({ node: { progress, status, work } }: { node: NodePicture }) {
-  // A transcript already contains it.
+  // A transcript already shows the progress.
   if (!progress || status !== 'running' || work) return null;
   return (
     <Section title="So far">
@@ -192,7 +195,7 @@ function Whereabouts({ node, detail }: { node: NodePicture; detail: InstanceDeta
   );
 }
 
-/** Shows a Task id, as a link if this service has the Task. */
+/** Shows a Task id; it is a link if this service has the Task. */
 function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
   const { data } = useQuery({
     queryKey: ['has-task', id],
@@ -207,7 +210,10 @@ function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
   );
 }
 
-/** True if this service has the Task; an external node may call an agent of this service. */
+/**
+ * True if this service has the Task. An external node may call an agent of this service, so its Task may be here as
+ * well.
+ */
 async function hasTask(id: string, signal: AbortSignal): Promise<boolean> {
   return callAgent('/a2a', 'GetTask', { id, historyLength: 0 }, signal).then(
     () => true,

@@ -9,14 +9,14 @@ export interface Attempt {
   startedAt: string;
   finishedAt?: string;
   status: string;
-  /** Reason of its failure, if another attempt followed. */
+  /** Reason why the attempt failed, if another attempt followed. */
   error?: string;
 }
 
 /** Reason why a node was skipped. */
 export type NodeSkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
 
-/** A node's list and its progress. */
+/** Progress of a node that runs once for each entry of a list. */
 export interface ListPicture {
   items: readonly unknown[];
   /** Number of entries by status. */
@@ -33,27 +33,27 @@ export interface NodePicture {
   attempts: readonly Attempt[];
   url?: string;
   taskId?: string;
-  /** Question of its agent, while it waits for an answer. */
+  /** Question of the node's agent, while the node waits for an answer. */
   question?: string;
   asks?: Asked;
   error?: string;
-  /** Outcome of canceling its Task. */
+  /** Outcome of canceling the node's Task. */
   outcome?: string;
-  /** Reason why it was skipped. */
+  /** Reason why the node was skipped. */
   because?: NodeSkipReason;
-  /** Time of its next attempt. */
+  /** Time of the node's next attempt (retry). */
   retryAt?: string;
-  /** Time at which its wait ends. */
+  /** Time at which the node's wait ends. */
   until?: string;
-  /** Agent's last status text, and its output so far. */
+  /** Last status text of the node's agent, and its output so far. */
   progress?: Progress;
-  /** Steps of its agent in the last attempt, as far as reported. */
+  /** Steps of the node's agent in the last attempt, as far as reported. */
   work?: readonly WorkEvent[];
-  /** True if its fallback replaced its result. */
+  /** True if the node's fallback replaced its result. */
   fallback?: boolean;
-  /** Id of the run whose result was reused. */
+  /** Id of the earlier run whose result the node reuses. */
   origin?: string;
-  /** Indexes of its conditional edges that were taken. */
+  /** Indexes of the node's conditional edges that were taken. */
   taken?: readonly number[];
   list?: ListPicture;
 }
@@ -70,7 +70,7 @@ export interface Asked {
 
 export interface Progress {
   text?: string;
-  /** Text of its output so far. */
+  /** Text of the agent's output so far. */
   made?: string;
 }
 
@@ -78,7 +78,7 @@ export interface Progress {
 export function nodeAfter(node: NodePicture, event: RunEvent): NodePicture {
   const after = applyNodeEvent(node, event);
   const work = workIn(event);
-  // Events that are no step belong to a transcript that has begun.
+  // An event that is no step is kept only if the transcript has begun with a step.
   const isKept = work && (isStep(work.type) || (after.work?.length ?? 0) > 0);
   return isKept ? { ...after, work: withWork(after.work ?? [], work) } : after;
 }
@@ -169,7 +169,7 @@ function applyReceived(node: NodePicture, payload: RunEvent['payload']): NodePic
   return withStatus({ ...node, question: questionText(question as A2aPart[]), ...form }, 'input-required');
 }
 
-/** Returns a question's text; its other Parts are for programs and shown only if there is no text. */
+/** Returns the text of a question. Its other Parts are for programs, and shown only if there is no text. */
 function questionText(question: readonly A2aPart[]): string {
   const words = joinedParts(question).filter(({ text }) => text !== undefined);
   return partsText(words.length > 0 ? words : question);

@@ -6,8 +6,8 @@ import type { WorkEvent } from '../transcript/work-event.js';
 import type { NodePicture } from './node-picture.js';
 
 /**
- * Shows the agent's transcript: the steps from the run's events, and once its Task is read, the texts between them.
- * The component needs a `key` per node and Task.
+ * Shows the transcript of a node's agent. The steps come from the run's events; the texts between them are added once
+ * the agent's Task is read. The component needs a React `key` per node and Task.
  */
 export function NodeTranscript({ node: { work, taskId, type } }: { node: NodePicture }) {
   if (!work) return null;

@@ -5,7 +5,7 @@ import { CommandButton } from '../components/command-button.js';
 import { FieldError } from '../components/field.js';
 import { requestRerun } from './run-api.js';
 
-/** Shows a button that starts a new run from an instance; earlier results are reused. */
+/** Shows a button that reruns a run from an instance of a node, as a new run. Earlier results are reused. */
 export function RerunFrom({ runId, name }: { runId: string; name: string }) {
   const [, navigate] = useLocation();
   const action = useAction();

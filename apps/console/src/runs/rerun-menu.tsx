@@ -20,7 +20,7 @@ interface RerunMenuProps {
   picture: RunPicture;
 }
 
-/** Shows the menu that reruns an ended run, as a new run linked to it. */
+/** Shows the menu that reruns an ended run. The rerun is a new run, linked to the ended one. */
 export function RerunMenu({ run, picture }: RerunMenuProps) {
   const [, navigate] = useLocation();
   const action = useAction();

@@ -7,18 +7,18 @@ export const RUN_STATUSES = ['running', 'input-required', 'completed', 'failed',
 
 export type RunSummary = Schemas['RunSummary'];
 export type RunPage = Schemas['RunPage'];
-/** Outcome for a child when its run was canceled. */
+/** Outcome for the Task of a node when its run was canceled. */
 export type CanceledTask = Schemas['CanceledNode'];
 export type Run = Narrowed<Schemas['RunDetail'], { result?: A2aArtifact[] }>;
 export type InstanceDetail = Narrowed<Schemas['RunNodeDetail'], { artifacts: A2aArtifact[]; input?: A2aPart[] }>;
 
-/** The workflow at the revision of the run. */
+/** The run's workflow, at the revision that the run uses. */
 export interface RunWorkflow extends RunGraph {
   name: string;
 }
 
 export interface RunFilter {
-  /** Part of the workflow's name, or the start of the run's id. */
+  /** Search text: a part of the workflow's name, or the start of the run's id. */
   q: string;
   status: string;
 }
@@ -46,19 +46,19 @@ export function cancelRun(runId: string): Promise<unknown> {
   return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`);
 }
 
-/** Answer to a node's question: a text, or data that fits its form. */
+/** Answer to a node's question: a text, or data that fits the question's form. */
 export type Answer = { text: string } | { data: unknown };
 
 /**
  * Answers a node's question.
- * @param node the node, or its instance that asks
+ * @param node id of the node that asks, or the name of its instance
  * @throws ApiProblem; 422 if the answer does not fit the form
  */
 export function answerQuestion(runId: string, node: string, answer: Answer): Promise<unknown> {
   return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/answers`, { body: { node, parts: [answer] } });
 }
 
-/** An instance of a node in a list. */
+/** An instance of a node, as a list of instances has it. */
 export type InstanceSummary = Schemas['RunInstance'];
 export type InstancePage = Schemas['RunInstances'];
 
@@ -77,7 +77,7 @@ export function listInstances(
 export type Rerun = Schemas['RerunBody'];
 
 /**
- * Starts a rerun of an ended run; requests with the same key start a single run.
+ * Starts a rerun of an ended run. Requests with the same `Idempotency-Key` start a single run.
  * @throws ApiProblem
  */
 export function requestRerun(runId: string, body: Rerun, key: string): Promise<Schemas['StartedRerun']> {
@@ -85,7 +85,7 @@ export function requestRerun(runId: string, body: Rerun, key: string): Promise<S
   return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body, headers });
 }
 
-/** A rerun of another run. */
+/** A rerun (a new run) of a run, as a list has it. */
 export type Fork = Schemas['RunFork'];
 
 export async function listForks(runId: string, signal: AbortSignal): Promise<Fork[]> {

@@ -12,7 +12,7 @@ import { type Shown, shownNode } from './run-scope.js';
 
 const LONGEST_NOTE = 26;
 
-/** Returns what a node's card shows of a run. */
+/** Returns the content of a node's card in a run: its status, attempts, list and notes. */
 export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<CardData> {
   const node = shownNode(picture, id, shown);
   const defined = nodeById(picture.graph.nodes, id);

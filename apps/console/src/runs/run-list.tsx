@@ -14,17 +14,18 @@ import { MoreButton, ResourceView } from '../components/resource-view.js';
 import { Elapsed, Time } from '../components/time.js';
 import { listRuns, RUN_STATUSES, type RunFilter, type RunSummary } from './run-api.js';
 
-/** Events that change what the list shows. */
+/** Types of events that change the rows of the list. */
 const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken']);
-/** Most characters of a search that the service accepts. */
+/** Maximum characters of a search that the service accepts. */
 const LONGEST_SEARCH = 100;
-/** Characters of a run's inputs that are shown. */
+/** Maximum characters of a run's inputs that are shown. */
 const LONGEST_INPUTS = 200;
-/** Classes of a column that takes at most a quarter of the table, whatever its content. */
+/** CSS classes of a column that takes at most a quarter of the table, whatever its content. */
 const SHORT = 'w-1/4 max-w-0! truncate';
+/** Minimum milliseconds between two loads of the list. */
 const SPACING_MS = 500;
 
-/** Shows the runs of all workflows, most recently updated first; live. */
+/** Shows the runs of all workflows, most recently updated first. The list updates live. */
 export function RunList() {
   const [search, setSearch] = useSearchParams();
   const filter: RunFilter = {
@@ -130,7 +131,7 @@ function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: b
   );
 }
 
-/** Shows the status, in a narrow window with the error, which has no column there. */
+/** Shows the status of a run. In a narrow window, which has no column for the error, it shows the error as well. */
 function Status({ run: { status, error } }: { run: RunSummary }) {
   return (
     <>
@@ -140,7 +141,7 @@ function Status({ run: { status, error } }: { run: RunSummary }) {
   );
 }
 
-/** Shows the end of a run's id: ids begin with the time, so their ends differ. */
+/** Shows the end of a run's id: ids begin with the time, so only their ends differ clearly. */
 function RunId({ id }: { id: string }) {
   return (
     <span title={id} className="font-mono text-xs whitespace-nowrap">

@@ -5,7 +5,7 @@ import { applyEvents, pictureOf, type RunPicture } from './run-picture.js';
 
 export type LogConnection = 'connecting' | 'live' | 'lost' | 'ended';
 
-/** State of a run, as its events reported so far. */
+/** State of a run, folded from the events received so far. */
 export interface LogView {
   picture: RunPicture;
   lines: readonly ConsoleLine[];
@@ -43,7 +43,7 @@ export class RunLog {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Starts reading, until the returned function is called. */
+  /** Starts reading the events. The returned function stops it. */
   startReading(): () => void {
     const stop = new AbortController();
     void this.#readUntilEnded(stop.signal);
@@ -68,7 +68,7 @@ export class RunLog {
   }
 
   #collectEvent(event: RunEvent): void {
-    // A reader that was stopped may still have some.
+    // A reader that was stopped may still deliver earlier events.
     if (event.sequence <= this.#last) return;
     this.#last = event.sequence;
     this.#collected.push(event);

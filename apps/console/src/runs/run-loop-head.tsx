@@ -18,7 +18,9 @@ interface RunLoopHeadProps {
   onShow: (key: string, iteration: number) => void;
 }
 
-/** Shows the head of a loop's frame in a run: its progress, why it ended, and buttons for earlier iterations. */
+/**
+ * Shows the head of a loop's frame in a run: its progress, the reason why it ended, and buttons for earlier iterations.
+ */
 export function RunLoopHead({ loop, picture, shown, onShow }: RunLoopHeadProps) {
   const { key, run, iteration } = shownLoop(picture, loop, shown);
   const most = loop.settings.max_iterations;

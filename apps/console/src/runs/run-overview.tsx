@@ -17,7 +17,7 @@ interface RunOverviewProps {
   onSelect: (name: string) => void;
 }
 
-/** Number of questions shown at once; the inbox has all of them. */
+/** Maximum number of questions shown at once; the inbox shows all of them. */
 const MOST_QUESTIONS = 10;
 
 /** Shows the run as a whole: its result or the reason why it has none, its questions, and its progress. */

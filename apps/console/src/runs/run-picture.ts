@@ -6,43 +6,43 @@ import { isNotBefore, loopKey, formatInstanceName, parseInstanceName } from './i
 import { countedIn, endNode, nodeAfter, type NodePicture, type NodeSkipReason, pickTexts } from './node-picture.js';
 import type { RunEvent } from './run-event.js';
 
-/** The workflow at the revision of the run. */
+/** The run's workflow, at the revision that the run uses. */
 export interface RunGraph extends Badged {
   onFailure?: string;
   language?: number;
   deadline?: string;
 }
 
-/** A run of a loop. */
+/** State of one run of a loop. A nested loop has one for each iteration of the loop around it. */
 export interface LoopPicture {
-  /** Newest iteration; iterations count from 1. */
+  /** Newest iteration, from 1. */
   iteration: number;
   /** Reason why the loop ended: `exit_when`, `max`, `failure`; missing while it repeats. */
   reason?: string;
-  /** Start of the next iteration, if the loop pauses before it. */
+  /** Time at which the next iteration starts, if the loop pauses before it. */
   at?: string;
   /** Indexes of the conditional edges out of the loop that were taken. */
   taken?: readonly number[];
 }
 
-/** A run, as far as the events reported. */
+/** State of a run, folded from its events so far. */
 export interface RunPicture {
   graph: RunGraph;
   status: string;
   startedAt?: string;
   finishedAt?: string;
   error?: { node?: string; message: string };
-  /** Nodes by id, each in its newest iteration; a node with a list as a whole. */
+  /** Nodes by id, each in its newest iteration. A node with a list is one entry, for the list as a whole. */
   nodes: ReadonlyMap<string, NodePicture>;
-  /** Instances by name, except those of plain nodes: iterations and entries of lists. */
+  /** Instances by name: iterations and entries of lists. A node without instances is in `nodes` alone. */
   instances: ReadonlyMap<string, NodePicture>;
-  /** Runs of loops, by `loopKey`. */
+  /** States of loops, by `loopKey`. */
   loops: ReadonlyMap<string, LoopPicture>;
-  /** Errors of conditions that could not be evaluated, by the edge's index. */
+  /** Errors of edge conditions that could not be evaluated, by the edge's index. */
   edgeErrors: ReadonlyMap<number, string>;
-  /** Set while the run waits for an answer, or for the time `until`. */
+  /** Present while the run is idle: it waits for an answer, or until the time `until`. */
   parked?: { until?: string };
-  /** Outcome of the run, while its exit nodes run. */
+  /** Outcome of the run, known while its exit nodes still run. */
   ending?: string;
 }
 
@@ -58,7 +58,7 @@ export function pictureOf(graph: RunGraph): RunPicture {
   };
 }
 
-/** Applies events to a picture. The same events always give the same picture. */
+/** Returns the picture after further events. The same events always give the same picture. */
 export function applyEvents(picture: RunPicture, events: readonly RunEvent[]): RunPicture {
   const next: PictureDraft = {
     ...picture,
@@ -115,7 +115,7 @@ function storeInstance(run: PictureDraft, name: string, node: NodePicture): void
     run.nodes.set(node.id, node);
 }
 
-/** Raises the loops around a running node to at least its iteration. */
+/** Raises the iteration of each loop around a running node to at least the node's iteration. */
 function raiseLoops(run: PictureDraft, node: string, path: readonly number[]): void {
   if (path.length === 0) return;
   for (const [depth, loop] of loopsAround(run.graph.edges, node).entries()) {
@@ -175,8 +175,8 @@ function takeRunEvent(run: PictureDraft, event: RunEvent): void {
 }
 
 /**
- * Sets the run's error in a plain workflow. In other workflows only the end of the run tells which failure was not
- * handled.
+ * Sets the run's error after the failure of a node, in a plain workflow only. In any other workflow a failure may be
+ * handled, and the end of the run reports its error.
  */
 function takeFailure(run: PictureDraft, node: string, { payload }: RunEvent): void {
   if (!isPlain(run.graph)) return;
@@ -201,7 +201,10 @@ function skipInstances(run: PictureDraft, payload: RunEvent['payload']): void {
   }
 }
 
-/** Skips pending nodes after a failure: with `continue` only those that follow the failed node, else all. */
+/**
+ * Marks pending nodes as skipped after a failure: with `onFailure: continue` only the nodes behind the failed node,
+ * else all.
+ */
 function skipAfter({ graph, nodes }: PictureDraft, failed: string): void {
   const skipped = graph.onFailure === 'continue' ? collectDescendants(graph, failed) : nodes.keys();
   for (const id of skipped) {
@@ -210,7 +213,7 @@ function skipAfter({ graph, nodes }: PictureDraft, failed: string): void {
   }
 }
 
-/** Ends the remaining nodes of an ended run: pending nodes are skipped, running ones canceled. */
+/** Marks the remaining nodes of an ended run: pending nodes as skipped, running nodes as canceled. */
 function endRemainingNodes({ nodes, instances }: PictureDraft, at: string): void {
   for (const map of [nodes, instances]) {
     for (const [name, node] of map) {
@@ -231,7 +234,10 @@ const CONTROLS = ['branch', 'join', 'each', 'retry', 'timeout', 'fallback', 'out
 
 const plain = new WeakMap<RunGraph, boolean>();
 
-/** True if a workflow uses no control feature: its log then does not report skips, which follow from the failures. */
+/**
+ * True if a workflow uses no control feature. The log of its run then reports no skipped nodes, since they follow from
+ * the failures.
+ */
 export function isPlain(graph: RunGraph): boolean {
   const known = plain.get(graph);
   if (known !== undefined) return known;

@@ -3,12 +3,12 @@ import { type InstancePlace, loopKey, formatInstanceName, parseInstanceName } fr
 import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
-/** Shown iteration of each loop, by `loopKey`; other loops show their newest. */
+/** Shown iteration of each loop, by `loopKey`. A loop without an entry shows its newest iteration. */
 export type Shown = ReadonlyMap<string, number>;
 
 export const NEWEST: Shown = new Map();
 
-/** Returns the shown place of a node. */
+/** Returns the place of a node's shown instance: its id and the shown iterations of the loops around it. */
 export function shownPlace(picture: RunPicture, node: string, shown: Shown): InstancePlace {
   const path: number[] = [];
   for (const loop of loopsAround(picture.graph.edges, node)) path.push(iterationOf(picture, loop, path, shown));
@@ -16,8 +16,8 @@ export function shownPlace(picture: RunPicture, node: string, shown: Shown): Ins
 }
 
 /**
- * Returns the shown instance of a node. An instance that was never reached is pending, or skipped once the run has
- * ended.
+ * Returns the shown instance of a node. An instance that the run has not reached is pending, or skipped once the run
+ * has ended.
  */
 export function shownNode(picture: RunPicture, node: string, shown: Shown): NodePicture | undefined {
   return instanceOf(picture, formatInstanceName(shownPlace(picture, node, shown)));
@@ -34,13 +34,13 @@ export function instanceOf(picture: RunPicture, name: string): NodePicture | und
   return { id, type: node.type, instance: name, status, attempts: [] };
 }
 
-/** Returns the shown iteration of a loop, in a run of the loops around it. */
+/** Returns the shown iteration of a loop, within the given iterations (`path`) of the loops around it. */
 export function iterationOf(picture: RunPicture, { edge }: GraphLoop, path: readonly number[], shown: Shown): number {
   const key = loopKey(edge, path);
   return shown.get(key) ?? picture.loops.get(key)?.iteration ?? 1;
 }
 
-/** Returns the shown run of a loop: its key, its state, and its shown iteration. */
+/** Returns the shown state of a loop: its key, its picture, and its shown iteration. */
 export function shownLoop(picture: RunPicture, loop: GraphLoop, shown: Shown) {
   const { path } = shownPlace(picture, loop.from, shown);
   const around = path.slice(0, loop.depth);
@@ -48,7 +48,10 @@ export function shownLoop(picture: RunPicture, loop: GraphLoop, shown: Shown) {
   return { key, run: picture.loops.get(key), iteration: iterationOf(picture, loop, around, shown) };
 }
 
-/** Returns the iterations to show when an instance is selected: its own, and for other loops those shown before. */
+/**
+ * Returns the iterations to show when an instance is selected: those of the instance. For loops that do not contain the
+ * instance, those shown before.
+ */
 export function shownWith(picture: RunPicture, name: string | undefined, shown: Shown): Shown {
   if (name === undefined) return shown;
   const { node, path } = parseInstanceName(name);

@@ -28,7 +28,10 @@ interface RunViewProps {
   selected: string | undefined;
 }
 
-/** Shows a run, live: its graph and timeline, the details of a node, and the console below. */
+/**
+ * Shows a run: its graph and timeline, the details of the selected node, and the console panel below. The view updates
+ * live.
+ */
 export function RunView({ runId, workflow, selected }: RunViewProps) {
   const { picture, lines, connection, error } = useRunLog(runId, workflow);
   const [, navigate] = useLocation();
@@ -42,7 +45,7 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
   };
   const showIteration = (key: string, iteration: number): void => {
     const next = new Map(shown).set(key, iteration);
-    // Stepping to the newest iteration follows the run again.
+    // An entry for the newest iteration is removed, so that the view follows the run again.
     if (picture.loops.get(key)?.iteration === iteration) next.delete(key);
     setStepped(next);
     const instance = selected === undefined ? undefined : parseInstanceName(selected);
@@ -108,7 +111,7 @@ function selectedNode(picture: RunPicture, name: string, shown: Shown) {
 }
 
 interface RunEdges {
-  /** State of each edge; empty if the workflow has no choices. */
+  /** State of each edge, by index; empty if the workflow has no choices. */
   states: readonly EdgeOutcome[];
   /** Index of the edge that the address names. */
   selected: number | undefined;
@@ -116,7 +119,7 @@ interface RunEdges {
   select?: (id: string) => void;
 }
 
-/** Returns the states of a run's edges, and the selected one. */
+/** Returns the states of a run's edges, and the index of the selected edge. */
 function useEdges(picture: RunPicture, shown: Shown, runId: string): RunEdges {
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
@@ -150,7 +153,7 @@ interface PicturesProps {
   onShow: (key: string, iteration: number) => void;
 }
 
-/** Shows the graph or the timeline, as the address says. */
+/** Shows the graph or the timeline of a run, as the address says. */
 function Pictures({ picture, selected, edges, shown, onSelect, onShow }: PicturesProps) {
   const [search, setSearch] = useSearchParams();
   const view = search.get('view') === 'timeline' ? 'timeline' : 'graph';

@@ -22,7 +22,7 @@ interface TimelineViewProps {
   onSelect: (id: string) => void;
 }
 
-/** Shows when each attempt of each node ran. Only rows in view are rendered. */
+/** Shows a timeline: when each attempt of each node ran. Only rows in view are rendered. */
 export function TimelineView({ picture, selected, onSelect }: TimelineViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const now = useNow();

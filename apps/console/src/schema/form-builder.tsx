@@ -10,7 +10,7 @@ interface FormBuilderProps {
   onChange: (fields: FormField[]) => void;
 }
 
-/** Shows the fields of a form, to add, change, move and remove them. */
+/** Shows the fields of a form, with controls to add, change, move and remove them. */
 export function FormBuilder({ fields, onChange }: FormBuilderProps) {
   const changeField = (at: number, members: Partial<FormField>): void =>
     onChange(fields.map((field, index) => (index === at ? { ...field, ...members } : field)));
@@ -90,7 +90,7 @@ interface NameFieldProps {
   onChange: (name: string) => void;
 }
 
-/** Shows the input for a field's name; a name is applied if it is not empty and not taken. */
+/** Shows the input for a field's name. A name is applied if it is not empty and no other field has it. */
 function NameField({ name, taken, onChange }: NameFieldProps) {
   const [text, setText] = useState(name);
   const fault =

@@ -35,7 +35,7 @@ export const NEW_FIELD: FormField = {
 const OF_OBJECT = new Set(['type', 'properties', 'required', 'title', 'description', '$schema']);
 const OF_FIELD = new Set(['type', 'title', 'description', 'enum', 'format', 'items']);
 
-/** Returns the fields of an object's schema; `undefined` if a list of fields cannot express it. */
+/** Returns the fields of an object's JSON Schema; `undefined` if a list of fields cannot express it. */
 export function fieldsOf(schema: unknown): FormField[] | undefined {
   if (schema === undefined) return [];
   if (!isSchema(schema) || schema.type !== 'object' || hasOther(schema, OF_OBJECT)) return undefined;
@@ -46,7 +46,7 @@ export function fieldsOf(schema: unknown): FormField[] | undefined {
   return fields.every((it) => it !== undefined) ? fields : undefined;
 }
 
-/** Returns the schema of an object with these fields; other keywords of the last schema are preserved. */
+/** Returns the JSON Schema of an object with these fields. Other keywords of the schema `last` are preserved. */
 export function schemaOf(fields: readonly FormField[], last: unknown): JsonSchema {
   const { properties: _properties, required: _required, ...rest } = isSchema(last) ? last : {};
   const required = fields.filter((field) => field.required).map(({ name }) => name);
@@ -58,14 +58,14 @@ export function schemaOf(fields: readonly FormField[], last: unknown): JsonSchem
   };
 }
 
-/** Returns the kind of a whole value: a field's kind, `any`, `fields` of an object, or `json` for anything else. */
+/** Returns the kind of a value's schema: a field's kind, `any`, `fields` for an object, or `json` for anything else. */
 export function wholeKind(schema: unknown): FieldKind | 'any' | 'fields' | 'json' {
   if (schema === undefined) return 'any';
   if (fieldsOf(schema)) return 'fields';
   return (isSchema(schema) ? parseFormField(schema)?.kind : undefined) ?? 'json';
 }
 
-/** Returns the schema of a value that is a single field. */
+/** Returns the JSON Schema of a value of a single kind. */
 export function wholeSchema(kind: FieldKind, choices: readonly string[] = []): JsonSchema {
   return memberOf({ ...NEW_FIELD, kind, choices });
 }

@@ -8,11 +8,11 @@ interface InputsFormProps {
   nodes: readonly GraphNode[];
   values: InputValues;
   onChange: (values: InputValues) => void;
-  /** Returns the service's error at a path such as `inputs.topic` or `inputs.order.items[2]`. */
+  /** Returns the service's error at a path of the request, such as `inputs.topic` or `inputs.order.items[2]`. */
   errorAt: (path: string) => string | undefined;
 }
 
-/** Shows an input for each input node of a run, by its schema or as a text. */
+/** Shows a form field for each input node of a run, by the node's schema or as a text. */
 export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps) {
   return nodes.map((node) => {
     const { id } = node;
@@ -59,7 +59,7 @@ function descriptionOf({ config }: GraphNode): string | undefined {
   return typeof said === 'string' && said !== '' ? said : undefined;
 }
 
-/** Adds a node's description and default to its schema's description. */
+/** Returns a node's schema whose description also has the node's description and default. */
 function withHint(schema: JsonSchema, node: GraphNode): JsonSchema {
   const [said, byDefault] = [schema.description ?? descriptionOf(node), defaultOf(node)];
   const words = [said, byDefault !== undefined && `Default: ${byDefault}`].filter(Boolean);

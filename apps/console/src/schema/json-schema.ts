@@ -24,8 +24,9 @@ export interface JsonSchema {
 /** Kind of the control for a value. */
 export type InputKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'object' | 'list' | 'json';
 
-/** Schema in place of one that is invalid or cannot be resolved. */
+/** Schema that allows any value, in place of one that is invalid or cannot be resolved. */
 const ANYTHING: JsonSchema = {};
+/** Maximum `$ref`s that are followed for one schema. */
 const MOST_REFERENCES = 20;
 
 export function isSchema(value: unknown): value is JsonSchema {
@@ -61,7 +62,7 @@ export function choicesOf({ enum: values, const: only }: JsonSchema): unknown[] 
   return only === undefined ? undefined : [only];
 }
 
-/** Returns the initial value of a form; `undefined` for none. */
+/** Returns the initial value of a form field, from the schema; `undefined` for none. */
 export function initialValue(schema: JsonSchema, root: JsonSchema, required = true): unknown {
   const of = resolveSchema(schema, root);
   if (of.default !== undefined) return of.default;

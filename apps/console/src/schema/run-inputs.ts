@@ -1,10 +1,10 @@
 import type { GraphNode } from '../graph/graph.js';
 import { initialValue, isSchema, type JsonSchema } from './json-schema.js';
 
-/** Inputs of a run by node id; missing if not given. */
+/** Inputs of a run by node id; an input that was not given is missing. */
 export type InputValues = Readonly<Record<string, unknown>>;
 
-/** Returns the schema of an input node; `undefined` if it takes any text. */
+/** Returns the JSON Schema of an input node; `undefined` if the node accepts any text. */
 export function schemaOfInput({ config }: GraphNode): JsonSchema | undefined {
   const schema = config['schema'];
   return isSchema(schema) && Object.keys(schema).length > 0 ? schema : undefined;
@@ -24,7 +24,7 @@ export function firstInputs(nodes: readonly GraphNode[], earlier: InputValues = 
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Returns the inputs to send. An input without a schema is sent as an empty text, unless it may be omitted. */
+/** Returns the inputs to send. A missing input without a schema is sent as an empty text, unless it may be omitted. */
 export function givenInputs(nodes: readonly GraphNode[], values: InputValues): Record<string, unknown> {
   const given = nodes.map((node) => {
     const value = values[node.id];
@@ -35,7 +35,7 @@ export function givenInputs(nodes: readonly GraphNode[], values: InputValues): R
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
-/** Returns the inputs to send for a rerun, with the earlier run's inputs that the form does not show. */
+/** Returns the inputs to send for a rerun, including inputs of the earlier run that the form does not show. */
 export function rerunInputs(
   nodes: readonly GraphNode[],
   earlier: InputValues,

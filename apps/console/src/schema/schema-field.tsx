@@ -9,7 +9,7 @@ interface SchemaFieldProps {
   label: string;
   hint?: ReactNode;
   value: unknown;
-  /** True if it is the schema of a form: an object, or none. */
+  /** True if the value is the schema of a form, which is that of an object or none. */
   form?: boolean;
   onChange: (schema: unknown) => void;
 }
@@ -20,7 +20,7 @@ const ANYTHING = { any: 'Anything' };
 const FORM = { any: 'Any text', fields: 'A form with fields', json: 'A JSON Schema' };
 const WHOLE = { ...ANYTHING, ...FIELD_KINDS, fields: 'An object with fields', json: 'A JSON Schema' };
 
-/** Shows a builder for a JSON Schema: of one value, or of an object with fields; anything else as JSON. */
+/** Shows a builder for a JSON Schema of one value, or of an object with fields. Any other schema is edited as JSON. */
 export function SchemaField({ label, hint, value, form = false, onChange }: SchemaFieldProps) {
   const [asJson, setAsJson] = useState(false);
   const kind = asJson ? 'json' : wholeKind(value);

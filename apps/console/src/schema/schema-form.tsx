@@ -5,18 +5,18 @@ import { BooleanInput, ChoiceInput, JsonInput, ListInput, NumberInput, TextInput
 
 export interface SchemaInputProps {
   schema: JsonSchema;
-  /** Schema that `$ref` refers to. */
+  /** Root schema, which `$ref` refers to. */
   root: JsonSchema;
   label: string;
   value: unknown;
   /** Called with the new value; `undefined` for none. */
   onChange: (value: unknown) => void;
   required?: boolean;
-  /** Returns the service's error at a path relative to this value: `''`, `.items[2].id`. */
+  /** Returns the service's error at a path relative to the form's value: `''`, `.items[2].id`. */
   errorAt?: ((path: string) => string | undefined) | undefined;
 }
 
-/** Shows an input for a schema; JSON if no form covers it. */
+/** Shows a form field for a value with a JSON Schema; a JSON editor if no simpler field covers the schema. */
 export function SchemaInput(props: SchemaInputProps) {
   const { root, label, value, onChange, required = true, errorAt } = props;
   const schema = resolveSchema(props.schema, root);
@@ -73,12 +73,12 @@ export function SchemaInput(props: SchemaInputProps) {
 }
 
 interface ObjectInputProps extends SchemaInputProps {
-  /** Name of the object. */
+  /** Name of the object, shown in its label. */
   name: string;
   required: boolean;
 }
 
-/** Shows an object's members; if optional, only once it is given. */
+/** Shows the members of an object. If the object is optional, they are shown only once it is given. */
 function ObjectInput({ schema, root, name: called, label, value, required, onChange, errorAt }: ObjectInputProps) {
   const isGiven = required || value !== undefined;
   const members = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;

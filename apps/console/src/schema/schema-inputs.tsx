@@ -16,7 +16,7 @@ interface TypedProps extends LeafProps {
 }
 
 const FORMATS: Readonly<Record<string, string>> = { date: 'date', email: 'email', uri: 'url', time: 'time' };
-/** Maximum length up to which a text gets a single line. */
+/** Maximum length of a text that gets a single-line input. */
 const ONE_LINE = 80;
 
 export function TextInput({ field, schema, value, required, onChange }: TypedProps) {
@@ -100,7 +100,7 @@ interface ChoiceInputProps extends LeafProps {
   required: boolean;
 }
 
-/** Number of values up to which they are shown as radio buttons. */
+/** Maximum number of values that are shown as radio buttons. */
 const FEW = 4;
 
 /** Shows a choice between values. */
@@ -204,7 +204,7 @@ export function ListInput({ name, field: { label, hint, error }, value, newItem,
   );
 }
 
-/** Shows an input for any JSON. Invalid JSON is reported, gives `undefined`, and blocks submission of its form. */
+/** Shows an input for any JSON. Invalid JSON is reported, gives `undefined`, and blocks the submission of its form. */
 export function JsonInput({ field, value, onChange }: LeafProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState<string>();

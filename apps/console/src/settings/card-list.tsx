@@ -23,7 +23,7 @@ export function describePin({ status, blocked }: Pick<PinnedCard, 'status' | 'bl
   return status === 'pinned' ? 'as pinned' : blocked ? 'changed, blocked' : 'changed';
 }
 
-/** Shows the pinned cards of agents that were called. */
+/** Shows the pinned cards of the remote agents that this service has called. */
 export function CardList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';

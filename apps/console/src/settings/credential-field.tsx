@@ -8,14 +8,14 @@ interface CredentialFieldProps {
   error: string | undefined;
 }
 
-/** Shows a choice of the stored credentials; a chosen name that is not stored is included. */
+/** Shows a choice of the stored credentials. A chosen name that is not stored is included. */
 export function CredentialField({ hint, chosen, error }: CredentialFieldProps) {
   const kept = useQuery({ queryKey: ['credentials'], queryFn: ({ signal }) => listCredentials(signal) });
   const names = new Set([...(kept.data ?? []).map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])]);
   return (
     <Field label="Credential" hint={hint} error={error}>
       {(id) => (
-        // The list loads after the form: the key remounts the choice, so that its default applies.
+        // The list loads after the form. The React key remounts the choice, so that its default applies.
         <Select id={id} name="auth" key={names.size} defaultValue={chosen}>
           <option value="">none</option>
           {[...names].map((name) => (

@@ -4,7 +4,7 @@ export interface CredentialField {
   name: string;
   label: string;
   hint?: string;
-  /** True if the input is masked and the value is never shown again. */
+  /** True if the input is masked and the stored value is never shown. */
   secret?: true;
   optional?: true;
   options?: readonly string[];
@@ -34,7 +34,7 @@ export const FIELDS: Readonly<Record<StoredCredentialKind, readonly CredentialFi
   ],
 };
 
-/** Returns the credential of a form. */
+/** Returns the credential that a form describes, as a request body. */
 export function credentialBody(kind: StoredCredentialKind, fields: FormData): object {
   const shared: CredentialField[] = [
     { name: 'name', label: '' },

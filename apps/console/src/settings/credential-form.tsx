@@ -23,7 +23,7 @@ export function NewCredential() {
   );
 }
 
-/** Shows a credential, to replace it with its secret, or to remove it. */
+/** Shows the form that replaces a credential, including its secret, or removes it. */
 export function EditCredential({ name }: { name: string }) {
   const path = `/api/credentials/${encodeURIComponent(name)}`;
   const credential = useQuery({
@@ -86,7 +86,7 @@ interface KindFieldsProps {
   errorAt: (path: string) => string | undefined;
 }
 
-/** Shows the fields of a kind with their stored values, except secrets, which must be typed again. */
+/** Shows the fields of a kind of credential with their stored values. A secret is not shown and must be typed again. */
 function KindFields({ kind, credential, errorAt }: KindFieldsProps) {
   const kept = credential as Readonly<Record<string, unknown>> | undefined;
   return FIELDS[kind].map(({ name, label, hint, secret, optional, options }) => {

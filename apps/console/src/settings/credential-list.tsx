@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<StoredCredential>[] = [
 
 const getCredentialKey = ({ name }: StoredCredential): string => name;
 
-/** Shows the credentials for agents and models elsewhere, never their secrets. */
+/** Shows the stored credentials for remote agents and models, without their secrets. */
 export function CredentialList() {
   const credentials = useQuery({ queryKey: ['credentials'], queryFn: ({ signal }) => listCredentials(signal) });
   return (

@@ -18,7 +18,8 @@ const SCOPES: Key['scopes'] = ['agents', 'workflows', 'admin'];
 const getCallerKey = ({ id }: Key): string => id;
 
 /**
- * Shows the callers' keys, with buttons to create, replace and revoke them. A key is shown once, when it is created.
+ * Shows the API keys of callers, with buttons to create, replace and revoke them. The text of a key is shown once, when
+ * it is created.
  */
 export function KeyList() {
   const keys = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => listKeys(signal) });

@@ -24,7 +24,7 @@ export function NewMcpServer() {
 
 /** Shows the form that changes an MCP server; its pinned tools stay. */
 export function EditMcpServer({ name }: { name: string }) {
-  // The list does not call the servers.
+  // The list is fetched, because fetching one server would call it.
   const server = useQuery({
     queryKey: ['listed-mcp-server', name],
     queryFn: async ({ signal }) => {

@@ -9,7 +9,7 @@ import { StatusBadge } from '../components/status-badge.js';
 import { getMcpServer, listMcpServers, type ListedMcpServer } from '../api/mcp-servers.js';
 import { SettingsPage } from './settings-page.js';
 
-/** Number of servers that are called while the list is open; the others show their last known state. */
+/** Maximum number of servers that are called while the list is open. The other servers show their last known state. */
 const MOST_ASKED = 20;
 
 type ServerRow = ListedMcpServer & { isAsked: boolean };
@@ -56,7 +56,7 @@ export function McpServerList() {
   );
 }
 
-/** Shows a server's current status; until it answers, its last known status. */
+/** Shows a server's current status; until the server answers, its last known status. */
 function Standing({ row: { name, status, isAsked } }: { row: ServerRow }) {
   const { data, failureReason } = useQuery({
     queryKey: ['mcp-server', name],

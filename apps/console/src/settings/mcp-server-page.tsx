@@ -17,7 +17,10 @@ import { ToolChanges } from './tool-changes.js';
 
 const UP = { label: 'MCP servers', href: '~/settings/mcp-servers' };
 
-/** Shows an MCP server, called now: its status, the changes of its tools since they were pinned, and its tools. */
+/**
+ * Shows an MCP server: its status, the changes of its tools since they were pinned, and its tools. The page calls the
+ * server.
+ */
 export function McpServerPage({ name }: { name: string }) {
   const server = useQuery({ queryKey: ['mcp-server', name], queryFn: ({ signal }) => getMcpServer(name, signal) });
   const action = useAction();

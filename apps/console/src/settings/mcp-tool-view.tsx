@@ -33,7 +33,10 @@ const QUIET = 'border-border bg-muted text-muted-foreground';
 const WAITS = 'border-warning/40 bg-warning/10 text-warning';
 const BAD = 'border-destructive/40 bg-destructive/10 text-destructive';
 
-/** Returns the marks of a tool: the service's restrictions first, then the server's annotations. */
+/**
+ * Returns the labels of a tool with their explanations: the service's restrictions first, then the server's
+ * annotations.
+ */
 function marksOf({ blocked, allowed, needsApproval, annotations }: ListedMcpTool): [string, string][] {
   const { readOnlyHint, idempotentHint, destructiveHint } = annotations;
   const marks: [unknown, string, string][] = [

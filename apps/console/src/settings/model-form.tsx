@@ -24,7 +24,7 @@ export function NewModel() {
   );
 }
 
-/** Shows a model, to change or remove it. */
+/** Shows the form that changes or removes a model. */
 export function EditModel({ name }: { name: string }) {
   const model = useQuery({
     queryKey: ['model', name],

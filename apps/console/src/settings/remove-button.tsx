@@ -3,7 +3,10 @@ import { useAction } from '../api/use-action.js';
 import { CommandButton } from '../components/command-button.js';
 import { type StoredKind, deleteObject } from './settings-api.js';
 
-/** Shows a button that deletes the page's object, or the error that says what still refers to it. */
+/**
+ * Shows a button that deletes the page's object (a model, MCP server or credential), or an error that says which
+ * objects still refer to it.
+ */
 export function RemoveButton({ kind, name }: { kind: StoredKind; name: string }) {
   const action = useAction();
   const [, navigate] = useLocation();

@@ -5,11 +5,14 @@ interface ToolChangesProps {
   changes: readonly McpToolChange[];
   /** Current tools of the server. */
   tools: readonly ListedMcpTool[];
-  /** Control that accepts the changes. */
+  /** Button that accepts the changes. */
   accept: ReactNode;
 }
 
-/** Shows the changes since the tools were pinned, tool by tool: models read a server's descriptions unfiltered. */
+/**
+ * Shows the changes of a server's tools since they were pinned, tool by tool. A person should review them: models read
+ * the descriptions unfiltered.
+ */
 export function ToolChanges({ changes, tools, accept }: ToolChangesProps) {
   return (
     <section aria-label="Changes" className="space-y-3 rounded-md border border-warning/50 bg-warning/5 p-3">

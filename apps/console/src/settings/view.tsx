@@ -12,8 +12,8 @@ import { EditModel, NewModel } from './model-form.js';
 import { ModelList } from './model-list.js';
 
 /**
- * Shows the settings of an operator: models, MCP servers, credentials, keys, cards of agents elsewhere, and files.
- * The form for a new object has an address of its own, because an object may be called `new`.
+ * Shows the settings of an operator: models, MCP servers, credentials, keys, cards of remote agents, and files. The
+ * form for a new object has an address of its own, because an object may be called `new`.
  */
 export function View() {
   return (

@@ -1,7 +1,7 @@
 interface Guard {
-  /** Address that is guarded. */
+  /** Address that must not be left without a question. */
   path: string;
-  /** Asks whether the address may be left. */
+  /** Asks the person whether the address may be left. */
   leaves: () => boolean;
 }
 
@@ -16,7 +16,7 @@ addEventListener('popstate', (event) => {
 });
 
 /**
- * Keeps the history from leaving an address unless `leaves` agrees.
+ * Prevents the back and forward buttons from leaving an address unless `leaves` agrees.
  * @returns a function that ends the guard
  */
 export function guardHistory(path: string, leaves: () => boolean): () => void {

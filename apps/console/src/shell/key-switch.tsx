@@ -2,7 +2,7 @@ import { KeyRound } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { changeKey, isKeyInUse, onKeyChange } from '../api/session-key.js';
 
-/** Shows a button to enter another API key; nothing if no key is in use. */
+/** Shows a button to enter a different API key; nothing if no key is in use. */
 export function KeySwitch() {
   const inUse = useSyncExternalStore(onKeyChange, isKeyInUse);
   if (!inUse) return null;

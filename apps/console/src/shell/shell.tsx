@@ -5,7 +5,7 @@ import { KeySwitch } from './key-switch.js';
 import { Navigation } from './navigation.js';
 import { ThemeSwitch } from './theme-switch.js';
 
-/** Shows the frame around every view. */
+/** Shows the frame (header and navigation) around every view. */
 export function Shell({ children }: { children: ReactNode }) {
   return (
     <div className="flex h-full flex-col md:flex-row">

@@ -9,7 +9,7 @@ const systemDark = followMedia('(prefers-color-scheme: dark)');
 
 systemDark.subscribe(applyTheme);
 
-/** Returns the chosen theme, and whether the page is dark now. */
+/** Returns the chosen color theme, and whether the page is dark now. */
 export function useTheme(): { theme: Theme; dark: boolean } {
   const theme = useSyncExternalStore(subscribeToTheme, getChosenTheme);
   const dark = useSyncExternalStore(subscribeToTheme, isDark);

@@ -13,7 +13,7 @@ import { eventLine } from './task-event.js';
 const LINE_HEIGHT = 33;
 const getSequence = ({ sequence }: TaskLogEvent): number => sequence;
 
-/** Shows every event of a Task from the first one, live; each opens as JSON. */
+/** Shows every event of a Task from the first one; each event opens as JSON. The list updates live. */
 export function TaskEventLog({ taskId }: { taskId: string }) {
   const { events, connection, error } = useTaskEvents(taskId);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());

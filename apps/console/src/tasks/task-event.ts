@@ -3,7 +3,7 @@ import type { A2aMessage, A2aPart, TaskLogEvent } from '../api/task.js';
 
 export interface EventLine {
   kind: 'task' | 'status' | 'artifact' | 'message';
-  /** Event in a few words; for a status, its state. */
+  /** Description of the event in a few words; for a status update, the state. */
   title: string;
   /** Content of the event, truncated. */
   text: string;
@@ -13,7 +13,7 @@ export interface EventLine {
 
 const LONGEST = 160;
 
-/** Returns an event as a line of the log. */
+/** Returns an event of a Task's log as a line. */
 export function eventLine({ item: { task, statusUpdate, artifactUpdate, message } }: TaskLogEvent): EventLine {
   if (artifactUpdate) {
     const { artifact, append, lastChunk } = artifactUpdate;
@@ -36,7 +36,7 @@ export function eventLine({ item: { task, statusUpdate, artifactUpdate, message 
   return { kind: 'message', title: 'Message', text: message ? summarizeMessage(message) : '' };
 }
 
-/** Returns Parts as a truncated line. */
+/** Returns the content of Parts as a truncated line. */
 export function summarizeParts(parts: readonly A2aPart[]): string {
   return shortenText(parts.map(partSummary).join(' '));
 }

@@ -11,7 +11,7 @@ export interface TaskSearch {
   state: string;
   agent: string;
   context: string;
-  /** `true` for top-level Tasks only: those that no other Task called for. */
+  /** `true` for top-level Tasks only, which are Tasks that no other Task called for. */
   top: string;
 }
 
@@ -78,7 +78,7 @@ export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
   );
 }
 
-/** Returns the path of an agent that a person named: a workflow by its name, any other by its path. */
+/** Returns the path of an agent from a person's input: a workflow's name, or the path of any other agent. */
 export function agentPath(agent: string): string {
   const path = agent.replace(/^\/?(a2a\/)?/, '').replace(/(?<!\/)\/+$/, '');
   return path.includes('/') || path === 'conversations' ? path : `workflows/${path}`;

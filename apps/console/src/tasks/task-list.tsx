@@ -36,11 +36,11 @@ const COLUMNS: readonly Column<A2aTask>[] = [
 ];
 
 const PAGE_SIZE = 50;
-/** Number of Tasks searched for top-level ones before the person must ask for more. */
+/** Maximum number of Tasks that are searched for top-level ones, until the person asks for more. */
 const LOOKED_THROUGH = 500;
 const getTaskKey = ({ id }: A2aTask): string => id;
 
-/** Shows the Tasks that match the filter, most recently updated first; live. */
+/** Shows the Tasks that match the filter, most recently updated first. The list updates live. */
 export function TaskList() {
   const [search, setSearch] = useSearchParams();
   const filter = filterIn(search);
@@ -116,7 +116,7 @@ export function TaskList() {
 }
 
 function noMore(): void {
-  // The person must ask for more.
+  // Beyond LOOKED_THROUGH, the person must ask for more.
 }
 
 interface TaskPageBody {

@@ -4,13 +4,13 @@ import type { A2aTask } from '../api/task.js';
 const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
 
 export interface Origin {
-  /** Kind of the Task. */
+  /** Kind of the Task in words, such as a run, a conversation or a brainstorm. */
   label: string;
-  /** Address of the run, conversation or brainstorm, if the Task is one. */
+  /** Address of the page of the run, conversation or brainstorm, if the Task is one. */
   href?: string;
 }
 
-/** Returns what else a Task is, from the metadata that Parley writes. */
+/** Returns the kind of a Task and the address of its page, from the metadata that Parley writes. */
 export function originOf({ id, metadata = {} }: Pick<A2aTask, 'id' | 'metadata'>): Origin {
   const getAddress = (view: string): string => `/${view}/${encodeURIComponent(id)}`;
   const run = metadata['parley/run'];
@@ -21,8 +21,8 @@ export function originOf({ id, metadata = {} }: Pick<A2aTask, 'id' | 'metadata'>
 }
 
 /**
- * True if a Task is a run, a conversation or a brainstorm that no other Task called for.
- * A node's Task is never top level, since it does not say who called the node.
+ * True if a Task is a run, a conversation or a brainstorm that no other Task called for. A node's Task is never top
+ * level, since its metadata does not name the caller.
  */
 export function isTopLevel({ id, metadata = {} }: Pick<A2aTask, 'id' | 'metadata'>): boolean {
   const links = metadata[CALL_CHAIN];

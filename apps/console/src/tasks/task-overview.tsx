@@ -56,7 +56,7 @@ export function TaskOverview({ task }: { task: A2aTask }) {
   );
 }
 
-/** True if an ended Task's last message repeats an Artifact; its text is shown once. */
+/** True if the last message of an ended Task repeats an Artifact; the text is then shown once. */
 function isMade({ status, artifacts = [] }: A2aTask, { parts }: A2aMessage): boolean {
   const text = partsText(parts);
   return isEnded(status.state) && artifacts.some((artifact) => partsText(artifact.parts) === text);

@@ -19,7 +19,7 @@ import { originOf } from './task-origin.js';
 import { TaskOverview } from './task-overview.js';
 import { TaskTranscript } from './task-transcript.js';
 
-/** Shows a Task, live: its content, its log, and its push notifications. */
+/** Shows a Task: its content, its log, and its push notifications. The page updates live. */
 export function TaskPage({ id }: { id: string }) {
   const queryKey = ['task', id];
   const resource = useQuery({

@@ -4,7 +4,7 @@ import { Loading } from '../components/loading.js';
 import { TranscriptView } from '../transcript/transcript-view.js';
 import { useTaskWork } from '../transcript/use-task-work.js';
 
-/** Shows the transcript of a Task's agent, live. */
+/** Shows the transcript of a Task's agent: its steps and texts. The view updates live. */
 export function TaskTranscript({ taskId }: { taskId: string }) {
   const { transcript, isRead, error } = useTaskWork(taskId);
   if (error !== undefined) return <ErrorState error={error} />;

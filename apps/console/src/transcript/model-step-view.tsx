@@ -5,7 +5,10 @@ import { Fold } from './fold.js';
 import { StepHead } from './step-head.js';
 import { type ModelStep, formatTokens } from './transcript.js';
 
-/** Shows a model's answer with its token counts. A running answer is shown elsewhere; the last one is folded. */
+/**
+ * Shows a model's answer with its token counts. A running answer is shown elsewhere on the page. The agent's last
+ * answer is folded.
+ */
 export function ModelStepView({ step, isLast }: { step: ModelStep; isLast: boolean }) {
   const { model, step: number, state, from, to, usage, parts, error, next } = step;
   const text = partsText(parts);

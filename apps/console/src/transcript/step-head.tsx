@@ -7,7 +7,7 @@ interface StepHeadProps {
   Icon: LucideIcon;
   color: string;
   title: ReactNode;
-  /** Text in place of the state of a completed step. */
+  /** Text that a completed step shows in place of its state. */
   note: string;
   state: string;
   from: string | undefined;

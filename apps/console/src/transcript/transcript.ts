@@ -11,11 +11,11 @@ export interface ModelStep {
   from?: string | undefined;
   to?: string | undefined;
   state: 'running' | 'completed' | 'failed' | 'canceled';
-  /** Answer so far. */
+  /** Parts of the model's answer so far. */
   parts: readonly A2aPart[];
   usage?: StepTokenUsage;
   error?: string;
-  /** Model that was asked in its place. */
+  /** Model that was called in place of this one, which failed (fallback). */
   next?: string;
 }
 
@@ -23,7 +23,7 @@ export interface ModelStep {
 export interface ToolStep {
   kind: 'tool';
   key: string;
-  /** Id of the call, if it has one; ids may repeat between answers of the model. */
+  /** Id of the call, if it has one. Ids may repeat between answers of the model. */
   id?: string;
   tool: string;
   /** Arguments of the call; missing if the events begin after it. */
@@ -35,11 +35,13 @@ export interface ToolStep {
   result?: unknown;
   error?: string;
   truncated?: boolean;
-  /** Number of times it was called. */
+  /** Number of times the tool was called. */
   made: number;
   /** Question to a person about the call, and its answer. */
   question?: ToolQuestion;
-  /** Task of the agent called as a tool; missing for a remote agent, whose Task has no page here. */
+  /**
+   * Task of the agent that was called as a tool; missing for a remote agent, whose Task has no page in this console.
+   */
   taskId?: string;
   /** True once the called agent has a Task. */
   isCalled?: true;
@@ -50,7 +52,7 @@ export interface ToolQuestion {
   at?: string | undefined;
   answeredAt?: string | undefined;
   answer?: 'yes' | 'no';
-  /** True if the called agent asked; the answer then went to that agent. */
+  /** True if the called agent asked the question; the answer then went to that agent. */
   byAgent?: true;
 }
 
@@ -65,7 +67,7 @@ export type WorkStep = ModelStep | ToolStep;
 export interface Transcript {
   steps: readonly WorkStep[];
   usage: StepTokenUsage;
-  /** Answer so far. */
+  /** Parts of the agent's answer so far. */
   parts: readonly A2aPart[];
 }
 
@@ -95,7 +97,7 @@ class TranscriptFold {
   }
 
   private startModelStep({ model, step }: WorkEvent['payload'], at: string | undefined): void {
-    // An interrupted step is repeated: the earlier attempt has no end of its own.
+    // An interrupted step is repeated. The interrupted attempt has no end event.
     const open = this.findOpenModelStep();
     if (open) Object.assign(open, { state: 'canceled', to: at });
     this.parts = [];
@@ -167,7 +169,7 @@ class TranscriptFold {
     if (truncated === true) step.truncated = true;
   }
 
-  /** Records a question. Calls run one after another, so it belongs to the first open call. */
+  /** Records a question to a person. Calls run one after another, so a question belongs to the first open call. */
   private recordQuestion({ text }: WorkEvent['payload'], at: string | undefined): void {
     const next = this.steps.find((it) => it.kind === 'tool' && isOpen(it));
     if (next?.kind !== 'tool') return;
@@ -190,13 +192,13 @@ class TranscriptFold {
     return last?.kind === 'model' && last.state === 'running' ? last : undefined;
   }
 
-  /** Returns the open call that a payload means; tool nodes give their only call no id. */
+  /** Returns the open call that an event means. Tool nodes give their only call no id. */
   private findOpenCall({ id, tool }: WorkEvent['payload']): ToolStep | undefined {
     const calls = this.calls.filter(isOpen);
     return typeof id === 'string' ? calls.find((it) => it.id === id) : calls.find((it) => it.tool === tool);
   }
 
-  /** Returns the last call with this id: a follower that reconnects may receive its result again. */
+  /** Returns the last call with an id: a follower that reconnects may receive the result of that call again. */
   private findEarlierCall({ id }: WorkEvent['payload']): ToolStep | undefined {
     return typeof id === 'string' ? this.calls.findLast((it) => it.id === id) : undefined;
   }
@@ -224,7 +226,7 @@ function isUsage(value: unknown): value is StepTokenUsage {
   return typeof inputTokens === 'number' && typeof outputTokens === 'number';
 }
 
-/** Returns what the agent is doing, in a word or two; `undefined` if no step is open. */
+/** Returns the agent's current activity in a word or two; `undefined` if no step is open. */
 export function doingNow({ steps }: Transcript): string | undefined {
   const last = steps.findLast(({ state }) => state === 'running' || state === 'input-required');
   if (last?.kind === 'tool') return last.state === 'running' ? `calls ${last.tool}` : `asks about ${last.tool}`;

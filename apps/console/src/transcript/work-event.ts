@@ -1,20 +1,23 @@
 import { joinedParts } from '../api/parts.js';
 import type { A2aPart, A2aStreamItem } from '../api/task.js';
 
-/** An event of an agent's work: a step, a piece of its answer, a question, or its end. */
+/** An event of an agent's work: a step, a piece of its answer, a question to a person, or the end. */
 export interface WorkEvent {
   /** Type of an agent's step (`model.request`, `tool.call` and the like), or one of the types below. */
   type: string;
   payload: Readonly<Record<string, unknown>>;
-  /** Time in ISO 8601, if known. */
+  /** Time of the event in ISO 8601, if known. */
   at?: string | undefined;
 }
 
-/** Type of a piece of the answer: Parts in `parts`; `append` is true if it continues the last piece. */
+/**
+ * Type of the event for a piece of the answer: its Parts are in `parts`; `append` is true if it continues the last
+ * piece.
+ */
 export const TEXT = 'text';
-/** Type of a question about the next call, with its words in `text`. */
+/** Type of the event for a question about the next call; its words are in `text`. */
 export const QUESTION = 'question';
-/** Type of the end of an agent's work. */
+/** Type of the event for the end of an agent's work. */
 export const END = 'end';
 
 const STEPS = new Set(['model.request', 'model.response', 'model.error', 'tool.call', 'tool.called', 'tool.result']);
@@ -24,7 +27,7 @@ export function isStep(type: string): boolean {
   return STEPS.has(type);
 }
 
-/** Appends an event; consecutive pieces of an answer are merged. */
+/** Appends an event to an agent's work. Consecutive pieces of an answer are merged. */
 export function withWork(work: readonly WorkEvent[], event: WorkEvent): readonly WorkEvent[] {
   const last = work.at(-1);
   if (last?.type !== TEXT || event.type !== TEXT) return [...work, event];

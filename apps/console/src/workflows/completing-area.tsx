@@ -9,7 +9,7 @@ interface CompletingAreaProps extends Omit<
   value: string;
   onChange: (value: string) => void;
   completer: Completer;
-  /** Name of the list of words for screen readers. */
+  /** Name of the list of suggested words, for screen readers. */
   words: string;
 }
 

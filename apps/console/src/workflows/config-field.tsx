@@ -15,7 +15,7 @@ interface ConfigFieldProps extends ConfigMember {
   field: NodeField;
 }
 
-/** Shows a member of a node's config, or several that go together. */
+/** Shows an input for a member of a node's config, or for several members that belong together. */
 export function ConfigField({ field, ...member }: ConfigFieldProps) {
   const { node, draft, onConfig, onLanguage } = member;
   const value = node.config[field.key];

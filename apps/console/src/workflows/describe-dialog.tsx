@@ -5,7 +5,7 @@ import { Button } from '../components/button.js';
 import { Loading } from '../components/loading.js';
 import type { DraftEditing } from './use-draft.js';
 
-/** Form, loaded when the dialog first opens. */
+/** Component of the form, loaded when the dialog first opens. */
 const DescribeForm = lazy(async () => ({ default: (await import('./describe-form.js')).DescribeForm }));
 
 interface DescribeDialogProps {

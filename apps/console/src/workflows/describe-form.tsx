@@ -19,13 +19,16 @@ interface DescribeFormProps {
   onDone: () => void;
 }
 
-/** A draft with a model's changes, and the credentials that they removed. */
+/** A draft with a model's changes, and the credentials that these changes removed. */
 interface Proposal {
   draft: Draft;
   lost: readonly string[];
 }
 
-/** Shows the form and its outcome: a new workflow replaces the canvas, changes of a workflow are previewed first. */
+/**
+ * Shows the form for a description and the model's result. A new workflow replaces the canvas; changes of an existing
+ * workflow are previewed first.
+ */
 export function DescribeForm({ editing: { draft, change }, isNew, onDone }: DescribeFormProps) {
   const [description, setDescription] = useState('');
   const [model, setModel] = useState('');
@@ -108,7 +111,7 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
   );
 }
 
-/** Shows the answer of the model as it arrives. */
+/** Shows the answer of the model as it arrives, with the current step. */
 function Progress({ generation: { pending, step, text } }: { generation: GenerationState }) {
   const box = useRef<HTMLPreElement>(null);
   useStickToEnd(box, text);
@@ -148,7 +151,10 @@ function Changes({ changes }: { changes: readonly DraftChange[] }) {
   );
 }
 
-/** Places the nodes of a draft: existing nodes keep their positions; a new workflow is laid out as a whole. */
+/**
+ * Returns a draft with positions for its nodes. In a changed workflow existing nodes keep their positions; a new
+ * workflow is laid out as a whole.
+ */
 async function placedDraft(draft: Draft, isChange: boolean): Promise<Draft> {
   if (isChange) return placeNew(draft);
   const { placedAside } = await import('../graph/layout-aside.js');

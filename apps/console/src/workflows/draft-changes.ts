@@ -22,7 +22,10 @@ export function draftChanges(before: Draft, after: Draft): DraftChange[] {
   ];
 }
 
-/** Returns the credentials that a model's changes removed; the checks of the canvas do not report them. */
+/**
+ * Returns a sentence for each credential that a model's changes removed, from the problems of the generation. The
+ * checks of the canvas do not report such a loss.
+ */
 export function lostCredentials(problems: readonly ProblemDetail[]): string[] {
   return problems.filter(({ code }) => code === 'CREDENTIAL_LEFT_OUT').map(({ detail }) => detail);
 }

@@ -1,14 +1,14 @@
 import type { Draft } from './draft.js';
 import { definitionOf, draftOf, type WorkflowRecord, withoutRevision } from './workflow-api.js';
 
-/** Returns a draft's definition as the text of a file. */
+/** Formats a draft's definition as the text of a file. */
 export function draftText(draft: Draft): string {
   return `${JSON.stringify(definitionOf(draft), undefined, 2)}\n`;
 }
 
 /**
- * Returns the draft of a definition, with all members, including those unknown to this console. Members that the
- * service adds are removed.
+ * Parses the text of a workflow definition into a draft, with all members, including those unknown to this console.
+ * Members that the service adds are removed.
  * @throws Error with a sentence for the person if the text is not a workflow
  */
 export function draftFromText(text: string): Draft {

@@ -3,9 +3,9 @@ import { edgeIds, type Graph } from '../graph/graph.js';
 
 /** Problems of a draft, by the node or edge that has them. */
 export interface DraftProblems {
-  /** Problems of nodes by index. */
+  /** Problems of nodes, by the node's index. */
   nodes: ReadonlyMap<number, readonly string[]>;
-  /** Problems of edges by id. */
+  /** Problems of edges, by the edge's id. */
   edges: ReadonlyMap<string, readonly string[]>;
   /** Problems of the name and of the workflow as a whole. */
   rest: readonly string[];
@@ -44,7 +44,10 @@ function findNodeIndex(id: string | undefined, { nodes }: Graph): number | undef
   return at < 0 ? undefined : at;
 }
 
-/** True for a whole sentence; "must be a string" needs the name of its field before it. */
+/**
+ * True for a problem text that is a whole sentence. Any other text, such as "must be a string", needs the name of its
+ * field before it.
+ */
 function saysWhat(detail: string): boolean {
   return !/^(must|should|is|may|has)\b/.test(detail);
 }

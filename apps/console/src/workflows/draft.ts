@@ -25,14 +25,14 @@ export interface Draft extends Graph, Settings {
   onExit?: Exit[];
 }
 
-/** Offset from a node to the next one added. */
+/** Offset in pixels from a node to the next added node. */
 const STEP = { x: 280, y: 100 };
 
 export const EMPTY_DRAFT: Draft = { name: '', description: '', onFailure: 'cancel', nodes: [], edges: [] };
 
 /**
- * Adds a node with a free id. Without a position, any but an input node is placed to the right of the node `after`,
- * if that exists, and connected to it.
+ * Adds a node with a free id. Without a `position`, any node but an input node is placed to the right of the node
+ * `after`, if that exists, and connected to it.
  * @returns the draft and the node's id
  */
 export function addNode(draft: Draft, type: string, position?: Position, after?: string): { draft: Draft; id: string } {
@@ -65,12 +65,12 @@ export function connectNodes(draft: Draft, edge: DefinitionEdge): Draft {
   return known || leadsBack(draft, edge) ? draft : { ...draft, edges: [...draft.edges, edge] };
 }
 
-/** True if an edge would close a cycle, so that it can only be a loop's edge. */
+/** True if an edge would close a cycle: only a loop's edge may do that. */
 export function leadsBack({ edges }: Graph, { from, to }: DefinitionEdge): boolean {
   return isReachable(edges, to, from);
 }
 
-/** Adds a loop's edge; it replaces an earlier one between the same nodes. */
+/** Adds a loop's edge. It replaces an earlier loop's edge between the same nodes. */
 export function addLoop(draft: Draft, from: string, to: string, loop: LoopSettings): Draft {
   const others = draft.edges.filter((edge) => !(edge.loop && edge.from === from && edge.to === to));
   return { ...draft, edges: [...others, { from, to, loop }] };
@@ -99,7 +99,9 @@ export function setDraft(draft: Draft, members: Partial<Draft>): Draft {
   return withMembers(draft, members);
 }
 
-/** Moves an edge among the edges of its source; their order matters if only the first match is taken. */
+/**
+ * Moves an edge among the edges of its source. Their order matters if the source takes only its first matching edge.
+ */
 export function moveEdge(draft: Draft, index: number, by: 1 | -1): Draft {
   const siblings = draft.edges.flatMap(({ from }, at) => (from === draft.edges[index]?.from ? [at] : []));
   const other = siblings[siblings.indexOf(index) + by];
@@ -112,7 +114,10 @@ export function moveNodes(draft: Draft, moved: ReadonlyMap<string, Position>): D
   return { ...draft, nodes: draft.nodes.map((node) => withPosition(node, moved.get(node.id))) };
 }
 
-/** Places each node without a position to the right of a node that leads to it; other nodes stay where they are. */
+/**
+ * Returns the draft with positions for all nodes. A node without a position is placed to the right of a node that leads
+ * to it; other nodes stay where they are.
+ */
 export function placeNew(draft: Draft): Draft {
   return draft.nodes.reduce((last, { id, position }) => {
     if (position) return last;
@@ -131,7 +136,10 @@ export function idFault({ nodes }: Draft, index: number, id: string): string | u
   return nodes.some((node, at) => at !== index && node.id === id) ? 'Another node has this id.' : undefined;
 }
 
-/** Renames a node, and its edges unless another node has the same id, as JSON allows: saving then reports it. */
+/**
+ * Renames a node, also in its edges and among the exit nodes. If another node has the same id, as JSON allows, those
+ * stay unchanged, and saving reports the id.
+ */
 export function renameNode(draft: Draft, index: number, id: string): Draft {
   const old = draft.nodes[index]?.id;
   const alone = draft.nodes.filter((node) => node.id === old).length === 1;
@@ -171,7 +179,7 @@ function freeId({ nodes }: Draft, type: string): string {
   for (let number = 1; ; number += 1) if (!taken.has(`${type}${number}`)) return `${type}${number}`;
 }
 
-/** Returns a position to the right of another one, below nodes that are already there. */
+/** Returns a free position to the right of another position, below nodes that are already there. */
 function placeAfter({ nodes }: Draft, { x, y }: Position): Position {
   const place = { x: x + STEP.x, y };
   const isOccupied = (): boolean =>

@@ -7,12 +7,12 @@ interface DurationFieldProps {
   hint?: ReactNode;
   value: unknown;
   placeholder?: string;
-  /** True if `${…}` is allowed. */
+  /** True if `${expressions}` are allowed. */
   templates?: boolean;
   onChange: (value: string | undefined) => void;
 }
 
-/** Shows an input for a duration as in definitions: `500ms`, `1.5s`, `2m`, `48h`, `7d`. */
+/** Shows an input for a duration in the form of definitions: `500ms`, `1.5s`, `2m`, `48h`, `7d`. */
 export function DurationField({ label, hint, value, placeholder, templates, onChange }: DurationFieldProps) {
   const text = typeof value === 'string' ? value : '';
   return (

@@ -6,15 +6,15 @@ import { retryTransient } from '../api/retry.js';
 import type { Draft } from './draft.js';
 import { definitionOf } from './workflow-api.js';
 
-/** A problem of an expression. */
+/** A problem of a CEL expression, with its offset in the text. */
 export type ExpressionFault = Pick<Schemas['WorkflowProblemView'], 'detail' | 'offset'>;
 
-/** Milliseconds after the last key before an expression is checked. */
+/** Milliseconds after the last key press before an expression is checked. */
 const PAUSE_MS = 350;
 
 /**
- * Returns the service's problems of an expression in a draft; `undefined` until it answers, and for an empty
- * expression.
+ * Returns the service's problems of a CEL expression in a draft; `undefined` until the service answers, and for an
+ * empty expression.
  * @param path path of the expression: `edges[3].when`
  */
 export function useExpressionCheck(expression: string, path: string, draft: Draft): ExpressionFault[] | undefined {
@@ -51,7 +51,7 @@ async function checkExpression(
   }
 }
 
-/** Returns the line of a text at an offset, and the column in it, from 0. */
+/** Returns the line of a text that contains an offset, and the offset's column in that line, from 0. */
 export function placeIn(text: string, offset: number): { line: string; column: number } {
   const at = Math.max(0, Math.min(offset, text.length));
   const begin = text.lastIndexOf('\n', at - 1) + 1;

@@ -1,6 +1,6 @@
 import type { Draft } from './draft.js';
 
-/** Words that fit at the caret, and the offset at which they start. */
+/** Words that can complete an expression at the caret, and the offset at which the completed word starts. */
 export interface WordCompletion {
   from: number;
   candidates: string[];
@@ -11,7 +11,7 @@ const ERROR_MEMBERS = ['kind', 'message', 'node', 'instance'];
 const NAMES = ['nodes', 'inputs', 'item', 'index', 'iteration', 'error', 'run', 'size', 'has', 'get', 'parseJson'];
 const TYPED = /(?:^|[^\w.'"])((?:[A-Za-z_]\w*\.)*)(\w*)$/;
 
-/** Returns the names that can follow at the caret. */
+/** Returns the names that can follow at the caret of an expression; `undefined` if there are none. */
 export function wordsAt(text: string, caret: number, draft: Draft): WordCompletion | undefined {
   const before = text.slice(0, caret);
   const [, path = '', typed = ''] = TYPED.exec(before) ?? [];
@@ -36,7 +36,7 @@ function namesAfter(path: string, { nodes }: Draft): string[] {
   return first === 'error' ? ERROR_MEMBERS : [];
 }
 
-/** Returns the ids that can be written without quotes. */
+/** Returns the node ids that an expression can contain without quotes. */
 function listPlainIds(nodes: readonly { id: string }[]): string[] {
   return nodes.map(({ id }) => id).filter((id) => /^[A-Za-z_]\w*$/.test(id));
 }

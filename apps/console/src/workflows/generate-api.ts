@@ -6,7 +6,7 @@ import type { Draft } from './draft.js';
 
 export interface GenerationRequest {
   description: string;
-  /** Name of the model that writes; empty for the service's default. */
+  /** Name of the model that writes the workflow; empty for the service's default. */
   model: string;
   name: string;
   /** The draft to change, if any. */
@@ -24,8 +24,8 @@ export type GenerationStep =
   | { type: 'generate.repair'; attempt: number; problems: ProblemDetail[] };
 
 /**
- * Lets a model write a workflow; nothing is saved.
- * @param onStep called with each step before the last
+ * Lets a model write a workflow, or change the draft `current`; nothing is saved.
+ * @param onStep called with each step before the result
  * @throws ApiProblem; an AbortError when the signal aborts
  */
 export async function generateWorkflow(

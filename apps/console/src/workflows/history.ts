@@ -1,9 +1,9 @@
-/** Undo history: earlier values, the present one, and undone ones. */
+/** Undo history of a value: earlier values, the present value, and undone values. */
 export interface History<T> {
   past: readonly T[];
   present: T;
   future: readonly T[];
-  /** Subject of the last change; another change with the same subject replaces it. */
+  /** Subject of the last change. A further change with the same subject is part of the same undo step. */
   about?: string | undefined;
 }
 

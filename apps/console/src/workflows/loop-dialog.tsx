@@ -7,7 +7,7 @@ import { LoopFields, NEW_LOOP } from './loop-fields.js';
 
 interface LoopDialogProps {
   draft: Draft;
-  /** Edge that closes a cycle; the dialog is hidden without one. */
+  /** Edge that would close a cycle; the dialog is hidden without an edge. */
   edge: DefinitionEdge | undefined;
   onClose: () => void;
   onMake: (loop: LoopSettings) => void;

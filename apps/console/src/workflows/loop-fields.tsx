@@ -13,13 +13,13 @@ const AT_MOST = { continue: 'Continue with the last result', fail: 'Fails' } as 
 
 interface LoopFieldsProps {
   loop: LoopSettings;
-  /** Path of its edge: `edges[3]`. */
+  /** Path of the loop's edge: `edges[3]`. */
   path: string;
   draft: Draft;
   onChange: (loop: LoopSettings) => void;
 }
 
-/** Shows the settings of a loop: its limit, its exit condition, and what happens at the limit. */
+/** Shows the settings of a loop: the iteration limit, the exit condition, and what happens at the limit. */
 export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
   const changeLoop = (members: Partial<LoopSettings>): void => {
     const next = Object.entries({ ...loop, ...members }).filter(([, value]) => value !== undefined);

@@ -3,12 +3,15 @@ import { Field, Input } from '../components/field.js';
 
 interface NodeIdFieldProps {
   id: string;
-  /** Returns the reason why the node cannot have an id. */
+  /** Returns the reason why the node cannot have an id; `undefined` if it can. */
   faultOf: (id: string) => string | undefined;
   onRename: (id: string) => void;
 }
 
-/** Shows the input for a node's id; a valid id is applied on blur, since other parts refer to it. */
+/**
+ * Shows the input for a node's id. A valid id is applied when the input loses the focus, since other parts of the draft
+ * refer to the id.
+ */
 export function NodeIdField({ id, faultOf, onRename }: NodeIdFieldProps) {
   const [text, setText] = useState(id);
   const fault = text === id ? undefined : faultOf(text);

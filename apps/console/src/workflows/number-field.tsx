@@ -8,7 +8,7 @@ interface NumberFieldProps {
   onChange: (value: number) => void;
 }
 
-/** Shows an input for a number; an invalid text gives the fallback. */
+/** Shows an input for a number. An invalid text becomes the field's fallback. */
 export function NumberField({ field, value, onChange }: NumberFieldProps) {
   const kept = typeof value === 'number' ? value : field.fallback;
   const [text, setText] = useState(String(kept ?? ''));

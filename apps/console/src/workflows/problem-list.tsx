@@ -10,11 +10,11 @@ interface ProblemListProps {
   checked: DraftFindings | undefined;
   draft: Draft;
   selection: Selection;
-  /** True while another list of problems is shown. */
+  /** True while the page shows another list of problems instead. */
   hidden: boolean;
 }
 
-/** Shows the number of problems of the current draft, and the problems on demand. */
+/** Shows the number of problems of the current draft. The person can open the list of them. */
 export function ProblemList({ checked, draft, selection, hidden }: ProblemListProps) {
   const [open, setOpen] = useState(false);
   const errors = checked ? countProblems(checked.errors) : 0;

@@ -1,4 +1,4 @@
-/** Shows the problems of a panel's object. */
+/** Shows the problems of the node, edge or workflow that a panel is about. */
 export function ProblemNotes({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (

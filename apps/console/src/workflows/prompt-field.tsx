@@ -12,15 +12,17 @@ interface PromptFieldProps {
   field: Pick<NodeField, 'label' | 'hint' | 'placeholder'>;
   value: string;
   draft: Draft;
-  /** Node that has the text; it is not suggested itself. */
+  /** Id of the node that has the text; it is not suggested. */
   node?: string;
   onChange: (value: string) => void;
   rows?: number;
-  /** Enables `${expressions}` in this workflow. */
+  /** Enables `${expressions}` in this workflow (sets its language to 2). */
   onLanguage?: (() => void) | undefined;
 }
 
-/** Shows an input for a text with `{{references}}` to other nodes: it suggests them, and warns about unknown ones. */
+/**
+ * Shows an input for a text with `{{references}}` to other nodes. It suggests references, and warns about unknown ones.
+ */
 export function PromptField({ field, value, draft, node, onChange, rows = 5, onLanguage }: PromptFieldProps) {
   const ids = draft.nodes.map(({ id }) => id);
   return (

@@ -20,7 +20,7 @@ interface RunDialogProps {
 export function RunDialog(props: RunDialogProps) {
   const { draft, dirty } = props;
   const [open, setOpen] = useState(false);
-  // Kept outside the form: closing and reopening the dialog after a lost answer requests the same run.
+  // The key is kept outside the form: if the answer was lost and the dialog is opened again, the same run is requested.
   const keyOf = useAttemptKey();
   return (
     <Dialog.Root open={open} onOpenChange={setOpen}>

@@ -40,7 +40,7 @@ export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
   );
 }
 
-/** Shows a save conflict with another person or tab; this person decides whether to overwrite. */
+/** Shows that another person or tab has saved the workflow meanwhile. This person decides whether to overwrite it. */
 function Conflict({ saving: { saveOver, busy }, name }: { saving: Saving; name: string }) {
   return (
     <div

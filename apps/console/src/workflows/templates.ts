@@ -1,5 +1,6 @@
 /** Pattern of `{{id}}` and `{{id.suffix}}`, as the service reads them: word characters and dots, no spaces. */
 const REFERENCE = /\{\{(\w+(?:\.\w+)*)\}\}/g;
+/** Pattern of an unfinished `{{reference` before the caret. */
 const OPEN_REFERENCE = /\{\{(\w*)$/;
 
 /** Returns the references in a text to unknown nodes, each once, with their braces. */
@@ -9,7 +10,7 @@ export function unknownReferences(text: string, ids: Iterable<string>): string[]
   return [...new Set(found.map(([reference]) => reference))];
 }
 
-/** Completions of the reference at the caret. */
+/** Completions of the `{{reference}}` at the caret. */
 export interface ReferenceCompletion {
   /** Offset at which the reference starts. */
   from: number;
@@ -36,7 +37,7 @@ export function insertReference(
   return { text: `${text.slice(0, from)}${reference}${rest}`, caret: from + reference.length };
 }
 
-/** True if the caret is inside an open `${…}`. */
+/** True if the caret is inside an unclosed `${` expression. */
 export function inExpression(text: string, caret: number): boolean {
   const before = text.slice(0, caret);
   const open = before.lastIndexOf('${');

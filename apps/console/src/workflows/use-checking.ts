@@ -39,7 +39,7 @@ export function useChecking(draft: Draft): DraftFindings | undefined {
   return checked && isLike(checked.draft, draft) ? checked : undefined;
 }
 
-/** True if two drafts have the same number of nodes and edges, so that indexes still match. */
+/** True if two drafts have the same number of nodes and edges, so that indexes of findings still fit. */
 function isLike(one: Draft, other: Draft): boolean {
   return one.nodes.length === other.nodes.length && one.edges.length === other.edges.length;
 }

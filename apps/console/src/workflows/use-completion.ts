@@ -13,7 +13,7 @@ export interface Completer {
 export interface Completing {
   /** Words that match the typed text. */
   candidates: readonly string[];
-  /** Index of the word that Enter takes. */
+  /** Index of the candidate that Enter takes. */
   active: number;
   /** Updates the candidates after a change of the text. */
   look: (text: string, caret: number) => void;

@@ -5,7 +5,7 @@ import { useLeaveQuestion } from './use-leave-question.js';
 
 export interface DraftEditing {
   draft: Draft;
-  /** Changes the draft; changes about the same thing are undone together. */
+  /** Changes the draft. Consecutive changes with the same subject `about` are undone together. */
   change: (make: (draft: Draft) => Draft, about?: string) => void;
   undo: () => void;
   redo: () => void;
@@ -52,7 +52,7 @@ export function useDraft(initial: Draft): DraftEditing {
   };
 }
 
-/** True for a text field, which has its own undo. */
+/** True if an event's target is a text field, which has its own undo. */
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 }

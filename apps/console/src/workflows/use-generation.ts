@@ -6,26 +6,26 @@ import {
   generateWorkflow,
 } from './generate-api.js';
 
-/** Most characters of an arriving answer that are shown. */
+/** Maximum characters of an arriving answer that are shown: its end. */
 const SHOWN = 4_000;
 
 /** State of a generation by a model. */
 export interface GenerationState {
   pending: boolean;
-  /** Current step as a sentence. */
+  /** Current step of the generation, as a sentence. */
   step: string;
-  /** End of the answer so far. */
+  /** Last characters of the model's answer so far. */
   text: string;
   error: unknown;
   /**
-   * Writes a workflow.
-   * @returns `undefined` if it failed or was stopped
+   * Starts a generation and resolves with the workflow.
+   * @returns `undefined` if the generation failed or was stopped
    */
   start: (request: GenerationRequest) => Promise<GeneratedWorkflow | undefined>;
   stop: () => void;
 }
 
-/** Writes workflows with a model; a running generation stops when the component unmounts. */
+/** Generates workflows with a model. A running generation stops when the component unmounts. */
 export function useGeneration(): GenerationState {
   const [pending, setPending] = useState(false);
   const [step, setStep] = useState('');

@@ -19,7 +19,7 @@ export function useLeaveQuestion(asks: boolean): void {
   }, [asks, path]);
 }
 
-/** Asks before a link within the console is followed, which unloads nothing. */
+/** Asks before a link within the console is followed, since such a link unloads no page. */
 function askAtLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
   const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;

@@ -23,7 +23,7 @@ export interface Saving {
 
 interface Finding {
   problems: DraftProblems;
-  /** Draft that has the problems; their indexes do not fit other drafts. */
+  /** Draft that has the problems. Their indexes do not fit other drafts. */
   draft: Draft;
 }
 
@@ -32,7 +32,7 @@ interface Fault extends Finding {
 }
 
 /**
- * Saves a draft and keeps the outcome.
+ * Saves a draft and tracks the outcome of the save.
  * @param opened the revision being edited; `undefined` for a new workflow
  */
 export function useSaving({ draft, markSaved }: DraftEditing, opened: string | undefined): Saving {

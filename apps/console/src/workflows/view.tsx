@@ -2,7 +2,7 @@ import { Route, Switch } from 'wouter';
 import { EditorPage } from './editor-page.js';
 import { WorkflowList } from './workflow-list.js';
 
-/** Routes that share an editor: a new workflow keeps its editor and undo history once it is saved. */
+/** Pattern of the routes that share an editor: a new workflow keeps its editor and undo history once it is saved. */
 const EDITOR = /^\/(?:new|edit\/(?<name>[^/]+))\/?$/;
 
 /** Shows the list of workflows, or one workflow on its canvas. */

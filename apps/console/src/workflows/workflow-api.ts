@@ -24,7 +24,7 @@ export function getWorkflow(name: string, signal: AbortSignal): Promise<Workflow
 
 export type SavedRevision = Schemas['SavedRevision'];
 
-/** Lists the revisions of a workflow, newest first; only the first page. */
+/** Lists the newest revisions of a workflow: the first page, newest first. */
 export async function listRevisions(name: string, signal: AbortSignal): Promise<SavedRevision[]> {
   const path = `/api/workflows/${encodeURIComponent(name)}/revisions`;
   return (await getJson<Schemas['RevisionPage']>(path, signal)).revisions;
@@ -34,8 +34,8 @@ export async function listRevisions(name: string, signal: AbortSignal): Promise<
 export type SaveResult = WorkflowRecord & Pick<Schemas['SavedWorkflowView'], 'problems'>;
 
 /**
- * Saves a draft.
- * @param over the revision that must be current; `*` for any or none; `undefined` for a new workflow
+ * Saves a draft as a workflow.
+ * @param over the revision that must be current; `*` for any revision or none; `undefined` for a new workflow
  * @throws ApiProblem; 422 with an entry for each problem, 412 if another revision is current or the workflow is gone
  */
 export function saveWorkflow(draft: Draft, over: string | undefined): Promise<SaveResult> {
@@ -58,7 +58,7 @@ export function deleteWorkflow(name: string): Promise<void> {
 }
 
 /**
- * Starts a run; requests with the same key start a single run.
+ * Starts a run of a saved workflow. Requests with the same `Idempotency-Key` start a single run.
  * @throws ApiProblem
  */
 export function startRun(name: string, inputs: Record<string, unknown>, key: string): Promise<Schemas['StartedRun']> {
@@ -66,12 +66,12 @@ export function startRun(name: string, inputs: Record<string, unknown>, key: str
   return callApi('POST', `/api/workflows/${encodeURIComponent(name)}/runs`, { body: { inputs }, headers });
 }
 
-/** Returns the draft of a definition, with all its members. */
+/** Converts a definition to a draft, with all its members. */
 export function draftOf(definition: Definition): Draft {
   return { ...definition, description: definition.description ?? '', onFailure: definition.onFailure ?? 'cancel' };
 }
 
-/** Returns the definition of a draft, with all its members, in the order in which a person reads them. */
+/** Converts a draft to a definition, with all its members in the order in which a person reads them. */
 export function definitionOf({ name, description, nodes, edges, ...rest }: Draft): Definition {
   return { name, ...(description !== '' && { description }), ...rest, nodes, edges };
 }

@@ -11,7 +11,7 @@ import { ValuesField } from './values-field.js';
 const KINDS = { workflow: 'A workflow of this service', body: 'An inline definition' } as const;
 const EMPTY_BODY = { nodes: [{ id: 'item', type: 'input' }], edges: [] };
 
-/** Shows the workflow that a node runs, its revision and its inputs. */
+/** Shows the settings of a node that runs a workflow: the workflow, its revision and its inputs. */
 export function ChildFields(member: ConfigMember) {
   const { node, onConfig } = member;
   const { workflow, body } = node.config;
@@ -126,7 +126,7 @@ function Revision({ name, value, onChange }: RevisionProps) {
   );
 }
 
-/** Shows the child's inputs. */
+/** Shows the inputs of the workflow that the node runs. */
 function Inputs({ wanted, node, draft, onConfig, onLanguage }: ConfigMember & { wanted: readonly string[] }) {
   const { inputs } = node.config;
   return (

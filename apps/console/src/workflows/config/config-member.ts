@@ -5,10 +5,10 @@ import type { Draft } from '../draft.js';
 export interface ConfigMember {
   draft: Draft;
   node: GraphNode;
-  /** Path of the node: `nodes[2]`. */
+  /** Path of the node in the draft: `nodes[2]`. */
   path: string;
   /** Sets a member of the config; `undefined` removes it. */
   onConfig: (key: string, value: unknown) => void;
-  /** Enables `${expressions}` in this workflow. */
+  /** Enables `${expressions}` in this workflow (sets its language to 2). */
   onLanguage: () => void;
 }

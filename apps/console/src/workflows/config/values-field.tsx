@@ -9,10 +9,10 @@ import type { ConfigMember } from './config-member.js';
 interface ValuesFieldProps extends Pick<ConfigMember, 'draft' | 'onLanguage'> {
   label: string;
   hint?: ReactNode;
-  /** Noun for an entry. */
+  /** Noun for one entry, shown in labels. */
   one: string;
   value: unknown;
-  /** Required names; the author may add others. */
+  /** Names of the required entries. The author may add other entries. */
   wanted?: readonly string[];
   onChange: (values: Record<string, unknown>) => void;
 }

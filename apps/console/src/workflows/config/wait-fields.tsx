@@ -6,7 +6,7 @@ import type { ConfigMember } from './config-member.js';
 
 const KINDS = { for: 'For a duration', until: 'Until a time' } as const;
 
-/** Shows how long a node waits: a duration, or until a time. */
+/** Shows inputs for the wait of a node: a duration, or the time until which it waits. */
 export function WaitFields({ draft, node, path, onConfig }: ConfigMember) {
   const { for: length, until } = node.config;
   const [kind, setKind] = useState<keyof typeof KINDS>(until === undefined ? 'for' : 'until');

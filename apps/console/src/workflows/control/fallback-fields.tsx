@@ -7,7 +7,7 @@ interface FallbackFieldsProps extends NodeControl {
   fallback: NonNullable<GraphNode['fallback']>;
 }
 
-/** Shows the result that replaces a failed node's: a text, or other Parts as JSON. */
+/** Shows inputs for the fallback, which replaces the result of a failed node: a text, or other Parts as JSON. */
 export function FallbackFields({ fallback, ...control }: FallbackFieldsProps) {
   const text = readSingleText(fallback.parts);
   return (

@@ -15,7 +15,10 @@ const BRANCHES = {
   first: 'Only the first edge whose condition holds',
 } as const;
 
-/** Shows the edges of a node, which of them are taken, and inputs that add edges without drawing. */
+/**
+ * Shows the outgoing edges of a node, which of them are taken, and inputs that add edges without drawing them on the
+ * canvas.
+ */
 export function FollowSection(control: NodeControl) {
   const { draft, node, change, onSelectEdge } = control;
   const others = draft.nodes.filter(({ id }) => id !== node.id);

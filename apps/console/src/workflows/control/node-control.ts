@@ -12,7 +12,7 @@ export interface NodeControl {
   onSelectEdge: (id: string) => void;
 }
 
-/** Sets members of the node; consecutive changes of the same members are undone together. */
+/** Sets members of the node. Consecutive changes of the same members are undone together. */
 export function setMembers({ node, change }: NodeControl, members: Partial<GraphNode>): void {
   change((draft) => setNode(draft, node.id, members), `${node.id} ${Object.keys(members).join(' ')}`);
 }

@@ -4,7 +4,7 @@ import { DurationField } from '../duration-field.js';
 import { ExpressionField } from '../expression-field.js';
 import { type NodeControl, setMembers } from './node-control.js';
 
-/** Kinds of failure that can be retried; `usual` ones are retried by default. */
+/** Kinds of failure that can be retried, with their labels. `usual` kinds are retried by default. */
 const KINDS: Readonly<Record<string, { label: string; usual: boolean }>> = {
   connect: { label: 'cannot be reached', usual: true },
   timeout: { label: 'takes too long', usual: true },

@@ -1,6 +1,6 @@
 import type { DefinitionEdge, GraphNode, JoinRule } from '../../graph/graph.js';
 
-/** Returns the settings of a join in a few words; `undefined` for none. */
+/** Describes the join settings of a node in a few words; `undefined` if it has none. */
 
 export function joinSummary(join: JoinRule | undefined, edges: number): string | undefined {
   if (join === undefined || join === 'all') return edges > 1 ? 'when all are done' : undefined;

@@ -7,7 +7,7 @@ import { DurationField } from '../duration-field.js';
 import { type NodeControl, setMembers } from './node-control.js';
 import { waitSummary } from './summaries.js';
 
-/** Shows what happens to a question without an answer. */
+/** Shows the settings for a question that gets no answer in time. */
 export function WaitSection(control: NodeControl) {
   const { node } = control;
   const { onWait } = node;
@@ -54,7 +54,7 @@ interface DefaultAnswerProps {
   onChange: (value: unknown) => void;
 }
 
-/** Shows an input for the default answer, by the form's schema or as a text. */
+/** Shows an input for the default answer, by the schema of the question's form or as a text. */
 function DefaultAnswer({ node, value, onChange }: DefaultAnswerProps) {
   const form = formOf(node);
   const schema = form ?? (typeof value === 'string' ? { type: 'string' } : {});

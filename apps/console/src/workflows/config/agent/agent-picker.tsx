@@ -7,19 +7,19 @@ import { type CallableAgent, matchingAgents } from './called-agents.js';
 
 interface AgentPickerProps {
   agents: readonly CallableAgent[];
-  /** Remarks about the list. */
+  /** Remarks about the list of agents. */
   hint: string;
   onChoose: (reference: string) => void;
 }
 
 /**
- * Shows an input for an agent: the matching agents as a list, or any name, path or URL.
- * The arrow keys move through the list, Enter takes the marked agent or the text, Escape closes the list.
+ * Shows an input for an agent: a list of the matching agents, or any typed name, path or URL. The arrow keys move
+ * through the list, Enter takes the marked agent or the typed text, Escape closes the list.
  */
 export function AgentPicker({ agents, hint, onChoose }: AgentPickerProps) {
   const [typed, setTyped] = useState('');
   const [isOpen, setOpen] = useState(false);
-  /** Index in the list; -1 for the typed text. */
+  /** Index of the marked agent in the list; -1 for the typed text. */
   const [active, setActive] = useState(-1);
   const list = useId();
   const found = isOpen ? matchingAgents(agents, typed) : [];

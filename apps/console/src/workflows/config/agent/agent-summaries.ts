@@ -2,7 +2,7 @@ import type { Config } from '../../../graph/graph.js';
 import { approvedName } from './called-agents.js';
 import { othersIn, patternsIn } from './patterns.js';
 
-/** Returns the settings of a tool list in a few words; `undefined` for none. */
+/** Describes the tool settings of an agent node in a few words; `undefined` if it has none. */
 
 export function toolsSummary({ tools, approve }: Config): string | undefined {
   const used = [...patternsIn(tools), ...othersIn(tools).map(approvedName)];

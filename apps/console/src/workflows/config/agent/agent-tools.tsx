@@ -10,25 +10,29 @@ import { AskFirst } from './ask-first.js';
 import { agentEntry, approvedName, callableAgents, referenceIn } from './called-agents.js';
 import { toggleEntry } from './patterns.js';
 
-/** Number of directory agents and of pinned cards that are suggested; others can be typed. */
+/** Maximum number of agents of this service that are suggested. Others can be typed. */
 const MOST_SERVED = 500;
+/** Maximum number of called remote agents that are suggested. */
 const MOST_PINNED = 100;
 
-/** Tools of an `agent` node, as in its config. */
+/** Tools in the config of an `agent` node. */
 export interface NodeToolsProps {
   /** Name of the node's workflow, whose own agents cannot be called. */
   workflow: string;
   tools: readonly string[];
-  /** Agents with settings of their own, as in the config's tools. */
+  /** Entries of the config's `tools` that are agents with settings of their own. */
   others: readonly object[];
-  /** Tools whose calls a person approves first. */
+  /** Names of tools whose calls a person approves first. */
   approve: readonly string[];
   onTools: (tools: readonly string[]) => void;
   onOthers: (others: readonly object[]) => void;
   onApprove: (approve: readonly string[]) => void;
 }
 
-/** Shows the agents that a model may call: those of this service, and those that it has called. */
+/**
+ * Shows the agents that a model may call as tools. It suggests agents of this service, and remote agents that the
+ * service has called.
+ */
 export function AgentTools(props: NodeToolsProps) {
   const count = props.others.length + props.tools.filter((it) => referenceIn(it) !== undefined).length;
   return (

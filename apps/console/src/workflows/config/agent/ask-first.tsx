@@ -1,7 +1,7 @@
 import { toggleEntry } from './patterns.js';
 
 interface AskFirstProps {
-  /** Name of the tool in `approve`. */
+  /** Name of the tool in the config's list `approve`. */
   name: string;
   approve: readonly string[];
   onApprove: (approve: readonly string[]) => void;

@@ -11,22 +11,22 @@ export interface CallableAgent {
 
 const PREFIX = 'agent:';
 
-/** Number of suggestions shown at once. */
+/** Maximum number of suggestions shown at once. */
 const MOST_SHOWN = 20;
 
-/** Returns the entry of `tools` for an agent without settings of its own. */
+/** Returns the entry of a config's `tools` for an agent without settings of its own. */
 export function agentEntry(reference: string): string {
   return `${PREFIX}${reference}`;
 }
 
-/** Returns the agent's reference in an entry of `tools`; `undefined` for any other tool. */
+/** Returns the agent's reference in an entry of `tools`; `undefined` if the entry is another kind of tool. */
 export function referenceIn(entry: unknown): string | undefined {
   if (typeof entry === 'string') return entry.startsWith(PREFIX) ? entry.slice(PREFIX.length) : undefined;
   const agent = (entry as { agent?: unknown } | null | undefined)?.agent;
   return typeof agent === 'string' ? agent : undefined;
 }
 
-/** Returns the name in `approve` of an agent with settings of its own. */
+/** Returns the name in `approve` of an agent with settings of its own (`others`). */
 export function approvedName(entry: object): string {
   const { name } = entry as { name?: unknown };
   return agentEntry(typeof name === 'string' ? name : (referenceIn(entry) ?? ''));
@@ -58,7 +58,7 @@ function withUrlAlone(url: string): CallableAgent {
   return { reference: url, about: 'added in this browser' };
 }
 
-/** Returns at most 20 agents that match a typed text: names that begin with it first. */
+/** Returns at most MOST_SHOWN agents that match a typed text; names that begin with it come first. */
 export function matchingAgents(agents: readonly CallableAgent[], typed: string): CallableAgent[] {
   const text = typed.trim().toLowerCase();
   const rankAgent = ({ reference, about }: CallableAgent): number => {

@@ -6,7 +6,7 @@ import { Field, Input } from '../../../components/field.js';
 /** Description of the echo model, which every service has. */
 const ECHO = { echo: 'repeats its input' };
 
-/** Returns the stored models and the echo, each with a description by its name. */
+/** Returns descriptions of the stored models and of the echo model, by the model's name. */
 export function useModels(): Readonly<Record<string, string>> {
   const { data = [] } = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => listModels(signal) });
   return { ...Object.fromEntries(data.map((model) => [model.name, describeModel(model)])), ...ECHO };
@@ -22,8 +22,8 @@ interface ModelFieldProps {
 }
 
 /**
- * Shows an input for the model: a stored one, a model of the service's own endpoint, or none for the service's
- * default.
+ * Shows an input for the name of a model: a stored model, or a model of the service's own endpoint. An empty input
+ * means the service's default.
  */
 export function ModelField({ value, onChange }: ModelFieldProps) {
   const models = useModels();

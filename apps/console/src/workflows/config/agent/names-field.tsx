@@ -4,20 +4,20 @@ import { Button } from '../../../components/button.js';
 import { Field, Input } from '../../../components/field.js';
 
 interface NamesFieldProps {
-  /** Name of the list. */
+  /** Label of the list of names. */
   label: string;
   /** Label of the input that adds a name. */
   adding: string;
   hint?: ReactNode;
   names: readonly string[];
-  /** Suggested names with their descriptions. */
+  /** Suggested names, with their descriptions. */
   offered: Readonly<Record<string, string>>;
-  /** Returns the content beside an entry. */
+  /** Returns the content beside a name of the list. */
   beside?: (name: string) => ReactNode;
   onChange: (names: string[]) => void;
 }
 
-/** Shows a list of names in order; more are typed or chosen from suggestions. */
+/** Shows a list of names in order. Further names are typed, or chosen from suggestions. */
 export function NamesField({ label, adding, hint, names, offered, beside, onChange }: NamesFieldProps) {
   const [typed, setTyped] = useState('');
   const list = useId();

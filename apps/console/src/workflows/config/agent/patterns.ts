@@ -1,19 +1,21 @@
-/** Returns the names in a config's list of tools: built-in tools, and tools of MCP servers as `server/glob`. */
+/**
+ * Returns the entries of a config's `tools` that are names: built-in tools, and tools of MCP servers as `server/glob`.
+ */
 export function patternsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((it): it is string => typeof it === 'string') : [];
 }
 
-/** Returns the entries of a list that are objects: agents with settings of their own. */
+/** Returns the entries of a config's `tools` that are objects: agents with settings of their own. */
 export function othersIn(value: unknown): object[] {
   return Array.isArray(value) ? value.filter((it): it is object => typeof it === 'object' && it !== null) : [];
 }
 
-/** Returns the list to store: `undefined` if it is empty. */
+/** Returns the list to store in a config: `undefined` if it is empty. */
 export function keptList<Entry>(list: readonly Entry[]): readonly Entry[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** Adds an entry to a list, or removes it. */
+/** Adds an entry to a list if `is` is true, else removes it. */
 export function toggleEntry(list: readonly string[], entry: string, is: boolean): string[] {
   const others = list.filter((it) => it !== entry);
   return is ? [...others, entry] : others;

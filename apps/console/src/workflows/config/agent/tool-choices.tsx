@@ -25,7 +25,7 @@ export function BuiltInTools(chosen: ChosenTools) {
   );
 }
 
-/** Shows the tools of a server to choose from; the server is called when the list opens. */
+/** Shows the tools of an MCP server to choose from. The server is called when the person opens the list. */
 export function ServerTools({ server, ...chosen }: ChosenTools & { server: string }) {
   const count = chosen.tools.filter((it) => it.startsWith(`${server}/`)).length;
   return (
@@ -78,7 +78,7 @@ interface ToolChoiceProps extends ChosenTools {
   pattern: string;
   name: string;
   description: string;
-  /** Restrictions on the tool. */
+  /** Restrictions on the tool, one text each. */
   notes: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export function ToolsField(props: NodeToolsProps) {
         beside={(name) => <AskFirst name={name} approve={approve} onApprove={onApprove} />}
         onChange={(next) => {
           onTools(next);
-          // A tool that is removed needs no approval either.
+          // A removed tool is removed from `approve` as well.
           const gone = tools.filter((it) => !next.includes(it));
           if (approve.some((it) => gone.includes(it))) onApprove(approve.filter((it) => !gone.includes(it)));
         }}
