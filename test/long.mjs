@@ -25,14 +25,22 @@ export const LONG = [
   ...['run-inputs', 'run-view', 'shell', 'tasks', 'workflow-editor', 'workflow-saving'].map(browser),
   // Databases that are started, filled, broken and ended for each case.
   'test/e2e/chaos-faults.e2e-spec.ts',
+  'test/e2e/database-cut-off.e2e-spec.ts',
   'test/e2e/failed-start.e2e-spec.ts',
+  'test/e2e/read-only-database.e2e-spec.ts',
   'test/e2e/platform/embedded-postgres.e2e-spec.ts',
   // Other programs, installed, built or started as a user would: tools, poolers, packages, templates.
   'test/e2e/nest-cli.e2e-spec.ts',
   'test/e2e/package.e2e-spec.ts',
   'test/e2e/pooler.e2e-spec.ts',
   'test/e2e/outbound-matrix.e2e-spec.ts',
+  'test/e2e/agent-app/demo.e2e-spec.ts',
+  'test/e2e/agent-app/documented-agents.e2e-spec.ts',
   'test/e2e/agent-app/role-agent.e2e-spec.ts',
+  'test/e2e/parley-command.e2e-spec.ts',
+  'test/e2e/platform/compiled-programs.e2e-spec.ts',
+  'test/e2e/platform/jobs.e2e-spec.ts',
+  'test/e2e/secret-logs.e2e-spec.ts',
   'test/e2e/house/runnable-pages.e2e-spec.ts',
   'test/contracts/file-storages.e2e-spec.ts',
 ];
