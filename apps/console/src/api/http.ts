@@ -1,4 +1,11 @@
-import { createClient, eventFrames, type EventFrame, type ParleyClient, type RunEvent } from '#libs/client';
+import {
+  createClient,
+  eventFrames,
+  type EventFrame,
+  type ParleyClient,
+  ParleyError,
+  type RunEvent,
+} from '#libs/client';
 import { ApiProblem, readProblem, sentenceFor } from './problem.js';
 import { askForKey, sessionKey } from './session-key.js';
 
@@ -87,8 +94,12 @@ async function fetchWithKey(...[input, init]: Parameters<typeof fetch>): Promise
 
 /**
  * Yields the events of a run as the client does, with the key of this page.
- * @throws ParleyError if the service refuses
+ * @throws ApiProblem if the service answers with an error that a reconnect does not repair
  */
-export function followRun(...request: Parameters<ParleyClient['events']>): AsyncGenerator<RunEvent> {
-  return createClient({ url: location.origin, fetch: fetchWithKey }).events(...request);
+export async function* followRun(...request: Parameters<ParleyClient['events']>): AsyncGenerator<RunEvent> {
+  try {
+    yield* createClient({ url: location.origin, fetch: fetchWithKey }).events(...request);
+  } catch (error) {
+    throw error instanceof ParleyError ? new ApiProblem(error.status, error.message, error.errors) : error;
+  }
 }

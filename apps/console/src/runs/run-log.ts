@@ -1,4 +1,6 @@
+import { computeBackoff, pauseFor } from '../api/backoff.js';
 import { followRun } from '../api/http.js';
+import { ApiProblem } from '../api/problem.js';
 import { type ConsoleLine, toConsoleLine } from '../console-panel/console-line.js';
 import type { RunEvent } from './run-event.js';
 import { applyEvents, pictureOf, type RunPicture } from './run-picture.js';
@@ -50,20 +52,25 @@ export class RunLog {
     return () => stop.abort();
   }
 
-  /** Reads events until the run has ended or the signal aborts. Never rejects. */
+  /** Reads events until the run has ended, the service refuses, or the signal aborts. Never rejects. */
   async #readUntilEnded(signal: AbortSignal): Promise<void> {
-    if (this.#view.connection === 'ended') return;
-    const onConnection = (isOpen: boolean): void => {
-      this.#flushEvents();
-      this.#updateView({ connection: isOpen ? 'live' : 'lost' });
-    };
-    try {
-      const events = followRun(this.runId, { since: this.#last, signal, onConnection });
-      for await (const event of events) this.#collectEvent(event);
-      this.#flushEvents();
-    } catch (error) {
-      this.#flushEvents();
-      if (!signal.aborted) this.#updateView({ error, connection: 'lost' });
+    for (let failures = 1; !signal.aborted && this.#view.connection !== 'ended'; failures += 1) {
+      const onConnection = (isOpen: boolean): void => {
+        if (isOpen) failures = 0;
+        this.#flushEvents();
+        this.#updateView({ connection: isOpen ? 'live' : 'lost' });
+      };
+      try {
+        const events = followRun(this.runId, { since: this.#last, signal, onConnection });
+        for await (const event of events) this.#collectEvent(event);
+        return this.#flushEvents();
+      } catch (error) {
+        this.#flushEvents();
+        if (signal.aborted) return;
+        if (isRefusal(error)) return this.#updateView({ error, connection: 'lost' });
+      }
+      this.#updateView({ connection: 'lost' });
+      await pauseFor(computeBackoff(failures), signal);
     }
   }
 
@@ -92,4 +99,9 @@ export class RunLog {
     this.#view = { ...this.#view, ...members };
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** True if the service refused and a retry would get the same answer. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiProblem && error.status >= 400 && error.status < 500 && error.status !== 429;
 }
