@@ -6,7 +6,7 @@ export const SAFETY_NET_MS = 180_000;
 export interface Deadline {
   /** Milliseconds until the wait is given up; three minutes unless told otherwise: a safety net, which no test asserts. */
   within?: number;
-  /** What is waited for, as the failure names it; a function also says what was seen last. */
+  /** Name of the awaited condition, for the failure; a function may add the last value seen. */
   what?: string | (() => string);
 }
 

@@ -391,7 +391,7 @@ export interface AnswerRules {
   faults(value: JsonValue): { path: string; detail: string }[];
 }
 
-/** Maximum number of faults of one answer that a model is told. */
+/** Maximum number of faults of one answer that are sent back to a model. */
 const MOST_FAULTS = 10;
 
 /**

@@ -219,7 +219,7 @@ export interface KeptFile {
   readonly sha256: string;
 }
 
-/** True if the metadata of a Part has any value under `KEPT_FILE`, whoever wrote it. */
+/** True if the metadata of a Part has any value under `KEPT_FILE`, from any author. */
 export function claimsKeptFile({ metadata }: Part): boolean {
   return metadata !== undefined && Object.hasOwn(metadata, KEPT_FILE);
 }

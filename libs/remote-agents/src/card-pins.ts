@@ -95,7 +95,7 @@ export class CardPins {
 
   /**
    * Deletes the pins of agents that were not called since a time, except pins with a change that waits to be accepted.
-   * It stops early if the signal aborts.
+   * The deletion stops early if the signal aborts.
    * @returns the number of deleted pins
    */
   async forgetUnused(unseenSince: Date, signal: AbortSignal): Promise<number> {

@@ -1,6 +1,6 @@
 /**
  * Reason for the failure of a node or a run. Retries (`retry.on`) depend on this kind, never on the text of a failure.
- * It includes every kind of failed call (`CallFailureKind`).
+ * The kinds include every kind of failed call (`CallFailureKind`).
  */
 export type FailureKind =
   | 'connect'

@@ -7,7 +7,7 @@ import { readDefinition } from './sent-definition.js';
 import { brokenDefinitions, TypesWithKeys, WHOLE } from './testing/broken-definitions.js';
 import type { WorkflowProblem } from './workflow-problem.js';
 
-/** One line a definition: what is odd, a digest of what would be stored, and its problems in order. */
+/** Lines, one for each definition: its oddity, a digest of its stored form, and its problems in order. */
 const GOLDEN = join(import.meta.dirname, 'testing/golden-problems.txt');
 const NO_WORKFLOWS = { get: async () => undefined };
 

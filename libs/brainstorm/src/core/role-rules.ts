@@ -102,7 +102,7 @@ function withAnswer(plan: PlanStep[], risk: Risk): PlanStep[] {
   return [...plan, { title, description }];
 }
 
-/** Adds the risk that nobody needs the idea, unless a step answers it, and a question about the first assumption. */
+/** Adds the risk that the idea has no users, unless a step answers it, and a question about the first assumption. */
 function applyChallenge(state: StateContent): StateContent {
   const [assumption] = state.assumptions;
   const doubt: Omit<Risk, 'resolved'> = { text: `Nobody needs ${quoteText(state.idea)}`, severity: 'medium' };

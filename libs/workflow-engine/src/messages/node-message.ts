@@ -298,7 +298,7 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
 }
 
 /**
- * Returns what a node is told. With a prompt: the filled prompt, and the files of the nodes that the prompt refers to.
+ * Returns the content that a node is sent. With a prompt: the filled prompt, and the files of the nodes that the prompt refers to.
  * Without a prompt: the results of its predecessors.
  */
 export function saidTo(
