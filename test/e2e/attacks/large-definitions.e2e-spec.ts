@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { rpc } from '../../support/a2a.js';
 import { mcpClient } from '../../support/mcp.js';
 import { type Parley, startParley } from '../../support/parley.js';
@@ -8,12 +7,12 @@ import { Api, echo, input, linear, output, type Workflow } from '../../support/w
 
 takeTurns();
 
-const HEAP = { NODE_OPTIONS: '--max-old-space-size=512' };
+/** The heap that is enough: with more than this alive at any moment, the process ends. */
+const HEAP = { NODE_OPTIONS: '--max-old-space-size=256' };
 const PATIENCE_MS = 600_000;
 const TENANTS = 10;
-/** Definitions of 3.9 MB that an earlier version took: together more than half of the heap. */
+/** Definitions of 3.9 MB that an earlier version took: together more than the heap. */
 const OLD = 70;
-const MOST_RSS = 450 * 1024 * 1024;
 
 const tenants = useTenants(HEAP);
 const { stage } = tenants;
@@ -26,19 +25,11 @@ function largest(name: string): Workflow {
   return { ...linear(name, ...inputs, writer, output('out')), description: 'd'.repeat(4_000) };
 }
 
-/** The memory of the process; absent where the system does not tell. */
-function residentBytes({ pid }: Parley): number {
-  if (process.platform !== 'linux') return 0;
-  const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) * 1024;
-}
-
 /** What a caller of a tenant asks for first. */
 async function firstPages(parley: Parley, org: string): Promise<void> {
   const { headers } = await tenants.caller('ann', org, parley.url);
   for (const path of ['/.well-known/agent-card.json', '/a2a/agents?pageSize=10', '/api/workflows?pageSize=1'])
     expect((await fetch(`${parley.url}${path}`, { headers })).status).toBe(200);
-  expect(residentBytes(parley)).toBeLessThan(MOST_RSS);
 }
 
 /** All of what a caller of a tenant asks for: cards, the directory, tools and the list. */
@@ -57,7 +48,6 @@ async function everything(parley: Parley, org: string): Promise<void> {
   expect((await client.listTools()).tools.length).toBeGreaterThan(0);
   await client.close();
   expect(Array.isArray(await get('/api/workflows'))).toBe(true);
-  expect(residentBytes(parley)).toBeLessThan(MOST_RSS);
 }
 
 async function runsStill(parley: Parley, org: string): Promise<void> {
@@ -79,7 +69,7 @@ async function copyTenant(from: string, count: number): Promise<void> {
       SELECT 't' || n, ${columns} FROM generate_series(1, ${count}) AS n, ${table} WHERE tenant = '${from}'`);
 }
 
-describe('definitions as large and as many as they may be, with a heap of 512 MiB', () => {
+describe('definitions as large and as many as they may be, with a heap of 256 MiB', () => {
   it(
     'are refused at a sum, and everything works in one tenant and in ten, before a restart and after it',
     async () => {
