@@ -26,12 +26,10 @@ export {
   reportedError,
 } from './execution/run-ending.js';
 export {
-  CancelOutcomes,
   type LaterOutcome,
   type MovedOnChild,
   NodeMetrics,
   type RerunOrigin,
-  RerunOrigins,
   type RunChild,
   RunChildStore,
   RunFolds,

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AgentReferences, AgentReferencesModule, Processes, ProcessStreams, RemoteContexts } from '#libs/durable';
 import { AgentCatalog, BuiltInAgentsModule, CallChainModule, ExecutorModule, WorkBudgetModule } from '#libs/executor';
 import { TasksModule } from '#libs/tasks';
-import { CancelOutcomes, RerunOrigins, RunChildStore, RunFolds } from '#libs/workflow-engine';
+import { RunChildStore, RunFolds } from '#libs/workflow-engine';
 import { ApplyController, WorkflowApply } from './api/apply.controller.js';
 import { ExpressionsController } from './api/expressions.controller.js';
 import { QuestionsController, RunInbox } from './api/questions.controller.js';
@@ -26,12 +26,12 @@ import { CancelRetries, RemoteChildren } from './children/cancel-retries.js';
 import { RemoteLooks, RemoteLookStore } from './children/remote-looks.js';
 import { RunWaking } from './children/run-waking.js';
 import {
-  PostgresCancelOutcomes,
+  CancelOutcomes,
   PostgresRemoteContexts,
   PostgresRemoteLookStore,
   PostgresRunChildStore,
+  RerunOrigins,
   RevisionPurge,
-  StoredRerunOrigins,
 } from './storage/postgres-run-stores.js';
 import { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 import { WorkflowStore } from './storage/workflow-store.js';
@@ -46,8 +46,8 @@ import { WorkflowStore } from './storage/workflow-store.js';
     { provide: WorkflowStore, useClass: PostgresWorkflowStore },
     { provide: RunChildStore, useClass: PostgresRunChildStore },
     { provide: RemoteContexts, useClass: PostgresRemoteContexts },
-    { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
-    { provide: RerunOrigins, useClass: StoredRerunOrigins },
+    CancelOutcomes,
+    RerunOrigins,
     RunFolds,
     WorkflowExecutors,
     ChildRunNode,

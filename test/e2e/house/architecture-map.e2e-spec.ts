@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const MAP = readFileSync(join(ROOT, 'docs/ARCHITECTURE.md'), 'utf8').split('\n## The map\n')[1]!.split('\n## ')[0]!;
+const PAGE = readFileSync(join(ROOT, 'docs/ARCHITECTURE.md'), 'utf8');
+const MAP = PAGE.split('\n## The map\n')[1]!.split('\n## ')[0]!;
 const [walks, changes] = MAP.split('### Where do I change') as [string, string];
 
 /** The functions that the walks name, as `file:function`. */
@@ -28,6 +29,39 @@ describe('The map in docs/ARCHITECTURE.md', () => {
   });
 });
 
+describe('The ports in docs/ARCHITECTURE.md', () => {
+  const section = PAGE.split('\n### Ports\n')[1]!.split('\n## ')[0]!;
+  const rows = [...section.matchAll(/^\| (\S+) +\| `(\w+)` +\| (.+?) +\| (.+?) +\|$/gm)].map((row) => row.slice(1));
+  const files = globSync('{libs/*/src,src,apps/agent/src}/**/*.ts', { cwd: ROOT })
+    .filter((file) => !/\.spec\.ts$|\/testing\//.test(file))
+    .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
+  const rooms = (pattern: string): string[] => {
+    const found = files.filter(({ text }) => new RegExp(pattern, 'm').test(text)).map(({ file }) => file);
+    return [...new Set(found.map((file) => file.replace(/^libs\//, '').split(/\/?src\//)[0] || 'src'))].sort();
+  };
+
+  it('are all abstract classes that a module provides', () => {
+    const abstract = files.flatMap(({ text }) => [...text.matchAll(/^export abstract class (\w+) \{/gm)]);
+    const provided = abstract.map(([, name]) => name!).filter((name) => rooms(`provide: ${name},`).length > 0);
+    expect(provided.length).toBeGreaterThan(20);
+    expect(provided.filter((name) => !rows.some(([, port]) => port === name))).toEqual([]);
+  });
+
+  it('are declared and implemented where the table says', () => {
+    const places = rows.map(([, port]) => [
+      ...rooms(`^export abstract class ${port} \\{`),
+      port,
+      rooms(`class \\w+ extends ${port}\\b|\\): ${port} \\{\\n +return \\{`).join(', '),
+    ]);
+    const told = rows.map(([library, port, implementers]) => [
+      library,
+      port,
+      implementers!.split(', with ')[0]!.split(', ').sort().join(', '),
+    ]);
+    expect(places).toEqual(told);
+  });
+});
+
 describe('The check of diagrams', () => {
   const folder = mkdtempSync(join(tmpdir(), 'diagrams-'));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -47,9 +81,8 @@ describe('The check of diagrams', () => {
   const chart = (...lines: string[]): string => page('flowchart TB', ...lines);
 
   it('passes the six diagrams of the architecture', () => {
-    const text = readFileSync(join(ROOT, 'docs/ARCHITECTURE.md'), 'utf8');
-    expect(text.match(/^```mermaid$/gm)).toHaveLength(6);
-    expect(check(text)).toEqual({ status: 0, output: '' });
+    expect(PAGE.match(/^```mermaid$/gm)).toHaveLength(6);
+    expect(check(PAGE)).toEqual({ status: 0, output: '' });
   });
 
   it('passes classes, methods, functions, files and routes of the project, and words', () => {

@@ -33,18 +33,6 @@ export interface LaterOutcome {
   outcome: CallCancelOutcome;
 }
 
-/**
- * Stores the outcomes of retried cancels. They cannot be in the log of the run, which takes no more events after its
- * end.
- */
-export abstract class CancelOutcomes {
-  /** Stores an outcome. Resolves when it is durable. The first outcome of a run, node and attempt stays. */
-  abstract recordOutcome(outcome: LaterOutcome): Promise<void>;
-
-  /** Returns the stored outcomes of a run. */
-  abstract listOutcomes(runId: string): Promise<LaterOutcome[]>;
-}
-
 /** A Task that a run has started at an agent that is not called in this process. */
 export interface RunChild {
   runId: string;
@@ -86,12 +74,6 @@ export interface RerunOrigin {
   workflow: WorkflowRevision;
   /** Whole log of the run. */
   log: readonly TaskEvent[];
-}
-
-/** Lookup of the original runs of reruns. */
-export abstract class RerunOrigins {
-  /** Returns an original run; `undefined` if the caller may not read it, or it is no longer stored. */
-  abstract findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
 }
 
 /** Metric label `outcome`, by the type of the step that ends a node. */
@@ -288,8 +270,14 @@ export interface RunServices extends ProcessServices {
   children: RunChildStore;
   folds: Pick<RunFolds, 'takeFold' | 'keepFold' | 'readRunState'>;
   contexts: RemoteContexts;
-  cancels: Pick<CancelOutcomes, 'recordOutcome'>;
-  origins: RerunOrigins;
+  cancels: {
+    /** Stores an outcome. Resolves when it is durable. The first outcome of a run, node and attempt stays. */
+    recordOutcome(outcome: LaterOutcome): Promise<void>;
+  };
+  origins: {
+    /** Returns an original run; `undefined` if the caller may not read it, or it is no longer stored. */
+    findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
+  };
   /** Base URL of the nodes of this service. Read it at each call, because it is known only once the server listens. */
   address: { readonly internalUrl: string };
   /** True if nodes of this service are called in this process. Their Tasks then name their run as parent. */

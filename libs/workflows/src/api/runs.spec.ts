@@ -19,6 +19,7 @@ import {
   type TaskStore,
 } from '#libs/tasks';
 import { done, type LaterOutcome, RunFolds, runMetadata, workflowCanceled } from '#libs/workflow-engine';
+import type { CancelOutcomes } from '../storage/postgres-run-stores.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { Runs } from './runs.js';
 
@@ -59,7 +60,7 @@ class House {
     const cancels = { recordOutcome: async () => undefined, listOutcomes: async () => this.later };
     const processes = new Processes(this.catalog, this.executions, this.tasks);
     const folds = new RunFolds(this.tasks, new FoldMemory());
-    return new Runs(processes, this.tasks, this.workflows, children, cancels, folds);
+    return new Runs(processes, this.tasks, this.workflows, children, cancels as unknown as CancelOutcomes, folds);
   }
 
   private record(state: TaskState, note: Parameters<typeof runEventMetadata>[0]): void {

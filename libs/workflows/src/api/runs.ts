@@ -8,7 +8,6 @@ import { taskTraceId } from '#libs/service';
 import { begunTask, type LogAdmission, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { WORKFLOW_NAME, type WorkflowDefinition, type WorkflowFailure } from '#libs/workflow-definition';
 import {
-  CancelOutcomes,
   instancePage,
   isRun,
   mayBeRun,
@@ -25,6 +24,7 @@ import {
   undefinedRunView,
   workflowRunBy,
 } from '#libs/workflow-engine';
+import { CancelOutcomes } from '../storage/postgres-run-stores.js';
 import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
 import type { CanceledRun, InstancesQuery, RunInstances } from './run.dto.js';
 

@@ -9,15 +9,14 @@ import { AppConfig, Metrics } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
 import type { WorkflowRevision } from '#libs/workflow-definition';
 import {
-  CancelOutcomes,
   NodeMetrics,
-  RerunOrigins,
   RunChildStore,
   RunFolds,
   type RunServices,
   SYSTEM_CLOCK,
   WorkflowExecutor,
 } from '#libs/workflow-engine';
+import { CancelOutcomes, RerunOrigins } from '../storage/postgres-run-stores.js';
 import type { WorkflowInterface } from '../storage/workflow-store.js';
 
 /** A value, and its estimated size in bytes of the heap. */

@@ -2,13 +2,8 @@ import type { AgentCallOptions, AgentDirectory, CancelOutcome } from '#libs/a2a-
 import type { ServiceAddress } from '#libs/http-server';
 import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
 import { Metrics } from '#libs/service';
-import {
-  type CancelOutcomes,
-  type ChildCancel,
-  createCancelJob,
-  type LaterOutcome,
-  readChildCancel,
-} from '#libs/workflow-engine';
+import { type ChildCancel, createCancelJob, type LaterOutcome, readChildCancel } from '#libs/workflow-engine';
+import type { CancelOutcomes } from '../storage/postgres-run-stores.js';
 import { CancelRetries } from './cancel-retries.js';
 
 const OWN: ChildCancel = {
@@ -50,7 +45,7 @@ beforeEach(() => {
     jobs as unknown as Jobs,
     new Metrics(),
     directory as unknown as AgentDirectory,
-    outcomes as CancelOutcomes,
+    outcomes as unknown as CancelOutcomes,
     { internalUrl: 'http://here' } as ServiceAddress,
   );
   const context = (last: boolean) => ({ last, signal: new AbortController().signal }) as JobContext;

@@ -9,7 +9,6 @@ import { type TaskHeader, TaskStore } from '#libs/tasks';
 import type { WorkflowDefinition } from '#libs/workflow-definition';
 import {
   CANCEL_CHILD,
-  CancelOutcomes,
   type ChildCancel,
   childReference,
   createCancelJob,
@@ -21,6 +20,7 @@ import {
   type RunChild,
   RunChildStore,
 } from '#libs/workflow-engine';
+import { CancelOutcomes } from '../storage/postgres-run-stores.js';
 import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
 
 /** Maximum number of concurrent cancels in this process of one caller at one origin. */

@@ -5,7 +5,6 @@ import { BatchLoader, Database } from '#libs/postgres';
 import { isTerminalState, TASK_STATES } from '#libs/protocol';
 import { firstTaskIdOf, TaskRetention, type TaskScope, TaskStore } from '#libs/tasks';
 import {
-  CancelOutcomes,
   type LaterOutcome,
   type MovedOnChild,
   type NextLook,
@@ -14,7 +13,6 @@ import {
   remoteLookKey,
   RERUN_KEY,
   type RerunOrigin,
-  RerunOrigins,
   type RunChild,
   RunChildStore,
 } from '#libs/workflow-engine';
@@ -22,17 +20,20 @@ import { type LookPlace, RemoteLookStore } from '../children/remote-looks.js';
 import { MAKE_DUE } from '../children/run-waking.js';
 import { WorkflowStore } from './workflow-store.js';
 
-/** CancelOutcomes on PostgreSQL. */
+/**
+ * Stores the outcomes of retried cancels. They cannot be in the log of the run, which takes no more events after its
+ * end.
+ */
 @Injectable()
-export class PostgresCancelOutcomes extends CancelOutcomes {
+export class CancelOutcomes {
   constructor(
     private readonly database: Database,
     retention: TaskRetention,
   ) {
-    super();
     retention.purgeWith('DELETE FROM run_cancel WHERE run_id = ANY($1::text[])');
   }
 
+  /** Stores an outcome. Resolves when it is durable. The first outcome of a run, node and attempt stays. */
   async recordOutcome({ runId, node, attempt, outcome }: LaterOutcome): Promise<void> {
     await this.database.pool.query(
       `INSERT INTO run_cancel (run_id, node_id, attempt, outcome) VALUES ($1, $2, $3, $4)
@@ -41,6 +42,7 @@ export class PostgresCancelOutcomes extends CancelOutcomes {
     );
   }
 
+  /** Returns the stored outcomes of a run. */
   async listOutcomes(runId: string): Promise<LaterOutcome[]> {
     const { rows } = await this.database.pool.query<LaterOutcome>(
       `SELECT run_id AS "runId", node_id AS node, attempt, outcome FROM run_cancel
@@ -137,22 +139,19 @@ export class PostgresRunChildStore extends RunChildStore {
   }
 }
 
-/**
- * RerunOrigins on the TaskStore and the WorkflowStore. The original run of a rerun is not deleted until the rerun has
- * ended.
- */
+/** Looks up the original runs of reruns. An original run is not deleted until the rerun has ended. */
 @Injectable()
-export class StoredRerunOrigins extends RerunOrigins {
+export class RerunOrigins {
   constructor(
     private readonly tasks: TaskStore,
     private readonly workflows: WorkflowStore,
     retention: TaskRetention,
   ) {
-    super();
     retention.keepWith(STILL_NEEDED);
   }
 
-  override async findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined> {
+  /** Returns an original run; `undefined` if the caller may not read it, or it is no longer stored. */
+  async findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined> {
     const header = await this.tasks.readHeader(runId, scope);
     if (header === undefined) return undefined;
     const log = (await this.tasks.readEvents(runId, 0, header.lastSequence)).map(({ event }) => event);
