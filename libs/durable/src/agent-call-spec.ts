@@ -7,7 +7,14 @@ import {
   type CancelOutcome,
 } from '#libs/a2a-client';
 import { CALL_CHAIN, type CallChains, type ChainLink, chainMetadata, type RequestContext } from '#libs/executor';
-import { A2A_ERRORS, type Message, type Part, type SendMessageRequest, type StreamResponse } from '#libs/protocol';
+import {
+  A2A_ERRORS,
+  type CallCancelOutcome,
+  type Message,
+  type Part,
+  type SendMessageRequest,
+  type StreamResponse,
+} from '#libs/protocol';
 
 /**
  * Maximum age in milliseconds of the proof that this replica still holds the Task when a call leaves the process. A
@@ -318,13 +325,6 @@ function withChain(request: SendMessageRequest, links: readonly ChainLink[]): Se
   const metadata = { ...message.metadata, ...chainMetadata(links) };
   return { ...request, message: { ...message, extensions: [CALL_CHAIN], metadata } };
 }
-
-/**
- * Outcome of the cancel of a call.
- * - `not-started`: the agent received no Message, so there was nothing to cancel.
- * - `unknown`: the agent may have received the Message, but its Task is not known.
- */
-export type CallCancelOutcome = CancelOutcome | 'not-started' | 'unknown';
 
 export interface CanceledCall {
   taskId?: string;

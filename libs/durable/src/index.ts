@@ -16,7 +16,6 @@ export {
 } from './call-outcome.js';
 export {
   type AgentCallSpec,
-  type CallCancelOutcome,
   type CallIdentity,
   type CallingTask,
   type CallTarget,

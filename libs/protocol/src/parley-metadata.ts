@@ -28,6 +28,15 @@ export function runEventNote(metadata: JsonObject | undefined): RunEventNote | u
   return metadata?.[RUN_EVENT_KEY] as unknown as RunEventNote | undefined;
 }
 
+/**
+ * Outcome of the cancel of a call, as the steps of a run report it.
+ * - `refused`: the agent answered with an error.
+ * - `unreachable`: the agent did not answer, or with a 5xx or 429.
+ * - `not-started`: the agent received no Message, so there was nothing to cancel.
+ * - `unknown`: the agent may have received the Message, but its Task is not known.
+ */
+export type CallCancelOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
+
 /** Metadata key under which a Task event carries an event of a live stream (`a2a`, …), in that stream's format. */
 export const STREAM_EVENT_KEY = 'parley/stream';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { CallCancelOutcome, ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
+import type { ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
 import { noteOf, type RequestContext, type WorkBudget } from '#libs/executor';
-import { isWaitingState } from '#libs/protocol';
+import { type CallCancelOutcome, isWaitingState } from '#libs/protocol';
 import type { ContentLimits, Metrics } from '#libs/service';
 import {
   eventBytes,

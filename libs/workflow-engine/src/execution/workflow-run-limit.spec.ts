@@ -3,9 +3,9 @@ import { Logger } from '@nestjs/common';
 import { AgentCallError } from '#libs/a2a-client';
 import { ContentTooLarge, runEventNote, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { RunRoom } from '../state/plan-next.js';
 import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents } from '../testing/fake-agents.js';
+import { RunRoom } from './run-work.js';
 
 const SENTENCE = 'The log of a task has at most 1000 bytes (TASK_LIMIT); this one would have more.';
 

@@ -9,14 +9,7 @@ import { expressionRun, RunEvaluation } from '../messages/run-evaluation.js';
 import { createReusedResults, type ReusedResults } from '../rerun/reused-results.js';
 import { type Decision, isOwn, type Plan, type RunOutcome, type Skips } from '../state/frontier.js';
 import type { CanceledChild, NodeInstance } from '../state/node-instance.js';
-import {
-  EvaluationTurn,
-  EventLoopYield,
-  isBeingCanceled,
-  planNext,
-  RunRoom,
-  runWorkPlace,
-} from '../state/plan-next.js';
+import { isBeingCanceled, planNext } from '../state/plan-next.js';
 import { readTaskRerun } from '../state/run-metadata.js';
 import type { RunState } from '../state/run-state.js';
 import {
@@ -52,6 +45,7 @@ import {
   withRecheckJob,
 } from './run-ending.js';
 import type { RerunOrigin, RunServices, RunStart } from './run-services.js';
+import { EvaluationTurn, EventLoopYield, RunRoom, runWorkPlace } from './run-work.js';
 
 /**
  * Returns the context for the calls of `onExit` nodes while a run is canceled. The cancel does not abort these calls;

@@ -1,6 +1,6 @@
-import type { CallCancelOutcome } from '#libs/durable';
 import {
   type Artifact,
+  type CallCancelOutcome,
   type FieldViolation,
   type FormQuestion,
   joinedText,

@@ -1,4 +1,3 @@
-import { LAST_LOOK_MS, type PlannedCall } from '#libs/durable';
 import { parseDuration } from '#libs/expressions';
 import type { WorkflowNode } from '#libs/workflow-definition';
 import type { NodeInstance } from './node-instance.js';
@@ -294,78 +293,5 @@ export class RunAlarm {
   cancelAlarm(): void {
     this.set?.forget();
     this.set = undefined;
-  }
-}
-
-type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
-
-/**
- * Delay from which a call counts as late, in milliseconds. In a database outage calls are late. A late call restarts
- * its timeout.
- */
-const LATE_MS = 1_000;
-
-/**
- * Suspends and delays the timeouts of nodes' attempts beyond what the log says (`NodeClock`):
- * - The answer to a call of an earlier execution is looked up before the timeout counts.
- * - A call that could not leave, or whose answer waited for room in memory, restarts its own timeout.
- */
-export class CallTimes {
-  /**
-   * Time from which a node's timeout counts, in milliseconds of the epoch; `Infinity` while the timeout is suspended.
-   */
-  private readonly countsFrom = new Map<NodeInstance, number>();
-
-  /**
-   * @param pickedUp nodes whose calls an earlier execution has made or announced; their timeouts are suspended at first
-   */
-  constructor(pickedUp: Iterable<NodeInstance>) {
-    for (const node of pickedUp) this.holdTimeout(node);
-  }
-
-  /** Suspends the timeout of a node: its call has not left yet, or the answer waits for room in memory. */
-  holdTimeout(node: NodeInstance): void {
-    this.countsFrom.set(node, Infinity);
-  }
-
-  /**
-   * Ends the suspension: the timeout counts as the log says, unless the call left late.
-   * @param after delay of the call in milliseconds
-   */
-  releaseTimeout(node: NodeInstance, after = 0): void {
-    if (after < LATE_MS) this.countsFrom.delete(node);
-  }
-
-  /**
-   * Returns the time limit of a call. It pauses while the call waits, and restarts when the call leaves.
-   * @param limit in milliseconds
-   */
-  createCallLimit(node: NodeInstance, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
-    return {
-      limit,
-      onPause: () => this.holdTimeout(node),
-      onRestart: () => void this.countsFrom.set(node, clock.now() + limit),
-    };
-  }
-
-  /**
-   * Delays the timeout of a node by the time that is needed to look up the answer to a call of an earlier execution.
-   */
-  delayTimeout(node: NodeInstance, now: number): void {
-    this.countsFrom.set(node, now + LAST_LOOK_MS);
-  }
-
-  /** Returns the timers without those timeouts that do not count yet. */
-  selectDueTimers(timers: readonly Timer[], now: number): Timer[] {
-    return timers.filter(({ kind, node }) => kind !== 'timeout' || !node || (this.countsFrom.get(node) ?? 0) <= now);
-  }
-
-  /**
-   * Returns the time at which the next delayed timeout counts, in milliseconds of the epoch; `undefined` if there is
-   * none.
-   */
-  findNextTime(now: number): number | undefined {
-    const next = Math.min(...[...this.countsFrom.values()].filter((from) => from > now));
-    return Number.isFinite(next) ? next : undefined;
   }
 }

@@ -1,7 +1,7 @@
-import type { CallCancelOutcome } from '#libs/durable';
 import { noteOf } from '#libs/executor';
 import {
   type Artifact,
+  type CallCancelOutcome,
   firstText,
   type JsonObject,
   type Part,

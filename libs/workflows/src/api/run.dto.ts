@@ -1,6 +1,5 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
-import type { CallCancelOutcome } from '#libs/durable';
 import {
   ApiClosed,
   malformedRequest,
@@ -16,7 +15,14 @@ import {
   refuseUnfitJson,
   withMembers,
 } from '#libs/http-server';
-import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
+import {
+  type Artifact,
+  type CallCancelOutcome,
+  isJsonObject,
+  type JsonObject,
+  type Part,
+  type TaskState,
+} from '#libs/protocol';
 import { type FailureKind, WORKFLOW_NAME, type WorkflowFailure } from '#libs/workflow-definition';
 import type {
   CanceledChild,
