@@ -23,8 +23,9 @@ import {
   RefusedBodies,
   scopeOf,
 } from '#libs/access';
+import { AgentCatalog } from '#libs/agents';
 import { GatewayAdapter, GatewaySocket } from '#libs/event-gateway';
-import { AgentCatalog, CancelPoller, TaskRecovery } from '#libs/executor';
+import { CancelPoller, TaskRecovery } from '#libs/executor';
 import {
   acceptStreamedBodies,
   type BodyTurn,

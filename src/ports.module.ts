@@ -9,10 +9,11 @@ import {
   RequestSigners,
 } from '#libs/a2a-client';
 import { Authentication } from '#libs/access';
+import type { LocalRequestHandler } from '#libs/agents';
 import { BrainstormModule, BrainstormNode } from '#libs/brainstorm';
 import { ConversationAgentModule, ConversationNode } from '#libs/conversations';
 import { CredentialNamers, CredentialsModule } from '#libs/credentials';
-import { type LocalRequestHandler, REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/executor';
+import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/executor';
 import { FilesModule } from '#libs/files';
 import { OutboundHttp } from '#libs/http-client';
 import { ServiceAddress } from '#libs/http-server';

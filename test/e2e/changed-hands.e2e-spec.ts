@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { type AgentCatalog, ExecutionInterrupted, TaskCanceled } from '#libs/executor';
+import { type AgentCatalog, ExecutionInterrupted, TaskCanceled } from '#libs/agents';
 import { userMessage } from '#libs/protocol';
 import { idleClaims, takenUp } from '../support/idle-claims.js';
 import { LedExecutor } from '../support/led-executor.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { AgentExecutor, type RequestContext } from '#libs/executor';
+import { AgentExecutor, type RequestContext } from '#libs/agents';
 import { statusUpdate, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { letCommit, STALLABLE, stallCommits } from '../support/commit-stall.js';

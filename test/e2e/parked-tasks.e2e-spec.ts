@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { AgentExecutor, type RequestContext } from '#libs/executor';
+import { AgentExecutor, type RequestContext } from '#libs/agents';
 import { type Message, statusUpdate, type Task, type TaskState, userMessage } from '#libs/protocol';
 import type { RecordedEvent, TaskEvent } from '#libs/tasks';
 import { asleepThoughDue, idleClaims, takenUp } from '../support/idle-claims.js';

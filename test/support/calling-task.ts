@@ -1,6 +1,6 @@
 import { type AgentDirectory, HttpAgentDirectory } from '#libs/a2a-client';
+import { CallChains, TaskCanceled } from '#libs/agents';
 import { AgentCall, type AgentCallSpec, type CallingTask, type CallOutcome, type CallProgress } from '#libs/durable';
-import { CallChains, TaskCanceled } from '#libs/executor';
 import { derivedId, userMessage } from '#libs/protocol';
 import type { FakeAgent } from './fake-agent.js';
 

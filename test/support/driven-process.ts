@@ -1,4 +1,4 @@
-import { type AgentExecutor, type RequestContext, TaskCanceled } from '#libs/executor';
+import { type AgentExecutor, type RequestContext, TaskCanceled } from '#libs/agents';
 import { type JsonObject, type Message, statusUpdate, submittedTask, type Task, type TaskState } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, applyTaskEvent, type TaskEvent, type TaskHeader } from '#libs/tasks';
 

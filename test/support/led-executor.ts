@@ -1,4 +1,4 @@
-import { AgentExecutor, type RequestContext } from '#libs/executor';
+import { AgentExecutor, type RequestContext } from '#libs/agents';
 import { statusUpdate, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { until } from './until.js';

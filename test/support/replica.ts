@@ -1,13 +1,5 @@
-import {
-  type AgentCatalog,
-  type AgentExecutor,
-  type CallContext,
-  CancelPoller,
-  ExecutionRegistry,
-  type ServedAgent,
-  TaskRecovery,
-  UnknownAgent,
-} from '#libs/executor';
+import { type AgentCatalog, type AgentExecutor, type CallContext, type ServedAgent, UnknownAgent } from '#libs/agents';
+import { CancelPoller, ExecutionRegistry, TaskRecovery } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http-server';
 import { JOB_MIGRATIONS, Jobs, migrateJobQueue } from '#libs/jobs';
 import { ChannelSignals, Database, POSTGRES_MIGRATIONS, PostgresWire, ReplicaLife } from '#libs/postgres';

@@ -3,7 +3,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
-import { AgentCatalog, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { AgentCatalog, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/agents';
 import { OutboundModule } from '#libs/http-client';
 import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http-server';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type DefinedAgent, isDefinedAgent } from '#libs/agent-sdk';
-import type { NodeSpec } from '#libs/executor';
+import type { NodeSpec } from '#libs/agents';
 import { importDefault, scriptProblems } from '#libs/nodes';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ConfigError, type Environment } from '#libs/service';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AgentExecutor, type CallContext, type RequestContext } from '#libs/executor';
+import { AgentExecutor, type CallContext, type RequestContext } from '#libs/agents';
 import { agentMessage, type Message, statusUpdate, textPart, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { CallLog, type CallLogLine, LoggedExecutor } from './served-agent.js';

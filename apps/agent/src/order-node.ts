@@ -1,4 +1,4 @@
-import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
+import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/agents';
 import { ModelError, type ModelMessage, type Models, wholeAnswer } from '#libs/models';
 import type { NodeType } from '#libs/nodes';
 import {

@@ -1,5 +1,5 @@
+import { BRAINSTORM_ENTRY, type RequestContext } from '#libs/agents';
 import { STATE_SCHEMA } from '#libs/brainstorm';
-import { BRAINSTORM_ENTRY, type RequestContext } from '#libs/executor';
 import type { Model, ModelCall, ModelEvent, Models } from '#libs/models';
 import { dataPart, firstData, firstText, type JsonObject, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';

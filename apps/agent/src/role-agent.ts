@@ -1,3 +1,4 @@
+import { AgentExecutor, BRAINSTORM_ENTRY, type RequestContext } from '#libs/agents';
 import {
   InvalidState,
   isRole,
@@ -9,7 +10,6 @@ import {
   stateFaults,
   workByRules,
 } from '#libs/brainstorm';
-import { AgentExecutor, BRAINSTORM_ENTRY, type RequestContext } from '#libs/executor';
 import {
   ModelError,
   type ModelMessage,

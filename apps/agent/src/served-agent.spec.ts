@@ -1,4 +1,4 @@
-import { type AgentExecutor } from '#libs/executor';
+import type { AgentExecutor } from '#libs/agents';
 import { parseArguments } from './arguments.js';
 import { servedAgent } from './served-agent.js';
 

@@ -7,7 +7,7 @@ import {
   type NodeSpec,
   type RequestContext,
   type ServedAgent,
-} from '#libs/executor';
+} from '#libs/agents';
 import { DefinedExecutor } from '#libs/nodes';
 import { firstText, type Message, type SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';

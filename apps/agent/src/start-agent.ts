@@ -16,7 +16,8 @@ import {
   scopeOf,
 } from '#libs/access';
 import type { Serving } from '#libs/agent-sdk';
-import { AgentCatalog, TaskRecovery } from '#libs/executor';
+import { AgentCatalog } from '#libs/agents';
+import { TaskRecovery } from '#libs/executor';
 import { corsOptions, FrameRoom, requestTimes, ServiceAddress } from '#libs/http-server';
 import { Jobs } from '#libs/jobs';
 import { type AppConfig, type Environment, InFlight, loadConfig, LoopShares, Readiness, Shutdown } from '#libs/service';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import type { NodeTypes } from '#libs/agents';
 import { BrainstormNode } from '#libs/brainstorm';
 import { ConversationNode } from '#libs/conversations';
-import type { NodeTypes } from '#libs/executor';
 import { describedNodeTypes, placeholderService } from '#libs/nodes';
 import { ConfigError } from '#libs/service';
 import { problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';

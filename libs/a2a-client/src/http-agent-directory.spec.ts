@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LocalRequestHandler } from '#libs/executor';
+import type { LocalRequestHandler } from '#libs/agents';
 import { OutboundHttp } from '#libs/http-client';
 import { userMessage } from '#libs/protocol';
 import { loadConfig, ReceivedAnswers } from '#libs/service';

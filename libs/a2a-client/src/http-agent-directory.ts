@@ -1,7 +1,7 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { CallContext, LocalRequestHandler } from '#libs/executor';
+import type { CallContext, LocalRequestHandler } from '#libs/agents';
 import type { ServiceAddress } from '#libs/http-server';
 import {
   type AgentCard,

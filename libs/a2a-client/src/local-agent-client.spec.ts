@@ -1,4 +1,4 @@
-import type { CallContext, LocalRequestHandler, ServedAgent } from '#libs/executor';
+import type { CallContext, LocalRequestHandler, ServedAgent } from '#libs/agents';
 import { A2AError, type StreamResponse, statusUpdate, type Task, userMessage } from '#libs/protocol';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUtf8 } from 'node:buffer';
-import type { AgentCatalog } from '#libs/executor';
+import type { AgentCatalog } from '#libs/agents';
 import { type BodyTurn, hasMoreMembers } from '#libs/http-server';
 import { A2AError } from '#libs/protocol';
 import { COSTLY_BODY, DEFAULT_CONTENT_LIMITS } from '#libs/service';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { CALL_CHAIN, type CallContext, readIdempotencyKey, type ServedAgent } from '#libs/executor';
+import { CALL_CHAIN, type CallContext, type ServedAgent } from '#libs/agents';
+import { readIdempotencyKey } from '#libs/executor';
 import {
   A2AError,
   type AgentExtension,

@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type CallContext,
-  type Execution,
-  ExecutionRegistry,
-  type LocalRequestHandler,
-  type ServedAgent,
-  UnknownAgent,
-} from '#libs/executor';
+import { type CallContext, type LocalRequestHandler, type ServedAgent, UnknownAgent } from '#libs/agents';
+import { type Execution, ExecutionRegistry } from '#libs/executor';
 import { isDatabaseAway, retryWhileUnreachable } from '#libs/postgres';
 import {
   A2AError,

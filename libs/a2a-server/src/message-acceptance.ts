@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import {
-  acceptedRevision,
   AgentCatalog,
   agentOrGone,
   type CallContext,
   checkMediaTypes,
-  type Execution,
-  ExecutionRegistry,
   readsText,
   type ServedAgent,
-} from '#libs/executor';
+} from '#libs/agents';
+import { acceptedRevision, type Execution, ExecutionRegistry } from '#libs/executor';
 import {
   A2AError,
   invalidParams,

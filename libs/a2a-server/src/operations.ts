@@ -1,4 +1,4 @@
-import type { CallContext, ServedAgent } from '#libs/executor';
+import type { CallContext, ServedAgent } from '#libs/agents';
 import { A2AError } from '#libs/protocol';
 import { PreconditionFailed } from '#libs/tasks';
 import type { RequestHandler } from './request-handler.js';

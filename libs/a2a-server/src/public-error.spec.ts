@@ -1,4 +1,4 @@
-import { ExecutionInterrupted } from '#libs/executor';
+import { ExecutionInterrupted } from '#libs/agents';
 import { publicError } from './public-error.js';
 
 describe('publicError', () => {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { UnknownAgent } from '#libs/executor';
+import { UnknownAgent } from '#libs/agents';
 import { ResponseAdmission, ResponseBudgetExceeded } from '#libs/http-server';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError, TaskChangedHands, UnavailableFault } from '#libs/protocol';

@@ -1,4 +1,4 @@
-import type { ServedAgent } from '#libs/executor';
+import type { ServedAgent } from '#libs/agents';
 import { A2AError, type SendMessageRequest, type SendMessageResponse } from '#libs/protocol';
 import { PreconditionFailed } from '#libs/tasks';
 import { OPERATIONS } from './operations.js';

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { ExecutionInterrupted } from '#libs/executor';
+import { ExecutionInterrupted } from '#libs/agents';
 import {
   type SendMessageRequest,
   type SendMessageResponse,

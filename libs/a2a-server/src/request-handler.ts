@@ -4,13 +4,11 @@ import {
   agentOrGone,
   type CallContext,
   callerGone,
-  type Execution,
   ExecutionInterrupted,
-  ExecutionRegistry,
-  RevisionClaims,
   type ServedAgent,
   UnknownAgent,
-} from '#libs/executor';
+} from '#libs/agents';
+import { type Execution, ExecutionRegistry, RevisionClaims } from '#libs/executor';
 import { pageTokenAfter, ResponseBudget } from '#libs/http-server';
 import { forClient } from '#libs/postgres';
 import {

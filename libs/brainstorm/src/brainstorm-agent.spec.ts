@@ -1,4 +1,4 @@
-import type { CallContext } from '#libs/executor';
+import type { CallContext } from '#libs/agents';
 import { userMessage } from '#libs/protocol';
 import { BrainstormAgent } from './brainstorm-executor.js';
 import type { BrainstormServices } from './brainstorm-run.js';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { AgentCallError } from '#libs/a2a-client';
-import { BRAINSTORM_ENTRY, BrainstormEntries } from '#libs/executor';
+import { BRAINSTORM_ENTRY, BrainstormEntries } from '#libs/agents';
 import type { JsonObject } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { toBrainstormEvent } from './api/brainstorms.js';

@@ -1,5 +1,5 @@
+import { type CallContext, chainOf, noteOf, type ServedAgent, type SpanStep } from '#libs/agents';
 import { ProcessExecutor, type ProcessStart } from '#libs/durable';
-import { type CallContext, chainOf, noteOf, type ServedAgent, type SpanStep } from '#libs/executor';
 import { A2AError, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { BrainstormEnding } from './brainstorm-ending.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
+import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/agents';
 import { firstText, invalidParams, isJsonObject, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import { BrainstormExecutor } from './brainstorm-executor.js';

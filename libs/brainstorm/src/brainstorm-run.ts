@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentDirectory, RequestSigners, UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
+import { BrainstormEntries, type BrainstormEntry, CallChains } from '#libs/agents';
 import {
   type AgentCall,
   type CalledAgent,
@@ -9,7 +10,6 @@ import {
   type ProcessStart,
   type Steps,
 } from '#libs/durable';
-import { BrainstormEntries, type BrainstormEntry, CallChains } from '#libs/executor';
 import { ServiceAddress } from '#libs/http-server';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type Message, redactedUrl, runEventMetadata, withoutUserinfo } from '#libs/protocol';

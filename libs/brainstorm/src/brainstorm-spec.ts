@@ -1,4 +1,4 @@
-import { calledAgentOf } from '#libs/executor';
+import { calledAgentOf } from '#libs/agents';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { StateAgent } from './core/canonical-state.js';
 import type { AgentLlmConfig } from './core/llm-config.js';

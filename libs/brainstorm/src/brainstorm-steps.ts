@@ -1,5 +1,5 @@
+import { BRAINSTORM_ENTRY } from '#libs/agents';
 import type { CanceledCall } from '#libs/durable';
-import { BRAINSTORM_ENTRY } from '#libs/executor';
 import { briefText, isJsonObject, type JsonObject, type JsonValue, type RunEventNote } from '#libs/protocol';
 import type { Provenance, StateContent } from './core/canonical-state.js';
 import type { Convergence } from './core/convergence.js';

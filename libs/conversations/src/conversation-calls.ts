@@ -1,4 +1,5 @@
 import type { AgentClient } from '#libs/a2a-client';
+import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/agents';
 import {
   type AgentCall,
   type AgentReferences,
@@ -7,7 +8,6 @@ import {
   type ProcessServices,
   type ProcessStart,
 } from '#libs/durable';
-import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/executor';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { derivedId, type Message, textPart, userMessage, withoutUserinfo } from '#libs/protocol';
 import { turnId } from './a2a-event.js';

@@ -1,5 +1,5 @@
 import { AgentCallError } from '#libs/a2a-client';
-import { CallChains, CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/executor';
+import { CallChains, CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/agents';
 import type { Message } from '#libs/protocol';
 import { ANONYMOUS_SCOPE } from '#libs/tasks';
 import type { ConversationOutcome } from './conversation.js';

@@ -1,4 +1,4 @@
-import type { ConversationEntry, SaidText } from '#libs/executor';
+import type { ConversationEntry, SaidText } from '#libs/agents';
 import { textStart } from '#libs/protocol';
 import type { ConversationState } from './conversation-state.js';
 import { type ConversationOutcome, type Side, sideName, speakerOf, type SpokenTurn } from './conversation.js';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ProcessExecutor, type ProcessStart } from '#libs/durable';
 import {
   type AcceptingCall,
   type CallContext,
@@ -7,7 +6,8 @@ import {
   type SaidText,
   type ServedAgent,
   type SpanStep,
-} from '#libs/executor';
+} from '#libs/agents';
+import { ProcessExecutor, type ProcessStart } from '#libs/durable';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { invalidParams, type JsonObject, type SendMessageRequest, streamEvent } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';

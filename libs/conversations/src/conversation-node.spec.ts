@@ -1,4 +1,4 @@
-import { CallChains } from '#libs/executor';
+import { CallChains } from '#libs/agents';
 import { userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE } from '#libs/tasks';
 import type { ConversationServices } from './conversation-calls.js';

@@ -1,4 +1,4 @@
-import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
+import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/agents';
 import { firstText, invalidParams } from '#libs/protocol';
 import type { ConversationServices } from './conversation-calls.js';
 import { ConversationExecutor } from './conversation-executor.js';

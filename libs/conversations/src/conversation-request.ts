@@ -10,7 +10,7 @@ import {
   type ValidationArguments,
   type ValidationError,
 } from 'class-validator';
-import { CONVERSATION_ENTRY } from '#libs/executor';
+import { CONVERSATION_ENTRY } from '#libs/agents';
 import { ApiClosed, unknownMembers, withMembers } from '#libs/http-server';
 import {
   type FieldViolation,

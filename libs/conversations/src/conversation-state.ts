@@ -1,5 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
-import type { SaidText } from '#libs/executor';
+import type { SaidText } from '#libs/agents';
 import {
   firstText,
   isJsonObject,

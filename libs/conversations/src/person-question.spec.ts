@@ -1,4 +1,4 @@
-import { CONVERSATION_ENTRY } from '#libs/executor';
+import { CONVERSATION_ENTRY } from '#libs/agents';
 import { FORM_EXTENSION, textPart } from '#libs/protocol';
 import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { ConversationState } from './conversation-state.js';

@@ -1,5 +1,5 @@
 import { AgentCallError } from '#libs/a2a-client';
-import { CallChains, type CallContext, ConversationEntries, type SaidText } from '#libs/executor';
+import { CallChains, type CallContext, ConversationEntries, type SaidText } from '#libs/agents';
 import { type JsonObject, type Message, statusUpdate } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type RecordedEvent, type TaskEvent, type TaskHeader } from '#libs/tasks';
 import type { ConversationServices } from './conversation-calls.js';

@@ -1,3 +1,4 @@
+import { type CallChains, CONVERSATIONS_PATH, type SaidText, SignedEntries } from '#libs/agents';
 import {
   type AgentReferences,
   AgentTalks,
@@ -6,7 +7,6 @@ import {
   type TalkSource,
   type TalkWait,
 } from '#libs/durable';
-import { type CallChains, CONVERSATIONS_PATH, type SaidText, SignedEntries } from '#libs/executor';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
   canonicalJson,

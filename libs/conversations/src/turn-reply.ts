@@ -1,6 +1,6 @@
 import { AgentCallError, type CalledTask } from '#libs/a2a-client';
+import { UnknownAgent } from '#libs/agents';
 import { type CallFailure, type CallFailureKind, type CallOutcome, withStatusText } from '#libs/durable';
-import { UnknownAgent } from '#libs/executor';
 import { A2AError, type Artifact, type Part, spokenParts } from '#libs/protocol';
 import { TIMEOUT, type TurnFailure, type TurnReply } from './conversation.js';
 

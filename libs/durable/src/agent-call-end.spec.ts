@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { AgentCallError, type AgentCallOptions } from '#libs/a2a-client';
-import { UnknownAgent } from '#libs/executor';
+import { UnknownAgent } from '#libs/agents';
 import { ContentTooLarge, userMessage } from '#libs/protocol';
 import { FakeCallingTask, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';

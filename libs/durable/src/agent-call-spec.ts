@@ -6,7 +6,7 @@ import {
   type AgentDirectory,
   type CancelOutcome,
 } from '#libs/a2a-client';
-import { CALL_CHAIN, type CallChains, type ChainLink, chainMetadata, type RequestContext } from '#libs/executor';
+import { CALL_CHAIN, type CallChains, type ChainLink, chainMetadata, type RequestContext } from '#libs/agents';
 import {
   A2A_ERRORS,
   type CallCancelOutcome,

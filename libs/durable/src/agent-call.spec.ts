@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { AgentCallError, type AgentClient } from '#libs/a2a-client';
-import { CALL_CHAIN } from '#libs/executor';
+import { CALL_CHAIN } from '#libs/agents';
 import { type JsonObject, userMessage } from '#libs/protocol';
 import { FakeCallingTask, followed, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';

@@ -7,7 +7,7 @@ import {
   CalledTask,
   type CancelOutcome,
 } from '#libs/a2a-client';
-import { fittedParts, TaskCanceled } from '#libs/executor';
+import { fittedParts, TaskCanceled } from '#libs/agents';
 import {
   A2A_ERRORS,
   isWaitingState,

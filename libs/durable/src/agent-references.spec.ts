@@ -1,4 +1,4 @@
-import { type AgentCatalog, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { type AgentCatalog, type ServedAgent, UnknownAgent } from '#libs/agents';
 import type { ServiceAddress } from '#libs/http-server';
 import { AgentReferences } from './agent-references.js';
 

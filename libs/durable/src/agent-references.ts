@@ -1,5 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
-import { type AgentCatalog, calledAgentOf, type SaidText, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { type AgentCatalog, calledAgentOf, type SaidText, type ServedAgent, UnknownAgent } from '#libs/agents';
 import { ServiceAddress } from '#libs/http-server';
 import { retryWhileUnreachable } from '#libs/postgres';
 import {

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { HttpAgentDirectory } from '#libs/a2a-client';
-import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, type RequestContext, TaskCanceled } from '#libs/agents';
 import { derivedId, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type TaskHeader } from '#libs/tasks';
 import { FakeAgent } from '../../../test/support/fake-agent.js';

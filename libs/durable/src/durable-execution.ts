@@ -9,7 +9,7 @@ import {
   keptChain,
   type RequestContext,
   TaskCanceled,
-} from '#libs/executor';
+} from '#libs/agents';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { type JsonObject, type SendMessageRequest, statusUpdate } from '#libs/protocol';
 import { unlessAborted } from '#libs/service';

@@ -1,4 +1,4 @@
-import { CallChains, chainMetadata, keptChain, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, chainMetadata, keptChain, type RequestContext, TaskCanceled } from '#libs/agents';
 import {
   isJsonObject,
   type JsonObject,

@@ -1,8 +1,8 @@
+import type { AgentCatalog } from '#libs/agents';
 import type { ServiceAddress } from '#libs/http-server';
 import type { JobContext, Jobs } from '#libs/jobs';
 import { A2AError, type TaskState } from '#libs/protocol';
 import type { TaskStore } from '#libs/tasks';
-import type { AgentCatalog } from './agent-catalog.js';
 import { ChildEndings } from './cancel-poller.js';
 import type { ExecutionRegistry } from './execution-registry.js';
 

@@ -1,12 +1,11 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { AgentCatalog, agentOrGone, END_CHILDREN, readEndChildren } from '#libs/agents';
 import { ServiceAddress } from '#libs/http-server';
 import { Jobs } from '#libs/jobs';
 import { NO_KEY, ReplicaSignals } from '#libs/postgres';
 import { A2AError, isTerminalState } from '#libs/protocol';
 import { Shutdown } from '#libs/service';
 import { type TaskHeader, TaskStore } from '#libs/tasks';
-import { AgentCatalog, agentOrGone } from './agent-catalog.js';
-import { END_CHILDREN, readEndChildren } from './agent-executor.js';
 import { ExecutionRegistry } from './execution-registry.js';
 import { acceptedRevision } from './execution.js';
 import { CANCEL_REQUESTED } from './task-cancels.js';

@@ -1,4 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
+import { type CallContext, endChildrenJob, PartKeeper, type ServedAgent } from '#libs/agents';
 import { NO_KEY, ReplicaLife, ReplicaSignals, retryWhileDatabaseDown } from '#libs/postgres';
 import {
   A2AError,
@@ -20,8 +21,6 @@ import {
   type TaskRecording,
   TaskStore,
 } from '#libs/tasks';
-import type { ServedAgent } from './agent-catalog.js';
-import { type CallContext, endChildrenJob, PartKeeper } from './agent-executor.js';
 import {
   type Execution,
   journalStalled,
@@ -31,7 +30,7 @@ import {
   recordAccepted,
 } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
-import { keptTrace, TaskTracing } from './spans/task-tracing.js';
+import { keptTrace, TaskTracing } from './task-tracing.js';
 import { CANCEL_REQUESTED, TaskCancels } from './task-cancels.js';
 import {
   BegunClaims,

@@ -1,5 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import {
+  REVISION_KEY,
+  type CallContext,
+  type HeldParts,
+  type PartKeeper,
+  type PartRestorer,
+  type ServedAgent,
+} from '#libs/agents';
+import {
   A2AError,
   ContentTooLarge,
   dateOfTimestamp,
@@ -9,7 +17,6 @@ import {
   randomId,
   type SendMessageRequest,
   type Task,
-  TaskChangedHands,
   timestampNow,
 } from '#libs/protocol';
 import {
@@ -22,9 +29,7 @@ import {
   type TaskScope,
   type TaskStore,
 } from '#libs/tasks';
-import type { ServedAgent } from './agent-catalog.js';
-import type { CallContext, HeldParts, PartKeeper, PartRestorer } from './agent-executor.js';
-import { keptTrace } from './spans/task-tracing.js';
+import { keptTrace } from './task-tracing.js';
 
 /** Turn of a Task that this process has accepted and executes. */
 export interface Execution {
@@ -50,14 +55,6 @@ export interface Execution {
    * if this process stops working on the Task first, also because the Task is parked.
    */
   readonly settled: Promise<Task>;
-}
-
-/**
- * Error after this process has stopped executing a Task (shutdown, lost claim or parked Task). Another process executes
- * the Task, or will.
- */
-export class ExecutionInterrupted extends TaskChangedHands {
-  override readonly name = 'ExecutionInterrupted';
 }
 
 /**
@@ -163,9 +160,6 @@ function notConfirmed(): A2AError {
     'The message was not stored in time and may still be stored; try again later with the same Idempotency-Key, if any';
   return new A2AError('INTERNAL', { message, detailReason: NOT_CONFIRMED, status: 503 });
 }
-
-/** Metadata key of a Task: the revision of the agent that accepted the Task. */
-export const REVISION_KEY = 'parley/revision';
 
 /** Returns the header of the Task that a Message creates at an agent. */
 export function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {

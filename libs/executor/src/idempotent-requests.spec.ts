@@ -1,9 +1,7 @@
 import { EventEmitter } from 'node:events';
+import { BrainstormEntries, CallChains, type CallContext, ConversationEntries, type ServedAgent } from '#libs/agents';
 import { A2AError, type Message, submittedTask, userMessage } from '#libs/protocol';
 import type { Idempotency } from '#libs/tasks';
-import type { ServedAgent } from './agent-catalog.js';
-import type { CallContext } from './agent-executor.js';
-import { BrainstormEntries, CallChains, ConversationEntries } from './call-chain.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  BRAINSTORM_ENTRY,
+  type CallContext,
+  callerGone,
+  CONVERSATION_ENTRY,
+  ExecutionInterrupted,
+  type ServedAgent,
+  withoutExtension,
+} from '#libs/agents';
 import { isDatabaseAway } from '#libs/postgres';
 import {
   A2AError,
@@ -11,10 +20,7 @@ import {
   type Task,
 } from '#libs/protocol';
 import { foldEvents, foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
-import type { ServedAgent } from './agent-catalog.js';
-import { type CallContext, callerGone } from './agent-executor.js';
-import { BRAINSTORM_ENTRY, CONVERSATION_ENTRY, withoutExtension } from './call-chain.js';
-import { type Execution, ExecutionInterrupted, isNotConfirmed, type MessageFiles } from './execution.js';
+import { type Execution, isNotConfirmed, type MessageFiles } from './execution.js';
 import { isTaskBusy } from './task-claims.js';
 
 /** Milliseconds for which a request is retried while another request holds the Task without having written. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { AgentExecutor, type HeldParts, PartKeeper, type PartRestorer, type RequestContext } from '#libs/agents';
 import { artifactUpdate, type Part, statusUpdate, userMessage } from '#libs/protocol';
 import type { TaskEvent, TaskRecording } from '#libs/tasks';
-import { AgentExecutor, type HeldParts, PartKeeper, type PartRestorer, type RequestContext } from './agent-executor.js';
 import { TaskExecution } from './task-execution.js';
 
 const TASK = { taskId: 't', contextId: 'c' };

@@ -1,5 +1,5 @@
+import type { CallContext } from '#libs/agents';
 import type { RecordedEvent, TaskRecording } from '#libs/tasks';
-import type { CallContext } from './agent-executor.js';
 import { LiveEvents } from './execution.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 

@@ -1,6 +1,6 @@
+import type { ServedAgent } from '#libs/agents';
 import { A2AError, statusUpdate, submittedTask, userMessage } from '#libs/protocol';
 import type { RecordedEvent } from '#libs/tasks';
-import type { ServedAgent } from './agent-catalog.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 

@@ -1,4 +1,12 @@
 import { Logger } from '@nestjs/common';
+import {
+  type AgentCatalog,
+  agentOrGone,
+  type CallContext,
+  endChildrenJob,
+  REVISION_KEY,
+  type ServedAgent,
+} from '#libs/agents';
 import type { ServiceAddress } from '#libs/http-server';
 import type { ReplicaLife } from '#libs/postgres';
 import { isTerminalState, isWaitingState, type Message, statusUpdate } from '#libs/protocol';
@@ -12,10 +20,7 @@ import {
   type TaskRecorder,
   type TaskStore,
 } from '#libs/tasks';
-import { type AgentCatalog, agentOrGone, type ServedAgent } from './agent-catalog.js';
-import { type CallContext, endChildrenJob } from './agent-executor.js';
 import type { ExecutionRegistry } from './execution-registry.js';
-import { REVISION_KEY } from './execution.js';
 
 /** Maximum bytes of logs that are read at once; a single log may be larger. */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;

@@ -1,6 +1,5 @@
+import type { CallContext, ServedAgent } from '#libs/agents';
 import type { Task } from '#libs/protocol';
-import type { ServedAgent } from './agent-catalog.js';
-import type { CallContext } from './agent-executor.js';
 import { TaskCancels } from './task-cancels.js';
 
 interface Work {

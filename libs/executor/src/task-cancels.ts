@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CallContext, ServedAgent } from '#libs/agents';
 import type { SignalTopic } from '#libs/postgres';
 import { A2AError, isActiveState, isTerminalState, type Task } from '#libs/protocol';
 import { Backoff, unlessAborted } from '#libs/service';
 import type { TaskFeed, TaskStore } from '#libs/tasks';
-import type { ServedAgent } from './agent-catalog.js';
-import type { CallContext } from './agent-executor.js';
 import type { TaskExecution } from './task-execution.js';
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CallContext, ServedAgent } from '#libs/agents';
 import {
   A2AError,
   isTerminalState,
@@ -8,8 +9,6 @@ import {
   type Task,
 } from '#libs/protocol';
 import type { Idempotency, StoredTask, TaskClaim, TaskEvent, TaskStore } from '#libs/tasks';
-import type { ServedAgent } from './agent-catalog.js';
-import type { CallContext } from './agent-executor.js';
 
 /**
  * Milliseconds to wait for a claimed Task: within them another replica takes over, or a replica finds its idle claim.

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
+import { AgentExecutor, type RequestContext } from '#libs/agents';
 import { ContentTooLarge, statusUpdate, userMessage } from '#libs/protocol';
 import type { TaskEvent, TaskRecording } from '#libs/tasks';
-import { AgentExecutor, type RequestContext } from './agent-executor.js';
 import { TaskExecution } from './task-execution.js';
 
 Logger.overrideLogger(false);

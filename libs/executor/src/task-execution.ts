@@ -1,4 +1,14 @@
 import { Logger } from '@nestjs/common';
+import {
+  type AgentExecutor,
+  type CallContext,
+  endChildrenJob,
+  ExecutionInterrupted,
+  type LogPlaces,
+  type PartKeeper,
+  type RequestContext,
+  TaskCanceled,
+} from '#libs/agents';
 import { ContentTooLarge, isActiveState, type Message, statusUpdate, type Task } from '#libs/protocol';
 import { withinTime } from '#libs/service';
 import {
@@ -14,24 +24,8 @@ import {
   type TaskEvent,
   type TaskRecording,
 } from '#libs/tasks';
-import {
-  type AgentExecutor,
-  type CallContext,
-  endChildrenJob,
-  type LogPlaces,
-  type PartKeeper,
-  type RequestContext,
-  TaskCanceled,
-} from './agent-executor.js';
-import {
-  type AcceptanceLimit,
-  acceptedInTime,
-  type Execution,
-  ExecutionInterrupted,
-  KeptEvents,
-  LiveEvents,
-} from './execution.js';
-import type { ExecutionTrace } from './spans/task-tracing.js';
+import { type AcceptanceLimit, acceptedInTime, type Execution, KeptEvents, LiveEvents } from './execution.js';
+import type { ExecutionTrace } from './task-tracing.js';
 
 /** Maximum number of events that an executor may yield before they are durable; then it waits. */
 const MAX_BACKLOG = 256;

@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import type { AgentCatalog } from '#libs/agents';
 import type { ServiceAddress } from '#libs/http-server';
 import type { ReplicaLife } from '#libs/postgres';
 import type { Facts, Shutdown } from '#libs/service';
 import { type RenewedClaims, type TaskClaim, TaskEventRefused, type TaskRecorder, type TaskStore } from '#libs/tasks';
-import type { AgentCatalog } from './agent-catalog.js';
 import type { ExecutionRegistry } from './execution-registry.js';
 import { BegunClaims } from './task-claims.js';
 import { TaskRecovery } from './task-recovery.js';

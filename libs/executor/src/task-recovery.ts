@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import { AgentCatalog } from '#libs/agents';
 import { ServiceAddress } from '#libs/http-server';
 import { Jobs } from '#libs/jobs';
 import { isDatabaseAway, NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals } from '#libs/postgres';
@@ -15,7 +16,6 @@ import {
   TaskStore,
   WAKE,
 } from '#libs/tasks';
-import { AgentCatalog } from './agent-catalog.js';
 import { CLAIM_LOOK_MS, ClaimReconciler, FailedWakes, PacedLook } from './claim-reconciler.js';
 import { ExecutionRegistry } from './execution-registry.js';
 import { goesOn, type PendingClaim, TakeUpQueue, TaskAdoption } from './task-adoption.js';

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { join } from 'node:path';
 import { OutgoingFiles } from '#libs/a2a-client';
-import { PartKeeper } from '#libs/executor';
+import { PartKeeper } from '#libs/agents';
 import { OutboundHttp } from '#libs/http-client';
 import { Database, installationTag, ReplicaLife } from '#libs/postgres';
 import { AppConfig } from '#libs/service';

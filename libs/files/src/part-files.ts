@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { addAbortSignal } from 'node:stream';
 import { OutgoingFiles } from '#libs/a2a-client';
-import { type HeldParts, PartKeeper, type PartRestorer } from '#libs/executor';
+import { type HeldParts, PartKeeper, type PartRestorer } from '#libs/agents';
 import { ProblemError, ServiceAddress } from '#libs/http-server';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { claimsKeptFile, keptFileOf, type Part, withBytes, withKeptFile, withoutKeptFile } from '#libs/protocol';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { NodeTypes } from '#libs/executor';
+import type { NodeTypes } from '#libs/agents';
 import { McpServerError, McpServers, McpTools } from '#libs/mcp-client';
 import { type ModelMessage, ModelStore } from '#libs/models';
 import { ToolRegistry } from '#libs/nodes';

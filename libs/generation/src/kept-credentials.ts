@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { agentToolEntries } from '#libs/executor';
+import { agentToolEntries } from '#libs/agents';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, redactedUrl, textStart } from '#libs/protocol';
 
 /** Members that name credentials, in the config of a node or in the entry of an agent. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { NodeTypes } from '#libs/executor';
+import { NodeTypes } from '#libs/agents';
 import { hasMoreMembers, ProblemError } from '#libs/http-server';
 import { coalesceText, type Model, type ModelEnd, ModelError, type ModelEvent, type ModelMessage } from '#libs/models';
 import { isJsonObject, jsonInText, type JsonObject, type JsonValue, tryParseJson } from '#libs/protocol';

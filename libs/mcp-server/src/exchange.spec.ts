@@ -1,4 +1,4 @@
-import type { CallContext } from '#libs/executor';
+import type { CallContext } from '#libs/agents';
 import { A2AError, type TaskState } from '#libs/protocol';
 import { McpExchange, SHUTTING_DOWN } from './exchange.js';
 import { ASKED_AT, FakeRun, RUN_AGENT, RUN_SCOPE } from './testing/fake-run.js';

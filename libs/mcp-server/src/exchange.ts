@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from '#libs/a2a-server';
-import type { CallContext, ServedAgent } from '#libs/executor';
+import type { CallContext, ServedAgent } from '#libs/agents';
 import {
   A2AError,
   isActiveState,

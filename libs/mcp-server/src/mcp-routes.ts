@@ -2,7 +2,8 @@ import type { McpHttpHandler, Server, ServerContext } from '@modelcontextprotoco
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { admitStream, scopeOf, setRetryAfter } from '#libs/access';
-import { readIdempotencyKey, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { type ServedAgent, UnknownAgent } from '#libs/agents';
+import { readIdempotencyKey } from '#libs/executor';
 import { refuseUnfitJson, type ServiceAddress } from '#libs/http-server';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';

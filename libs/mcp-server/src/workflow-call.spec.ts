@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { CallContext } from '#libs/executor';
+import type { CallContext } from '#libs/agents';
 import { A2AError, invalidParams, type JsonObject, userMessage } from '#libs/protocol';
 import { type ClientSupport, McpExchange, SHUTTING_DOWN } from './exchange.js';
 import type { Elicitation } from './questions.js';

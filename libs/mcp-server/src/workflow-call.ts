@@ -1,4 +1,4 @@
-import type { ServedAgent } from '#libs/executor';
+import type { ServedAgent } from '#libs/agents';
 import {
   A2AError,
   briefText,

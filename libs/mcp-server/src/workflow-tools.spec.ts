@@ -1,4 +1,4 @@
-import type { ServedAgent } from '#libs/executor';
+import type { ServedAgent } from '#libs/agents';
 import type { JsonObject } from '#libs/protocol';
 import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
 

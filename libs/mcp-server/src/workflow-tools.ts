@@ -1,4 +1,4 @@
-import { argumentSchema, type ArgumentSchema, type ServedAgent } from '#libs/executor';
+import { argumentSchema, type ArgumentSchema, type ServedAgent } from '#libs/agents';
 import {
   dataPart,
   derivedId,

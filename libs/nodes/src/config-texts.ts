@@ -1,4 +1,4 @@
-import type { NodeSpec } from '#libs/executor';
+import type { NodeSpec } from '#libs/agents';
 import {
   compileExpression,
   compileTemplate,

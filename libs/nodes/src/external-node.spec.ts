@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
-import { CallChains, keptChain, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, keptChain, type RequestContext, TaskCanceled } from '#libs/agents';
 import { type JsonObject, statusUpdate } from '#libs/protocol';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, answersParts, ends, holds } from '../../../test/support/fake-behaviour.js';

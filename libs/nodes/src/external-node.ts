@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AgentDirectory, CalledTask } from '#libs/a2a-client';
 import {
-  AgentCall,
-  type CallIdentity,
-  type CallOutcome,
-  isLeftWaiting,
-  type KeptContext,
-  type RemoteContexts,
-} from '#libs/durable';
-import {
   type AgentDeclaration,
   type AgentExecutor,
   type CallChains,
@@ -20,7 +12,15 @@ import {
   type NodeType,
   type RequestContext,
   TaskCanceled,
-} from '#libs/executor';
+} from '#libs/agents';
+import {
+  AgentCall,
+  type CallIdentity,
+  type CallOutcome,
+  isLeftWaiting,
+  type KeptContext,
+  type RemoteContexts,
+} from '#libs/durable';
 import { retryWhileUnreachable } from '#libs/postgres';
 import {
   firstData,

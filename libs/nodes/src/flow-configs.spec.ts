@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
+import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/agents';
 import type { JsonObject } from '#libs/protocol';
 import { HUMAN_CONFIG, humanProblems, SET_CONFIG, setProblems, WAIT_CONFIG, waitProblems } from './flow-nodes.js';
 

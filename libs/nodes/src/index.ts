@@ -1,5 +1,5 @@
 export { describedNodeTypes, NodesModule, OTHER_NODE_TYPES, placeholderService } from './nodes.module.js';
-export type { NodeType } from '#libs/executor';
+export type { NodeType } from '#libs/agents';
 export { NodeTypeRegistry } from './node-type-registry.js';
 export { AgentNode } from './agent/agent-node.js';
 export { AgentMemory } from './agent/agent-memory.js';

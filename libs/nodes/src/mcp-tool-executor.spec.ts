@@ -1,4 +1,4 @@
-import type { NodeSpec, RequestContext } from '#libs/executor';
+import type { NodeSpec, RequestContext } from '#libs/agents';
 import { McpServerError, type McpTool, type McpToolResult, McpTools } from '#libs/mcp-client';
 import type { JsonObject } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import type { AgentDirectory } from '#libs/a2a-client';
-import { CallChains, type NodeProblem, type NodeType } from '#libs/executor';
+import { CallChains, type NodeProblem, type NodeType } from '#libs/agents';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { AgentNode } from './agent/agent-node.js';
 import { BuiltInTools } from './agent/agent-tools.js';

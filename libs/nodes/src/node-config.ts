@@ -1,4 +1,4 @@
-import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
+import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/agents';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 
 /** Collects the problems of the config of a node. A problem is one sentence, with the path of the member. */

@@ -5,7 +5,7 @@ import {
   type NodeSpec,
   type NodeType,
   type RequestContext,
-} from '#libs/executor';
+} from '#libs/agents';
 import {
   artifactUpdate,
   dataPart,

@@ -1,4 +1,4 @@
-import { UnknownAgent } from '#libs/executor';
+import { UnknownAgent } from '#libs/agents';
 import { InputNode } from './node-executor.js';
 import { NodeTypeRegistry } from './node-type-registry.js';
 import { ScriptNode } from './script/script-node.js';

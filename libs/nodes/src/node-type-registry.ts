@@ -6,7 +6,7 @@ import {
   type NodeType,
   NodeTypes,
   UnknownAgent,
-} from '#libs/executor';
+} from '#libs/agents';
 import { SharedUse } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 

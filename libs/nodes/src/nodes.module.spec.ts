@@ -1,10 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AgentDirectory } from '#libs/a2a-client';
-import { CallChains, NodeTypes } from '#libs/executor';
+import { CallChains, NodeTypes } from '#libs/agents';
 import { OutboundHttp } from '#libs/http-client';
-import { ConfiguredModelsModule, Models, ModelsModule } from '#libs/models';
 import { ServiceAddress } from '#libs/http-server';
+import { ConfiguredModelsModule, Models, ModelsModule } from '#libs/models';
 import { SecretBox } from '#libs/postgres';
 import { AppConfig, Facts, loadConfig, Metrics } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { AgentReferences, AgentReferencesModule, AgentTalks, RemoteContexts } from '#libs/durable';
 import {
   BrainstormEntries,
   CallBudgets,
@@ -9,7 +8,8 @@ import {
   ConversationEntries,
   type NodeType,
   NodeTypes,
-} from '#libs/executor';
+} from '#libs/agents';
+import { AgentReferences, AgentReferencesModule, AgentTalks, RemoteContexts } from '#libs/durable';
 import { OutboundHttp } from '#libs/http-client';
 import { McpServerError, McpTools } from '#libs/mcp-client';
 import { Models, ModelsModule } from '#libs/models';

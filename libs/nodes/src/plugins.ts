@@ -16,7 +16,7 @@ import {
   pluginKind,
   StepError,
 } from '#libs/agent-sdk';
-import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
+import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/agents';
 import { withDecimalMultiples } from '#libs/expressions';
 import { briefText, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ConfigError, Facts } from '#libs/service';

@@ -1,4 +1,4 @@
-import type { NodeSpec } from '#libs/executor';
+import type { NodeSpec } from '#libs/agents';
 import { dataPart, type JsonObject, type JsonValue, textPart } from '#libs/protocol';
 import { SetNode } from './flow-nodes.js';
 import { artifactParts, finalText, outline, played, turn } from './testing/turn.js';

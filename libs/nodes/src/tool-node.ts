@@ -1,4 +1,4 @@
-import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/agents';
 import { isFillingOf } from '#libs/expressions';
 import { type McpCallOptions, McpServerError, type McpToolResult, type McpTools } from '#libs/mcp-client';
 import {

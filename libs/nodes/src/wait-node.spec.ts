@@ -1,4 +1,4 @@
-import type { NodeSpec } from '#libs/executor';
+import type { NodeSpec } from '#libs/agents';
 import { dataPart, type JsonObject, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { WaitNode } from './flow-nodes.js';

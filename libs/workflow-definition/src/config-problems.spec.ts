@@ -1,4 +1,4 @@
-import { type NodeProblem, NodeTypes } from '#libs/executor';
+import { type NodeProblem, NodeTypes } from '#libs/agents';
 import { SharedUse } from '#libs/expressions';
 import { findConfigProblems } from './node-rules.js';
 

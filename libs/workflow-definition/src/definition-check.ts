@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { NodeTypes } from '#libs/executor';
+import type { NodeTypes } from '#libs/agents';
 import type { JsonObject } from '#libs/protocol';
 import { findSizeProblems } from './definition-limits.js';
 import {

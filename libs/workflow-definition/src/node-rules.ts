@@ -1,4 +1,4 @@
-import { agentToolEntries, type NodeProblem, type NodeTypes } from '#libs/executor';
+import { agentToolEntries, type NodeProblem, type NodeTypes } from '#libs/agents';
 import { InputSchema, InvalidInputSchema, type SharedUse } from '#libs/expressions';
 import { isJsonObject, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
 import { PERCENTAGE, RANGES } from './node-schema.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { NodeTypes } from '#libs/executor';
+import type { NodeTypes } from '#libs/agents';
 import { flowOf } from '../../../test/support/flow-of.js';
 import { WorkflowGraph } from './workflow-graph.js';
 import { workflowProblems } from './workflow-problems.js';

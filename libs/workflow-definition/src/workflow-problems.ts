@@ -1,4 +1,4 @@
-import type { NodeTypes } from '#libs/executor';
+import type { NodeTypes } from '#libs/agents';
 import { expressionsIn, SharedUse } from '#libs/expressions';
 import { isJsonObject, type JsonObject, templateReferences, textStart } from '#libs/protocol';
 import { WORKFLOW_NAME } from './node-schema.js';

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { type AgentExecutor, type ConfigSchema, NodeTypes } from '#libs/executor';
+import { type AgentExecutor, type ConfigSchema, NodeTypes } from '#libs/agents';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { workflowSchema } from './workflow-schema.js';
 

@@ -1,4 +1,4 @@
-import type { ConfigSchema, NodeTypes } from '#libs/executor';
+import type { ConfigSchema, NodeTypes } from '#libs/agents';
 import type { JsonObject } from '#libs/protocol';
 import { DEFINITION } from './definition-schema.js';
 import { NODE } from './node-schema.js';

@@ -72,3 +72,4 @@ export {
   shownFailure,
   undefinedRunView,
 } from './views/run-view.js';
+export { WorkBudget, WorkBudgetModule } from './work/work-budget.js';

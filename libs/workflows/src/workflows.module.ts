@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
+import { AgentCatalog, BuiltInAgentsModule, CallChainModule } from '#libs/agents';
 import { AgentReferences, AgentReferencesModule, Processes, ProcessStreams, RemoteContexts } from '#libs/durable';
-import { AgentCatalog, BuiltInAgentsModule, CallChainModule, ExecutorModule, WorkBudgetModule } from '#libs/executor';
+import { ExecutorModule } from '#libs/executor';
 import { TasksModule } from '#libs/tasks';
-import { RunChildStore, RunFolds } from '#libs/workflow-engine';
+import { RunChildStore, RunFolds, WorkBudgetModule } from '#libs/workflow-engine';
 import { ApplyController, WorkflowApply } from './api/apply.controller.js';
 import { ExpressionsController } from './api/expressions.controller.js';
 import { QuestionsController, RunInbox } from './api/questions.controller.js';

@@ -1,4 +1,4 @@
-import type { AgentDetails, ServedAgent } from '#libs/executor';
+import type { AgentDetails, ServedAgent } from '#libs/agents';
 import {
   type AgentCapabilities,
   type AgentCard,

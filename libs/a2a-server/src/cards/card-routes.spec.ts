@@ -1,5 +1,5 @@
 import { type FakeServer, fakeServer } from '../testing/fake-server.js';
-import { CALL_CHAIN } from '#libs/executor';
+import { CALL_CHAIN } from '#libs/agents';
 import { IDEMPOTENCY, RESUMABLE_STREAMS } from '../extensions.js';
 
 let server: FakeServer;

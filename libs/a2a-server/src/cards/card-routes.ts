@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { scopeOf } from '#libs/access';
-import { type AgentCatalog, UnknownAgent } from '#libs/executor';
+import { type AgentCatalog, UnknownAgent } from '#libs/agents';
 import { A2AError, invalidParams } from '#libs/protocol';
 import {
   AGENT_BASES,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FlattenedSign } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
-import type { CallContext, ServedAgent } from '#libs/executor';
+import type { CallContext, ServedAgent } from '#libs/agents';
 import { JWKS_PATH, SIGNATURE_TYPES, type SigningKeys } from '#libs/http-server';
 import {
   A2AError,

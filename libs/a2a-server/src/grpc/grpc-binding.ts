@@ -7,7 +7,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { Caller } from '#libs/access';
-import type { CallContext, ServedAgent } from '#libs/executor';
+import type { CallContext, ServedAgent } from '#libs/agents';
 import { type EnterFrame, type FrameRoom, LARGE_FRAME } from '#libs/http-server';
 import type { JsonObject, StreamResponse } from '#libs/protocol';
 import { requireSupportedVersion, tenantPath } from '../http/call-context.js';

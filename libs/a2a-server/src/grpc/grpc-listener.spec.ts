@@ -12,7 +12,7 @@ import {
 import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
 import type { Caller } from '#libs/access';
-import type { CallContext } from '#libs/executor';
+import type { CallContext } from '#libs/agents';
 import { ReaderPace, ResponseBudget } from '#libs/http-server';
 import type { Task } from '#libs/protocol';
 import { InFlight, Metrics } from '#libs/service';

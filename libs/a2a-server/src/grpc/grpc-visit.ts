@@ -1,7 +1,8 @@
 import { Metadata } from '@grpc/grpc-js';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ArrivingBody, type Caller, inFlightError } from '#libs/access';
-import { type CallContext, readIdempotencyKey, type ServedAgent } from '#libs/executor';
+import type { CallContext, ServedAgent } from '#libs/agents';
+import { readIdempotencyKey } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 import { activeExtensions } from '../extensions.js';

@@ -1,4 +1,4 @@
-import { UnknownAgent } from '#libs/executor';
+import { UnknownAgent } from '#libs/agents';
 import { pathTenant, tenantPath } from './call-context.js';
 
 describe('the agent that a tenant names', () => {

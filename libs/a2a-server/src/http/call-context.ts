@@ -1,14 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import { scopeOf } from '#libs/access';
-import {
-  type AgentCatalog,
-  type CallContext,
-  readIdempotencyKey,
-  REVISION_CLAIM,
-  type ServedAgent,
-  UnknownAgent,
-} from '#libs/executor';
+import { type AgentCatalog, type CallContext, type ServedAgent, UnknownAgent } from '#libs/agents';
+import { readIdempotencyKey, REVISION_CLAIM } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http-server';
 import { A2AError, isJsonObject, textStart } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { setRetryAfter } from '#libs/access';
-import type { CallContext } from '#libs/executor';
+import type { CallContext } from '#libs/agents';
 import { type A2AError, invalidParams, isJsonObject, type JsonObject, protoNames, toJsonNames } from '#libs/protocol';
 import { sendCard } from '../cards/served-cards.js';
 import { messageIdOf } from '../extensions.js';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { CallContext } from '#libs/executor';
+import type { CallContext } from '#libs/agents';
 import {
   type A2AError,
   type Message,

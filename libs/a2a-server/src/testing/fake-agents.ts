@@ -1,5 +1,5 @@
+import { AgentCatalog, AgentExecutor, type RequestContext, type ServedAgent, UnknownAgent } from '#libs/agents';
 import { A2AError, agentMessage, artifactUpdate, invalidParams, type Message, statusUpdate } from '#libs/protocol';
-import { AgentCatalog, AgentExecutor, type RequestContext, type ServedAgent, UnknownAgent } from '#libs/executor';
 import type { TaskEvent } from '#libs/tasks';
 
 /** Executor of an agent for tests, which does the given work. */

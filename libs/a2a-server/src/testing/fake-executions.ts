@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { CallContext, RequestContext, ServedAgent } from '#libs/agents';
+import type { Execution } from '#libs/executor';
 import {
   A2AError,
   isActiveState,
@@ -7,7 +9,6 @@ import {
   submittedTask,
   type Task,
 } from '#libs/protocol';
-import type { CallContext, Execution, RequestContext, ServedAgent } from '#libs/executor';
 import type { StoredTask, TaskEvent, TaskFeed } from '#libs/tasks';
 import { type MemoryTaskStore, taskHeader } from './memory-task-store.js';
 

@@ -1,5 +1,6 @@
+import type { CallContext, ServedAgent } from '#libs/agents';
+import type { ExecutionRegistry } from '#libs/executor';
 import type { SendMessageRequest } from '#libs/protocol';
-import type { CallContext, ExecutionRegistry, ServedAgent } from '#libs/executor';
 import { ANONYMOUS_SCOPE, type TaskEvent, TaskFeed, type TaskHeader } from '#libs/tasks';
 import { ServedCards } from '../cards/served-cards.js';
 import { InProcessHandler } from '../in-process-handler.js';

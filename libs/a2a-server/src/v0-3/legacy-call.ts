@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CallContext, ServedAgent } from '#libs/executor';
+import type { CallContext, ServedAgent } from '#libs/agents';
 import { A2AError, endsV03Stream, type FieldViolation, type JsonObject, type StreamResponse } from '#libs/protocol';
 import { activeExtensions } from '../extensions.js';
 import { activatedExtensions, type AgentBase, callContext, type PublicAddress } from '../http/call-context.js';

@@ -1,5 +1,5 @@
 import { type RequestSigners, UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
-import type { AgentCatalog } from '#libs/executor';
+import type { AgentCatalog } from '#libs/agents';
 import { brainstormProblems, type RequestedBrainstorm } from '../requested-brainstorm.js';
 import { CredentialSetup } from './brainstorm-setup.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentCallError, AgentDirectory, RequestSigners, UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
-import { AgentCatalog, UnknownAgent } from '#libs/executor';
+import { AgentCatalog, UnknownAgent } from '#libs/agents';
 import { type ProblemEntry, ProblemError, ServiceAddress } from '#libs/http-server';
 import type { AgentSkill } from '#libs/protocol';
 import { AppConfig } from '#libs/service';

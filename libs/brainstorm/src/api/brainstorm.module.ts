@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { BuiltInAgents, BuiltInAgentsModule, CallChainModule } from '#libs/agents';
 import { Processes, ProcessStreams } from '#libs/durable';
-import { BuiltInAgents, BuiltInAgentsModule, CallChainModule, ExecutorModule } from '#libs/executor';
+import { ExecutorModule } from '#libs/executor';
 import { TasksModule } from '#libs/tasks';
 import { Approvals, PostgresApprovals } from '../approvals.js';
 import { BrainstormAgent } from '../brainstorm-executor.js';

@@ -6,7 +6,7 @@ import {
   type CancelOutcome,
   type RequestSigners,
 } from '#libs/a2a-client';
-import { type AgentExecutor, CallChains, type ChainLink, chainMetadata, keptChain } from '#libs/executor';
+import { type AgentExecutor, CallChains, type ChainLink, chainMetadata, keptChain } from '#libs/agents';
 import type { ServiceAddress } from '#libs/http-server';
 import {
   dataPart,

@@ -1,15 +1,15 @@
 import { Module } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { AgentReferences, AgentReferencesModule, AgentTalks, Processes, ProcessStreams } from '#libs/durable';
 import {
   BuiltInAgents,
   BuiltInAgentsModule,
   CallBudgets,
   CallChainModule,
   CallChains,
-  ExecutorModule,
   type ServedAgent,
-} from '#libs/executor';
+} from '#libs/agents';
+import { AgentReferences, AgentReferencesModule, AgentTalks, Processes, ProcessStreams } from '#libs/durable';
+import { ExecutorModule } from '#libs/executor';
 import { TaskFeed, TasksModule, TaskStore } from '#libs/tasks';
 import { ConversationBudgets, PostgresConversationBudgets, refuseBeyond } from '../conversation-budget.js';
 import type { ConversationServices } from '../conversation-calls.js';

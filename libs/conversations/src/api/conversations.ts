@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
+import { CONVERSATIONS_PATH } from '#libs/agents';
 import {
   endedProcessError,
   Processes,
@@ -8,7 +9,6 @@ import {
   type ProcessListing,
   unknownProcess,
 } from '#libs/durable';
-import { CONVERSATIONS_PATH } from '#libs/executor';
 import type { SseFrame } from '#libs/http-server';
 import { type LogAdmission, type StoredTask, TaskFeed, type TaskScope } from '#libs/tasks';
 import { a2aEvent, type A2aEvent } from '../a2a-event.js';

@@ -5,7 +5,7 @@ import {
   AgentDirectory,
   type CancelOutcome,
 } from '#libs/a2a-client';
-import { CallChains } from '#libs/executor';
+import { CallChains } from '#libs/agents';
 import {
   artifactUpdate,
   type JsonObject,

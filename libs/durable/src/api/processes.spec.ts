@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-import { type AgentCatalog, type ExecutionRegistry, REVISION_KEY } from '#libs/executor';
+import { type AgentCatalog, REVISION_KEY } from '#libs/agents';
+import type { ExecutionRegistry } from '#libs/executor';
 import { A2AError, type SendMessageRequest, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import { endedProcessError, Processes, type ProcessKind } from './processes.js';

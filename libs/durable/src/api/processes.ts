@@ -1,16 +1,7 @@
 import { createParamDecorator, type ExecutionContext, Injectable, Optional } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  AgentCatalog,
-  agentOrGone,
-  type CallContext,
-  callerGone,
-  type Execution,
-  ExecutionRegistry,
-  readIdempotencyKey,
-  REVISION_KEY,
-  type ServedAgent,
-} from '#libs/executor';
+import { AgentCatalog, agentOrGone, type CallContext, callerGone, REVISION_KEY, type ServedAgent } from '#libs/agents';
+import { type Execution, ExecutionRegistry, readIdempotencyKey } from '#libs/executor';
 import {
   malformedRequest,
   type PageQuery,

@@ -1,4 +1,4 @@
-import type { NodeTypes } from '#libs/executor';
+import type { NodeTypes } from '#libs/agents';
 import type { Models, ModelStore } from '#libs/models';
 import { describedNodeTypes } from '#libs/nodes';
 import type { JsonObject } from '#libs/protocol';

@@ -1,5 +1,5 @@
 import type { RequestHandler } from '#libs/a2a-server';
-import type { ServedAgent } from '#libs/executor';
+import type { ServedAgent } from '#libs/agents';
 import { agentMessage, type Message, statusUpdate, type Task, type TaskState } from '#libs/protocol';
 import type { StoredTask } from '#libs/tasks';
 import type { McpBackend } from '../exchange.js';

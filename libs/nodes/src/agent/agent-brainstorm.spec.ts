@@ -1,4 +1,4 @@
-import { BRAINSTORM_ENTRY, BrainstormEntries, CallChains } from '#libs/executor';
+import { BRAINSTORM_ENTRY, BrainstormEntries, CallChains } from '#libs/agents';
 import { ECHO_MODEL, type ModelMessage } from '#libs/models';
 import { dataPart, firstText, type JsonObject, type Message, userMessage } from '#libs/protocol';
 import { type Answering, FakeModels, says } from '../testing/fake-models.js';

@@ -1,4 +1,4 @@
-import { CallChains, CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/executor';
+import { CallChains, CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/agents';
 import { ECHO_MODEL, type ModelMessage } from '#libs/models';
 import { type JsonObject, type Message, userMessage } from '#libs/protocol';
 import { asks, FakeModels, says } from '../testing/fake-models.js';

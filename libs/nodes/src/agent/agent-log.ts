@@ -5,7 +5,7 @@ import {
   type ConversationEntry,
   REVISION_KEY,
   type SaidText,
-} from '#libs/executor';
+} from '#libs/agents';
 import type { AssistantMessage, ModelMessage, ModelUsage, StructuredAnswer, ToolResult } from '#libs/models';
 import {
   contentLength,

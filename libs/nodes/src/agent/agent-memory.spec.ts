@@ -1,4 +1,4 @@
-import { CallChains, ConversationEntries, type ConversationEntry } from '#libs/executor';
+import { CallChains, ConversationEntries, type ConversationEntry } from '#libs/agents';
 import { type Message, textPart, userMessage } from '#libs/protocol';
 import type { PageAdmission, StoredTask, TaskHeader, TaskQuery } from '#libs/tasks';
 import { taskWith, turn } from '../testing/turn.js';

@@ -1,4 +1,4 @@
-import type { BrainstormEntries, ConversationEntries, RequestContext } from '#libs/executor';
+import type { BrainstormEntries, ConversationEntries, RequestContext } from '#libs/agents';
 import type { ModelMessage } from '#libs/models';
 import { retryWhileUnreachable } from '#libs/postgres';
 import { contentLength, describedPart, isFilePart, type Part, textBefore, textPart } from '#libs/protocol';

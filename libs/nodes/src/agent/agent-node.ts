@@ -1,4 +1,4 @@
-import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
+import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/agents';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 import { configSchema, DATA, PROMPT } from '../node-config.js';

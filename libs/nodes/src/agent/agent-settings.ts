@@ -1,4 +1,4 @@
-import type { NodeSpec } from '#libs/executor';
+import type { NodeSpec } from '#libs/agents';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { type AgentToolConfig, agentToolConfigs, isAgentEntry } from './agent-tool-config.js';
 

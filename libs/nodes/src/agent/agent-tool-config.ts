@@ -1,4 +1,4 @@
-import { AGENT_TOOL, calledAgentOf } from '#libs/executor';
+import { AGENT_TOOL, calledAgentOf } from '#libs/agents';
 import {
   hasUserinfo,
   isJsonObject,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { AGENT_TOOL, type CallBudgets, type ChainLink, type RequestContext } from '#libs/agents';
 import type { AgentReferences, AgentTalks, CalledAgent, ProcessCalls, ProcessServices } from '#libs/durable';
-import { AGENT_TOOL, type CallBudgets, type ChainLink, type RequestContext } from '#libs/executor';
 import { InputSchema } from '#libs/expressions';
 import { McpServerError, type McpTool, type McpTools } from '#libs/mcp-client';
 import type { ModelTool } from '#libs/models';

@@ -1,4 +1,4 @@
-import { AGENT_TOOL, type ConversationEntry, type RequestContext } from '#libs/executor';
+import { AGENT_TOOL, type ConversationEntry, type RequestContext } from '#libs/agents';
 import { matchesGlob } from '#libs/mcp-client';
 import {
   coalesceText,

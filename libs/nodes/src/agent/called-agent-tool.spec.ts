@@ -1,5 +1,5 @@
 import { AgentCallError } from '#libs/a2a-client';
-import { CALL_CHAIN, chainMetadata } from '#libs/executor';
+import { CALL_CHAIN, chainMetadata } from '#libs/agents';
 import { dataPart, FORM_EXTENSION, type JsonObject, type JsonValue, textPart, userMessage } from '#libs/protocol';
 import { answers, asking, type FakeCalledAgent, FakeCalledAgents } from '../testing/fake-called-agents.js';
 import { type Answering, asks, says } from '../testing/fake-models.js';

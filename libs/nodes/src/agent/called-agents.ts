@@ -1,5 +1,5 @@
+import type { RequestContext, SaidText } from '#libs/agents';
 import { type AgentTalks, type CalledAgent, type PlannedCall, ProcessCalls, type TalkOutcome } from '#libs/durable';
-import type { RequestContext, SaidText } from '#libs/executor';
 import type { ModelMessage } from '#libs/models';
 import { retryWhileUnreachable } from '#libs/postgres';
 import {

@@ -12,7 +12,7 @@ import {
   type NodeSpec,
   type RequestContext,
   TaskCanceled,
-} from '#libs/executor';
+} from '#libs/agents';
 import { ECHO_MODEL, type Models, StructuredAnswer } from '#libs/models';
 import {
   dataPart,

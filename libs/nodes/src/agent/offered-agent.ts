@@ -1,6 +1,6 @@
 import { AgentCallError, type AgentDirectory } from '#libs/a2a-client';
+import { argumentSchema, type ServedAgent, UnknownAgent } from '#libs/agents';
 import type { AgentReferences } from '#libs/durable';
-import { argumentSchema, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { retryWhileUnreachable } from '#libs/postgres';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import { type AgentToolConfig, reachOf, type TalkConfig } from './agent-tool-config.js';

@@ -1,5 +1,5 @@
+import { CALL_CHAIN, ConversationEntries, REVISION_KEY } from '#libs/agents';
 import type { TalkOutcome } from '#libs/durable';
-import { CALL_CHAIN, ConversationEntries, REVISION_KEY } from '#libs/executor';
 import {
   agentMessage,
   dataPart,

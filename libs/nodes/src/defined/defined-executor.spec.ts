@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Failure, StepError, type Work, type WorkContext } from '#libs/agent-sdk';
-import type { HeldParts } from '#libs/executor';
+import type { HeldParts } from '#libs/agents';
 import { firstData, joinedText, type Part, userMessage, withBytes, withKeptFile } from '#libs/protocol';
 import { ContentRooms, InFlight, Metrics } from '#libs/service';
 import type { NodeEvent } from '../node-executor.js';

@@ -1,4 +1,4 @@
-import { type AgentDeclaration, AgentExecutor, type RequestContext } from '#libs/executor';
+import { type AgentDeclaration, AgentExecutor, type RequestContext } from '#libs/agents';
 import { coalesceText } from '#libs/models';
 import {
   artifactUpdate,

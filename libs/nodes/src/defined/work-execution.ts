@@ -9,7 +9,7 @@ import {
   type Work,
   type WorkContext,
 } from '#libs/agent-sdk';
-import type { RequestContext } from '#libs/executor';
+import type { RequestContext } from '#libs/agents';
 import {
   artifactUpdate,
   dataPart,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Failure, isFailure, type Json, type JsonMembers, type Step, StepError } from '#libs/agent-sdk';
-import type { RequestContext } from '#libs/executor';
+import type { RequestContext } from '#libs/agents';
 import { InputSchema, InvalidInputSchema, readAnswer } from '#libs/expressions';
 import { derivedId, type FieldViolation, textPart } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';

@@ -1,4 +1,4 @@
-import type { AgentDeclaration } from '#libs/executor';
+import type { AgentDeclaration } from '#libs/agents';
 import { SharedUse } from '#libs/expressions';
 import { A2A_ERRORS, type AgentExtension, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';

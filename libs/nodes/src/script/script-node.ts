@@ -6,7 +6,7 @@ import {
   type NodeSpec,
   type NodeType,
   type RequestContext,
-} from '#libs/executor';
+} from '#libs/agents';
 import type { SharedUse } from '#libs/expressions';
 import {
   A2A_ERRORS,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
-import type { AgentDeclaration } from '#libs/executor';
+import type { AgentDeclaration } from '#libs/agents';
 import type { A2AErrorReason, Artifact, JsonValue, Part } from '#libs/protocol';
 
 /** Maximum number of instructions of all cached expressions in this process. */

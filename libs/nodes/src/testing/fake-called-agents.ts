@@ -5,8 +5,8 @@ import {
   AgentDirectory,
   type CancelOutcome,
 } from '#libs/a2a-client';
+import { CallChains, type ServedAgent, UnknownAgent } from '#libs/agents';
 import type { AgentTalks } from '#libs/durable';
-import { CallChains, type ServedAgent, UnknownAgent } from '#libs/executor';
 import {
   A2AError,
   type AgentCard,

@@ -1,4 +1,4 @@
-import { type AgentExecutor, ExecutionInterrupted, type RequestContext, TaskCanceled } from '#libs/executor';
+import { type AgentExecutor, ExecutionInterrupted, type RequestContext, TaskCanceled } from '#libs/agents';
 import { type Message, statusUpdate, submittedTask, type Task, userMessage } from '#libs/protocol';
 import { type TaskEvent, TaskFold } from '#libs/tasks';
 import { turn } from './turn.js';

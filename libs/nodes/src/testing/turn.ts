@@ -1,4 +1,4 @@
-import type { AgentExecutor, RequestContext } from '#libs/executor';
+import type { AgentExecutor, RequestContext } from '#libs/agents';
 import { type Message, type Part, submittedTask, type Task, userMessage } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 

@@ -1,4 +1,4 @@
-import { type AgentExecutor, NodeTypes } from '#libs/executor';
+import { type AgentExecutor, NodeTypes } from '#libs/agents';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { readDefinition } from '../sent-definition.js';
 import type { WorkflowProblem } from '../workflow-problem.js';

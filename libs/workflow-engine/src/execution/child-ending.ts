@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { AgentCallError, type CalledTask } from '#libs/a2a-client';
+import type { PartRestorer, RequestContext } from '#libs/agents';
 import { type CallFailure, type CallOutcome, isLeftWaiting, statusTextOf } from '#libs/durable';
-import type { PartRestorer, RequestContext } from '#libs/executor';
 import { InputSchema } from '#libs/expressions';
 import { hasMoreMembers, tooManyMembers, tryParseFitJson } from '#libs/http-server';
 import {

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { AgentCallError } from '#libs/a2a-client';
+import { agentToolEntries, type RequestContext, REVISION_KEY } from '#libs/agents';
 import type { CallIdentity, KeptContext, RemoteContexts, RemoteTalk } from '#libs/durable';
-import { agentToolEntries, type RequestContext, REVISION_KEY } from '#libs/executor';
 import { parseDuration } from '#libs/expressions';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import {

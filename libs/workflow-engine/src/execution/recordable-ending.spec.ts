@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { PartRestorer, RequestContext } from '#libs/executor';
+import type { PartRestorer, RequestContext } from '#libs/agents';
 import type { Part } from '#libs/protocol';
 import type { WorkflowGraph } from '#libs/workflow-definition';
 import { type ChildEnding, reportRecordable } from './child-ending.js';

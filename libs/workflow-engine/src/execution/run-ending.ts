@@ -1,4 +1,4 @@
-import type { RequestContext } from '#libs/executor';
+import type { RequestContext } from '#libs/agents';
 import type { Job } from '#libs/jobs';
 import {
   type Artifact,

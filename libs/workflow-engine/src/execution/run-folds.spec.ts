@@ -1,4 +1,4 @@
-import type { RequestContext } from '#libs/executor';
+import type { RequestContext } from '#libs/agents';
 import { userMessage } from '#libs/protocol';
 import {
   eventsAfter,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { noteOf, type RequestContext } from '#libs/agents';
 import type { ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
-import { noteOf, type RequestContext, type WorkBudget } from '#libs/executor';
 import { type CallCancelOutcome, isWaitingState } from '#libs/protocol';
 import type { ContentLimits, Metrics } from '#libs/service';
 import {
@@ -24,6 +24,7 @@ import type { NodeInstance } from '../state/node-instance.js';
 import type { RunFacts } from '../state/run-progress.js';
 import { RunState } from '../state/run-state.js';
 import type { RunClock } from '../state/timers.js';
+import type { WorkBudget } from '../work/work-budget.js';
 
 /** Outcome of a cancel at a node's agent that was known only after the run had ended. */
 export interface LaterOutcome {

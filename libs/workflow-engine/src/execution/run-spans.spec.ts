@@ -1,4 +1,4 @@
-import type { SpanStep } from '#libs/executor';
+import type { SpanStep } from '#libs/agents';
 import { userMessage } from '#libs/protocol';
 import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents } from '../testing/fake-agents.js';

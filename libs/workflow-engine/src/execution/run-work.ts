@@ -1,15 +1,17 @@
+import type { CallChains } from '#libs/agents';
 import type { ProcessStart } from '#libs/durable';
-import type { CallChains, RunWork, WorkPlace } from '#libs/executor';
 import { runEventNote, type StreamResponse } from '#libs/protocol';
 import { InFlight } from '#libs/service';
 import { isOwn, type NodeSets } from '../state/frontier.js';
 import type { NodeInstance } from '../state/node-instance.js';
 import { runParked } from '../state/run-steps.js';
+import type { WorkPlace } from '../work/node-room.js';
+import type { RunWork } from '../work/work-budget.js';
 
 /**
  * Counts the active nodes of one run against the limit that all runs of the process share. A node is active while its
  * agent has been called and has not answered. Nodes that ask, wait for a time, process a list, or whose Task is a
- * parked run do not count. `NodeRoom` (libs/executor) divides the limit among runs; `parallel` limits the nodes of a
+ * parked run do not count. `NodeRoom` divides the limit among runs; `parallel` limits the nodes of a
  * run by its definition (`Frontier.selectNodesToStart`).
  */
 export class RunRoom {

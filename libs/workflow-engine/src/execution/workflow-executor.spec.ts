@@ -1,4 +1,4 @@
-import { CALL_CHAIN, CallChains, ConversationEntries, type ConversationEntry, keptChain } from '#libs/executor';
+import { CALL_CHAIN, CallChains, ConversationEntries, type ConversationEntry, keptChain } from '#libs/agents';
 import { dataPart, runEventMetadata, textPart, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE } from '#libs/tasks';
 import type { WorkflowNode } from '#libs/workflow-definition';

@@ -1,4 +1,3 @@
-import { type DurableExecution, linksOf, ProcessExecutor, type ProcessStart, type ProcessState } from '#libs/durable';
 import {
   type CallContext,
   chainOf,
@@ -6,7 +5,8 @@ import {
   noteOf,
   type RequestContext,
   type SpanStep,
-} from '#libs/executor';
+} from '#libs/agents';
+import { type DurableExecution, linksOf, ProcessExecutor, type ProcessStart, type ProcessState } from '#libs/durable';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
   A2AError,

@@ -1,4 +1,3 @@
-import { WorkBudget, workLimits } from '#libs/executor';
 import { runEventMetadata } from '#libs/protocol';
 import type { WorkflowDefinition } from '#libs/workflow-definition';
 import { useFakeTime } from '../../../../test/support/fake-time.js';
@@ -9,6 +8,8 @@ import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { extended } from '../testing/extended-workflow.js';
 import { FakeAgents } from '../testing/fake-agents.js';
 import { FakeClock } from '../testing/fake-clock.js';
+import { workLimits } from '../work/node-room.js';
+import { WorkBudget } from '../work/work-budget.js';
 
 FakeClock.advance = useFakeTime();
 

@@ -1,4 +1,3 @@
-import { WorkBudget, workLimits } from '#libs/executor';
 import { MOST_STEPS } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 import type { WorkflowDefinition, WorkflowNode } from '#libs/workflow-definition';
@@ -7,6 +6,8 @@ import { answering, fail } from '../testing/answering-agents.js';
 import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { extended } from '../testing/extended-workflow.js';
 import { FakeClock } from '../testing/fake-clock.js';
+import { workLimits } from '../work/node-room.js';
+import { WorkBudget } from '../work/work-budget.js';
 
 FakeClock.advance = useFakeTime();
 

@@ -1,4 +1,4 @@
-import type { RequestContext } from '#libs/executor';
+import type { RequestContext } from '#libs/agents';
 import { statusUpdate } from '#libs/protocol';
 import type { RunState } from '../state/run-state.js';
 import { shortenEvent } from './run-ending.js';

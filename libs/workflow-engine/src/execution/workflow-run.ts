@@ -1,5 +1,5 @@
+import { endChildrenJob, type RequestContext, TaskCanceled } from '#libs/agents';
 import { AsyncQueue, DurableExecution, type Steps } from '#libs/durable';
-import { endChildrenJob, type RequestContext, type RunWork, TaskCanceled } from '#libs/executor';
 import { parseDuration } from '#libs/expressions';
 import { briefText, ContentTooLarge, dataPart, type RunEventNote, type TaskReference, textPart } from '#libs/protocol';
 import type { Fact } from '#libs/service';
@@ -24,6 +24,7 @@ import {
   runEnding,
 } from '../state/run-steps.js';
 import { RunAlarm, type Timer } from '../state/timers.js';
+import type { RunWork } from '../work/work-budget.js';
 import type { ChildEnding, ChildUpdate } from './child-ending.js';
 import { templateWarnings } from './node-dispatch.js';
 import { type AttemptFailure, CANNOT_ASK, NodeOutcomes, roundedToolResult } from './node-outcomes.js';

@@ -1,4 +1,4 @@
-import { keptEntry } from '#libs/executor';
+import { keptEntry } from '#libs/agents';
 import {
   evaluateCondition,
   evaluateExpression,

@@ -1,12 +1,5 @@
+import { CallChains, ExecutionInterrupted, type RequestContext, TaskCanceled } from '#libs/agents';
 import { RemoteContexts, type RemoteTalk, talkKey } from '#libs/durable';
-import {
-  CallChains,
-  ExecutionInterrupted,
-  type RequestContext,
-  TaskCanceled,
-  WorkBudget,
-  workLimits,
-} from '#libs/executor';
 import {
   isWaitingState,
   type JsonObject,
@@ -45,6 +38,8 @@ import {
 import { WorkflowExecutor } from '../execution/workflow-executor.js';
 import { RunState } from '../state/run-state.js';
 import { type StreamedRunEvent, toRunEvent } from '../views/run-event.js';
+import { workLimits } from '../work/node-room.js';
+import { WorkBudget } from '../work/work-budget.js';
 import type { FakeAgents } from './fake-agents.js';
 import { FakeClock } from './fake-clock.js';
 

@@ -1,4 +1,4 @@
-import { REVISION_KEY } from '#libs/executor';
+import { REVISION_KEY } from '#libs/agents';
 import {
   type Artifact,
   firstText,

@@ -1,4 +1,4 @@
-import { noteOf } from '#libs/executor';
+import { noteOf } from '#libs/agents';
 import {
   type Artifact,
   type CallCancelOutcome,

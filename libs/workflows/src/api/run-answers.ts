@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiCall } from '#libs/access';
+import { AgentCatalog, UnknownAgent, unreadParts } from '#libs/agents';
 import { endedProcessError, Processes } from '#libs/durable';
-import { AgentCatalog, UnknownAgent, unreadParts } from '#libs/executor';
 import { ProblemError } from '#libs/http-server';
 import { type FieldViolation, isTerminalState, isWaitingState, type Part, userMessage } from '#libs/protocol';
 import { type StoredTask, TaskFeed } from '#libs/tasks';

@@ -1,5 +1,6 @@
+import type { AgentCatalog } from '#libs/agents';
 import { Processes } from '#libs/durable';
-import type { AgentCatalog, ExecutionRegistry } from '#libs/executor';
+import type { ExecutionRegistry } from '#libs/executor';
 import { ApiValidationPipe } from '#libs/http-server';
 import { dataPart, runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type RecordedEvent, type StoredTask, type TaskQuery, type TaskStore } from '#libs/tasks';

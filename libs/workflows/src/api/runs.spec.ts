@@ -1,5 +1,6 @@
+import { type AgentCatalog, type ServedAgent, UnknownAgent } from '#libs/agents';
 import { Processes } from '#libs/durable';
-import { type AgentCatalog, type ExecutionRegistry, type ServedAgent, UnknownAgent } from '#libs/executor';
+import type { ExecutionRegistry } from '#libs/executor';
 import { ProblemError } from '#libs/http-server';
 import {
   A2AError,

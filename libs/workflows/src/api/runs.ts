@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
+import { UnknownAgent } from '#libs/agents';
 import { DEFINITION_GONE, endedProcessError, Processes, type ProcessKind, unknownProcess } from '#libs/durable';
-import { UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/http-server';
 import type { JsonObject, Task } from '#libs/protocol';
 import { taskTraceId } from '#libs/service';

@@ -1,6 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
+import { agentToolEntries, NodeTypes } from '#libs/agents';
 import { AgentReferences } from '#libs/durable';
-import { agentToolEntries, NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http-server';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import {

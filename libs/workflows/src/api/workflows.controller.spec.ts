@@ -1,7 +1,7 @@
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { NodeTypes } from '#libs/executor';
+import { NodeTypes } from '#libs/agents';
 import { ApiValidationPipe, ProblemFilter, ResponseBudget } from '#libs/http-server';
 import type { JsonValue } from '#libs/protocol';
 import { WorkflowStore } from '../storage/workflow-store.js';

@@ -13,7 +13,7 @@ import type { FastifyReply } from 'fastify';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Scope } from '#libs/access';
-import { NodeTypes } from '#libs/executor';
+import { NodeTypes } from '#libs/agents';
 import {
   ApiLargeAnswer,
   ApiProblem,

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { NodeProblem } from '#libs/executor';
+import type { NodeProblem } from '#libs/agents';
 import type { JsonObject } from '#libs/protocol';
 import { CHILD_RUN_CONFIG, findChildRunProblems } from './child-run-node.js';
 

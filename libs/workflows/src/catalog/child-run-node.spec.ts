@@ -1,11 +1,4 @@
-import {
-  AgentExecutor,
-  CallChains,
-  type CallContext,
-  type ChainLink,
-  type NodeSpec,
-  UnknownAgent,
-} from '#libs/executor';
+import { AgentExecutor, CallChains, type CallContext, type ChainLink, type NodeSpec, UnknownAgent } from '#libs/agents';
 import { A2AError, dataPart, type JsonObject, type SendMessageRequest, userMessage } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { ANONYMOUS_SCOPE } from '#libs/tasks';

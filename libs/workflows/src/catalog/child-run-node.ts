@@ -14,7 +14,7 @@ import {
   type NodeType,
   type RequestContext,
   UnknownAgent,
-} from '#libs/executor';
+} from '#libs/agents';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
   A2AError,

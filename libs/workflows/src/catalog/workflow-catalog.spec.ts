@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { AgentExecutor, BuiltInAgents, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { AgentExecutor, BuiltInAgents, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/agents';
 import type { A2AError, JsonObject } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';

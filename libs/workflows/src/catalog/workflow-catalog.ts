@@ -9,7 +9,7 @@ import {
   type NodeTypes,
   type ServedAgent,
   UnknownAgent,
-} from '#libs/executor';
+} from '#libs/agents';
 import { type AgentSkill, invalidParams } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { WorkflowNode, WorkflowRevision } from '#libs/workflow-definition';

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { getHeapStatistics } from 'node:v8';
 import { AgentDirectory } from '#libs/a2a-client';
+import { BuiltInAgents, CallChains, NodeTypes, type ServedAgent } from '#libs/agents';
 import { RemoteContexts } from '#libs/durable';
-import { BuiltInAgents, CallChains, NodeTypes, type ServedAgent, WorkBudget } from '#libs/executor';
 import { ServiceAddress } from '#libs/http-server';
 import { AppConfig, Metrics } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
@@ -14,6 +14,7 @@ import {
   RunFolds,
   type RunServices,
   SYSTEM_CLOCK,
+  WorkBudget,
   WorkflowExecutor,
 } from '#libs/workflow-engine';
 import { CancelOutcomes, RerunOrigins } from '../storage/postgres-run-stores.js';

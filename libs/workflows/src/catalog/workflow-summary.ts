@@ -1,4 +1,4 @@
-import type { ListedAgent } from '#libs/executor';
+import type { ListedAgent } from '#libs/agents';
 import { type AgentSkill, invalidParams } from '#libs/protocol';
 import {
   inputsSchema,

@@ -1,4 +1,4 @@
-import type { SkillSchema } from '#libs/executor';
+import type { SkillSchema } from '#libs/agents';
 import { ProblemError } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
 import type { RevisionPrecondition } from '#libs/tasks';

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import {
   A2AError,
   type AgentSkill,
@@ -42,6 +42,9 @@ export interface SkillSchema {
   /** Names of the Artifacts that the skill produces. */
   artifacts: string[];
 }
+
+/** Metadata key of a Task: the revision of the agent that accepted the Task. */
+export const REVISION_KEY = 'parley/revision';
 
 /** Agent that this process serves. */
 export interface ServedAgent {
@@ -142,6 +145,10 @@ export class BuiltInAgents {
     return this.agents.get(path);
   }
 }
+
+/** Module that shares one BuiltInAgents between the built-in agents and the catalog. */
+@Module({ providers: [BuiltInAgents], exports: [BuiltInAgents] })
+export class BuiltInAgentsModule {}
 
 const GONE = 'The definition that this task was started with is gone';
 

@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import type { Job } from '#libs/jobs';
 import { goneSignal } from '#libs/postgres';
-import type { AgentCapabilities, JsonObject, Message, Part, SendMessageRequest, Task } from '#libs/protocol';
+import {
+  type AgentCapabilities,
+  type JsonObject,
+  type Message,
+  type Part,
+  type SendMessageRequest,
+  type Task,
+  TaskChangedHands,
+} from '#libs/protocol';
 import type { TraceContext } from '#libs/service';
 import type { LogAdmission, LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
-import type { SpanStep } from './spans/span-step.js';
+import type { SpanStep } from './span-step.js';
 
 /** Parts with their bytes. They count as memory of their owner until they are disposed of. */
 export interface HeldParts extends Disposable {
@@ -191,6 +199,14 @@ export interface LogPlaces {
    * Resolves with the recorded events after a place; with `undefined` if the log has a different event at that place.
    */
   readAfter(place: LogPlace): Promise<readonly RecordedEvent[] | undefined>;
+}
+
+/**
+ * Error after this process has stopped executing a Task (shutdown, lost claim or parked Task). Another process executes
+ * the Task, or will.
+ */
+export class ExecutionInterrupted extends TaskChangedHands {
+  override readonly name = 'ExecutionInterrupted';
 }
 
 /** Reason of the abort signal if a caller canceled the Task. A shutdown aborts with ExecutionInterrupted. */

@@ -1,3 +1,4 @@
+import { Module } from '@nestjs/common';
 import { AppConfig, InFlight, LoopShares, Metrics } from '#libs/service';
 import { NodeRoom, type NodeShare, type WorkLimits, workLimits, type WorkPlace } from './node-room.js';
 
@@ -405,3 +406,10 @@ export function workBudget(
   );
   return budget;
 }
+
+/** Module of the WorkBudget of the process. Needs ServiceModule. */
+@Module({
+  providers: [{ provide: WorkBudget, inject: [AppConfig, InFlight, Metrics, LoopShares], useFactory: workBudget }],
+  exports: [WorkBudget],
+})
+export class WorkBudgetModule {}

@@ -1,3 +1,4 @@
+import { agentSteps, type SpanStep } from '#libs/agents';
 import {
   artifactUpdate,
   type JsonObject,
@@ -9,7 +10,6 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { spanIdOf, type SpanKey, type TurnTrace } from '#libs/tracing';
-import { agentSteps, type SpanStep } from './span-step.js';
 import { inboundOf, keptTrace, turnBegin, TurnSpans } from './task-tracing.js';
 
 const TASK = { taskId: 'task-1', contextId: 'context-1' };

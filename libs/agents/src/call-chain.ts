@@ -1,4 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Module } from '@nestjs/common';
+import { Database, serviceSecret } from '#libs/postgres';
 import {
   A2AError,
   canonicalJson,
@@ -142,6 +144,19 @@ export class CallChains {
     return this.hasSigned(CALL_CHAIN, signedValues(link), link.signature);
   }
 }
+
+/** Module of CallChains with the secret that all replicas share. Needs PostgresModule. */
+@Module({
+  providers: [
+    {
+      provide: CallChains,
+      inject: [Database],
+      useFactory: async (database: Database) => new CallChains(await serviceSecret(database, 'hop-chain')),
+    },
+  ],
+  exports: [CallChains],
+})
+export class CallChainModule {}
 
 function signedValues({ root, task, caller, callee }: Omit<ChainLink, 'signature'>): string[] {
   return [root, task, caller, callee];

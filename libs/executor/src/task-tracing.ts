@@ -1,11 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
+import {
+  agentSteps,
+  type CallContext,
+  noteOf,
+  type ServedAgent,
+  type SpanBegin,
+  type SpanEnd,
+  type SpanStep,
+} from '#libs/agents';
 import { isWaitingState, type JsonObject, type SendMessageRequest, type TaskState } from '#libs/protocol';
 import { readTraceContext, type TraceContext, traceHeaders } from '#libs/service';
 import { type StoredTask, type TaskEvent, TaskStore } from '#libs/tasks';
 import { type Attributes, type Span, type SpanKind, Tracing, type TurnTrace } from '#libs/tracing';
-import type { ServedAgent } from '../agent-catalog.js';
-import type { CallContext } from '../agent-executor.js';
-import { agentSteps, noteOf, type SpanBegin, type SpanEnd, type SpanStep } from './span-step.js';
 
 /**
  * Returns the trace headers to store with a new Task, or with the event that accepts a follow-up Message. The trace
