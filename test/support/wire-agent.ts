@@ -13,8 +13,8 @@ export interface WireRequest {
 
 export interface WireCard {
   binding?: 'JSONRPC' | 'HTTP+JSON';
-  /** The protocol's version, 1.0 unless told otherwise. */
-  version?: '1.0' | '0.3';
+  /** The protocol's version, 1.0 unless told otherwise; '' leaves it out. */
+  version?: '1.0' | '0.3' | '2.0' | '';
   streaming?: boolean;
   tenant?: string;
   cacheControl?: string;
@@ -73,9 +73,9 @@ export class WireAgent {
       name: this.name,
       description: '',
       version: '1',
-      ...(version === '1.0'
-        ? { supportedInterfaces: [{ url, protocolBinding: binding, protocolVersion: '1.0', tenant }] }
-        : { protocolVersion: '0.3.0', url, preferredTransport: binding }),
+      ...(version === '0.3'
+        ? { protocolVersion: '0.3.0', url, preferredTransport: binding }
+        : { supportedInterfaces: [{ url, protocolBinding: binding, protocolVersion: version || undefined, tenant }] }),
       capabilities: { streaming },
       defaultInputModes: [],
       defaultOutputModes: [],

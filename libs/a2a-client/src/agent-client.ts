@@ -73,8 +73,6 @@ function isKept(text: unknown): text is string {
 
 /** Time limits of a call to an agent, in milliseconds. */
 export interface CallTimeouts {
-  /** Time until a connection is made. Calls do not read this member: the outbound client always allows five seconds. */
-  connect: number;
   /** Time of one attempt until the first event of a stream or, for a plain call, until the response. */
   firstEvent: number;
   /** Time between two received pieces of a stream. Heartbeats count as pieces. */
@@ -207,18 +205,39 @@ export abstract class AgentDirectory {
   }
 }
 
+/** Metadata key by which agents of the Agent Development Kit (ADK) mark an Artifact that a later one repeats in full. */
+const PARTIAL = 'adk_partial';
+
 /** Current answer of a called agent, built from its responses. Accepts the events of any agent, in any order. */
 export class CalledTask {
   taskId: string | undefined;
   contextId: string | undefined;
   status: TaskStatus | undefined;
   private held = new Map<string, Artifact>();
+  /** Ids of held Artifacts that are marked as partial. */
+  private partial = new Set<string>();
   history: readonly Message[] = [];
-  /** Direct Message, if the agent created no Task. */
+  /** Direct Message, if the agent created no Task, or if its answer ended with a Message. */
   reply: Message | undefined;
+  /** Newest Message of the agent before its Task ended: of an active state, or sent beside the Task. */
+  private earlier: Message | undefined;
 
+  /** Artifacts of the agent. Partial ones are left out if there are others. */
   get artifacts(): Artifact[] {
-    return [...this.held.values()];
+    const all = [...this.held.values()];
+    const whole = all.filter(({ artifactId }) => !this.partial.has(artifactId));
+    return whole.length > 0 ? whole : all;
+  }
+
+  /**
+   * Last Message of the agent: its direct Message, else that of its status, else the newest one before, else the last
+   * one of its history, unless that is the caller's. Some agents answer in nothing but a Message while they work.
+   */
+  get lastMessage(): Message | undefined {
+    const final = this.status?.message;
+    if (this.reply || (final && final.parts.length > 0)) return this.reply ?? final;
+    const last = this.history.at(-1);
+    return this.earlier ?? (last?.role === 'ROLE_AGENT' ? last : final);
   }
 
   get state(): TaskState | undefined {
@@ -235,31 +254,48 @@ export class CalledTask {
    * any
    */
   applyResponse(response: StreamResponse): RunEventNote | undefined {
-    if ('message' in response) this.reply = response.message;
-    else if ('task' in response) this.takeTask(response.task);
+    if ('message' in response) {
+      this.reply = response.message;
+      return undefined;
+    }
+    if (this.reply) {
+      // The Task has gone on after the Message, which is not the whole answer then.
+      this.earlier = this.reply;
+      this.reply = undefined;
+    }
+    if ('task' in response) this.takeTask(response.task);
     else if ('artifactUpdate' in response) this.takeArtifact(response.artifactUpdate);
     else {
       const { taskId, contextId, status, metadata } = response.statusUpdate;
       this.adoptIds(taskId, contextId);
-      this.status = status;
+      this.takeStatus(status);
       return runEventNote(metadata);
     }
     return undefined;
   }
 
+  private takeStatus(status: TaskStatus): void {
+    this.status = status;
+    if (isActiveState(status.state) && status.message && status.message.parts.length > 0) this.earlier = status.message;
+  }
+
   private takeTask(task: Task): void {
     this.adoptIds(task.id, task.contextId);
-    this.status = task.status;
+    this.takeStatus(task.status);
     this.held = heldArtifacts(task.artifacts);
+    this.partial = new Set((task.artifacts ?? []).filter(isPartial).map(({ artifactId }) => artifactId));
     this.history = task.history ?? [];
   }
 
   /** Adds an Artifact or chunk at constant cost, however many chunks came before. */
-  private takeArtifact({ taskId, contextId, artifact, append }: TaskArtifactUpdateEvent): void {
+  private takeArtifact({ taskId, contextId, artifact, append, metadata }: TaskArtifactUpdateEvent): void {
     this.adoptIds(taskId, contextId);
-    const before = append ? this.held.get(artifact.artifactId) : undefined;
+    const { artifactId } = artifact;
+    if (isPartial(artifact) || metadata?.[PARTIAL] === true) this.partial.add(artifactId);
+    else this.partial.delete(artifactId);
+    const before = append ? this.held.get(artifactId) : undefined;
     if (before) addChunk(before, artifact);
-    else this.held.set(artifact.artifactId, ownCopy(artifact));
+    else this.held.set(artifactId, ownCopy(artifact));
   }
 
   private adoptIds(taskId: string, contextId: string): void {
@@ -270,6 +306,10 @@ export class CalledTask {
 
 function heldArtifacts(artifacts: readonly Artifact[] = []): Map<string, Artifact> {
   return new Map(artifacts.map((artifact) => [artifact.artifactId, ownCopy(artifact)]));
+}
+
+function isPartial({ metadata }: Pick<Artifact, 'metadata'>): boolean {
+  return metadata?.[PARTIAL] === true;
 }
 
 /** Appends the Parts of a later chunk to an Artifact and merges its other members; later values win. */

@@ -5,6 +5,7 @@ import {
   isWaitingState,
   type StreamResponse,
   type Task,
+  type TaskState,
   type TaskStatus,
 } from '#libs/protocol';
 import { type AnswerPlace, Backoff, type ContentLimits } from '#libs/service';
@@ -23,6 +24,9 @@ export class AnswerSize {
   /** Size of the ids of Artifacts, which count apart from their content. */
   private names = 0;
   private exceeded = false;
+  private skipped = 0;
+  private content = false;
+  private state: TaskState | undefined;
 
   /** @param place account for the bytes of the answer */
   constructor(
@@ -30,9 +34,32 @@ export class AnswerSize {
     private readonly place?: AnswerPlace,
   ) {}
 
-  /** True if the newest counted Artifact exceeded a limit by its content. The limit of Artifact ids is not included. */
+  /** True if the newest counted Artifact exceeded a limit, by its content or by the number of Artifacts. */
   get isExceeded(): boolean {
     return this.exceeded;
+  }
+
+  /** True if the agent has said anything so far: an Artifact or a Message with Parts. */
+  get hasContent(): boolean {
+    return this.content;
+  }
+
+  /** Notes an item of a stream that is not one of A2A, and was skipped. */
+  readonly noteSkipped = (): void => {
+    this.skipped += 1;
+  };
+
+  /**
+   * Checks at the end of the answer that it is not empty only because its items were skipped. @throws AgentCallError
+   * `invalid-response`
+   */
+  requireContent(): void {
+    if (this.skipped === 0 || this.content || this.state !== 'TASK_STATE_COMPLETED') return;
+    const items = this.skipped === 1 ? 'an item' : `${this.skipped} items`;
+    throw new AgentCallError(
+      'invalid-response',
+      `the agent's answer is not A2A: ${items} of its stream cannot be read`,
+    );
   }
 
   /**
@@ -43,6 +70,8 @@ export class AnswerSize {
     if ('artifactUpdate' in response)
       this.countArtifact(response.artifactUpdate.artifact, response.artifactUpdate.append);
     else if ('task' in response) this.recountTask(response.task);
+    this.content ||= hasParts(response);
+    this.state = stateOf(response) ?? this.state;
     this.place?.setKept(this.total + this.names);
   }
 
@@ -59,12 +88,25 @@ export class AnswerSize {
     if (!this.artifacts.has(artifactId)) this.names += artifactId.length + NAME_LENGTH;
     this.artifacts.set(artifactId, after);
     this.total += after - before;
-    this.exceeded = after > this.limits.artifact || this.total > this.limits.task;
+    const most = Math.max(this.total, this.names);
+    this.exceeded = after > this.limits.artifact || most > this.limits.task;
     if (after > this.limits.artifact)
       throw tooLarge('an artifact of the agent', this.limits.artifact, 'ARTIFACT_LIMIT');
-    if (Math.max(this.total, this.names) > this.limits.task)
-      throw tooLarge("the agent's answer", this.limits.task, 'TASK_LIMIT');
+    if (most > this.limits.task) throw tooLarge("the agent's answer", this.limits.task, 'TASK_LIMIT');
   }
+}
+
+function hasParts(response: StreamResponse): boolean {
+  if ('message' in response) return response.message.parts.length > 0;
+  if ('artifactUpdate' in response) return response.artifactUpdate.artifact.parts.length > 0;
+  const { message } = 'task' in response ? response.task.status : response.statusUpdate.status;
+  if (message && message.parts.length > 0) return true;
+  return 'task' in response && (response.task.artifacts ?? []).some(({ parts }) => parts.length > 0);
+}
+
+function stateOf(response: StreamResponse): TaskState | undefined {
+  if ('task' in response) return response.task.status.state;
+  return 'statusUpdate' in response ? response.statusUpdate.status.state : undefined;
 }
 
 function tooLarge(what: string, limit: number, variable: string): AgentCallError {
@@ -111,6 +153,8 @@ export class StreamPace {
  */
 export class TurnBoundary {
   private start: string | undefined;
+  private atWork = false;
+  private saidLast = false;
 
   /**
    * @param begun true if everything reported belongs to this turn, as when the Message created the Task
@@ -128,11 +172,23 @@ export class TurnBoundary {
     return !this.begun && this.start !== undefined;
   }
 
-  /** Notes an event. @returns true if the turn is over: with a direct Message, or a Task that has ended or waits */
+  /** True if the newest event is a Message. A stream that ends with one has no further answer. */
+  get endsWithMessage(): boolean {
+    return this.saidLast;
+  }
+
+  /**
+   * Notes an event. @returns true if the turn is over: with a Task that has ended or waits, or with a Message, unless a
+   * Task of this turn is at work: some agents send Messages beside it
+   */
   isOver(event: StreamResponse): boolean {
     if (this.isStart(event)) return false;
     this.begun = true;
-    return isSettled(event);
+    this.saidLast = 'message' in event;
+    if (this.saidLast) return !this.atWork;
+    const isOver = isSettled(event);
+    this.atWork = !isOver;
+    return isOver;
   }
 
   private isStart(event: StreamResponse): boolean {
@@ -144,7 +200,6 @@ export class TurnBoundary {
 }
 
 function isSettled(event: StreamResponse): boolean {
-  if ('message' in event) return true;
   if ('task' in event) return !isActiveState(event.task.status.state);
   return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
 }

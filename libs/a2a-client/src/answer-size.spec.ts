@@ -37,5 +37,7 @@ describe('AnswerSize', () => {
     expect(() => {
       for (let it = 0; it < 100; it += 1) size.countResponse(update(`a${it}`, 0));
     }).toThrow("the agent's answer has more than 2500 characters (TASK_LIMIT)");
+    // A client that may poll the Task after an error must not read such an answer again.
+    expect(size.isExceeded).toBe(true);
   });
 });

@@ -63,7 +63,6 @@ export class StoppableTimer {
 
 /** Default time limits of a call. A blocking answer may take as long as an LLM does. */
 export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
-  connect: 5_000,
   firstEvent: 120_000,
   idle: 120_000,
   total: 3_600_000,

@@ -4,11 +4,13 @@ import {
   A2A_ERRORS,
   A2AError,
   type A2AErrorReason,
+  briefText,
   type FaultKind,
   InvalidProtocolValue,
   isJsonObject,
   type JsonObject,
   ParleyFault,
+  withoutStackTrace,
 } from '#libs/protocol';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 
@@ -19,13 +21,23 @@ export function toAgentCallError(error: unknown): AgentCallError {
   return sdkFailure(error) ?? (causesOf(error).some(isNetworkError) ? networkFailure(error) : notA2A(error));
 }
 
+/** Maximum number of characters that are passed on of the message of an agent's error. */
+const LONGEST_MESSAGE = 2_000;
+
 /**
  * Creates the failure for an agent's error: `a2a error <code>: <message>`.
+ * @param said the message of the error; a stack trace in it is not passed on
  * @param data details that the agent wrote beside the message
  */
-export function rpcFailure(code: number, message: string, cause?: unknown, data?: unknown): AgentCallError {
+export function rpcFailure(code: number, said: string, cause?: unknown, data?: unknown): AgentCallError {
   const kind = code === A2A_ERRORS.TASK_NOT_FOUND.code ? 'not-found' : 'rpc-error';
-  return new AgentCallError(kind, `a2a error ${code}: ${message}`, { code, cause, data });
+  const message = briefError(said);
+  const details = message === said ? data : [said, data];
+  return new AgentCallError(kind, `a2a error ${code}: ${message}`, { code, cause, data: details });
+}
+
+function briefError(said: string): string {
+  return briefText(withoutStackTrace(said), LONGEST_MESSAGE);
 }
 
 /** Returns the JSON-RPC code of a `google.rpc.ErrorInfo` reason. */
@@ -207,7 +219,7 @@ function wordsOf(body: JsonObject | undefined, status: number): AgentCallError |
   if (typeof message !== 'string') return undefined;
   const code = Object.keys(body).length === 1 && 'message' in body ? LEGACY_STATUSES.get(status) : undefined;
   if (code !== undefined) return rpcFailure(code, message);
-  return new AgentCallError('client-error', `HTTP ${status}: ${message}`, { code: status });
+  return new AgentCallError('client-error', `HTTP ${status}: ${briefError(message)}`, { code: status });
 }
 
 /** Parses a JSON object; `undefined` for any other text. */

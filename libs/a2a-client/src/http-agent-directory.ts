@@ -76,7 +76,7 @@ class LocalAgentClient extends TransportAgentClient {
 /** Transport to an agent of this process. It sends no heartbeats, so silence is not limited. */
 class LocalTransport implements AgentTransport {
   readonly streaming = true;
-  readonly timeouts = { connect: Infinity, firstEvent: Infinity, idle: Infinity };
+  readonly timeouts = { firstEvent: Infinity, idle: Infinity };
 
   constructor(private readonly agent: LocalAgent) {}
 

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isActiveState, isWaitingState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
+import {
+  isActiveState,
+  isTerminalState,
+  isWaitingState,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
 import {
   type AnswerPlace,
   Backoff,
@@ -7,12 +14,23 @@ import {
   DEFAULT_CONTENT_LIMITS,
   type ReceivedAnswers,
 } from '#libs/service';
-import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
+import { AgentCallError } from './agent-call-error.js';
 import { type AgentCallOptions, AgentClient, type CalledCard, type CancelOutcome } from './agent-client.js';
 import { AnswerSize, StreamPace, TurnBoundary } from './answer-limits.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { CallOutcomes } from './call-failure.js';
 import { exchangeOnce, exchangeStream, pauseAfter, waitWithinCall } from './exchange.js';
+import {
+  cancelOutcome,
+  FOLLOWED,
+  isLostConnection,
+  isMissingOperation,
+  isOfTheAnswer,
+  isPassing,
+  isUnsupported,
+  unansweredGetTask,
+  unlessUnkept,
+} from './failure-rules.js';
 import type { AgentTransport } from './transports/agent-transport.js';
 
 /** Scope under which answers to calls without a scope are counted. */
@@ -32,11 +50,8 @@ const POLLS = new Backoff(100, 1_000);
  */
 const MAX_UNCHANGED = 5;
 
-const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
-const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
-
-/** Options of a call, with the account of its answer's bytes. */
-type AccountedOptions = AgentCallOptions & { place?: AnswerPlace };
+/** Options of a call, with the account of its answer's bytes, and what counts skipped items. */
+type AccountedOptions = AgentCallOptions & { place?: AnswerPlace; onSkipped?: () => void };
 
 /** Call in progress. */
 interface OpenAgentCall {
@@ -50,6 +65,9 @@ interface OpenAgentCall {
  * After an interruption the stream yields the Task as a snapshot that replaces all earlier events.
  */
 export class TransportAgentClient extends AgentClient {
+  /** True once the agent has answered no GetTask: it is then asked to answer a Message at the end of its turn. */
+  #hasNoGetTask = false;
+
   constructor(
     override readonly agentUrl: string,
     override readonly card: CalledCard | undefined,
@@ -105,7 +123,8 @@ export class TransportAgentClient extends AgentClient {
     using limits = new CallDeadlines(options, this.transport.timeouts);
     using place = this.#openAccount(options, limits);
     const size = new AnswerSize(this.content, place);
-    const events = this.outcomes.countedStream(run({ options: { ...options, ...(place && { place }) }, limits, size }));
+    const accounted = { ...options, onSkipped: size.noteSkipped, ...(place && { place }) };
+    const events = this.outcomes.countedStream(run({ options: accounted, limits, size }));
     yield* place ? place.yieldConsumed(events) : events;
   }
 
@@ -140,7 +159,7 @@ export class TransportAgentClient extends AgentClient {
       for await (const event of exchangeStream(limits, openPost, limits.timeouts.refused, options.resends)) {
         size.countResponse(event);
         yield event;
-        if (turn.isOver(event)) return;
+        if (turn.isOver(event)) return size.requireContent();
       }
     } catch (error) {
       if (!isLostConnection(error, limits) || error.unsent) throw error;
@@ -150,17 +169,20 @@ export class TransportAgentClient extends AgentClient {
     yield* this.#followUntilSettled(before.id, call, turn);
   }
 
-  async *#sendAndRead(request: SendMessageRequest, call: OpenAgentCall): AsyncIterable<StreamResponse> {
+  async *#sendAndRead(sent: SendMessageRequest, call: OpenAgentCall): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
+    const request = this.#hasNoGetTask ? withBlocking(sent) : sent;
     const turn = new TurnBoundary(!this.transport.streaming || request.message.taskId === undefined);
     const openSending = (attempt: CallAttempt) => this.transport.sendMessage(request, attempt.attemptOptions(options));
     let taskId: string | undefined;
+    let isWhole = request.message.taskId === undefined;
     try {
       for await (const event of exchangeStream(limits, openSending, limits.timeouts.refused, options.resends)) {
         size.countResponse(event);
         taskId ??= taskIdOf(event);
+        isWhole ||= 'task' in event;
         yield event;
-        if (turn.isOver(event)) return;
+        if (turn.isOver(event)) return yield* this.#completeAnswer(isWhole, event, call);
       }
     } catch (error) {
       if (taskId !== undefined && isLostConnection(error, limits))
@@ -170,8 +192,49 @@ export class TransportAgentClient extends AgentClient {
       throw error;
     }
     if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
+    if (turn.endsWithMessage) return;
     if (turn.isAll) yield* this.#checkStillWaiting(taskId, call, turn);
+    else if (request === sent && !this.transport.streaming) yield* this.#pollOrSendBlocking(taskId, sent, call, turn);
     else yield* this.#followUntilSettled(taskId, call, turn);
+  }
+
+  /**
+   * Completes the answer of a turn that has ended: yields the Task if the stream of a follow-up named only what
+   * changed, and so lacks the Artifacts of earlier turns.
+   * @throws AgentCallError `invalid-response` if nothing of the answer could be read
+   */
+  async *#completeAnswer(
+    isWhole: boolean,
+    event: StreamResponse,
+    { options, limits, size }: OpenAgentCall,
+  ): AsyncIterable<StreamResponse> {
+    if (!isWhole && 'statusUpdate' in event && isTerminalState(event.statusUpdate.status.state)) {
+      const task = await this.#getTask(event.statusUpdate.taskId, options, limits).catch(() => undefined);
+      if (task && isTerminalState(task.status.state) && task.artifacts) {
+        size.countResponse({ task });
+        yield { task };
+      }
+    }
+    size.requireContent();
+  }
+
+  /**
+   * Polls a Task of an agent that does not stream. If the agent has no GetTask, sends the Message once more, with the
+   * same id, and waits for the end of the turn: by the answer to the first one it cannot be known.
+   */
+  async *#pollOrSendBlocking(
+    taskId: string,
+    request: SendMessageRequest,
+    call: OpenAgentCall,
+    turn: TurnBoundary,
+  ): AsyncIterable<StreamResponse> {
+    try {
+      yield* this.#pollTask(taskId, call, turn);
+    } catch (error) {
+      if (!this.#hasNoGetTask || call.options.resends === 0) throw error;
+      if (request.message.taskId !== undefined || !isMissingOperation(error)) throw error;
+      yield* this.#sendAndRead(request, call);
+    }
   }
 
   /**
@@ -243,7 +306,7 @@ export class TransportAgentClient extends AgentClient {
           size.countResponse(event);
           if (!('task' in event)) lost = 0;
           yield event;
-          if (turn.isOver(event)) return;
+          if (turn.isOver(event)) return size.requireContent();
         }
       } catch (error) {
         if (isUnsupported(error)) break;
@@ -272,9 +335,13 @@ export class TransportAgentClient extends AgentClient {
         const state = JSON.stringify(task);
         size.countResponse({ task });
         if (state !== seen) yield { task };
-        if (turn.isOver({ task }) || (turn.isAll && polls === MAX_UNCHANGED)) return;
+        if (turn.isOver({ task }) || (turn.isAll && polls === MAX_UNCHANGED)) return size.requireContent();
         seen = state;
       } catch (error) {
+        if (seen === '' && isMissingOperation(error)) {
+          this.#hasNoGetTask ||= !this.transport.streaming;
+          throw unansweredGetTask(error);
+        }
         lost += 1;
         if (lost > MAX_LOST_CONNECTIONS || !isPassing(error, limits)) throw error;
       }
@@ -287,62 +354,14 @@ export class TransportAgentClient extends AgentClient {
   }
 }
 
+/** Returns the request with the wish for an answer at the end of the turn. */
+function withBlocking(request: SendMessageRequest): SendMessageRequest {
+  return { ...request, configuration: { ...request.configuration, returnImmediately: false } };
+}
+
 function taskIdOf(event: StreamResponse): string | undefined {
   if ('task' in event) return event.task.id;
   if ('statusUpdate' in event) return event.statusUpdate.taskId;
   if ('artifactUpdate' in event) return event.artifactUpdate.taskId;
   return undefined;
-}
-
-function isLostConnection(
-  error: unknown,
-  limits: CallDeadlines,
-  kinds: readonly AgentCallFailure[] = LOST,
-): error is AgentCallError {
-  return !limits.over && error instanceof AgentCallError && kinds.includes(error.kind);
-}
-
-/** True if the agent reported an error of its protocol, or something invalid, in an answer that had begun. */
-function isOfTheAnswer(error: unknown): error is AgentCallError {
-  return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'invalid-response');
-}
-
-/** True for a temporary failure, after which a Task is polled again: a lost connection or a rate limit. */
-function isPassing(
-  error: unknown,
-  limits: CallDeadlines,
-  kinds: readonly AgentCallFailure[] = LOST,
-): error is AgentCallError {
-  return (
-    isLostConnection(error, limits, kinds) || (!limits.over && error instanceof AgentCallError && error.rateLimited)
-  );
-}
-
-/**
- * True if the agent rejected a subscription: some agents have no stream for a Task that has ended or waits (section
- * 3.1.6), other agents have no streams at all.
- */
-function isUnsupported(error: unknown): boolean {
-  if (!(error instanceof AgentCallError) || error.rateLimited) return false;
-  return error.kind === 'rpc-error' || error.kind === 'client-error';
-}
-
-/** Ignores an error that says that the agent does not store the Task. @throws any other error */
-function unlessUnkept(error: unknown): undefined {
-  if (isUnsupported(error) || (error instanceof AgentCallError && error.kind === 'not-found')) return undefined;
-  throw error;
-}
-
-function cancelOutcome(error: AgentCallError): CancelOutcome {
-  if (error.rateLimited) return 'unreachable';
-  switch (error.kind) {
-    case 'rpc-error':
-    case 'not-found':
-    case 'client-error':
-    case 'unauthorized':
-    case 'invalid-response':
-      return 'refused';
-    default:
-      return 'unreachable';
-  }
 }

@@ -14,16 +14,18 @@ export function isToken(text: string, token: string): boolean {
   return text.trim() === token;
 }
 
+type Answer = Pick<CalledTask, 'reply' | 'artifacts' | 'status'> & Partial<Pick<CalledTask, 'lastMessage'>>;
+
 /**
  * Returns the text of an agent's answer; the Parts of one source form one text.
  * - A direct Message is the only source.
  * - While the Task waits for input, the only source is its status Message, the question.
- * - Otherwise the sources are the Artifacts, then the status Message; the first one with a text counts.
+ * - Otherwise the sources are the Artifacts, then the last Message; the first one with a text counts.
  * - Without any text, data counts instead, as JSON.
  */
-export function replyText({ reply, artifacts, status }: Pick<CalledTask, 'reply' | 'artifacts' | 'status'>): string {
+export function replyText({ reply, artifacts, status, lastMessage = status?.message }: Answer): string {
   const waiting = status?.state === 'TASK_STATE_INPUT_REQUIRED';
-  const said = status?.message?.parts ?? [];
+  const said = (waiting ? status.message : lastMessage)?.parts ?? [];
   const sources = reply ? [[reply.parts]] : waiting ? [[said]] : [artifacts.map(artifactParts), [said]];
   for (const kind of [spokenText, dataText]) {
     for (const source of sources) {

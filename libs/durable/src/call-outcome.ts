@@ -26,6 +26,7 @@ import {
   textRows,
   textStart,
   withoutHalf,
+  withoutStackTrace,
 } from '#libs/protocol';
 
 /** Reason for the end of a call whose time limit expired. */
@@ -212,9 +213,9 @@ export function timedOut(milliseconds: number): CallFailure {
   return { kind: 'timeout', message, retryable: true, timedOut: true };
 }
 
-/** Returns the text of an agent's last status, shortened; `''` if there is none. */
+/** Returns the text of an agent's last status, shortened and without a stack trace; `''` if there is none. */
 export function statusTextOf({ status }: Pick<CalledTask, 'status'>): string {
-  return briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
+  return briefText(withoutStackTrace(firstText(status?.message?.parts ?? [])?.trim() ?? ''));
 }
 
 /** Returns a sentence followed by the text of the agent's last status, if any. */

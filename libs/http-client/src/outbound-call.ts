@@ -15,8 +15,8 @@ export interface OutboundCall extends OutboundTimes {
 }
 
 /**
- * Time limits of one call, in milliseconds; 0 is no limit. Each followed redirect starts all limits again.
- * `firstByteMs` and `idleMs` are checked by a coarse clock and may expire up to a second late.
+ * Time limits of one call, in milliseconds; 0 is no limit. Each followed redirect starts `firstByteMs` and `idleMs`
+ * again; `totalMs` limits all of them together. `firstByteMs` and `idleMs` are checked by a coarse clock and may expire up to a second late.
  */
 export interface OutboundTimes {
   /** Time until the answer's head has arrived, default 300,000. */
@@ -87,16 +87,21 @@ export class OutboundDeadlines {
   readonly idleMs: number | undefined;
   /** Signal that aborts the request: the caller's signal, or that of the total time. */
   readonly signal: AbortSignal | undefined;
-  private readonly total: AbortSignal | undefined;
 
+  /** @param total signal of the total time of the call, which its redirected requests share (`totalSignal`) */
   constructor(
     private readonly caller: AbortSignal | undefined,
-    { firstByteMs, idleMs, totalMs }: OutboundTimes,
+    { firstByteMs, idleMs }: OutboundTimes,
+    private readonly total: AbortSignal | undefined,
   ) {
     this.firstByteMs = firstByteMs;
     this.idleMs = idleMs;
-    this.total = totalMs ? AbortSignal.timeout(totalMs) : undefined;
-    this.signal = caller && this.total ? AbortSignal.any([caller, this.total]) : (caller ?? this.total);
+    this.signal = caller && total ? AbortSignal.any([caller, total]) : (caller ?? total);
+  }
+
+  /** Starts the total time of a call; `undefined` for a call without that limit. */
+  static totalSignal({ totalMs }: OutboundTimes): AbortSignal | undefined {
+    return totalMs ? AbortSignal.timeout(totalMs) : undefined;
   }
 
   /** Converts an error of undici to the error that callers see. */

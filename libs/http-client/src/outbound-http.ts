@@ -304,8 +304,9 @@ async function requestOver(agent: Dispatcher, call: OutboundCall): Promise<Outbo
 
 async function exchangeCall(agent: Dispatcher, call: OutboundRequest, times: OutboundTimes): Promise<OutboundExchange> {
   let current = call;
+  const total = OutboundDeadlines.totalSignal(times);
   for (let redirects = 0; ; redirects += 1) {
-    const limits = new OutboundDeadlines(current.signal, times);
+    const limits = new OutboundDeadlines(current.signal, times, total);
     const answer = await dispatchCall(agent, current, limits);
     const target = redirectTarget(current, answer);
     if (target === undefined || current.redirect === 'manual')

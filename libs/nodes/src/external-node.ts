@@ -235,10 +235,9 @@ async function* reportOutcome(context: RequestContext, url: string, outcome: Cal
 
 /**
  * Returns the output for the answer of an agent: the text of its first Artifact, else the data as JSON, else `no
- * output`. All other Parts of all Artifacts follow. If there are no Artifacts, the final Message of the agent counts.
+ * output`. All other Parts of all Artifacts follow. If there are no Artifacts, the last Message of the agent counts.
  */
-function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
-  const said = reply ?? status?.message;
+function outputOf({ reply, artifacts, lastMessage: said }: CalledTask): Part[] {
   const made =
     reply || artifacts.length === 0 ? said && [{ artifactId: said.messageId, parts: said.parts }] : artifacts;
   const [first, ...further] = (made ?? []).map(({ artifactId, parts }) => ({ artifactId, parts: mergedTexts(parts) }));

@@ -169,6 +169,7 @@ export {
   TOO_LONG_URL,
   urlProblem,
   withoutHalf,
+  withoutStackTrace,
   withoutTrailing,
   withoutUserinfo,
 } from './text.js';

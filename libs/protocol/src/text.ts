@@ -17,6 +17,24 @@ export function withoutHalf(text: string): string {
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
 }
 
+/** Maximum number of UTF-16 code units that are searched for a stack trace. */
+const LONGEST_TRACE = 64 * 1024;
+/** First line of a stack trace of Python, which ends with the error itself. */
+const PYTHON_TRACE = /^\s*Traceback \(most recent call last\):/;
+/** Line of a stack trace of JavaScript, Java, Kotlin or .NET. */
+const TRACE_LINE = /^\s+at |^\s*Caused by: |^\s*\.\.\. \d+ (more|common frames omitted)/;
+
+/** Returns the text of an error without the stack trace that some agents send with it. */
+export function withoutStackTrace(text: string): string {
+  const lines = textStart(text, LONGEST_TRACE).split('\n');
+  const trace = lines.findIndex((line) => PYTHON_TRACE.test(line) || TRACE_LINE.test(line));
+  if (trace < 0) return text;
+  const before = lines.slice(0, trace);
+  const isPython = PYTHON_TRACE.test(lines[trace] ?? '');
+  const last = isPython ? lines.slice(trace).findLast((line) => /^\S/.test(line)) : undefined;
+  return [...before, last ?? ''].join('\n').trim() || (lines[trace] ?? '').trim();
+}
+
 /**
  * Removes the characters of a set from the end of a text. Takes time linear in the number of removed characters: the
  * pattern `/\/+$/` restarts at each slash and takes quadratic time.

@@ -9,6 +9,8 @@ export interface TransportOptions extends AgentCallOptions {
   signal: AbortSignal;
   /** Called for every received piece, even a heartbeat. */
   alive: () => void;
+  /** Called for each item of a stream that is not one of A2A, and is skipped. */
+  onSkipped?: () => void;
   /** Account of the answer's bytes in the memory for answers (ReceivedAnswers). */
   place?: AnswerPlace;
   /** Proof that the call carries if it names a credential. */

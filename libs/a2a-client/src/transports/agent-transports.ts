@@ -96,6 +96,7 @@ class RestTransport implements AgentTransport {
       if (type === 'error') throw streamFailure(data);
       const item = readStreamItem(jsonObjectOf(data));
       if (item) yield item;
+      else options.onSkipped?.();
     }
   }
 
@@ -259,14 +260,18 @@ export class AgentTransports {
 
 /**
  * Returns the preferred interface of a card that Parley supports: 1.0, else the first of 1.x, else JSON-RPC of 0.3,
- * else the first of 0.3. @throws AgentCallError `invalid-response`
+ * else the first of 0.3, else the first without a version. @throws AgentCallError `invalid-response`
  */
 function chosenInterface(card: SdkAgentCard): SdkAgentInterface {
   const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
   const spoken = reachable.filter((it) => isSpoken(it.protocolBinding));
   const legacy = spoken.filter(isLegacy);
   const chosen =
-    findPreferredInterface(spoken) ?? legacy.find((it) => /^JSONRPC$/i.test(it.protocolBinding)) ?? legacy[0];
+    findPreferredInterface(spoken) ??
+    legacy.find((it) => /^JSONRPC$/i.test(it.protocolBinding)) ??
+    legacy[0] ??
+    // An interface that names no version is taken as one of 1.0, whose cards have interfaces.
+    spoken.find(({ protocolVersion }) => protocolVersion === '');
   if (chosen !== undefined) return chosen;
   const relative = card.supportedInterfaces.find(({ url }) => !URL.canParse(url));
   if (relative !== undefined) {
@@ -274,7 +279,16 @@ function chosenInterface(card: SdkAgentCard): SdkAgentInterface {
     throw new AgentCallError('invalid-response', text);
   }
   const text = 'the agent card offers neither JSON-RPC nor HTTP+JSON of A2A 1.x or 0.3';
-  throw new AgentCallError('invalid-response', text);
+  throw new AgentCallError('invalid-response', `${text}${describeOffers(card)}`);
+}
+
+/** Maximum number of interfaces of a card that an error names. */
+const MOST_OFFERS = 5;
+
+/** Describes the interfaces of a card, as the end of a sentence. */
+function describeOffers({ supportedInterfaces: offers }: SdkAgentCard): string {
+  const named = offers.slice(0, MOST_OFFERS).map((it) => `${it.protocolBinding || 'no binding'} ${it.protocolVersion}`);
+  return named.length === 0 ? '' : `, but ${briefText(named.join(', '), 200)}`;
 }
 
 /** True for an interface of 0.2 or 0.3, which are equal on the wire. */

@@ -95,6 +95,7 @@ export class JsonRpcTransport implements AgentTransport {
       const result = readRpcResult(data, id);
       const item = isJsonObject(result) ? readStreamItem(result) : readStreamResponse(result);
       if (item) yield item;
+      else options.onSkipped?.();
     }
   }
 

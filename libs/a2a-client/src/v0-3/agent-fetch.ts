@@ -1,5 +1,5 @@
 import { A2A_ERRORS } from '#libs/protocol';
-import { type AnswerPlace, type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from '../agent-call-error.js';
 import { type AgentFetch, errorBody, FetchedAnswer, MAX_ANSWER_BYTES, requireParsable } from '../agent-request.js';
 import { errorOf, errorText, networkFailure, rpcFailure, statusFailure, tryParseObject } from '../call-failure.js';
@@ -13,18 +13,19 @@ const UNWATCHED_BYTES = 64 * 1024;
 /** Disabled time limits of the outbound client: the limits of the CallAttempt apply. */
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
-/** Callback, account and signal that accompany the pieces of an answer as they are read. */
-type ResponseWatch = Partial<Pick<TransportOptions, 'alive' | 'place' | 'signal'>>;
+/** Callbacks, account and signal that accompany the pieces of an answer as they are read. */
+type ResponseWatch = Partial<Pick<TransportOptions, 'alive' | 'onSkipped' | 'place' | 'signal'>>;
 
 /** Options of calls, by signal: the SDK passes only the signal to `fetch`. */
 const CALLS = new WeakMap<
   AbortSignal,
-  Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'place' | 'signal' | 'trace'>
+  Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'onSkipped' | 'place' | 'signal' | 'trace'>
 >();
 
 /** Binds the options of a call to its signal, where `agentFetch` finds them: the SDK passes only the signal on. */
-export function bindCall({ signal, alive, auth, fence, place, trace }: TransportOptions): void {
-  CALLS.set(signal, { signal, alive, auth, fence, ...(place && { place }), ...(trace && { trace }) });
+export function bindCall({ signal, alive, auth, fence, onSkipped, place, trace }: TransportOptions): void {
+  const given = { ...(onSkipped && { onSkipped }), ...(place && { place }), ...(trace && { trace }) };
+  CALLS.set(signal, { signal, alive, auth, fence, ...given });
 }
 
 /**
@@ -45,7 +46,7 @@ export function agentFetch(
       throw networkFailure(error);
     });
     if (!response.ok) throw await readResponseFailure(response, jsonMembers, given?.body);
-    return parsableResponse(watchResponse(response, call), jsonMembers, call.place);
+    return parsableResponse(watchResponse(response, call), jsonMembers, call);
   };
 }
 
@@ -74,20 +75,20 @@ function watchResponse(response: Response, call: ResponseWatch): Response {
 }
 
 /** Checks that the JSON of a response can be parsed. Events of a stream are checked and passed on one by one. */
-async function parsableResponse(response: Response, mostMembers: number, place?: AnswerPlace): Promise<Response> {
+async function parsableResponse(response: Response, mostMembers: number, call: ResponseWatch): Promise<Response> {
   if (!response.body) return response;
   if (!isStream(response)) {
     const text = requireParsable(await response.text(), mostMembers);
     return new Response(readableAnswer(text), responseInit(response));
   }
-  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers, place);
+  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers, call);
   return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));
 }
 
 async function* framesOf(
   pieces: AsyncIterable<Uint8Array>,
   mostMembers: number,
-  place: AnswerPlace | undefined,
+  { place, onSkipped }: ResponseWatch,
 ): AsyncIterable<Uint8Array> {
   const encoder = new TextEncoder();
   const reportPending = (characters: number): void => place?.setPending(characters);
@@ -96,7 +97,10 @@ async function* framesOf(
     const failure = restFailure(type, frame);
     if (failure) throw failure;
     const lines = readableFrame(frame)?.split('\n');
-    if (lines === undefined) continue;
+    if (lines === undefined) {
+      onSkipped?.();
+      continue;
+    }
     yield encoder.encode(`event: ${type}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`);
   }
 }

@@ -75,8 +75,7 @@ function numberOf(value: JsonValue | undefined): number {
 }
 
 /** Returns the answer of a called agent, as the model reads it. */
-function calledAgentResult({ reply, artifacts, status }: CalledTask): JsonObject {
-  const said = reply ?? status?.message;
+function calledAgentResult({ reply, artifacts, lastMessage: said }: CalledTask): JsonObject {
   const made = reply || artifacts.length === 0 ? (said ? [said] : []) : artifacts;
   const parts = made.flatMap((it) => it.parts);
   const text = made.flatMap((it) => textRows(it.parts)).filter((row) => row !== '');

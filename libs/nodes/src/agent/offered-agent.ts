@@ -115,7 +115,7 @@ async function cardOf(
 ): Promise<object | undefined> {
   const { reference } = config;
   const scope = { tenant, owner };
-  const timeouts = { connect: CARD_MS, firstEvent: CARD_MS, idle: CARD_MS, total: CARD_MS, refused: 0 };
+  const timeouts = { firstEvent: CARD_MS, idle: CARD_MS, total: CARD_MS, refused: 0 };
   const options = { scope, signal, timeouts, ...reachOf(config) };
   const fetchCard = () => directory.resolveCard(reference, options);
   const readPinnedCard = () => retryWhileUnreachable(() => directory.pinnedCard(reference, { scope }), signal);

@@ -49,7 +49,23 @@ export function readStreamItem(json: JsonObject): StreamResponse | undefined {
   if (isJsonObject(statusUpdate)) return { statusUpdate: statusUpdateOf(statusUpdate) };
   const artifactUpdate = json.artifactUpdate ?? json.artifact_update;
   if (isJsonObject(artifactUpdate)) return { artifactUpdate: artifactUpdateOf(artifactUpdate) };
-  return undefined;
+  return readBareItem(json);
+}
+
+/** Reads an item as 0.3 writes it: the value itself, with its kind. Some servers of 1.0 send such items. */
+function readBareItem(json: JsonObject): StreamResponse | undefined {
+  switch (json.kind) {
+    case 'task':
+      return { task: readTask(json) };
+    case 'message':
+      return { message: readProtoMessage(json) };
+    case 'status-update':
+      return { statusUpdate: statusUpdateOf(json) };
+    case 'artifact-update':
+      return { artifactUpdate: artifactUpdateOf(json) };
+    default:
+      return undefined;
+  }
 }
 
 /** Reads a Task as `readStreamResponse` does. @throws InvalidProtocolValue */
@@ -96,11 +112,15 @@ function readTaskStatus(json: unknown): TaskStatus {
   return read;
 }
 
-/** Task states by name and by number: ProtoJSON may write an enum as its number, from 1 in schema order. */
+/**
+ * Task states by name, by number, since ProtoJSON may write an enum as its number, from 1 in schema order, and by their
+ * names in 0.3.
+ */
 const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue | undefined, TaskState>(
   TASK_STATES.flatMap((name, index) => [
     [name, name],
     [index + 1, name],
+    [name.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-'), name],
   ]),
 );
 
@@ -112,10 +132,12 @@ function readTaskState(json: JsonValue | undefined): TaskState {
   return STATES.get(json) ?? 'TASK_STATE_WORKING';
 }
 
+const USER_ROLES: ReadonlySet<JsonValue | undefined> = new Set<JsonValue | undefined>(['ROLE_USER', 1, 'user']);
+
 function readProtoMessage(json: JsonObject): Message {
   const read: Message = {
     messageId: readString(json.messageId ?? json.message_id, 'message.messageId'),
-    role: json.role === 'ROLE_USER' || json.role === 1 ? 'ROLE_USER' : 'ROLE_AGENT',
+    role: USER_ROLES.has(json.role) ? 'ROLE_USER' : 'ROLE_AGENT',
     parts: readProtoParts(json.parts, 'message.parts'),
   };
   const contextId = json.contextId ?? json.context_id;
@@ -160,6 +182,7 @@ function isRead(json: JsonObject): boolean {
 
 function unreadContent(json: JsonObject): string | undefined {
   if (['text', 'raw', 'url', 'data'].some((member) => json[member] !== undefined)) return undefined;
+  if (isJsonObject(json.file)) return undefined;
   return Object.keys(json).find((member) => !OF_A_PART.has(member));
 }
 
@@ -176,9 +199,11 @@ function withUnread({ parts: all, metadata }: JsonObject): JsonObject | undefine
 /** Reads a Part. Null or absent content is read as `data: null`, since only data may be null. */
 function readProtoPart(json: JsonObject): Part {
   const read = readPartContent(json);
-  const mediaType = json.mediaType ?? json.media_type;
+  const file = isJsonObject(json.file) ? json.file : undefined;
+  const mediaType = json.mediaType ?? json.media_type ?? file?.mimeType;
   if (isFilled(mediaType)) read.mediaType = readString(mediaType, 'part.mediaType');
-  if (isFilled(json.filename)) read.filename = readString(json.filename, 'part.filename');
+  const filename = json.filename ?? file?.name;
+  if (isFilled(filename)) read.filename = readString(filename, 'part.filename');
   if (isJsonObject(json.metadata)) read.metadata = json.metadata;
   return read;
 }
@@ -187,6 +212,11 @@ function readPartContent(json: JsonObject): Part {
   if (isPresent(json.text)) return { text: readString(json.text, 'part.text') };
   if (isPresent(json.raw)) return { raw: standardBase64(readString(json.raw, 'part.raw')) };
   if (isPresent(json.url)) return { url: readString(json.url, 'part.url') };
+  if (isJsonObject(json.file)) {
+    const { bytes, uri } = json.file;
+    if (isPresent(bytes)) return { raw: standardBase64(readString(bytes, 'part.file.bytes')) };
+    return { url: readString(uri, 'part.file.uri') };
+  }
   return { data: json.data ?? null };
 }
 

@@ -19,6 +19,7 @@ import {
   jsonInText,
   type JsonValue,
   mergedTexts,
+  type Message,
   type Part,
   redactedUrl,
   type RunEventNote,
@@ -147,7 +148,7 @@ export function formatState(state: TaskState): string {
 export function readChildEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
   const { answer } = outcome;
   if (outcome.kind === 'completed') {
-    const artifacts = node.type === 'agent' ? readWholeAnswer(answer) : readAnswerArtifacts(answer);
+    const artifacts = node.type === 'agent' ? readWholeAnswer(answer) : readAnswerArtifacts(answer, node.type);
     const merged = artifacts.map((artifact) => ({ ...artifact, parts: mergedTexts(artifact.parts) }));
     return { kind: 'completed', status: 'completed', artifacts: putOutputFirst(node, merged) };
   }
@@ -204,7 +205,7 @@ function formatEndError(node: WorkflowNode, url: string, state: TaskState, said:
  * because a model's answer may have arrived in pieces.
  */
 function readWholeAnswer(answer: CalledTask): Artifact[] {
-  const artifacts = readAnswerArtifacts(answer);
+  const artifacts = readAnswerArtifacts(answer, 'agent');
   const said = answer.status?.message?.parts ?? [];
   return artifacts.length === 1 && said.length > 0 ? artifacts.map((it) => ({ ...it, parts: said })) : artifacts;
 }
@@ -223,14 +224,20 @@ function putOutputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Arti
 
 /**
  * Returns the Artifacts of an answer: a direct reply as an Artifact, else the Artifacts that are not empty, else the
- * last status Message as an Artifact.
+ * last status Message as an Artifact. Of an agent elsewhere the last Message of any kind counts.
  */
-function readAnswerArtifacts({ reply, status, artifacts: made }: CalledTask): Artifact[] {
-  if (reply) return [{ artifactId: reply.messageId, parts: reply.parts }];
-  const artifacts = made.filter(({ parts }) => parts.length > 0);
-  const said = status?.message;
+function readAnswerArtifacts(answer: CalledTask, type: string): Artifact[] {
+  const { reply } = answer;
+  if (reply) return [asArtifact(reply)];
+  const artifacts = answer.artifacts.filter(({ parts }) => parts.length > 0);
+  const said = type === 'external' ? answer.lastMessage : answer.status?.message;
   if (artifacts.length > 0 || !said || said.parts.length === 0) return artifacts;
-  return [{ artifactId: said.messageId, parts: said.parts }];
+  return [asArtifact(said)];
+}
+
+/** Converts a Message of an agent to an Artifact, with its metadata and extensions. */
+function asArtifact({ messageId, parts, metadata, extensions }: Message): Artifact {
+  return { artifactId: messageId, parts, ...(metadata && { metadata }), ...(extensions && { extensions }) };
 }
 
 /** Codes of the A2A errors by which an agent rejects the content of a Message. The Task does not change then. */

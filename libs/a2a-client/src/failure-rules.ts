@@ -1,0 +1,81 @@
+import { A2A_ERRORS } from '#libs/protocol';
+import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
+import type { CancelOutcome } from './agent-client.js';
+import type { CallDeadlines } from './call-deadlines.js';
+
+/** Kinds of failures after which a Task is followed again. */
+const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
+/** Kinds of failures of a subscription after which it is made again. */
+export const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
+
+/** True if a call lost its connection, or the agent failed internally, while the call is not over. */
+export function isLostConnection(
+  error: unknown,
+  limits: CallDeadlines,
+  kinds: readonly AgentCallFailure[] = LOST,
+): error is AgentCallError {
+  return !limits.over && error instanceof AgentCallError && kinds.includes(error.kind);
+}
+
+/** True if the agent reported an error of its protocol, or something invalid, in an answer that had begun. */
+export function isOfTheAnswer(error: unknown): error is AgentCallError {
+  return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'invalid-response');
+}
+
+/** True for a temporary failure, after which a Task is polled again: a lost connection or a rate limit. */
+export function isPassing(
+  error: unknown,
+  limits: CallDeadlines,
+  kinds: readonly AgentCallFailure[] = LOST,
+): error is AgentCallError {
+  return (
+    isLostConnection(error, limits, kinds) || (!limits.over && error instanceof AgentCallError && error.rateLimited)
+  );
+}
+
+/**
+ * True if the agent rejected a subscription: some agents have no stream for a Task that has ended or waits (section
+ * 3.1.6), other agents have no streams at all.
+ */
+export function isUnsupported(error: unknown): boolean {
+  if (!(error instanceof AgentCallError) || error.rateLimited) return false;
+  return error.kind === 'rpc-error' || error.kind === 'client-error';
+}
+
+/** Ignores an error that says that the agent does not store the Task. @throws any other error */
+export function unlessUnkept(error: unknown): undefined {
+  if (isUnsupported(error) || (error instanceof AgentCallError && error.kind === 'not-found')) return undefined;
+  throw error;
+}
+
+/** Returns the outcome of a CancelTask that failed. */
+export function cancelOutcome(error: AgentCallError): CancelOutcome {
+  if (error.rateLimited) return 'unreachable';
+  switch (error.kind) {
+    case 'rpc-error':
+    case 'not-found':
+    case 'client-error':
+    case 'unauthorized':
+    case 'invalid-response':
+      return 'refused';
+    default:
+      return 'unreachable';
+  }
+}
+
+/** HTTP statuses of an operation that a server does not have. */
+const NO_OPERATION: ReadonlySet<number | undefined> = new Set([400, 404, 405, 501]);
+
+/** True if the agent does not have the operation at all. */
+export function isMissingOperation(error: unknown): error is AgentCallError {
+  if (!(error instanceof AgentCallError)) return false;
+  if (error.code === A2A_ERRORS.METHOD_NOT_FOUND.code) return true;
+  return (error.kind === 'client-error' || error.kind === 'server-error') && NO_OPERATION.has(error.status);
+}
+
+/** Returns the failure of a GetTask that the agent does not have, with a message that names it. */
+export function unansweredGetTask(cause: AgentCallError): AgentCallError {
+  const { kind, message, code, status } = cause;
+  const said = message.includes('GetTask') ? message : `the agent does not answer GetTask: ${message}`;
+  return new AgentCallError(kind, said, { code, status, cause });
+}

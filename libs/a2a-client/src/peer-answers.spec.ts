@@ -1,0 +1,321 @@
+import type { ServerResponse } from 'node:http';
+import { OutboundHttp } from '#libs/http-client';
+import { type JsonObject, type JsonValue, type Message, userMessage } from '#libs/protocol';
+import { loadConfig } from '#libs/service';
+import { WireAgent, type WireCard, type WireRequest } from '../../../test/support/wire-agent.js';
+import { type AgentCallOptions, CalledTask } from './agent-client.js';
+import { HttpAgentDirectory } from './http-agent-directory.js';
+
+const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
+const directory = new HttpAgentDirectory({ http });
+const agents: WireAgent[] = [];
+
+afterEach(() => Promise.all(agents.splice(0).map((it) => it.stop())));
+afterAll(() => http.close());
+
+type Answering = (request: WireRequest, response: ServerResponse) => void;
+
+async function agentOf(card: WireCard, answer: Answering): Promise<WireAgent> {
+  const agent = await WireAgent.start(card, (response, request) => answer(request, response));
+  agents.push(agent);
+  return agent;
+}
+
+async function callAgent(
+  agent: WireAgent,
+  message: Partial<Message> = {},
+  options: AgentCallOptions = {},
+): Promise<CalledTask> {
+  const task = new CalledTask();
+  const client = await directory.resolveClient(agent.url);
+  for await (const event of client.sendMessage({ message: { ...userMessage('hello'), ...message } }, options))
+    task.applyResponse(event);
+  return task;
+}
+
+/** Answers with a stream of JSON-RPC results. */
+function streamResults({ body }: WireRequest, response: ServerResponse, results: readonly JsonValue[]): void {
+  const events = results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: body?.id, result })}\n\n`);
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.join(''));
+}
+
+function answerRpc({ body }: WireRequest, response: ServerResponse, answer: JsonObject): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: body?.id, ...answer }));
+}
+
+const place = { taskId: 't', contextId: 'c' };
+const states = { working: 'TASK_STATE_WORKING', completed: 'TASK_STATE_COMPLETED' };
+const said = (text: string, members: JsonObject = {}): JsonObject => ({
+  messageId: `m-${text}`,
+  role: 'ROLE_AGENT',
+  parts: [{ text }],
+  ...members,
+});
+const status = (state: string, message?: JsonObject): JsonObject => ({
+  statusUpdate: { ...place, status: { state, ...(message && { message }) } },
+});
+const task = (state: string, members: JsonObject = {}): JsonObject => ({
+  task: { id: 't', contextId: 'c', status: { state }, ...members },
+});
+const textsOf = ({ artifacts }: CalledTask) => artifacts.map(({ parts }) => parts.map(({ text }) => text).join(''));
+
+describe('an agent that answers a question with a stream of changes only (A2A Java SDK, servers of 0.3)', () => {
+  const old = (state: string): JsonObject => ({
+    kind: 'status-update',
+    ...place,
+    status: { state },
+    final: state !== 'working',
+  });
+  const chunk = (text: string, append: boolean): JsonObject => ({
+    kind: 'artifact-update',
+    ...place,
+    append,
+    artifact: { artifactId: 'a', parts: [{ kind: 'text', text }] },
+  });
+  const whole = {
+    kind: 'task',
+    id: 't',
+    contextId: 'c',
+    status: { state: 'completed' },
+    artifacts: [
+      { artifactId: 'first', parts: [{ kind: 'text', text: 'of the first turn' }] },
+      { artifactId: 'a', parts: [{ kind: 'text', text: 'begun and ended' }] },
+    ],
+  };
+  const answer: Answering = (request, response) => {
+    if (request.body?.method === 'tasks/get') return answerRpc(request, response, { result: whole });
+    streamResults(request, response, [old('working'), chunk(' and ended', true), old('completed')]);
+  };
+
+  it('is asked once for its Task, which has the Artifacts of the first turn', async () => {
+    const agent = await agentOf({ version: '0.3', streaming: true }, answer);
+    const answered = await callAgent(agent, { taskId: 't', contextId: 'c' });
+    expect(textsOf(answered)).toEqual(['of the first turn', 'begun and ended']);
+    expect(agent.requests.map(({ body }) => body?.method)).toEqual(['message/stream', 'tasks/get']);
+  });
+
+  it('is not asked for the Task of a first Message, whose stream names all', async () => {
+    const agent = await agentOf({ version: '0.3', streaming: true }, answer);
+    expect(textsOf(await callAgent(agent))).toEqual([' and ended']);
+    expect(agent.requests.map(({ body }) => body?.method)).toEqual(['message/stream']);
+  });
+
+  it('is taken at its stream where it has no such Task any more', async () => {
+    const error = { code: -32001, message: 'Task not found' };
+    const agent = await agentOf({ version: '0.3', streaming: true }, (request, response) => {
+      if (request.body?.method === 'tasks/get') return answerRpc(request, response, { error });
+      return answer(request, response);
+    });
+    expect(textsOf(await callAgent(agent, { taskId: 't', contextId: 'c' }))).toEqual([' and ended']);
+  });
+});
+
+describe('an agent whose answer is a Message while it works', () => {
+  it.each<[string, JsonObject[]]>([
+    [
+      'in a working status (Microsoft Agent Framework)',
+      [task(states.working), status(states.working, said('four')), status(states.completed)],
+    ],
+    [
+      'in the history alone (Agno)',
+      [task(states.working), task(states.completed, { history: [said('hello', { role: 'ROLE_USER' }), said('four')] })],
+    ],
+    [
+      'as Messages within a Task (Agno)',
+      [
+        task(states.working),
+        { message: said('two', { taskId: 't' }) },
+        { message: said('four', { taskId: 't' }) },
+        status(states.completed),
+      ],
+    ],
+  ])('%s is followed', async (_what, results) => {
+    const agent = await agentOf({ streaming: true }, (request, response) => streamResults(request, response, results));
+    const answered = await callAgent(agent);
+    expect([answered.state, answered.artifacts, answered.reply]).toEqual(['TASK_STATE_COMPLETED', [], undefined]);
+    expect(answered.lastMessage?.parts).toEqual([{ text: 'four' }]);
+  });
+
+  it('ends its turn with a Message that nothing follows', async () => {
+    const agent = await agentOf({ streaming: true }, (request, response) =>
+      streamResults(request, response, [task(states.working), { message: said('four', { taskId: 't' }) }]),
+    );
+    const answered = await callAgent(agent);
+    expect(answered.reply?.parts).toEqual([{ text: 'four' }]);
+    expect(agent.requests).toHaveLength(1);
+  });
+
+  it('is not taken at the words of the caller, nor at the question of an earlier turn', async () => {
+    const history = [said('which?'), said('this', { role: 'ROLE_USER' })];
+    const agent = await agentOf({ streaming: true }, (request, response) =>
+      streamResults(request, response, [task(states.completed, { history })]),
+    );
+    expect((await callAgent(agent)).lastMessage).toBeUndefined();
+  });
+});
+
+describe('a stream with items that are not of its version', () => {
+  const bare = (kind: string, members: JsonObject): JsonObject => ({ kind, ...place, ...members });
+
+  it('is read where they are those of 0.3 (LangGraph server)', async () => {
+    const file = { bytes: 'aGk=', mimeType: 'image/png', name: 'a.png' };
+    const parts: JsonObject[] = [
+      { kind: 'text', text: 'four' },
+      { kind: 'data', data: { n: null } },
+      { kind: 'file', file },
+    ];
+    const agent = await agentOf({ streaming: true }, (request, response) =>
+      streamResults(request, response, [
+        task(states.working),
+        bare('artifact-update', { artifact: { artifactId: 'a', parts } }),
+        bare('status-update', { status: { state: 'completed' }, final: true }),
+      ]),
+    );
+    const answered = await callAgent(agent);
+    expect(answered.state).toBe('TASK_STATE_COMPLETED');
+    expect(answered.artifacts).toEqual([
+      {
+        artifactId: 'a',
+        parts: [{ text: 'four' }, { data: { n: null } }, { raw: 'aGk=', mediaType: 'image/png', filename: 'a.png' }],
+      },
+    ]);
+  });
+
+  it.each<[WireCard, JsonObject[]]>([
+    [{ streaming: true }, [task(states.working), { values: { messages: [] } }, status(states.completed)]],
+    [
+      { streaming: true, version: '0.3' },
+      [
+        { kind: 'task', id: 't', contextId: 'c', status: { state: 'working' } },
+        { kind: 'values', messages: [] },
+        bare('status-update', { status: { state: 'completed' }, final: true }),
+      ],
+    ],
+  ])('over %p fails where nothing else of it is an answer', async (card, results) => {
+    const agent = await agentOf(card, (request, response) => streamResults(request, response, results));
+    await expect(callAgent(agent)).rejects.toMatchObject({
+      kind: 'invalid-response',
+      message: "the agent's answer is not A2A: an item of its stream cannot be read",
+    });
+  });
+});
+
+describe('an agent without GetTask (Spring AI)', () => {
+  const answer: Answering = (request, response) => {
+    const { method, params } = request.body as { method?: string; params?: { configuration?: JsonObject } };
+    if (method !== 'SendMessage') return void response.writeHead(400).end();
+    const isBlocking = params?.configuration?.returnImmediately === false;
+    const result = isBlocking ? { message: said('four') } : task(states.working);
+    answerRpc(request, response, { result });
+  };
+  const sends = ({ requests }: WireAgent) =>
+    requests.flatMap(({ body }) => {
+      const { message, configuration } = (body?.params ?? {}) as { message?: Message; configuration?: JsonObject };
+      return message ? [[message.messageId, configuration?.returnImmediately]] : [];
+    });
+
+  it('is sent the Message once more to be answered at its end, and later Messages so at once', async () => {
+    const agent = await agentOf({}, answer);
+    const answered = await callAgent(agent, { messageId: 'one' });
+    expect(answered.reply?.parts).toEqual([{ text: 'four' }]);
+    await callAgent(agent, { messageId: 'two' });
+    expect(sends(agent)).toEqual([
+      ['one', true],
+      ['one', false],
+      ['two', false],
+    ]);
+  });
+
+  it('is sent no Message twice where its caller forbids that, and the failure names the operation', async () => {
+    const agent = await agentOf({}, answer);
+    await expect(callAgent(agent, {}, { resends: 0 })).rejects.toMatchObject({
+      kind: 'client-error',
+      message: 'the agent does not answer GetTask: HTTP 400',
+    });
+    expect(sends(agent)).toHaveLength(1);
+  });
+});
+
+describe('the error of an agent', () => {
+  it.each([
+    [
+      'java.lang.IllegalState: no order\n\tat a.b.C(C.java:1)\n\tat a.b.D(D.java:2)',
+      'java.lang.IllegalState: no order',
+    ],
+    ['Error: no order\n    at run (/srv/agent.js:1:2)', 'Error: no order'],
+    [
+      'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in run\nValueError: no order\n',
+      'ValueError: no order',
+    ],
+    ['1 validation error\nparts\n  Field required', '1 validation error\nparts\n  Field required'],
+  ])('%j goes on without its stack trace', async (message, shown) => {
+    const agent = await agentOf({}, (request, response) =>
+      answerRpc(request, response, { error: { code: -32603, message } }),
+    );
+    await expect(callAgent(agent)).rejects.toMatchObject({ message: `a2a error -32603: ${shown}` });
+  });
+
+  it('is bounded', async () => {
+    const agent = await agentOf({}, (request, response) =>
+      answerRpc(request, response, { error: { code: -32603, message: 'x'.repeat(10_000) } }),
+    );
+    await expect(callAgent(agent)).rejects.toMatchObject({ message: `a2a error -32603: ${'x'.repeat(2_000)}…` });
+  });
+});
+
+describe('a card whose interface names no version', () => {
+  it('is taken for one of 1.0', async () => {
+    const agent = await agentOf({ version: '' }, (request, response) =>
+      answerRpc(request, response, { result: { message: said('four') } }),
+    );
+    expect((await callAgent(agent)).reply?.parts).toEqual([{ text: 'four' }]);
+    expect(agent.requests[0]).toMatchObject({ headers: { 'a2a-version': '1.0' }, body: { method: 'SendMessage' } });
+  });
+
+  it('fails with what it offers, where that is nothing of A2A', async () => {
+    const agent = await agentOf({ version: '2.0' }, (_request, response) => response.end());
+    await expect(callAgent(agent)).rejects.toMatchObject({
+      kind: 'invalid-response',
+      message: 'the agent card offers neither JSON-RPC nor HTTP+JSON of A2A 1.x or 0.3, but JSONRPC 2.0',
+    });
+  });
+});
+
+describe('partial Artifacts (Agent Development Kit)', () => {
+  const update = (artifactId: string, text: string, isPartial: boolean, append = false): JsonObject => ({
+    artifactUpdate: {
+      ...place,
+      append,
+      artifact: { artifactId, parts: [{ text }] },
+      metadata: { adk_partial: isPartial },
+    },
+  });
+
+  it.each<[string, JsonObject[], string[]]>([
+    [
+      'are left out where the whole one comes under another id',
+      [update('p', 'fo', true), update('p', 'ur', true, true), update('w', 'four', false)],
+      ['four'],
+    ],
+    ['are replaced by the whole one of the same id', [update('a', 'fo', true), update('a', 'four', false)], ['four']],
+    ['are the answer where nothing else is', [update('p', 'fo', true), update('p', 'ur', true, true)], ['four']],
+    [
+      'are left out of a Task as well',
+      [
+        task(states.working, {
+          artifacts: [
+            { artifactId: 'p', parts: [{ text: 'fo' }], metadata: { adk_partial: true } },
+            { artifactId: 'w', parts: [{ text: 'four' }] },
+          ],
+        }),
+      ],
+      ['four'],
+    ],
+  ])('%s', async (_what, updates, texts) => {
+    const agent = await agentOf({ streaming: true }, (request, response) =>
+      streamResults(request, response, [task(states.working), ...updates, status(states.completed)]),
+    );
+    expect(textsOf(await callAgent(agent))).toEqual(texts);
+  });
+});
