@@ -11,7 +11,7 @@ import { FILE_MIGRATIONS, FilesApiModule } from '#libs/files';
 import { GenerationModule } from '#libs/generation';
 import { OutboundModule } from '#libs/http-client';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http-server';
-import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
+import { JOB_MIGRATIONS, JobsModule } from '#libs/job-queue';
 import { MCP_MIGRATIONS, McpClientModule } from '#libs/mcp-client';
 import { MODEL_MIGRATIONS, ModelsApiModule } from '#libs/models';
 import { PostgresModule } from '#libs/postgres';

@@ -40,7 +40,7 @@ import {
   streamsBody,
   toProblem,
 } from '#libs/http-server';
-import { Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
 import { registerMcpRoutes } from '#libs/mcp-server';
 import { A2AError } from '#libs/protocol';
 import {

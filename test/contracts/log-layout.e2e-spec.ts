@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
-import { migrateJobQueue } from '#libs/jobs';
+import { migrateJobQueue } from '#libs/job-queue';
 import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
 import { statusUpdate, userMessage } from '#libs/protocol';
 import { PostgresTaskStore, TASK_MIGRATIONS, type TaskEvent } from '#libs/tasks';

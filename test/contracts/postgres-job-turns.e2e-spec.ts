@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { callerFlag, callerFlagSql, type Job, JOB_MIGRATIONS, Jobs } from '#libs/jobs';
+import { JOB_MIGRATIONS, Jobs } from '#libs/job-queue';
+import { callerFlag, callerFlagSql, type Job } from '#libs/jobs';
 import type { Database, ReplicaLife } from '#libs/postgres';
 import { loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
 import pg from 'pg';

@@ -1,4 +1,5 @@
-import { callerFlag, JOB_MIGRATIONS } from '#libs/jobs';
+import { JOB_MIGRATIONS } from '#libs/job-queue';
+import { callerFlag } from '#libs/jobs';
 import type { Database } from '#libs/postgres';
 import { PostgresTaskStore } from '#libs/tasks';
 import { WORKFLOW_MIGRATIONS } from '#libs/workflows';

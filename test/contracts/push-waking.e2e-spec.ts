@@ -1,4 +1,4 @@
-import { JOB_MIGRATIONS, type Jobs } from '#libs/jobs';
+import { JOB_MIGRATIONS, type Jobs } from '#libs/job-queue';
 import type { Database, ReplicaLife } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushQueues, PushSessions, PushWaker } from '#libs/push';
 import { openTaskDatabase } from './task-database.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { migrateJobQueue } from '#libs/jobs';
+import { migrateJobQueue } from '#libs/job-queue';
 import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
 import { TASK_MIGRATIONS } from '#libs/tasks';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';

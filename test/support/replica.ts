@@ -1,7 +1,7 @@
 import { type AgentCatalog, type AgentExecutor, type CallContext, type ServedAgent, UnknownAgent } from '#libs/agents';
 import { CancelPoller, ExecutionRegistry, TaskRecovery } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http-server';
-import { JOB_MIGRATIONS, Jobs, migrateJobQueue } from '#libs/jobs';
+import { JOB_MIGRATIONS, Jobs, migrateJobQueue } from '#libs/job-queue';
 import { ChannelSignals, Database, POSTGRES_MIGRATIONS, PostgresWire, ReplicaLife } from '#libs/postgres';
 import { InFlight, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
 import {

@@ -6,7 +6,7 @@ import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
 import { AgentCatalog, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/agents';
 import { OutboundModule } from '#libs/http-client';
 import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http-server';
-import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
+import { JOB_MIGRATIONS, JobsModule } from '#libs/job-queue';
 import { ConfiguredModelsModule, Models } from '#libs/models';
 import { AgentMemory, AgentNode, BuiltInTools, NodeTypeRegistry, ScriptNode, ToolRegistry } from '#libs/nodes';
 import { PostgresModule, SecretBox } from '#libs/postgres';

@@ -9,9 +9,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ConfigError, type Environment } from '#libs/service';
 import { type AgentArguments, parseArguments, parsePort, USAGE, UsageError } from './arguments.js';
 import * as authored from './index.js';
-import { serveDefined } from './serve.js';
 import { commandLineAgent } from './served-agent.js';
-import { startAgent } from './start-agent.js';
+import { serveDefined, startAgent } from './start-agent.js';
 
 /**
  * Returns the node that does the agent's work outside any workflow: a `script`, an `order` or an `agent` node.

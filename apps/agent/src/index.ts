@@ -28,6 +28,6 @@ export {
  * gracefully.
  */
 export const serve: Serve = async (agent, options = {}) => {
-  const { serveDefined } = await import('./serve.js');
+  const { serveDefined } = await import('./start-agent.js');
   return serveDefined(agent, options, process.env);
 };

@@ -1,6 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { resolve } from 'node:path';
 import { Logger } from 'nestjs-pino';
 import { GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import {
@@ -15,13 +16,14 @@ import {
   RefusedBodies,
   scopeOf,
 } from '#libs/access';
-import type { Serving } from '#libs/agent-sdk';
+import type { DefinedAgent, ServeOptions, Serving } from '#libs/agent-sdk';
 import { AgentCatalog } from '#libs/agents';
 import { TaskRecovery } from '#libs/executor';
 import { corsOptions, FrameRoom, requestTimes, ServiceAddress } from '#libs/http-server';
-import { Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
 import { type AppConfig, type Environment, InFlight, loadConfig, LoopShares, Readiness, Shutdown } from '#libs/service';
 import { type AgentMaker, AgentModule } from './agent.module.js';
+import { definedAgent } from './served-agent.js';
 
 /** Name and address of a process that serves an agent. */
 export interface AgentPlace {
@@ -116,4 +118,13 @@ async function listenAndRecover(app: NestFastifyApplication, config: AppConfig):
   app.get(Jobs).start();
   app.get(Readiness).started = true;
   return url;
+}
+
+/** Serves an agent of `defineAgent` in this process. @throws the errors of startAgent */
+export function serveDefined(agent: DefinedAgent, options: ServeOptions, environment: Environment): Promise<Serving> {
+  const { name, description = `The agent ${name}` } = agent;
+  const { port = 4001, host = '127.0.0.1', dataDir = `.data/agents/${name}`, databaseUrl } = options;
+  const env = databaseUrl === undefined ? environment : { ...environment, DATABASE_URL: databaseUrl };
+  const place = { name, description, port, host, dataDir: resolve(dataDir) };
+  return startAgent(place, env, definedAgent(agent));
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Job, JobHandler, Jobs } from '#libs/jobs';
+import type { Jobs } from '#libs/job-queue';
+import type { Job, JobHandler } from '#libs/jobs';
 import { SecretBox } from '#libs/postgres';
 import { type CredentialStore, SealCredentialsJob } from './credential-store.js';
 

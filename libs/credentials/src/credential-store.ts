@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import { type InsertResult, MoreThan, Raw, type Repository, type UpdateResult } from 'typeorm';
 import { type NamedPage, refuseMoreThan } from '#libs/http-server';
-import { Jobs, ResealJob } from '#libs/jobs';
+import { Jobs, ResealJob } from '#libs/job-queue';
 import { BatchLoader, Database, retryWhileDatabaseDown, SecretBox, UnreadableSecret } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
 import { CredentialRow } from './credential-table.js';

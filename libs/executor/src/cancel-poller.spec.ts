@@ -1,6 +1,7 @@
 import type { AgentCatalog } from '#libs/agents';
 import type { ServiceAddress } from '#libs/http-server';
-import type { JobContext, Jobs } from '#libs/jobs';
+import type { Jobs } from '#libs/job-queue';
+import type { JobContext } from '#libs/jobs';
 import { A2AError, type TaskState } from '#libs/protocol';
 import type { TaskStore } from '#libs/tasks';
 import { ChildEndings } from './cancel-poller.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { AgentCatalog, agentOrGone, END_CHILDREN, readEndChildren } from '#libs/agents';
 import { ServiceAddress } from '#libs/http-server';
-import { Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
 import { NO_KEY, ReplicaSignals } from '#libs/postgres';
 import { A2AError, isTerminalState } from '#libs/protocol';
 import { Shutdown } from '#libs/service';

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { AgentCatalog } from '#libs/agents';
 import { ServiceAddress } from '#libs/http-server';
-import { Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
 import { isDatabaseAway, NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals } from '#libs/postgres';
 import { type FactPayloads, Facts, Metrics, OnFact, Shutdown } from '#libs/service';
 import {

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Jobs, scheduleUpkeep } from '#libs/jobs';
+import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { FileContents } from './file-contents.js';
 import { FileHeld, FileInUse } from './file-errors.js';
 import { type ExpiredFile, FileStore } from './file-store.js';

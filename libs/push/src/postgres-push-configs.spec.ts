@@ -1,4 +1,5 @@
-import { type JobHandler, type Jobs, PermanentJobError } from '#libs/jobs';
+import type { Jobs } from '#libs/job-queue';
+import { type JobHandler, PermanentJobError } from '#libs/jobs';
 import type { Database } from '#libs/postgres';
 import { MAX_CONFIGS, PostgresPushConfigs } from './postgres-push-configs.js';
 

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { OutboundHttp } from '#libs/http-client';
-import { type Job, Jobs, PermanentJobError } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
+import { type Job, PermanentJobError } from '#libs/jobs';
 import { Database, inTransaction } from '#libs/postgres';
 import {
   A2AError,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
 import { Database } from '#libs/postgres';
 import { DeliveryStore } from './delivery-store.js';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';

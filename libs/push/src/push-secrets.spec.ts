@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SigningKeys } from '#libs/http-server';
-import type { Job, JobHandler, Jobs } from '#libs/jobs';
+import type { Jobs } from '#libs/job-queue';
+import type { Job, JobHandler } from '#libs/jobs';
 import { type Database, SecretBox } from '#libs/postgres';
 import { type PushSecretBox, SealSecretsJob } from './push-secrets.js';
 

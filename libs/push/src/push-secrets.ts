@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SigningKeys } from '#libs/http-server';
-import { Jobs, ResealJob } from '#libs/jobs';
+import { Jobs, ResealJob } from '#libs/job-queue';
 import { Database, SecretBox, UnreadableSecret } from '#libs/postgres';
 
 /** Secrets of a config, which only its receiver may learn. */

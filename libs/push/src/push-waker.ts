@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientBase } from 'pg';
-import { Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
 import { inTransaction } from '#libs/postgres';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { WAKE } from './push-migrations.js';

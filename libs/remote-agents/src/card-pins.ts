@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CARD_PATH } from '#libs/a2a-client';
-import { Jobs, scheduleUpkeep } from '#libs/jobs';
+import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { Database } from '#libs/postgres';
 import { type JsonObject, withoutTrailing } from '#libs/protocol';
 import { AppConfig } from '#libs/service';

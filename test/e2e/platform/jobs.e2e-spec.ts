@@ -1,13 +1,6 @@
 import { Logger } from '@nestjs/common';
-import {
-  enqueueFrom,
-  JOB_MIGRATIONS,
-  type JobContext,
-  type JobHandler,
-  Jobs,
-  migrateJobQueue,
-  PermanentJobError,
-} from '#libs/jobs';
+import { JOB_MIGRATIONS, Jobs, migrateJobQueue } from '#libs/job-queue';
+import { enqueueFrom, type JobContext, type JobHandler, PermanentJobError } from '#libs/jobs';
 import { Database, POSTGRES_MIGRATIONS, ReplicaLife, takeMigrationLock } from '#libs/postgres';
 import { AppConfig, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
 import { DatabaseLink } from '../../support/database-link.js';

@@ -1,6 +1,7 @@
 import type { Processes } from '#libs/durable';
 import type { ServiceAddress } from '#libs/http-server';
-import type { Job, JobHandler, Jobs } from '#libs/jobs';
+import type { Jobs } from '#libs/job-queue';
+import type { Job, JobHandler } from '#libs/jobs';
 import { A2AError } from '#libs/protocol';
 import type { TaskStore } from '#libs/tasks';
 import { WAKE, type WakePayload } from '../conversation-command.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type ProcessCall, Processes } from '#libs/durable';
 import { isTaskBusy } from '#libs/executor';
 import { ServiceAddress } from '#libs/http-server';
-import { Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
 import { isWaitingState, userMessage } from '#libs/protocol';
 import { TaskStore } from '#libs/tasks';
 import { ConversationCommands, readWakePayload, WAKE, wakeJob, type WakePayload } from '../conversation-command.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { watchLoopLoad } from './loop-load.js';
+import { watchLoopLoad } from './loop-shares.js';
 
 function blockLoop(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);

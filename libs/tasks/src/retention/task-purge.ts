@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { Jobs, scheduleUpkeep } from '#libs/jobs';
+import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { Database, inTransaction } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
 import { CommitLog, COMMITS_KEPT_MS } from '../feed/commit-log.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
 import { Database } from '#libs/postgres';
 import { CountFolding } from '../journal/journal-writes.js';
 import { agentCondition, conditionsOf } from './task-queries.js';

@@ -1,6 +1,7 @@
 import type { AgentCallOptions, AgentDirectory, CancelOutcome } from '#libs/a2a-client';
 import type { ServiceAddress } from '#libs/http-server';
-import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
+import type { Jobs } from '#libs/job-queue';
+import type { JobContext, JobHandler } from '#libs/jobs';
 import { Metrics } from '#libs/service';
 import { type ChildCancel, createCancelJob, type LaterOutcome, readChildCancel } from '#libs/workflow-engine';
 import type { CancelOutcomes } from '../storage/postgres-run-stores.js';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AgentCallOptions, AgentDirectory } from '#libs/a2a-client';
-import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
+import type { Jobs } from '#libs/job-queue';
+import type { JobContext, JobHandler } from '#libs/jobs';
 import type { Task, TaskState } from '#libs/protocol';
 import { Metrics, type Shutdown } from '#libs/service';
 import type { NextLook, RemoteLook } from '#libs/workflow-engine';

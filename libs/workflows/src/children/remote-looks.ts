@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { Jobs, scheduleUpkeep } from '#libs/jobs';
+import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { redactedUrl } from '#libs/protocol';
 import { addCount, Metrics, Shutdown } from '#libs/service';
 import {

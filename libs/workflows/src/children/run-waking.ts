@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { callerFlagSql, Jobs } from '#libs/jobs';
+import { Jobs } from '#libs/job-queue';
+import { callerFlagSql } from '#libs/jobs';
 import { Database } from '#libs/postgres';
 import { type LastSequences, LOOK_AGAIN, readRecheckJob, type RecheckChildren } from '#libs/workflow-engine';
 

@@ -1,12 +1,12 @@
-import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Global, Injectable, Logger, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool, PoolClient } from 'pg';
-import type { Database, ReplicaLife, SecretBox } from '#libs/postgres';
-import type { Metrics, Shutdown } from '#libs/service';
-import { ENQUEUE, enqueueValues } from './enqueue-statement.js';
+import { type CronEntry, ENQUEUE, enqueueValues, type Job, type JobHandler, type JobPurpose } from '#libs/jobs';
+import { Database, ReplicaLife, type SecretBox } from '#libs/postgres';
+import { Metrics, Shutdown } from '#libs/service';
 import { JOB_PURPOSES, JOB_SESSIONS, JobMetrics, JobPool, JobWorkers } from './job-pool.js';
+import { migrateJobQueue } from './job-schema.js';
 import { JOB_SESSION_SETTINGS, JobTurns } from './job-turns.js';
-import type { CronEntry, Job, JobHandler, JobPurpose } from './job.js';
 
 type Release = (error?: Error | boolean) => void;
 type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
@@ -156,6 +156,23 @@ export class Jobs {
     await this.workers.forgetOld();
   }
 }
+
+/** Module of the job queue. Needs PostgresModule with the migrations of this library. Call `Jobs.start` to run jobs. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: Jobs,
+      inject: [Database, ReplicaLife, Shutdown, Metrics],
+      useFactory: async (database: Database, replica: ReplicaLife, shutdown: Shutdown, metrics: Metrics) => {
+        await migrateJobQueue(database);
+        return new Jobs(database, replica, shutdown, metrics);
+      },
+    },
+  ],
+  exports: [Jobs],
+})
+export class JobsModule {}
 
 const WAITING = `
   SELECT count(*)::int AS count FROM graphile_worker.jobs WHERE locked_at IS NULL AND attempts < max_attempts`;

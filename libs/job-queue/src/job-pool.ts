@@ -3,10 +3,10 @@ import type { JobHelpers, ParsedCronItem, Runner, TaskList, WorkerEvents, Worker
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { type CronEntry, type JobHandler, type JobPurpose, PermanentJobError } from '#libs/jobs';
 import { type Database, livenessCheckBy, type ReplicaLife } from '#libs/postgres';
 import { type Metrics, whenAborted, withinTime } from '#libs/service';
 import { jobLog } from './job-log.js';
-import { type CronEntry, type JobHandler, type JobPurpose, PermanentJobError } from './job.js';
 
 export type JobOutcome = 'done' | 'retried' | 'failed' | 'interrupted';
 
