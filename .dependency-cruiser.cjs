@@ -3,31 +3,33 @@
 /** The layers from the bottom up, and what each lib may import: of its own layer or below. */
 const LAYERS = {
   words: {
-    protocol: [],
-    expressions: ['protocol'],
+    // The root of all errors that one library throws and another handles. It imports nothing.
+    faults: [],
+    protocol: ['faults'],
+    expressions: ['faults', 'protocol'],
     // What callers of the management API build on: it runs wherever there is a `fetch`, and imports nothing.
     client: [],
     // What authors of agents, node types and tools write with: it imports nothing, so that its types stand alone.
     'agent-sdk': [],
   },
   ground: {
-    service: ['protocol', 'agent-sdk'],
-    postgres: ['protocol', 'service'],
+    service: ['faults', 'agent-sdk'],
+    postgres: ['faults', 'service'],
     // What a job is, for all that enqueue one with their own statement. The queue that runs jobs stands on the database.
     jobs: [],
     'job-queue': ['jobs', 'service', 'postgres'],
-    'http-client': ['protocol', 'service'],
+    'http-client': ['faults', 'protocol', 'service'],
     tracing: ['service', 'http-client'],
-    'http-server': ['protocol', 'service', 'postgres', 'http-client'],
+    'http-server': ['faults', 'protocol', 'service', 'postgres', 'http-client'],
   },
   work: {
     tasks: ['protocol', 'service', 'postgres', 'jobs', 'job-queue'],
     // What an agent is. Who executes it, and where, is not known here.
-    agents: ['protocol', 'expressions', 'service', 'postgres', 'jobs', 'tracing', 'tasks'],
+    agents: ['faults', 'protocol', 'expressions', 'service', 'postgres', 'jobs', 'tracing', 'tasks'],
     executor: ['protocol', 'service', 'postgres', 'jobs', 'job-queue', 'http-server', 'tracing', 'tasks', 'agents'],
     // An edge that work stands on: calls leave through it, and it knows nothing of who calls.
-    'a2a-client': ['protocol', 'service', 'http-client', 'http-server', 'agents'],
-    durable: ['protocol', 'service', 'postgres', 'http-server', 'tasks', 'agents', 'executor', 'a2a-client'],
+    'a2a-client': ['faults', 'protocol', 'service', 'http-client', 'http-server', 'agents'],
+    durable: ['faults', 'protocol', 'service', 'postgres', 'http-server', 'tasks', 'agents', 'executor', 'a2a-client'],
   },
   'agents and edges': {
     access: ['protocol', 'service', 'postgres', 'http-client', 'http-server'],
@@ -52,7 +54,7 @@ const LAYERS = {
       'access',
       'a2a-client',
     ],
-    'mcp-client': ['protocol', 'service', 'postgres', 'http-client', 'http-server', 'access', 'a2a-client'],
+    'mcp-client': ['faults', 'protocol', 'service', 'postgres', 'http-client', 'http-server', 'access', 'a2a-client'],
     files: [
       'protocol',
       'service',
@@ -66,6 +68,7 @@ const LAYERS = {
       'a2a-client',
     ],
     models: [
+      'faults',
       'protocol',
       'expressions',
       'service',
@@ -103,7 +106,18 @@ const LAYERS = {
       'access',
       'tasks',
     ],
-    'a2a-server': ['protocol', 'service', 'postgres', 'http-server', 'access', 'tasks', 'agents', 'executor', 'push'],
+    'a2a-server': [
+      'faults',
+      'protocol',
+      'service',
+      'postgres',
+      'http-server',
+      'access',
+      'tasks',
+      'agents',
+      'executor',
+      'push',
+    ],
     // What a definition may say, and its problems: no store, no run. `parley check` stands on it.
     'workflow-definition': ['protocol', 'expressions', 'agents'],
     'workflow-engine': [

@@ -1,4 +1,5 @@
-import { briefText, PublicFault } from '#libs/protocol';
+import { PublicFault } from '#libs/faults';
+import { briefText } from '#libs/protocol';
 
 /** Kind of a failed call to an agent. Retries are decided by this kind, never by the text of a message. */
 export type AgentCallFailure =

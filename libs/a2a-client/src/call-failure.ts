@@ -1,15 +1,14 @@
 import { isNativeError } from 'node:util/types';
+import { type FaultKind, ParleyFault } from '#libs/faults';
 import { OutboundFault, OutboundTimeoutError, requestedPause } from '#libs/http-client';
 import {
   A2A_ERRORS,
   A2AError,
   type A2AErrorReason,
   briefText,
-  type FaultKind,
   InvalidProtocolValue,
   isJsonObject,
   type JsonObject,
-  ParleyFault,
   withoutStackTrace,
 } from '#libs/protocol';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';

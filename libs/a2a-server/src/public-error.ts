@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { UnknownAgent } from '#libs/agents';
+import { UnavailableFault } from '#libs/faults';
 import { ResponseAdmission, ResponseBudgetExceeded } from '#libs/http-server';
 import { isDatabaseAway } from '#libs/postgres';
-import { A2AError, TaskChangedHands, UnavailableFault } from '#libs/protocol';
+import { A2AError, TaskChangedHands } from '#libs/protocol';
 
 const logger = new Logger('A2aServer');
 

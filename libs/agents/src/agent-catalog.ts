@@ -1,4 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
+import { PublicFault } from '#libs/faults';
 import {
   A2AError,
   type AgentSkill,
@@ -11,7 +12,6 @@ import {
   type JsonValue,
   type Part,
   partAsText,
-  PublicFault,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,

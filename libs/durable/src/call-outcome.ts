@@ -1,10 +1,10 @@
 import { AgentCallError, type AgentCallFailure, type CalledTask, StoppableTimer } from '#libs/a2a-client';
+import { type FaultKind, PublicFault } from '#libs/faults';
 import {
   agentMessage,
   type Artifact,
   briefText,
   contentLength,
-  type FaultKind,
   firstData,
   firstText,
   formMessage,
@@ -15,7 +15,6 @@ import {
   type JsonValue,
   type Message,
   type Part,
-  PublicFault,
   type RunEventNote,
   type StreamResponse,
   type TaskArtifactUpdateEvent,

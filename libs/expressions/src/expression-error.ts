@@ -1,4 +1,5 @@
-import { briefText, PublicFault } from '#libs/protocol';
+import { PublicFault } from '#libs/faults';
+import { briefText } from '#libs/protocol';
 
 /**
  * Error in the text of an expression or a template, found when it is compiled. The message is for the author of the

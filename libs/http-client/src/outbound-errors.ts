@@ -1,4 +1,5 @@
-import { NO_USERINFO, ParleyFault } from '#libs/protocol';
+import { ParleyFault } from '#libs/faults';
+import { NO_USERINFO } from '#libs/protocol';
 
 /**
  * Error of a failed outbound call. Connection failures have no `publicMessage`: only their system code may be shown.

@@ -3,8 +3,9 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type FaultKind, PublicFault, UnavailableFault } from '#libs/faults';
 import { isDatabaseAway } from '#libs/postgres';
-import { A2AError, type FaultKind, PublicFault, TaskChangedHands, UnavailableFault } from '#libs/protocol';
+import { A2AError, TaskChangedHands } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
 
 /** Single fault of a request, such as an invalid field. */

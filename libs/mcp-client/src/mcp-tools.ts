@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, PublicFault, textStart, unfitValue } from '#libs/protocol';
+import { PublicFault } from '#libs/faults';
+import { isJsonObject, type JsonObject, type JsonValue, textStart, unfitValue } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 
 /** Tool of an MCP server that may be called. */

@@ -1,4 +1,5 @@
-import { briefText, type FaultKind, type JsonObject, type JsonValue, type Part, PublicFault } from '#libs/protocol';
+import { type FaultKind, PublicFault } from '#libs/faults';
+import { briefText, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
 
 /** Model that answers a conversation. It runs no tools itself, and does not retry after an outage. */
 export interface Model {

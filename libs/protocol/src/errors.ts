@@ -1,5 +1,5 @@
+import { PublicFault } from '#libs/faults';
 import type { JsonObject } from './json.js';
-import { PublicFault } from './parley-fault.js';
 
 /** Errors of the protocol, as each binding reports them (A2A 1.0, sections 5.4, 9.5 and 11.6). */
 export const A2A_ERRORS = {

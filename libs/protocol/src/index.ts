@@ -90,7 +90,6 @@ export {
   compactCardText,
 } from './agent-card.js';
 export { A2A_ERRORS, A2AError, type A2AErrorReason, type FieldViolation, invalidParams } from './errors.js';
-export { type FaultKind, ParleyFault, PublicFault, UnavailableFault } from './parley-fault.js';
 export {
   type CallCancelOutcome,
   failedUpdate,

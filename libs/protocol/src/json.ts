@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { PublicFault } from './parley-fault.js';
+import { PublicFault } from '#libs/faults';
 import { briefText, textStart } from './text.js';
 
 /** Value that JSON can represent (RFC 8259). */

@@ -1,7 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
+import { UnavailableFault } from '#libs/faults';
 import type { JsonObject, JsonValue } from './json.js';
 import { type Message, type Part, textPart } from './message.js';
-import { UnavailableFault } from './parley-fault.js';
 
 /** Task states as ProtoJSON writes them (A2A 1.0, section 4.1.3). */
 export const TASK_STATES = [

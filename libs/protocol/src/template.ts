@@ -1,5 +1,5 @@
+import { PublicFault } from '#libs/faults';
 import { firstData, joinedText, spokenParts, withoutBytes } from './message.js';
-import { PublicFault } from './parley-fault.js';
 import type { Artifact } from './task.js';
 
 /** Error of content that exceeds a configured limit. The message names the limit and may be shown to callers. */

@@ -1,4 +1,5 @@
-import { briefText, isJsonObject, type JsonObject, type JsonValue, PublicFault } from '#libs/protocol';
+import { PublicFault } from '#libs/faults';
+import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
 /** Error of a JSON Schema that is invalid or too costly. The message is for the author of the workflow. */
 export class InvalidInputSchema extends PublicFault {

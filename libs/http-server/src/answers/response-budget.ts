@@ -1,5 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { PublicFault } from '#libs/protocol';
+import { PublicFault } from '#libs/faults';
 import { addCount, AppConfig, InFlight, type InFlightOwner, Metrics } from '#libs/service';
 import { ProblemError } from '../problem.js';
 

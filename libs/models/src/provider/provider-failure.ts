@@ -1,7 +1,8 @@
 import type { APICallError } from '@ai-sdk/provider';
 import { AgentCallError } from '#libs/a2a-client';
+import { PublicFault } from '#libs/faults';
 import { OutboundFault, OutboundRefusedError, requestedPause } from '#libs/http-client';
-import { isJsonObject, PublicFault } from '#libs/protocol';
+import { isJsonObject } from '#libs/protocol';
 import { ModelError, type ModelOutage } from '../model.js';
 import { UnfitAnswer } from './answer-streams.js';
 import { AnswerTooLong } from './provider-fetch.js';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import { UnavailableFault } from '#libs/protocol';
+import { UnavailableFault } from '#libs/faults';
 import { type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from '#libs/service';
 import { sqlState } from './outage.js';
 

@@ -1,6 +1,6 @@
+import { PublicFault } from '#libs/faults';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import type { Message, Part } from '../message.js';
-import { PublicFault } from '../parley-fault.js';
 import {
   type Artifact,
   type StreamResponse,

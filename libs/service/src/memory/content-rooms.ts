@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PublicFault } from '#libs/protocol';
+import { PublicFault } from '#libs/faults';
 import { AppConfig } from '../config/app-config.js';
 import type { CallerIdentity } from '../load/caller-turns.js';
 import { AnswerStep, type StepMember, untilGranted } from './answer-step.js';

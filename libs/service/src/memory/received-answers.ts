@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { PublicFault } from '#libs/protocol';
+import { PublicFault } from '#libs/faults';
 import type { CallerIdentity } from '../load/caller-turns.js';
 import { COSTLY_BODY } from '../load/loop-shares.js';
 import { FREE, type WorkTurn } from '../load/work-turns.js';

@@ -1,0 +1,1 @@
+export { type FaultKind, ParleyFault, PublicFault, UnavailableFault } from './parley-fault.js';
