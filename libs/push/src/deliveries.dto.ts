@@ -4,14 +4,16 @@ import { type ProblemEntry, QueryPageSize, QueryPageToken, QueryText, QueryWord 
 import { invalidParams } from '#libs/protocol';
 
 /**
- * Status of a delivery: `pending`: will be retried; `failed`: its config is disabled or deleted; `delivered`: the
- * receiver accepted it.
+ * Status of a delivery:
+ * - `pending`: an attempt failed, and the delivery will be retried.
+ * - `delivered`: the receiver accepted the delivery.
+ * - `failed`: the config of the delivery is disabled or deleted.
  */
 const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface DeliveryPosition {
-  /** Creation time in microseconds, the resolution of the database's timestamps. */
+  /** Creation time of the delivery, in microseconds since 1970, as decimal digits. */
   createdAt: string;
   pushId: string;
   sequence: number;

@@ -27,14 +27,14 @@ const CROWDED_ATTEMPT_MS = 3_000;
  * Dispatches push notifications: starts lanes, each of which sends the notifications of one due queue and takes a place
  * of this process. Places are separate from job slots, so nothing else waits for a hanging receiver.
  * - It searches for due queues when this process made one due, when a lane ends, and every second.
- * - Callers take turns; a caller, and a tenant, has a share of the places. Receivers that answered last time come first
- *   (PushPlaces).
+ * - Callers alternate; a caller, and a tenant, has a share of the places. Receivers that answered the last attempt
+ *   promptly come first (PushPlaces).
  */
 @Injectable()
 export class PushDispatcher implements OnApplicationBootstrap {
   private readonly logger = new Logger(PushDispatcher.name);
   private readonly places = new PushPlaces();
-  /** Work of each lane, by its holder. */
+  /** Running work of this process's lanes, by `PushLane.holder`. */
   private readonly lanes = new Map<string, Promise<void>>();
   private readonly cut = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -91,7 +91,10 @@ export class PushDispatcher implements OnApplicationBootstrap {
     }
   }
 
-  /** Begins lanes for those of the queues that get a place and a lane. @returns the number of lanes that began */
+  /**
+   * Begins a lane for each queue that gets a place of this process and a lane of its receiver.
+   * @returns the number of lanes that began
+   */
   private async enterQueues(queues: readonly DueQueue[]): Promise<number> {
     const admitted = queues.filter((queue) => {
       const hasRoom = this.places.hasRoom(queue);

@@ -102,8 +102,8 @@ const WAKE = `
   END $$`;
 
 /**
- * Returns the lane of a job: the one that it holds, else a free one; null if all lanes work. If more than one config is
- * due, it requests another lane.
+ * Returns the lane that the job holds, else takes a free lane; null if all lanes are taken. If several configs are due
+ * and a lane is free, enqueues another job.
  */
 const ENTER = `
   CREATE FUNCTION push_enter(called text, job_holder text, lanes integer) RETURNS smallint LANGUAGE plpgsql AS $$

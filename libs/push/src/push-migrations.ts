@@ -73,13 +73,13 @@ const MAKE_DUE = `
       SET due_at = least(held.due_at, greatest(excluded.due_at, now())), updated_at = now()
   $$`;
 
-/** Replaces `push_call` of CreatePushLane, for replicas of that version. */
+/** Replaces the function `push_call`, which replicas of the version with CreatePushLane still call. */
 const CALL = `
   CREATE OR REPLACE FUNCTION push_call(called text, lanes integer) RETURNS void LANGUAGE sql AS $$
     SELECT push_make_due(called)
   $$`;
 
-/** Replaces `push_enter` of CreatePushLane, by which a job enters a lane; it requests no other lane. */
+/** Replaces `push_enter` of CreatePushLane, by which a job enters a lane. Unlike before, enqueues no other job. */
 const ENTER = `
   CREATE OR REPLACE FUNCTION push_enter(called text, job_holder text, lanes integer) RETURNS smallint
   LANGUAGE plpgsql AS $$
@@ -96,7 +96,7 @@ const ENTER = `
     RETURN entered;
   END $$`;
 
-/** Replaces `push_leave` of CreatePushLane, by which a lane ends; the rest is left to the queues. */
+/** Replaces `push_leave` of CreatePushLane, by which a lane ends. Work that is still due is left to the queues. */
 const LEAVE = `
   CREATE OR REPLACE FUNCTION push_leave(called text, job_holder text) RETURNS boolean LANGUAGE plpgsql AS $$
   BEGIN

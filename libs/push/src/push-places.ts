@@ -44,7 +44,7 @@ export class PushPlaces {
     return user.answered || !this.isCrowded(user);
   }
 
-  /** True if the lanes to unproven receivers are used up: in total, for the caller, or for its tenant. */
+  /** True if the places for unproven receivers are taken: those of the process, of the caller, or of its tenant. */
   isCrowded(user: Pick<PlaceUser, 'tenant' | 'owner'>): boolean {
     const { total, caller, tenant } = this.usesOf(user);
     return (
@@ -57,12 +57,7 @@ export class PushPlaces {
     return this.total.all >= PLACES;
   }
 
-  /** True if only lanes to receivers that answered may begin. */
-  get isFullOfUnproven(): boolean {
-    return this.total.unproven >= UNPROVEN;
-  }
-
-  /** Takes a place; give it back with the same user. */
+  /** Takes a place for a lane of this user. Call `giveBack` with the same user when the lane has ended. */
   takePlace(user: PlaceUser): void {
     this.changeUse(user, 1);
   }

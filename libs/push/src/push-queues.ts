@@ -9,7 +9,7 @@ import { RECEIVER_BACKOFF } from './retry-plan.js';
 /** Push config with the data for its next notification. */
 export interface DueConfig extends KeptSecrets {
   pushId: string;
-  /** Number that each new holder of the config increments; changes of an earlier turn are refused. */
+  /** Fencing number that each new holder of the config increments; writes with an earlier number are refused. */
   turn: number;
   tenant: string;
   owner: string;
@@ -28,7 +28,7 @@ export const DUE_CONFIG = `
   secrets AS sealed, token, credentials,
   wire_version AS "wireVersion", delivered_sequence AS "deliveredSequence", attempts`;
 
-/** Number of sessions of this process for the queues of webhooks. */
+/** Number of database sessions of this process for the queues of webhooks. */
 const SESSIONS = 3;
 
 /**
@@ -51,7 +51,7 @@ export class PushSessions {
 
 /** Maximum number of callers per search for due queues. */
 const CALLERS_AT_ONCE = 100;
-/** Maximum number of due queues per caller whose receivers answered, and of other due queues. */
+/** Maximum number of due queues per caller whose receivers answered the last attempt promptly; also of all others. */
 const QUEUES_OF_A_CALLER = 4;
 /** Maximum number of lanes of one receiver, over all replicas and callers: the concurrent attempts at it. */
 const LANES = 2;
@@ -81,17 +81,18 @@ export type PushCaller = Pick<PushQueue, 'tenant' | 'owner'>;
 
 export interface FoundQueues {
   queues: DueQueue[];
-  /** Last caller of the search; absent if there was none. */
+  /** Last caller of the search; absent if no caller after `after` has a queue. */
   last?: PushCaller;
 }
 
 /**
  * Queues of webhooks: waiting deliveries cost nothing until a lane works on them.
- * - A receiver has at most two lanes, over all replicas and callers; a queue whose receiver gave no answer has one.
+ * - A receiver has at most two lanes, over all replicas and callers. A queue whose receiver gave no answer to the last
+ *   attempt has one lane.
  * - A waiting config has a queue that is due or will be, or a lane working on its queue.
  * - A lane belongs to a replica: the work of a dead replica becomes due again as soon as its death is detected.
- * - All of this relies on the row of the queue: writers of waiting deliveries update it afterwards, and a lane that
- *   finds nothing left locks it first.
+ * - No delivery is forgotten, because both sides lock the queue's row: a writer updates it after the write of its
+ *   deliveries, and a lane that ends locks it before it looks for waiting deliveries a last time.
  */
 @Injectable()
 export class PushQueues {
@@ -115,16 +116,16 @@ export class PushQueues {
   }
 
   /**
-   * Makes the queues of waiting configs due, in the transaction of the configs. A receiver that gave no answer keeps
-   * its pause.
+   * Makes the queues of waiting configs due, in the transaction that made the configs wait. The queue of a receiver
+   * that gave no answer stays paused.
    */
   async makeDue(queues: readonly PushQueue[], client: Pick<ClientBase, 'query'>): Promise<void> {
     if (queues.length > 0) await client.query(MAKE_DUE, columnsOf(queues));
   }
 
   /**
-   * Finds due queues of the next callers: a limited number for each caller, with receivers that answered and with
-   * others.
+   * Finds due queues of the callers after `after`. For each caller: at most QUEUES_OF_A_CALLER whose receiver answered
+   * the last attempt promptly, and as many others.
    */
   async findDue(after?: PushCaller): Promise<FoundQueues> {
     const values: unknown[] = [CALLERS_AT_ONCE, QUEUES_OF_A_CALLER];
@@ -138,7 +139,7 @@ export class PushQueues {
     return { queues: rows.filter((row): row is DueQueue => row.receiver !== null), ...(last && { last }) };
   }
 
-  /** Makes the queues due immediately, whatever the receiver did: an owner requested it. */
+  /** Makes the queues due now, even if their receivers gave no answer: the owner of the webhooks requested it. */
   async makeDueNow(queues: readonly PushQueue[], client: Pick<ClientBase, 'query'>): Promise<void> {
     await this.makeDue(queues, client);
     await client.query(DUE_NOW, columnsOf(queues));
@@ -211,9 +212,9 @@ export class PushQueues {
   }
 
   /**
-   * Frees the lanes of gone replicas, and lanes that this replica began over half a minute ago but does not work in,
-   * because the answer to the commit was lost. Makes their queues due.
-   * @param held the holders of the lanes that work here
+   * Frees lost lanes, and makes their queues due: the lanes of gone replicas, and lanes of this replica that are older
+   * than half a minute and have no work, because the answer to the commit that began them was lost.
+   * @param held holders of the lanes that this process works on
    */
   async freeLostLanes(held: readonly string[]): Promise<void> {
     await this.database.pool.query(freeLanes(LOST), [this.replica.replicaId, held]);

@@ -95,8 +95,9 @@ function readDeliverPayload(payload: unknown): DeliverPayload {
 /** Name of the job that sent a notification again, as earlier versions enqueued it. */
 const REDELIVER = 'push.redeliver';
 
-/** Notification, and its config. */
+/** Payload of the job that sent a notification again. */
 export interface Redelivery {
+  /** Id of the push config. */
   pushId: string;
   sequence: number;
 }
@@ -125,7 +126,10 @@ function readServePayload(payload: unknown): ServePayload {
   return { receiver, holder };
 }
 
-/** Hands the jobs of earlier versions to the queues of webhooks: jobs that sent to one config, or held a lane. */
+/**
+ * Moves the work of earlier versions' jobs into the queues of webhooks: jobs that sent a config's notifications, held a
+ * lane of a receiver, or sent one notification again.
+ */
 @Injectable()
 export class PushJobs {
   constructor(jobs: Jobs, store: DeliveryStore, queues: PushQueues, repeats: PushRepeats) {

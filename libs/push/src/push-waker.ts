@@ -16,10 +16,11 @@ interface WakingTask extends PushCaller {
 }
 
 /**
- * Wakes the push configs (webhooks) of Tasks with new events: they wait in the queues of their receivers afterwards.
- * - An event is woken at least once after its commit, even if the committing process died.
- * - A portion is one short transaction of at most 100 events; callers take turns, however many events they have.
- * - Processes wake concurrently: each skips rows that another process has locked.
+ * Puts the push configs (webhooks) of Tasks with new events into the queues of their receivers ("wakes" them).
+ * - Each event is handled at least once after its commit, even if the committing process died.
+ * - Events are handled in portions: one short transaction for at most 100 events. Callers alternate, however many
+ *   events each has.
+ * - Processes work concurrently: each skips rows that another process has locked.
  */
 @Injectable()
 export class PushWaker {
@@ -35,7 +36,10 @@ export class PushWaker {
     });
   }
 
-  /** Wakes all waiting events, except those that another process has locked. Rejects if the database is unreachable. */
+  /**
+   * Wakes the configs of all waiting events, except events that another process has locked. Rejects if the database is
+   * unreachable.
+   */
   async wakeAll(signal: AbortSignal): Promise<void> {
     let last: PushCaller | undefined;
     for (;;) {
@@ -47,7 +51,10 @@ export class PushWaker {
     }
   }
 
-  /** Wakes one portion. @returns its last caller; `undefined` if no caller after `last` has events to wake */
+  /**
+   * Wakes the configs of the next portion of events.
+   * @returns the caller of the last event; `undefined` if no caller after `last` has waiting events
+   */
   wakePortion(last?: PushCaller): Promise<PushCaller | undefined> {
     return inTransaction(this.database, async (client) => {
       const tasks = await takePortion(client, last);
@@ -70,7 +77,7 @@ async function takePortion(client: ClientBase, last: PushCaller | undefined): Pr
   return (await client.query<WakingTask>(takeStatement(last ? '(tenant, owner) > ($3, $4)' : 'true'), values)).rows;
 }
 
-/** Finds the next callers by the index, one lookup each, however many rows they have. */
+/** Takes the next portion. The callers are found by one index lookup each, however many rows they have. */
 const takeStatement = (from: string): string => `
   WITH RECURSIVE caller AS (
     (SELECT tenant, owner FROM push_waking WHERE ${from} ORDER BY tenant, owner LIMIT 1)
