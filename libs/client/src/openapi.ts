@@ -2673,6 +2673,7 @@ export interface components {
             /** @example qK3l0x7pS9n1 */
             hash: string;
             /**
+             * @description JSON Schema of the arguments, as the server gives it.
              * @example {
              *       "type": "object"
              *     }
@@ -3305,7 +3306,7 @@ export interface components {
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
             /**
-             * @description 2: `${…}` in strings is an expression.
+             * @description 1: strings are plain text with `{{references}}`. 2: `${…}` in a string is also an expression.
              * @default 1
              * @enum {number}
              */
@@ -3347,7 +3348,7 @@ export interface components {
         };
         SkippedToolView: {
             /**
-             * @description JSON Schema that the server gives; empty if it gives none.
+             * @description Name of the skipped tool.
              * @example search
              */
             name: string;
@@ -3494,7 +3495,7 @@ export interface components {
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
             /**
-             * @description 2: `${…}` in strings is an expression.
+             * @description 1: strings are plain text with `{{references}}`. 2: `${…}` in a string is also an expression.
              * @default 1
              * @enum {number}
              */
@@ -3641,7 +3642,7 @@ export interface components {
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
             /**
-             * @description 2: `${…}` in strings is an expression.
+             * @description 1: strings are plain text with `{{references}}`. 2: `${…}` in a string is also an expression.
              * @default 1
              * @enum {number}
              */

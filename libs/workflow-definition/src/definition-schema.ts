@@ -117,7 +117,7 @@ const MEMBERS = {
   language: optionalMember(
     numberMember<1 | 2>(
       { enum: [1, 2], default: 1, description: '2: ${…} in a string of a config is a CEL expression.' },
-      { description: '2: `${…}` in strings is an expression.' },
+      { description: '1: strings are plain text with `{{references}}`. 2: `${…}` in a string is also an expression.' },
     ),
   ),
   deadline: optionalMember(

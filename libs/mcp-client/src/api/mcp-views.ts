@@ -74,7 +74,12 @@ class McpToolView {
   @ApiProperty({ example: HASH })
   hash!: string;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { type: 'object' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'JSON Schema of the arguments, as the server gives it.',
+    example: { type: 'object' },
+  })
   inputSchema!: JsonObject;
 
   @ApiProperty({ type: 'object', additionalProperties: true, example: { readOnlyHint: true } })
@@ -91,7 +96,7 @@ class McpToolView {
 }
 
 class SkippedToolView {
-  @ApiProperty({ description: 'JSON Schema that the server gives; empty if it gives none.', example: 'search' })
+  @ApiProperty({ description: 'Name of the skipped tool.', example: 'search' })
   name!: string;
 
   @ApiProperty({ example: 'has no inputSchema that is an object' })
