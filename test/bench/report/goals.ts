@@ -132,7 +132,7 @@ function graphGoals(rows: readonly Row[]): Goal[] {
 }
 
 function takeoverGoals({ takeover, takeoverFloor, massTakeover }: Report['facts']): Goal[] {
-  const name = 'kill -9 of the executing replica: the run goes on,';
+  const name = 'kill -9 of the executing replica: the run continues,';
   return [
     atMost(`${name} p50 ms`, takeover?.p50, 500, takeoverFloor?.p50),
     atMost(`${name} longest ms`, takeover?.max, 1_000, takeoverFloor?.max),
