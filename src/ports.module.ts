@@ -71,8 +71,8 @@ function agentDirectory(
 }
 
 /**
- * Returns the credentials for calls to local agents over HTTP. With `NODE_DISPATCH=http` another replica has to know
- * the owner of the run and the revision. Other servers get no credentials.
+ * Returns the headers for calls to agents of this service over HTTP (`NODE_DISPATCH=http`): the signed owner of the
+ * run, and the signed revision of the agent if a call requests one. Other URLs get no headers.
  */
 function ownCredentials(
   authentication: Authentication,

@@ -21,7 +21,7 @@ export class CreateConversationCommand1700000000400 implements MigrationInterfac
   }
 }
 
-/** Creates the table of calls counted below each root Task (ConversationBudgets). */
+/** Creates the table with the numbers of turns and calls below each root Task (ConversationBudgets). */
 export class CreateConversationBudget1700000000401 implements MigrationInterface {
   readonly name = 'CreateConversationBudget1700000000401';
 

@@ -89,6 +89,7 @@ export type TurnReply = { text: string } | { failure: TurnFailure };
 /** Code of the failure of an agent that exceeded its time limit. */
 export const TIMEOUT = 'TIMEOUT';
 
+/** Returns the side that speaks in a turn: the requester in even turns, the target in odd ones. */
 export function speakerOf(turn: number): Side {
   return turn % 2 === 0 ? 'requester' : 'target';
 }

@@ -194,7 +194,7 @@ export class ExecutionRegistry {
   /**
    * Records a follow-up Message to a waiting Task and executes the next turn. If a cancel of the Task was requested and
    * never carried out, the Task is canceled instead.
-   * @param after last sequence of the log that the Message answers; rejected if the Task has progressed since
+   * @param after sequence of the last event that the sender saw; the Message is rejected if the log has later events
    * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION if the Task has ended, is working or has progressed;
    * TASK_BUSY with status 503 if another claim holds the Task without progress
    */

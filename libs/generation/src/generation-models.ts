@@ -75,8 +75,9 @@ export class GenerationModels {
   }
 
   /**
-   * Returns the name of the only stored model of the tenant if no default model is configured; `undefined` for the
-   * default model, or if the tenant has no model.
+   * Returns the name of the tenant's only stored model; `undefined` if a default model is configured, or the tenant has
+   * no model.
+   * @throws ProblemError 422 with the path `model` if the tenant has several models and no default model is configured
    */
   private async usualName(tenant: string): Promise<string | undefined> {
     if (this.models.defaultModel.name !== ECHO_MODEL) return undefined;

@@ -40,7 +40,7 @@ export interface OutboundAnswer {
   getHeader(name: string): string | undefined;
   /**
    * Reads the whole body as UTF-8.
-   * @throws OutboundTooLongError beyond `maxBytes`, counted after decoding
+   * @throws OutboundTooLongError beyond `maxBytes`, counted after decompression (`Content-Encoding`)
    */
   readText(maxBytes: number): Promise<string>;
   /** Yields the body piece by piece as it arrives. A reader that stops before the end closes the connection. */
@@ -85,7 +85,7 @@ export interface OutboundInit extends RequestInit, OutboundTimes {}
 export class OutboundDeadlines {
   readonly firstByteMs: number | undefined;
   readonly idleMs: number | undefined;
-  /** Signal that aborts the request: the caller's signal, or that of the total time. */
+  /** Signal that aborts when the caller's signal aborts or the total time is over; undefined without both. */
   readonly signal: AbortSignal | undefined;
 
   /** @param total signal of the total time of the call, which its redirected requests share (`totalSignal`) */

@@ -113,7 +113,10 @@ export function callResult({ content, structuredContent, isError }: JsonObject):
   return { result: taken, ...truncatedIf(taken.length < text.length) };
 }
 
-/** Returns the reason of a failed call: the text of the result, or its structured content if the text is blank. */
+/**
+ * Returns the reason of a failed call: the text of the result. Without any text, or with a blank text: the structured
+ * content as JSON. Without both: all content blocks as JSON.
+ */
 function reasonOf(text: string | undefined, data: JsonValue | undefined, blocks: readonly JsonObject[]): string {
   if (text === undefined) return JSON.stringify(data ?? blocks);
   return text.trim() === '' && data !== undefined ? JSON.stringify(data) : text;

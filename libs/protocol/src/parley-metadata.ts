@@ -18,7 +18,7 @@ export interface RunEventNote {
   timestamp?: string;
 }
 
-/** Returns metadata that marks a Task event as a step. */
+/** Returns the metadata by which a Task event says which step of an agent's work (`note`) it represents. */
 export function runEventMetadata(note: RunEventNote): JsonObject {
   return { [RUN_EVENT_KEY]: note as unknown as JsonObject };
 }

@@ -24,7 +24,7 @@ describe('Shutdown', () => {
     expect(ran).toEqual([...SHUTDOWN_PHASES]);
   });
 
-  it('goes on after a step that failed', async () => {
+  it('continues after a step that failed', async () => {
     const { shutdown } = make();
     let reached = false;
     shutdown.registerStep('streams', () => {

@@ -39,8 +39,8 @@ interface LegacyCardSecurity {
 
 /**
  * Returns the security members of a card of 1.0, extended by the form of 0.3. Both versions share one map of schemes,
- * so each scheme has the members of 0.3 beside its one member of 1.0. The values are identical: some readers of 1.0 use
- * the 0.3 members instead, and a signature then covers them.
+ * so each scheme has the members of 0.3 beside its one member of 1.0. Both have the same values: some readers of 1.0
+ * prefer the members of 0.3, convert them to 1.0, and still get the content that the signature covers.
  */
 function legacySecurity({ securitySchemes, securityRequirements }: AgentCard): LegacyCardSecurity {
   if (!securitySchemes) return {};
@@ -133,7 +133,10 @@ export function agentCard(
   };
 }
 
-/** Returns a card with the members of 0.3 added. A signature of 1.0 does not cover the added members. */
+/**
+ * Returns a card with the members of 0.3 added. The signature covers only the content of 1.0, not the added members
+ * themselves.
+ */
 export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
   const [{ url } = { url: '' }] = card.supportedInterfaces;
   return {

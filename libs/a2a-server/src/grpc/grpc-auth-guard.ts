@@ -59,7 +59,7 @@ class GrpcAnswer implements PacedReader {
     return true;
   }
 
-  /** Notes that the status has been sent. From then on the reader must take the rest at the minimum rate. */
+  /** Notes that the status has been sent. From then on the reader must take all output at the minimum rate. */
   markEnded(): void {
     this.ended = true;
   }
@@ -73,8 +73,8 @@ class GrpcAnswer implements PacedReader {
   }
 
   /**
-   * True while the reader lags behind. A reader that has taken everything since the last measurement keeps up, however
-   * little that was.
+   * True if output has been waiting without interruption since the previous call, or the status has been sent. A reader
+   * that took everything in between keeps up, however little it took.
    */
   hasPending(): boolean {
     const { keptUp } = this;

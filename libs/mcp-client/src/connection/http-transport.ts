@@ -16,7 +16,7 @@ import { type AnswerAccount, type BodyBounds, boundedBody } from './bounded-body
 const BACKOFF = new Backoff(1_000, 10_000);
 /** Maximum pause in milliseconds that a server may request. */
 const LONGEST_ASKED_MS = 60_000;
-/** Milliseconds without an ended stream after which the pauses start at the minimum again. */
+/** If no stream has ended for this time (milliseconds), the pauses before reopening start at the minimum again. */
 const QUIET_MS = 120_000;
 /** Interval in milliseconds over which recent requests are counted. */
 const WINDOW_MS = 60_000;

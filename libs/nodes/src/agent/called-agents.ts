@@ -78,8 +78,8 @@ export type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
 /**
  * Conversation with an agent, as a tool of an `agent` node.
  * - A call creates one Task of the local agent `conversations`, however often the call is repeated.
- * - The Task is recorded (`parley/called`) once it is seen. After that, the log of that Task alone decides the outcome
- *   of the call.
+ * - When the agent reports the Task, its id is recorded in the calling Task's log (`parley/called`). From then on, the
+ *   log of the reported Task alone decides the outcome of the call.
  * - The call and each turn of the conversation count in the budget of the root Task.
  */
 class TalkTool implements SelfRecordingTool {

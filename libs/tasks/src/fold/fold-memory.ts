@@ -44,8 +44,9 @@ const TENANT_SHARE = 3 / 4;
  * - All folds together use at most `most` bytes of the heap, those of one tenant three quarters of `most`.
  * - If a new fold does not fit, folds are evicted: the least recently stored fold of the caller with the most bytes, in
  *   the tenant with the most bytes. A caller with less than its equal share loses nothing to other callers.
- * - No fold is stored while half of `IN_FLIGHT_LIMIT` is in use, nor for a caller that uses half of its
- *   `CALLER_IN_FLIGHT_LIMIT`. Existing folds are evicted then.
+ * - While half of `IN_FLIGHT_LIMIT` is in use, no fold is stored, and all folds are evicted.
+ * - While a caller uses half of `CALLER_IN_FLIGHT_LIMIT`, no fold of this caller is stored, and the caller's folds are
+ *   evicted.
  */
 export class FoldMemory {
   private readonly caches: FoldCache[] = [];

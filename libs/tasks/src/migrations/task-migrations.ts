@@ -290,8 +290,8 @@ export class CreateTaskCommit1700000000120 implements MigrationInterface {
 }
 
 /**
- * Creates the table of snapshots: settled Tasks with long logs, folded up to an event. They are deleted with their
- * Tasks.
+ * Creates the table of snapshots: Tasks with long logs that have ended or wait, folded up to an event. A snapshot is
+ * deleted with its Task.
  */
 class CreateTaskSnapshot1700000000132 implements MigrationInterface {
   readonly name = 'CreateTaskSnapshot1700000000132';

@@ -185,8 +185,8 @@ export function expressionRun(
 }
 
 /**
- * Evaluates the CEL expressions of a run against its folded state. An instance that is about to end counts as ended,
- * because the decisions at its end are made before the end is recorded.
+ * Evaluates the CEL expressions of a run against its folded state. A node instance that has its outcome counts as
+ * ended, although its end is not in the log yet: the expressions at its end must see the outcome.
  */
 export class RunEvaluation {
   private readonly expressions: RunExpressions;
@@ -203,7 +203,7 @@ export class RunEvaluation {
     this.expressions = RunExpressions.forDefinition(state.definition, isRepeated);
   }
 
-  /** Reason why no run of the definition can continue, if any: an expression does not compile. */
+  /** Reason why no run of the definition can continue; `undefined` if all expressions compile. */
   get fault(): string | undefined {
     return this.expressions.fault;
   }
@@ -286,8 +286,8 @@ export class RunEvaluation {
   }
 
   /**
-   * Evaluates `config.until`: the time at which a `wait` node ends; `undefined` without such an expression. @throws
-   * FailedExpression
+   * Evaluates `config.until` of a `wait` node: the time at which the node ends; `undefined` without this expression.
+   * @throws FailedExpression
    */
   evaluateWaitEnd(node: NodeInstance, now: Date): Date | undefined {
     const until = this.expressions.findNodeExpression(node.id, 'config.until');
@@ -300,7 +300,7 @@ export class RunEvaluation {
     );
   }
 
-  /** True if `exit_when` holds, as the last node of the loop sees it. @throws FailedExpression */
+  /** True if `exit_when` is true, evaluated with the variables of the loop's last node. @throws FailedExpression */
   isLoopLeft({ loop }: LoopRun, last: NodeInstance): boolean {
     const budget = this.budgets.createBudget();
     const exit = this.expressions.findExitCondition(loop.index);
@@ -347,8 +347,8 @@ export class RunEvaluation {
   }
 
   /**
-   * Returns the content that the first node of a loop receives from the previous iteration: the instance of the loop's
-   * last node; in the first iteration the text `loop.initial`.
+   * Returns what the node receives as the first node of its loops, outermost loop first: in iteration 1 the text
+   * `loop.initial`, if it is set; later the instance of the loop's last node in the previous iteration.
    */
   private repeatedContent(node: NodeInstance): (string | NodeInstance)[] {
     const around = this.state.graph.loops.filter(({ body }) => body.has(node.id));

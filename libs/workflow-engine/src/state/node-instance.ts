@@ -33,7 +33,7 @@ export type RunStatus = 'running' | 'input-required' | 'completed' | 'failed' | 
  * Reason why a node is skipped:
  * - `off`: no edge to the node was taken.
  * - `broken`: a node that it needs has failed.
- * - `out-of-reach`: too few of its edges can still be taken.
+ * - `out-of-reach`: fewer of its incoming edges can still be taken than its `join` needs.
  * - `failure`: the run has failed.
  * - `canceled`: its result is no longer needed.
  */
