@@ -202,7 +202,7 @@ function isWorkflow(value: unknown): value is WorkflowFile['definition'] {
   return isJsonObject(value) && typeof value['name'] === 'string' && Array.isArray(value['nodes']);
 }
 
-/** True if a file without a readable definition has a member that workflows have, whatever its type. */
+/** True if the content of a file that is no valid definition was meant as a workflow: it has `nodes` or `edges`. */
 function isMeantAsWorkflow(value: unknown): boolean {
   return isJsonObject(value) && ('nodes' in value || 'edges' in value);
 }

@@ -76,7 +76,7 @@ export function entryText({ instructions, said = [] }: Pick<ConversationEntry, '
   return [instructions, 'What was said before this message, oldest first:', ...texts].join('\n\n');
 }
 
-/** Quotes a name, so that a caller's text cannot be mistaken for instructions. */
+/** Quotes a name for a prompt. A caller chose the name: without quotes a model might read it as instructions. */
 function quoteName(agent: string): string {
   return JSON.stringify(agent);
 }

@@ -29,7 +29,7 @@ const LONGEST_LIFETIME_S = 24 * 3600;
 const MAX_TOKEN = 16 * 1024;
 /** Characters of a header value without spaces. */
 const TOKEN = /^[\x21-\x7e]+$/;
-/** Error codes of RFC 6749, section 5.2. Other values are not repeated, since a server may return anything. */
+/** Error codes (RFC 6749, section 5.2) that messages quote. Other codes are not quoted: a server may send any text. */
 const ERRORS = [
   'invalid_request',
   'invalid_client',

@@ -208,7 +208,8 @@ export interface TalkSource {
   /** Texts of the Task in `origin` before the tool call, oldest first. */
   before: readonly SaidText[];
   /**
-   * Revision of the requester by which the Task in `origin` was accepted; the conversation calls the requester in it.
+   * Revision of the requester's workflow in which the Task in `origin` was accepted. The conversation calls the
+   * requester in the same revision.
    */
   revision?: string;
 }

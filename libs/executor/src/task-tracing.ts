@@ -233,7 +233,7 @@ export class TaskTracing {
     return this.traceTurn(agent, { task: header, metadata: task.metadata, began: header.lastSequence + 1, events });
   }
 
-  /** Starts the trace of the last turn of a log, whichever process has executed it so far. */
+  /** Starts the trace of a log's last turn, which is unfinished; another process may have executed its beginning. */
   traceRestOfTurn(
     agent: TracedExecutor,
     { header, task }: StoredTask,

@@ -15,7 +15,7 @@ const FIELD_BYTES = 64;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS = 20;
 const SHOWN_NAME = 64;
-/** Maximum bytes outside of the files, plus bytes of files on their way to the reader. */
+/** Maximum bytes of the body that belong to no file, or to a file's content that the reader has not taken yet. */
 const MOST_BESIDE = 1024 ** 2;
 /** Quotation mark in a name, as browsers and curl send it (HTML, "multipart/form-data encoding algorithm"). */
 const SENT_QUOTE = '%22';
@@ -62,7 +62,7 @@ class FormReader {
   private isOver = false;
   /** Content type in the current part's header, with the parameters that the parser drops. */
   private sentType: string | undefined;
-  /** Bytes of the body that have arrived and belong to no file that was read. */
+  /** Bytes of the body that have arrived, without content of files that the reader has taken. */
   private beside = 0;
   private wakeReader: () => void = () => undefined;
 

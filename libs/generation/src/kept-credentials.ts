@@ -25,7 +25,7 @@ export function hasInnerNames(value: JsonValue | undefined): boolean {
   return hasNames(value) || Object.values(value).some(hasInnerNames);
 }
 
-/** Returns a value without those of its members that name credentials. Values inside of it are unchanged. */
+/** Returns an object without its members that name credentials. Names at deeper levels are kept. */
 export function withoutNames<T extends JsonValue>(value: T): T | JsonObject {
   return isJsonObject(value) ? pickMembers(value, (key) => !NAMING.has(key)) : value;
 }
@@ -85,8 +85,8 @@ export interface CallingNode {
 }
 
 /**
- * Restores the credentials of a node in its changed form. A credential stays with its agent, and is never given to
- * another agent.
+ * Restores the credentials of a node after a model has rewritten the node's config. A credential stays with the agent
+ * that had it `before`, and is never given to another agent.
  */
 export function keptCredentials(before: CallingNode, { type, config: after }: CallingNode): KeptCredentials {
   const { config } = before;

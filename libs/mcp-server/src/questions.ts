@@ -182,7 +182,7 @@ export function readReply(sent: unknown): ElicitationReply | undefined {
   return { action, ...(isJsonObject(content) && { content }) };
 }
 
-/** True if the reply accepts the question (`accept`), and so may have an answer. */
+/** True if the action of the reply is `accept`: only then does the reply have an answer. */
 export function isAccepted(sent: unknown): boolean {
   return readReply(sent)?.action === 'accept';
 }

@@ -41,12 +41,12 @@ function tooDeep(deepest: number): UnfitJson {
 }
 
 /**
- * Finds the first reason, in text order, why a parsed value cannot be written again; `undefined` if there is none. Uses
- * no recursion.
+ * Finds the first fault, in text order, by which a parsed value cannot be serialized as JSON without change;
+ * `undefined` if there is none. The path of a fault, such as `inputs.prices[3]`, is truncated if it is long. Uses no
+ * recursion.
  *
  * - Nesting beyond `deepest`.
- * - A number that is not finite: `1e999` parses as Infinity and would be written as `null`. The path, such as
- *   `inputs.prices[3]`, is truncated if it is long.
+ * - A number that is not finite: `1e999` parses as Infinity and would be written as `null`.
  *
  * @param deepest maximum nesting of lists and objects
  */
@@ -72,7 +72,7 @@ export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | unde
 /** Maximum nesting of a caller's JSON; deeper values break recursive writers. */
 const DEEPEST_BODY = 100;
 
-/** Finds the first member of a request's body that cannot be written again (`unfitValue`). Uses no recursion. */
+/** Finds the first member of a request's body that cannot be serialized without change (see `unfitValue`). */
 export function unfitMember(body: unknown): { path: string; detail: string } | undefined {
   const unfit = unfitValue(body, DEEPEST_BODY);
   if (unfit === undefined) return undefined;

@@ -11,9 +11,9 @@ export const RECEIVER_OF_URL = `lower(coalesce(substring(url FROM '^[^:/]+://[^/
 const LANE_LOCK = `hashtextextended('parley push ' || called, 0)`;
 
 /**
- * Returns the SQL of the key of a lane's later job: jobs for one receiver and one time are merged. The time is in the
- * future by the database's clock, so the key differs from that of a running job: otherwise the queue would drop the new
- * job if the replica dies.
+ * Returns the SQL of a job key for a lane that begins at `runAt`. The queue merges jobs with equal keys: one receiver
+ * and one time. `runAt` is in the future by the database's clock, so the key never equals the key of a running job:
+ * otherwise the queue would drop the new job if the replica dies.
  */
 const keyFor = (receiver: string, runAt: string): string =>
   `'push.serve ' || md5(${receiver}) || ' ' || extract(epoch FROM ${runAt})`;
@@ -23,10 +23,12 @@ const SERVE = (runAt: string, key: string): string =>
     ${key}, ${runAt}, 25, 5)`);
 
 /**
- * Creates `push_lane`. Deliveries wait in `push_config` for a lane of their receiver. A row of `push_lane` is a working
- * lane: a job holds it, and keeps it across retries. Woken configs request a lane in their own transaction, unless all
- * lanes work. An idle lane ends in a transaction that excludes such requests. A waiting config therefore has a working
- * lane, a job that will become one, or a due time.
+ * Creates `push_lane`. Deliveries wait in `push_config` for a lane of their receiver.
+ * - A row of `push_lane` is a working lane: a job holds the lane, and keeps it across retries.
+ * - The transaction that makes a config due enqueues a job for a lane, unless all lanes work.
+ * - The transaction that ends an idle lane locks out transactions that make configs of the receiver due.
+ *
+ * A waiting config therefore has a working lane, a job that will hold a lane, or a due time.
  */
 export class CreatePushLane1700000000930 implements MigrationInterface {
   readonly name = 'CreatePushLane1700000000930';

@@ -112,8 +112,8 @@ export function listExpressionPlaces(definition: WorkflowDefinition, isRepeated:
 }
 
 /**
- * Returns the place at `path`, with the given content instead of that of the definition; `undefined` if there is no
- * such node or edge.
+ * Returns the place at `path` of the definition, with `content` in place of the definition's expression; `undefined` if
+ * there is no such node or edge.
  */
 export function findExpressionPlace(
   definition: WorkflowDefinition,

@@ -192,7 +192,7 @@ class TranscriptFold {
     return last?.kind === 'model' && last.state === 'running' ? last : undefined;
   }
 
-  /** Returns the open call that an event means. Tool nodes give their only call no id. */
+  /** Returns the open call of an event: by id, or by tool, since the only call of a tool node has no id. */
   private findOpenCall({ id, tool }: WorkEvent['payload']): ToolStep | undefined {
     const calls = this.calls.filter(isOpen);
     return typeof id === 'string' ? calls.find((it) => it.id === id) : calls.find((it) => it.tool === tool);

@@ -33,7 +33,10 @@ export class CredentialSetup {
     private readonly catalog: AgentCatalog,
   ) {}
 
-  /** Returns the usable credentials of each agent. @throws UnknownAgent */
+  /**
+   * Returns the names of the usable credentials of each agent, and a problem for each unusable name.
+   * @throws UnknownAgent
+   */
   async settleCredentials({ agents, llmConfig }: RequestedBrainstorm, tenant: string): Promise<SettledCredentials> {
     const override = llmConfig?.credential_ref;
     const settled = await Promise.all(

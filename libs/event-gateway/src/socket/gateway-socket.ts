@@ -199,7 +199,7 @@ function endAccess(client: WebSocket): boolean {
   return true;
 }
 
-/** Chooses the subprotocol; never one with a ticket, which the response would repeat. */
+/** Chooses the subprotocol for the response. Never chooses an offer with a ticket: the response would expose it. */
 function handleProtocols(offered: Set<string>): string | false {
   return offered.has(EVENTS_PROTOCOL) && EVENTS_PROTOCOL;
 }

@@ -239,7 +239,7 @@ class BoundedBody {
       room && new UnfinishedBytes(room.account, room.isStream, () => this.failBody(this.refuseBody(LATE)));
   }
 
-  /** Counts a piece of the body against all limits. @throws AgentCallError if it exceeds one */
+  /** Counts a piece of the body against all limits. @throws AgentCallError if the body exceeds a limit */
   takePiece(piece: Uint8Array): void {
     const { bytes, members } = this.bounds;
     this.received += piece.byteLength;

@@ -253,7 +253,7 @@ export interface CallingExecution {
   log: AgentLog;
 }
 
-/** Access of an agent tool to the calls of one execution. */
+/** Services by which an agent tool calls its agent within one execution of the `agent` node. */
 export interface AgentToolCalls {
   readonly services: AgentToolServices;
   readonly execution: CallingExecution;

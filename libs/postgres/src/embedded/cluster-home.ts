@@ -61,12 +61,14 @@ export interface ClusterPlacement {
 export const ROOT_STATE_DIRECTORY = '/var/lib/parley';
 
 /**
- * Prepares `<dataDir>/postgres` for the embedded PostgreSQL, and closes the folder, and files that earlier versions
- * left open in it, to other users.
+ * Prepares `<dataDir>/postgres` for the embedded PostgreSQL. Closes the folder to other users, and also files in it
+ * that earlier versions left open.
  *
- * If root lends PostgreSQL an account that cannot pass a directory above `dataDir` (a home with mode 0700), no user
- * directory is opened. The files lie in `/var/lib/parley/<name made from dataDir>` instead, and
- * `<dataDir>/postgres/LOCATION` names that place. Only `dataDir` itself becomes passable (not readable) to others.
+ * As root, the service runs PostgreSQL under an unprivileged account:
+ * - If this account can pass all directories above `dataDir`, `dataDir` itself becomes passable (not readable) to
+ *   others.
+ * - Otherwise (a home with mode 0700) no directory is opened. Instead the files lie in
+ *   `/var/lib/parley/<name made from dataDir>`, and `<dataDir>/postgres/LOCATION` has this path.
  */
 export function prepareCluster(dataDir: string): ClusterPlacement {
   // New parent directories get the usual mode: the server's account must pass them.

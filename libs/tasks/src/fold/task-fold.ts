@@ -152,7 +152,7 @@ export class LogSize {
     return this.bytes;
   }
 
-  /** True if the log has passed three quarters of its limit. */
+  /** True if the log has more than three quarters of the bytes that a log may have. */
   get isNearlyFull(): boolean {
     return this.bytes > this.limits.log * NEARLY_FULL;
   }

@@ -57,8 +57,8 @@ function beginningsOf({ taskId, contextId }: LogReference): [working: Phrase, st
 const PHRASES: readonly Phrase[] = [...beginningsOf({ taskId: TASK_ID, contextId: CONTEXT_ID }), NOTE];
 
 /**
- * Replaces the beginnings of an event and of its note by their marks. An id of control characters, which could match
- * across a mark, never matches a beginning: JSON escapes it.
+ * Replaces the beginning of an event's JSON, and the beginning of its note, by their marks (control characters). JSON
+ * escapes the control characters of ids, so no id is mistaken for a mark.
  */
 function shortenEvent(text: string, beginnings: readonly Phrase[]): string {
   for (const [mark, beginning] of beginnings) {

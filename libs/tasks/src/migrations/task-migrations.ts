@@ -17,11 +17,12 @@ import {
 } from './waiting-migrations.js';
 
 /**
- * Lets journals number their commits themselves, so that they no longer update `task_writer`: its position is where a
- * writer's session began. Replicas of the previous version expect the newest position there. While such a replica is
- * present, as the table `replica` shows, journals update the position as before (see reportedSql in journal-sql.ts).
- * When such a replica joins, the positions are updated before it is admitted; the lock waits for statements that do not
- * see the replica yet.
+ * Lets journals number their commits themselves. They no longer update `task_writer.position` with each commit: this
+ * column is then the position at which the writer's session began.
+ * - Replicas of the previous version expect the newest position in `task_writer`. While such a replica is present (see
+ *   the table `replica`), journals update the position as before (see reportedSql in journal-sql.ts).
+ * - When such a replica joins, a trigger updates the positions before the replica is admitted. The trigger's lock waits
+ *   for statements that do not see the new replica yet.
  */
 class FenceCommits1700000000312 implements MigrationInterface {
   readonly name = 'FenceCommits1700000000312';

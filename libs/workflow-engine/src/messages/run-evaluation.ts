@@ -230,7 +230,9 @@ export class RunEvaluation {
   }
 
   /**
-   * Returns the source from which the Message to an instance, or its fallback, is built, without beginning a decision.
+   * Returns the source from which the Message to an instance, or the content of the instance's fallback, is built. The
+   * caller has begun the decision (`beginDecision`).
+   * @param moment values of the variables `error` and `now` of the expressions
    */
   sourceAt(node: NodeInstance, moment: Moment): MessageSource {
     const { state, expressions, budgets } = this;

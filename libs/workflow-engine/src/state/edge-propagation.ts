@@ -157,7 +157,7 @@ export class EdgePropagation {
     else this.failIteration(scope, scope.around, damage);
   }
 
-  /** Fails an iteration of a loop. Edges out of the loop whose source node has failed break now. */
+  /** Fails an iteration of a loop. Breaks the edges that lead from a failed node of the iteration out of the loop. */
   private failIteration(scope: IterationScope, around: UnitState, damage: FailurePropagation): void {
     scope.doom ??= damage;
     for (const edge of around.unit.outgoing) {

@@ -378,7 +378,7 @@ export interface RunFacts {
   readonly results: Artifact[];
   /** Newest Message to the run after the first one. */
   received?: Message;
-  /** True if that Message has not been forwarded to a node yet. */
+  /** True if the Message in `received` has not been forwarded to a node yet. */
   undelivered: boolean;
   /** True if `workflow.failed` was emitted. */
   failureReported: boolean;

@@ -58,7 +58,7 @@ export class IterationScope {
   readonly edges: EdgeState[];
   /** Number of units that have not ended. */
   open: number;
-  /** Start time of the units without incoming edges, in milliseconds of the epoch; absent: at once. */
+  /** Start time of the units without incoming edges, in epoch milliseconds; absent: they start at once. */
   startsAt?: number;
   /** The failure that ended this iteration, if any. No further iteration starts after it. */
   doom?: FailurePropagation;

@@ -33,8 +33,8 @@ import { RunState, runStatus } from '../state/run-state.js';
 import { a2aSending, AUTH_REQUIRED, nodeCompleted, nodeReused } from '../state/run-steps.js';
 
 /**
- * Returns a failure for the API, where a failure always has a kind. If the log names no kind, it is `failed`: in logs
- * from before failures had kinds, and if a run was ended from outside.
+ * Returns a failure for the API, where a failure always has a kind: `failed` if the log names no kind. The log names
+ * none if it was written before failures had kinds, or if the run was ended from outside.
  */
 export function shownFailure(error: RunError): WorkflowFailure {
   return { kind: 'failed', ...error };

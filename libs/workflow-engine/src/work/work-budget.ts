@@ -17,10 +17,10 @@ interface StretchShares {
 }
 
 /**
- * Turns on the event loop for runs that have used up their time.
- * - One run continues per turn of the event loop, so connections and the database never wait for more than one stretch
+ * Decides when runs that have used up their time on the event loop continue.
+ * - One run continues per cycle of the event loop, so connections and the database never wait for more than one stretch
  *   of one run.
- * - Callers take turns; the runs of one caller continue in order.
+ * - Callers alternate; the runs of one caller continue in order.
  * - Each stretch is charged to its caller in LoopShares. The caller's runs wait while the caller owes time.
  */
 export class RunTurns {
@@ -227,7 +227,10 @@ export class StepBudget {
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
 
-  /** Continues the next run when its caller has steps. Its use is counted before the turn of the run after it. */
+  /**
+   * Sets the timer that resumes the next run once its caller has steps. The steps of a resumed run are counted before
+   * the next run is resumed.
+   */
   private scheduleNext(milliseconds = this.nextPause()): void {
     if (this.forgetTimer !== undefined || this.waiting.size === 0) return;
     this.forgetTimer = this.clock.callAfter(milliseconds, () => {

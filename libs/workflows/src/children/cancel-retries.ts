@@ -139,8 +139,8 @@ export class CancelRetries {
   }
 
   /**
-   * Cancels the Task at its agent, and records the outcome, because the attempt that called this function may be over
-   * by then.
+   * Cancels the Task at its agent, and records the outcome here: when the agent answers, the attempt of the job that
+   * called this function may be over.
    * @returns false if the cancel must be retried
    */
   private async cancelChild(cancel: ChildCancel, url: string): Promise<boolean> {

@@ -47,7 +47,7 @@ export abstract class RemoteLookStore {
 export const LOOK_SPACING_MS = 250;
 /** Longest wait for a time slot, in milliseconds, for which the poll starts at once. */
 const SOON_MS = 500;
-/** Time that an agent may take to answer a poll, in milliseconds. */
+/** Maximum time in milliseconds that an agent may take to answer a poll. */
 const LOOK_MS = 5_000;
 /**
  * Maximum number of concurrent polls of one origin in this process. A poll beyond the limit is skipped; the next one is
@@ -95,7 +95,10 @@ export class RemoteLooks {
     shutdown.registerStep('executions', async () => this.ending.abort());
   }
 
-  /** Enqueues the next poll, and starts the current one unless the time slot of its agent is still to come. */
+  /**
+   * Enqueues the next poll and starts this one. If the agent's origin has no poll to spare now, reserves a time slot
+   * and enqueues this poll for that time instead.
+   */
   private async handleLook(look: RemoteLook): Promise<void> {
     const { ended, movedOn } = await this.store.readPlace(look);
     if (ended) return;

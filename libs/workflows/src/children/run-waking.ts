@@ -5,10 +5,12 @@ import { Database } from '#libs/postgres';
 import { type LastSequences, LOOK_AGAIN, readRecheckJob, type RecheckChildren } from '#libs/workflow-engine';
 
 /**
- * Resumes waiting runs whose questions were answered at a local child itself. Two mechanisms find such a child:
- * - The database trigger `task_moved_on` makes a waiting run due, or enqueues the job if the row of the run is locked.
- * - The job that commits with the wait rechecks the children once, even after a crash: a child may be answered after
- *   the run has polled it for the last time, before the run waits.
+ * Resumes a waiting run if the question of a local child was answered by a Message to the child instead of the run. Two
+ * mechanisms find such a child:
+ * - The database trigger `task_moved_on` makes the waiting run due, or enqueues a recheck job if the run's row is
+ *   locked.
+ * - A recheck job is enqueued in the commit by which a run begins to wait. It finds an answer that came after the run's
+ *   last poll of the child, and before that commit.
  *
  * For remote children, see `RemoteLooks`.
  */

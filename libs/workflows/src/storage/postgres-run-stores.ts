@@ -85,7 +85,7 @@ export class PostgresRemoteContexts extends RemoteContexts {
 
 /** Maximum number of runs whose children are read with one query. */
 const RUNS_TOGETHER = 100;
-/** Maximum number of concurrent queries. */
+/** Maximum number of concurrent queries for children. */
 const QUERIES_AT_ONCE = 4;
 
 /** RunChildStore on PostgreSQL. */
