@@ -57,7 +57,11 @@ export interface SdkServer {
 }
 
 /** An agent on the official SDK's own server, with JSON-RPC at `/rpc` and HTTP+JSON at `/rest`. */
-export async function startSdkServer(binding: 'JSONRPC' | 'HTTP+JSON', streaming: boolean): Promise<SdkServer> {
+export async function startSdkServer(
+  binding: 'JSONRPC' | 'HTTP+JSON',
+  streaming: boolean,
+  inputModes = ['text/plain'],
+): Promise<SdkServer> {
   const app = express();
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -66,10 +70,13 @@ export async function startSdkServer(binding: 'JSONRPC' | 'HTTP+JSON', streaming
   const card = cardOf(
     { url: `${url}/${path}`, protocolBinding: binding, tenant: '', protocolVersion: '1.0' },
     streaming,
+    inputModes,
   );
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new EchoExecutor());
   const options = { requestHandler, userBuilder: UserBuilder.noAuthentication };
   app.use('/.well-known/agent-card.json', cardRoute(requestHandler));
+  // The handlers parse no more than 100 kB by themselves.
+  app.use(express.json({ limit: '64mb', type: ['application/json', 'application/a2a+json'] }));
   app.use('/rpc', jsonRpcHandler(options));
   app.use('/rest', restHandler(options));
   return { url, stop: () => stopped(server) };
@@ -81,7 +88,11 @@ async function stopped(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-function cardOf(endpoint: AgentCard['supportedInterfaces'][number], streaming: boolean): AgentCard {
+function cardOf(
+  endpoint: AgentCard['supportedInterfaces'][number],
+  streaming: boolean,
+  defaultInputModes: string[],
+): AgentCard {
   return {
     name: 'sdk',
     description: 'Echoes',
@@ -91,7 +102,7 @@ function cardOf(endpoint: AgentCard['supportedInterfaces'][number], streaming: b
     capabilities: { streaming, pushNotifications: false, extensions: [], extendedAgentCard: false },
     securitySchemes: {},
     securityRequirements: [],
-    defaultInputModes: ['text/plain'],
+    defaultInputModes,
     defaultOutputModes: ['text/plain'],
     skills: [],
     documentationUrl: '',

@@ -83,6 +83,8 @@ export interface CallContext {
   revisionClaim?: string;
   /** Value of `Idempotency-Key`: the same key and request of a caller at an agent give the same Task. */
   idempotencyKey?: string;
+  /** True if the data of the request are inputs by name, as `/api` and MCP send them. Any other name is refused. */
+  namesInputs?: true;
   /** Trace context of the call; `null` if the caller sent an unreadable one, so that a new trace begins. */
   trace?: TraceContext | null;
   /** Creates the id of a new Task; the pre-1.0 dialect uses `task-` and 16 hexadecimal digits. */

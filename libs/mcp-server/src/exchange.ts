@@ -51,7 +51,7 @@ export class McpExchange {
 
   /** Returns the context of the call, addressed to the agent at a path. */
   callAt(path: string): CallContext {
-    return { ...this.call, agent: path };
+    return { ...this.call, agent: path, namesInputs: true };
   }
 
   /**

@@ -24,6 +24,7 @@ export { type GraphEdge, GraphUnit, type Loop, LoopRegion, Regions, type UnitEdg
 export { DEEPEST_RUN, innerNodes, namingNodes, type SavedWorkflows } from './named-workflows.js';
 export { isOrdered, templateKey, templatesOf, templateValues } from './node-templates.js';
 export {
+  contentOf,
   INPUT_REASONS,
   InputRules,
   inputsOf,

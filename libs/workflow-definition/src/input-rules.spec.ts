@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { InputSchema } from '#libs/expressions';
 import { A2AError, dataPart, type JsonObject, userMessage } from '#libs/protocol';
 import { InputRules } from './run-inputs.js';
+import type { WorkflowNode } from './workflow.js';
 
 const numbers = { type: 'array', items: { type: 'integer' } };
 
@@ -35,4 +36,22 @@ test('schemas are compiled once for all Messages', () => {
   const rules = rulesOf({ a: numbers, b: numbers });
   for (let index = 0; index < 3; index += 1) expect(violationsOf(rules, { a: [1], b: [2] })).toEqual([]);
   expect(compile).toHaveBeenCalledTimes(2);
+});
+
+test('a file stands for an input without a schema, and for no other', () => {
+  const nodes: WorkflowNode[] = [
+    { id: 'any', type: 'input', config: {} },
+    { id: 'typed', type: 'input', config: { schema: { type: 'string' } } },
+  ];
+  const message = userMessage([{ url: 'https://files.example/a' }]);
+  const check = () => new InputRules({ name: 'wf', nodes, edges: [] }).checkInputs(message);
+  expect(check).toThrow('inputs.typed: is required');
+  expect(check).not.toThrow('inputs.any');
+});
+
+test('data without a name of a node is refused only where its caller names inputs', () => {
+  const rules = new InputRules({ name: 'wf', nodes: [{ id: 'a', type: 'agent', config: {} }], edges: [] });
+  const message = userMessage([dataPart({ typo: 1 })]);
+  expect(() => rules.checkInputs(message)).not.toThrow();
+  expect(() => rules.checkInputs(message, true)).toThrow('inputs.typo: is not an input of this workflow');
 });

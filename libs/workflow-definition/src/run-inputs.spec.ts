@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { dataPart, type JsonObject, textPart, userMessage } from '#libs/protocol';
-import { inputsOf, inputText, inputValue } from './run-inputs.js';
+import { dataPart, type JsonObject, type JsonValue, textPart, userMessage } from '#libs/protocol';
+import { contentOf, inputsOf, inputText, inputValue, refuseLargeInputs } from './run-inputs.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 const definition: WorkflowDefinition = {
@@ -41,6 +41,33 @@ describe('inputsOf', () => {
     expect(inputValue({}, 'constructor')).toBeUndefined();
     const inputs = inputsOf(userMessage([dataPart(JSON.parse('{"__proto__": "mine"}') as JsonObject)]), definition);
     expect(inputValue(inputs, '__proto__')).toBe('mine');
+  });
+});
+
+describe('contentOf', () => {
+  const file = { url: 'https://files.example/a' };
+  const plain: WorkflowDefinition = { name: 'wf', nodes: [{ id: 'agent', type: 'agent', config: {} }], edges: [] };
+  const turn = { role: 'build', systemPrompt: '', llmConfig: {}, state: {} };
+
+  test('is every file, and data that is no object', () => {
+    const message = userMessage([textPart('x'), file, dataPart([1]), dataPart(null), dataPart({ first: 1 })]);
+    expect(contentOf(message, definition)).toEqual([file, dataPart([1]), dataPart(null)]);
+  });
+
+  test.each<[JsonValue, boolean]>([
+    [{ type: 'tool_responses', content: null }, true],
+    [{ agent: 'x', other: 'y' }, true],
+    [[], true],
+    [{}, false],
+    [{ agent: 'x' }, false],
+    [turn, false],
+    [{ ...turn, more: 1 }, false],
+    [Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`m${index}`, index])), true],
+  ])('without input nodes: of the data %j %p', (data, isContent) => {
+    const message = userMessage([dataPart(data)]);
+    expect(contentOf(message, plain)).toEqual(isContent ? message.parts : []);
+    expect(inputsOf(message, plain)).toEqual(isContent ? {} : data);
+    expect(() => refuseLargeInputs(message, plain, 1_000)).not.toThrow();
   });
 });
 

@@ -3,10 +3,12 @@ import {
   A2AError,
   ContentTooLarge,
   type FieldViolation,
+  isFilePart,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type Message,
+  type Part,
   textStart,
 } from '#libs/protocol';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
@@ -35,12 +37,12 @@ export function inputText(value: JsonValue): string {
 
 /**
  * Returns the inputs of a run that begins with a Message, by node id. In order of precedence:
- * - the members of the Message's data objects,
+ * - the members of the Message's data objects that name inputs,
  * - for `input` nodes: the text of the Message,
  * - for `input` nodes: the default of the node.
  */
 export function inputsOf(message: Message, definition: WorkflowDefinition): JsonObject {
-  const named = message.parts.flatMap(({ data }) => (isJsonObject(data) ? Object.entries(data) : []));
+  const named = message.parts.flatMap((part) => (namesInputs(part, definition) ? Object.entries(part.data) : []));
   const text = messageText(message);
   const inputs = definition.nodes.filter((node) => node.type === 'input');
   const unnamed = inputs.flatMap(({ id, config }): [string, JsonValue][] => {
@@ -48,6 +50,26 @@ export function inputsOf(message: Message, definition: WorkflowDefinition): Json
     return value === undefined ? [] : [[id, value]];
   });
   return Object.fromEntries([...unnamed, ...named]);
+}
+
+/**
+ * True for a data object whose members are inputs of a run. Without `input` nodes that is an object whose members are
+ * all named like nodes, or are those of a brainstorm's turn.
+ */
+function namesInputs(part: Part, { nodes }: WorkflowDefinition): part is Part & { data: JsonObject } {
+  const { data } = part;
+  if (!isJsonObject(data)) return false;
+  if (nodes.some(({ type }) => type === 'input') || hasTurn(data)) return true;
+  const names = Object.keys(data);
+  return names.length <= nodes.length && names.every((name) => nodes.some(({ id }) => id === name));
+}
+
+/**
+ * Returns the content of a Message that begins a run: the Parts that go to the first nodes beside its text. These are
+ * its files, and its data that names no input.
+ */
+export function contentOf({ parts }: Message, definition: WorkflowDefinition): Part[] {
+  return parts.filter((part) => isFilePart(part) || (part.data !== undefined && !namesInputs(part, definition)));
 }
 
 /** Returns the texts of a Message, joined by newlines; `undefined` if it has none. */
@@ -65,8 +87,12 @@ const MOST_INPUTS = 1_000;
  * @param limit maximum number of characters of these copies together
  * @throws ContentTooLarge
  */
-export function refuseLargeInputs({ parts }: Message, { nodes }: WorkflowDefinition, limit: number): void {
-  const named = parts.reduce((sum, { data }) => sum + (isJsonObject(data) ? Object.keys(data).length : 0), 0);
+export function refuseLargeInputs({ parts }: Message, definition: WorkflowDefinition, limit: number): void {
+  const { nodes } = definition;
+  const named = parts.reduce(
+    (sum, part) => sum + (namesInputs(part, definition) ? Object.keys(part.data).length : 0),
+    0,
+  );
   if (named > MOST_INPUTS) throw new ContentTooLarge(`a run has at most ${MOST_INPUTS} inputs; these are ${named}`);
   const characters = parts.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
   if (characters * nodes.length <= limit) return;
@@ -152,16 +178,21 @@ export class InputRules {
 
   /**
    * Rejects a Message that begins a run if an input is missing, unknown, or violates its schema. The id of any node is
-   * a known name, because an input of that name replaces the node in templates.
+   * a known name, because an input of that name replaces the node in templates. An input without a schema is not
+   * missing if the Message has other content, such as a file.
+   * @param byName true if all data of the Message are inputs, as they are for `/api`, never content
    * @throws A2AError INVALID_PARAMS with up to 100 violations and the reason of the first one
    */
-  checkInputs(message: Message): void {
+  checkInputs(message: Message, byName = false): void {
     const inputs = inputsOf(message, this.definition);
+    const content = contentOf(message, this.definition);
     const use = new SharedUse();
-    const unknown = isBrainstormTurn(inputs) ? [] : Object.keys(inputs).filter((id) => !this.ids.has(id));
+    const named = byName ? content.flatMap(({ data }) => (isJsonObject(data) ? Object.keys(data) : [])) : [];
+    const names = isBrainstormTurn(inputs) ? [] : [...Object.keys(inputs), ...named];
+    const unknown = names.filter((id) => !this.ids.has(id));
     const violations = [
       ...this.inputs
-        .filter(({ id, config }) => isMissing(inputValue(inputs, id), config))
+        .filter(({ id, config }) => isMissing(inputValue(inputs, id), config, content.length > 0))
         .map(({ id }) => createMissingViolation(id)),
       ...unknown.map((id) => this.createUnknownViolation(id)),
       ...[...this.schemas].flatMap(([id, schema]) => listSchemaViolations(id, schema, inputValue(inputs, id), use)),
@@ -190,15 +221,23 @@ export class InputRules {
 const TURN_MEMBERS = ['role', 'systemPrompt', 'llmConfig', 'state'];
 
 function isBrainstormTurn(inputs: JsonObject): boolean {
-  return Object.keys(inputs).length === TURN_MEMBERS.length && TURN_MEMBERS.every((id) => id in inputs);
+  return Object.keys(inputs).length === TURN_MEMBERS.length && hasTurn(inputs);
+}
+
+function hasTurn(inputs: JsonObject): boolean {
+  return TURN_MEMBERS.every((id) => Object.hasOwn(inputs, id));
 }
 
 interface InputViolation extends FieldViolation {
   reason: InputReason;
 }
 
-function isMissing(value: JsonValue | undefined, { optional }: WorkflowNode['config']): boolean {
-  return value === undefined && optional !== true;
+function isMissing(
+  value: JsonValue | undefined,
+  { optional, schema }: WorkflowNode['config'],
+  hasContent: boolean,
+): boolean {
+  return value === undefined && optional !== true && !(hasContent && schema === undefined);
 }
 
 function createMissingViolation(id: string): InputViolation {

@@ -199,6 +199,8 @@ export interface ProcessRequest {
   /** Further members of the first Message; `parts` replace the data. */
   message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
+  /** True if `data` are inputs by name. */
+  namesInputs?: true;
   /** `false` if the request has already been validated, so that the agent's check is skipped. */
   check?: boolean;
 }
@@ -239,8 +241,9 @@ export class Processes {
     key?: string,
   ): Promise<string> {
     const agent = await this.catalog.inTenant(call.scope.tenant).resolveAgent(to.agent, to.revision);
-    const { taskId } = to;
-    const context = { ...toCallContext(agent, call), ...(taskId !== undefined && { newTaskId: () => taskId }) };
+    const { taskId, namesInputs } = to;
+    const given = { ...(taskId !== undefined && { newTaskId: () => taskId }), ...(namesInputs && { namesInputs }) };
+    const context = { ...toCallContext(agent, call), ...given };
     // The Message takes the key as its id, so that the same data makes the same request.
     const { parts = [dataPart(data)], ...fields } = to.message ?? {};
     const message = userMessage(parts, { ...fields, ...(key !== undefined && { messageId: key }) });

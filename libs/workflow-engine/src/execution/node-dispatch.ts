@@ -22,13 +22,12 @@ import {
 } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { templatesOf, type WorkflowDefinition, type WorkflowGraph, type WorkflowNode } from '#libs/workflow-definition';
+import { fittedInto, type NodeContent } from '../messages/left-out-parts.js';
 import {
   ECHOES_IN_A_TASK,
-  fittedInto,
   isEmptied,
   type MessageSource,
   nodeContent,
-  type NodeContent,
   standsForSomething,
 } from '../messages/node-message.js';
 import type { RunEvaluation } from '../messages/run-evaluation.js';

@@ -129,7 +129,10 @@ export class WorkflowExecutor extends ProcessExecutor {
     return mayReadBytes(this.workflow.definition);
   }
 
-  override checkRequest(request: SendMessageRequest): void | Promise<void> {
+  override checkRequest(
+    request: SendMessageRequest,
+    { namesInputs }: Pick<CallContext, 'namesInputs'> = {},
+  ): void | Promise<void> {
     const { definition } = this.workflow;
     this.services.chains.refuseReentry(workflowPath(definition.name), chainOf(request));
     try {
@@ -139,7 +142,7 @@ export class WorkflowExecutor extends ProcessExecutor {
       throw new A2AError('INVALID_PARAMS', { message: `The message is too large: ${error.message}` });
     }
     if (request.message.taskId !== undefined) return refuseUnasked(request.message, definition, this.services);
-    this.inputRules.checkInputs(request.message);
+    this.inputRules.checkInputs(request.message, namesInputs);
   }
 
   protected override describeRequest(

@@ -238,17 +238,39 @@ describe('files of the Message that a run began with', () => {
 
   it('go with an input node, after its text', () => {
     const input = PARENTS.nodes[0] as WorkflowNode;
-    const parts = contentParts(input, graph, { inputs: { a: 'hello' }, nodes, files });
+    const parts = contentParts(input, graph, { inputs: { a: 'hello' }, nodes, content: files });
     expect(parts).toEqual([textPart('hello'), ...files]);
   });
 
   it('stand alone where an input node has no text', () => {
-    expect(contentParts(PARENTS.nodes[0] as WorkflowNode, graph, { inputs: {}, nodes, files })).toEqual(files);
+    expect(contentParts(PARENTS.nodes[0] as WorkflowNode, graph, { inputs: {}, nodes, content: files })).toEqual(files);
   });
 
   it('go to a node that nothing comes before, with the text', () => {
-    const parts = contentParts(PARENTS.nodes[1] as WorkflowNode, graph, { inputs: {}, nodes, text: 'hello', files });
+    const parts = contentParts(PARENTS.nodes[1] as WorkflowNode, graph, {
+      inputs: {},
+      nodes,
+      text: 'hello',
+      content: files,
+    });
     expect(parts).toEqual([textPart('hello'), ...files]);
+  });
+
+  it('leave the texts of the caller as they are, for an agent elsewhere', () => {
+    const said = [
+      { text: 'a', metadata: { tone: 'kind' } },
+      { text: 'b', mediaType: 'text/markdown' },
+    ];
+    const source = { inputs: {}, nodes, text: 'a\nb', said, content: files };
+    const partsFor = (config: JsonObject) =>
+      contentParts({ ...PARENTS.nodes[1], type: 'external', config } as WorkflowNode, graph, source);
+    expect(partsFor({})).toEqual([{ ...said[0], mediaType: 'text/plain' }, said[1], ...files]);
+    expect(partsFor({ prompt: 'a\nb' })).toEqual([textPart('a\nb'), ...files]);
+  });
+
+  it('go to such a node with its prompt as well', () => {
+    const node = { ...PARENTS.nodes[1], config: { prompt: 'describe' } } as WorkflowNode;
+    expect(contentParts(node, graph, { inputs: {}, nodes, content: files })).toEqual([textPart('describe'), ...files]);
   });
 
   it('reach the node after the input node by the Artifact of that', () => {

@@ -1,9 +1,6 @@
-import type { CalledTask } from '#libs/a2a-client';
 import {
   type Artifact,
   artifactReference,
-  briefText,
-  contentLength,
   dataPart,
   firstData,
   firstTextRow,
@@ -13,15 +10,12 @@ import {
   type JsonValue,
   type Part,
   PART_OF,
-  partAsLine,
   partAsText,
-  partKind,
   spokenParts,
   templateReferences,
   type TemplateResolver,
   TextBudget,
   textPart,
-  UNREAD_PARTS,
 } from '#libs/protocol';
 import {
   type GraphEdge,
@@ -35,6 +29,7 @@ import {
   type WorkflowNode,
 } from '#libs/workflow-definition';
 import type { NodeInstance } from '../state/node-instance.js';
+import type { NodeContent } from './left-out-parts.js';
 import { type FillingSource, NodeFilling } from './run-expressions.js';
 
 /** Result of a node as the next node receives it: one text, and further Parts. */
@@ -44,23 +39,6 @@ interface SaidContent {
   rest: Part[];
 }
 
-/** Content of a Message to a node. */
-export interface NodeContent {
-  /** Parts with the node's text and with the data or arguments from its definition. */
-  own: Part[];
-  /** Further Parts from the results of other nodes, in order. In the Message they follow `own`. */
-  passed: Part[];
-  /** Parts from the results of other nodes that the Message lacks, or that a line of text replaces. */
-  leftOut: Part[];
-}
-
-/** Payload of `parts.left-out`: Parts that did not reach a node. */
-export interface LeftOutPayload {
-  count: number;
-  /** Kinds of the Parts, each once: `text`, `data`, or the media type of a file. */
-  kinds: string[];
-}
-
 /** Node types whose Message has a single text, without Parts from other nodes. */
 const TEXT_ALONE = new Set(['conversation', 'brainstorm', 'tool']);
 /**
@@ -68,9 +46,6 @@ const TEXT_ALONE = new Set(['conversation', 'brainstorm', 'tool']);
  * and in the final status.
  */
 export const ECHOES_IN_A_TASK = 4;
-/** Maximum number of kinds in `LeftOutPayload`. */
-const MOST_KINDS = 20;
-
 /**
  * Splits the result of a node into its text and the remaining Parts.
  * @param node id or instance name of the node, for the metadata of marked texts
@@ -115,7 +90,8 @@ function unsaidByReference(
 }
 
 /**
- * Builds the content of a Message to a node. A type that reads only texts gets other Parts as texts.
+ * Builds the content of a Message to a node. A type that reads only texts gets other Parts as texts; a workflow gets
+ * data as text.
  * @param given Parts from the definition of the node beside its text
  */
 function contentFor(type: string, { text, rest }: SaidContent, given: readonly Part[] = []): NodeContent {
@@ -123,61 +99,15 @@ function contentFor(type: string, { text, rest }: SaidContent, given: readonly P
     const words = text === '' ? rest.map((part) => partAsText(part).text ?? '').join('\n\n') : text;
     return { own: [textPart(words), ...given], passed: [], leftOut: text === '' ? rest.filter(isFilePart) : rest };
   }
-  const passed = type === 'workflow' ? rest.map(partAsText) : rest;
+  // Data would be the inputs of the workflow, by the names of its members.
+  const passed = type === 'workflow' ? rest.map((part) => (isFilePart(part) ? part : partAsText(part))) : rest;
   const words = text === '' && passed.length > 0 ? [] : [textPart(text)];
-  return { own: [...words, ...given], passed, leftOut: type === 'workflow' ? rest.filter(isFilePart) : [] };
+  return { own: [...words, ...given], passed, leftOut: [] };
 }
 
 /** Returns all Parts of a Message to a node. */
 export function messageParts({ own, passed }: NodeContent): Part[] {
   return [...own, ...passed];
-}
-
-/**
- * Limits the size of a Message: replaces each Part of `passed` that no longer fits by a line about that Part. `own` is
- * never changed.
- * @param room maximum number of characters of the whole Message
- * @returns the content, and the number of characters of the Parts that stay in `passed`
- */
-export function fittedInto(room: number, content: NodeContent): NodeContent & { length: number } {
-  let left = room - lengthOf(content.own);
-  const leftOut = [...content.leftOut];
-  let length = 0;
-  const passed = content.passed.map((part) => {
-    const own = lengthOf([part]);
-    if (own > left) {
-      leftOut.push(part);
-      return partAsLine(part);
-    }
-    left -= own;
-    length += own;
-    return part;
-  });
-  return { own: content.own, passed, leftOut, length };
-}
-
-/** Returns the payload of `parts.left-out` for Parts that were left out; `undefined` if there are none. */
-export function leftOutPayload(parts: readonly Part[]): LeftOutPayload | undefined {
-  if (parts.length === 0) return undefined;
-  return { count: parts.length, kinds: [...new Set(parts.map(partKind))].toSorted().slice(0, MOST_KINDS) };
-}
-
-/**
- * Returns the payload of `parts.left-out` for Parts of an agent's answer that cannot be read; `undefined` if there are
- * none.
- */
-export function unreadPayload({
-  artifacts,
-  reply,
-  status,
-}: Pick<CalledTask, 'artifacts' | 'reply' | 'status'>): LeftOutPayload | undefined {
-  const kinds = [...artifacts, reply, status?.message].flatMap((it) => {
-    const unread = it?.metadata?.[UNREAD_PARTS];
-    return Array.isArray(unread) ? unread.filter((it) => typeof it === 'string') : [];
-  });
-  if (kinds.length === 0) return undefined;
-  const named = [...new Set(kinds.map((kind) => briefText(kind)))].toSorted();
-  return { count: kinds.length, kinds: named.slice(0, MOST_KINDS) };
 }
 
 /** Adds the name of an Artifact to the metadata of each text among its Parts. */
@@ -188,25 +118,19 @@ function markTexts(node: string, { artifactId }: Artifact, parts: readonly Part[
   );
 }
 
-/** Returns the approximate number of characters of Parts as JSON. */
-function lengthOf(parts: readonly Part[]): number {
-  const members = parts.map(({ filename = '', mediaType = '', metadata }) => {
-    return filename.length + mediaType.length + (metadata ? JSON.stringify(metadata).length : 0);
-  });
-  return contentLength(parts) + members.reduce((sum, length) => sum + length, 0);
-}
-
 /** State of a run as one node sees it: everything from which the Message to that node is built. */
 export interface MessageSource {
   inputs: JsonObject;
   nodes: Pick<ReadonlyMap<string, NodeInstance>, 'get'>;
   /** Text of the caller's Message; absent if the workflow has `input` nodes, which receive that text. */
   text?: string;
+  /** Text Parts of which `text` is made, as the caller sent them. */
+  said?: readonly Part[];
   /**
-   * Files of the Message that began the run. They are for `input` nodes, or for all nodes if the workflow has no
-   * `input` node.
+   * Content of the Message that began the run, beside its text. It is for `input` nodes, or for the first nodes if the
+   * workflow has no `input` node.
    */
-  files?: readonly Part[];
+  content?: readonly Part[];
   /** True if the node was reached over an incoming edge. If the function is absent, every incoming edge counts. */
   isReachedBy?(edge: GraphEdge): boolean;
   /**
@@ -245,8 +169,24 @@ export function nodeContent(
   const { text, rest, leftOut } = saidTo(node, graph, run, filling);
   const own =
     node.type === 'tool' ? [dataPart({ args: filling.fillValue('config.args', args) })] : ownData(node, data, filling);
-  const content = contentFor(node.type, { text, rest }, own);
+  const content = withCallerTexts(node, graph, run, contentFor(node.type, { text, rest }, own));
   return { ...withOrder(node, content), leftOut: [...leftOut, ...content.leftOut] };
+}
+
+/**
+ * Replaces the text of the caller by the caller's text Parts, with their metadata, in a Message to an agent elsewhere
+ * that comes first and has no prompt.
+ */
+function withCallerTexts(
+  { id, type, config }: WorkflowNode,
+  graph: WorkflowGraph,
+  { text, said = [] }: MessageSource,
+  content: NodeContent,
+): NodeContent {
+  const [first, ...others] = content.own;
+  const isCallers = type === 'external' && !config['prompt'] && graph.incoming(id).length === 0 && first?.text === text;
+  if (!isCallers || !text) return content;
+  return { ...content, own: [...said.map((part) => ({ mediaType: 'text/plain', ...part })), ...others] };
 }
 
 /** Replaces empty content by the text `Execute node <id>`, for node types that need a text. */
@@ -298,8 +238,8 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
 }
 
 /**
- * Returns the content that a node is sent. With a prompt: the filled prompt, and the files of the nodes that the prompt refers to.
- * Without a prompt: the results of its predecessors.
+ * Returns the content that a node is sent. With a prompt: the filled prompt, the content of the caller if nothing comes
+ * before the node, and the files of the nodes that the prompt refers to. Without a prompt: the results of its predecessors.
  */
 export function saidTo(
   node: WorkflowNode,
@@ -309,20 +249,23 @@ export function saidTo(
 ): SaidContent & { leftOut: Part[] } {
   if (node.type === 'input') {
     const input = inputValue(run.inputs, node.id);
-    return { text: input === undefined ? '' : inputText(input), rest: [...(run.files ?? [])], leftOut: [] };
+    return { text: input === undefined ? '' : inputText(input), rest: [...(run.content ?? [])], leftOut: [] };
   }
   const key = templateKey(node.type);
   const prompt = node.config[key];
-  if (typeof prompt === 'string' && prompt !== '')
-    return { text: filling.fillText(`config.${key}`, prompt), ...besidePrompt(prompt, run) };
   const incoming = graph.incoming(node.id);
+  if (typeof prompt === 'string' && prompt !== '') {
+    const { rest, leftOut } = besidePrompt(prompt, run);
+    const begun = incoming.length === 0 ? (run.content ?? []) : [];
+    return { text: filling.fillText(`config.${key}`, prompt), rest: [...begun, ...rest], leftOut };
+  }
   const taken = incoming.filter((edge) => run.isReachedBy?.(edge) ?? true);
   const before = [...new Set(taken.map(({ from }) => from))].map((id) => saidBy(graph.node(id), run));
   const repeated = (run.repeated ?? []).map((it) =>
     typeof it === 'string' ? { text: it, rest: [] } : contentSaid(graph.node(it.id), it),
   );
   const all = [
-    ...(incoming.length === 0 ? [{ text: run.text ?? '', rest: [...(run.files ?? [])] }] : before),
+    ...(incoming.length === 0 ? [{ text: run.text ?? '', rest: [...(run.content ?? [])] }] : before),
     ...repeated,
   ];
   for (const { text } of all) filling.texts.spendCharacters(text.length + SEPARATOR.length);

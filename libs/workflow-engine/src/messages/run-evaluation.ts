@@ -236,8 +236,8 @@ export class RunEvaluation {
    */
   sourceAt(node: NodeInstance, moment: Moment): MessageSource {
     const { state, expressions, budgets } = this;
-    const { inputs, text, files, definition } = state;
-    const takesFiles = node.type === 'input' || definition.nodes.every(({ type }) => type !== 'input');
+    const { inputs, text, said, content, definition } = state;
+    const takesContent = node.type === 'input' || definition.nodes.every(({ type }) => type !== 'input');
     const at = this.viewpointOf(node);
     const nodes = { get: (id: string) => (state.graph.has(id) ? at.findInstance(id) : undefined) };
     const repeated = this.repeatedContent(node);
@@ -245,8 +245,8 @@ export class RunEvaluation {
       inputs,
       nodes,
       isReachedBy: (edge) => state.isReachedOver(edge, node),
-      ...(text !== undefined && { text }),
-      ...(takesFiles && files.length > 0 && { files }),
+      ...(text !== undefined && { text, said }),
+      ...(takesContent && content.length > 0 && { content }),
       ...(repeated.length > 0 && { repeated }),
       ...(definition.language === 2 && {
         leavesOut: (id: string) => state.graph.has(id) && state.isLeftOut(at.findInstance(id) ?? node),

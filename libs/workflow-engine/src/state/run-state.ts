@@ -1,7 +1,6 @@
 import {
   type Artifact,
   firstText,
-  isFilePart,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -16,6 +15,7 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import {
+  contentOf,
   type GraphEdge,
   inputsOf,
   inputText,
@@ -63,8 +63,10 @@ export class RunState implements RunFacts {
   inputs: JsonObject = {};
   /** Text of the caller, if the workflow has no `input` node. */
   text?: string;
-  /** Files of the Message that began the run. */
-  files: readonly Part[] = [];
+  /** Text Parts of the caller, from which `text` is joined. */
+  said: readonly Part[] = [];
+  /** Content of the Message that began the run, beside its text: files, and data that names no input. */
+  content: readonly Part[] = [];
   readonly graph: WorkflowGraph;
   /** Newest instance of each node, by node id. */
   readonly nodes: ReadonlyMap<string, NodeInstance>;
@@ -224,9 +226,11 @@ export class RunState implements RunFacts {
     if (first) this.begunBy = first.messageId;
     if (isJsonObject(inputs)) this.inputs = inputs;
     else if (first) this.inputs = inputsOf(first, this.definition);
-    this.files = first?.parts.filter(isFilePart) ?? [];
+    this.content = first ? contentOf(first, this.definition) : [];
     const text = first && messageText(first);
-    if (text !== undefined && this.definition.nodes.every(({ type }) => type !== 'input')) this.text = text;
+    if (text === undefined || this.definition.nodes.some(({ type }) => type === 'input')) return;
+    this.text = text;
+    this.said = first?.parts.filter((part) => part.text !== undefined) ?? [];
   }
 
   private takeArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): void {

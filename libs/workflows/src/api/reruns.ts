@@ -61,6 +61,7 @@ export class Reruns {
         data: body.inputs ?? {},
         message: { contextId, referenceTaskIds: [runId], ...(parts && { parts }) },
         metadata: rerunMetadata(request),
+        ...(body.inputs !== undefined && { namesInputs: true }),
       },
       call,
       idempotencyKey,

@@ -138,7 +138,7 @@ async function refusal(promise: Promise<unknown>): Promise<ProblemError> {
 describe('Runs', () => {
   it('starts a run with a Message of its inputs', async () => {
     expect(await house.runs().startRun('w', { a: 'x' }, HERE)).toEqual({ taskId: 'r1', agent: 'workflows/w' });
-    const call = { ...HERE, agent: 'workflows/w', extensions: [] };
+    const call = { ...HERE, agent: 'workflows/w', extensions: [], namesInputs: true };
     expect(house.asked).toEqual([
       ['resolve', 'workflows/w', undefined],
       ['begin', 'workflows/w', [{ data: { a: 'x' }, mediaType: 'application/json' }], call],

@@ -61,7 +61,8 @@ export class Runs {
     if (!WORKFLOW_NAME.test(workflow)) throw unknownWorkflow();
     const agent = `workflows/${workflow}`;
     try {
-      return { taskId: await this.processes.startProcess({ agent, data: inputs }, call, idempotencyKey), agent };
+      const request = { agent, data: inputs, namesInputs: true } as const;
+      return { taskId: await this.processes.startProcess(request, call, idempotencyKey), agent };
     } catch (error) {
       if (error instanceof UnknownAgent) throw unknownWorkflow();
       throw error;

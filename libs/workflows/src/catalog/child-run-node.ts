@@ -30,6 +30,7 @@ import { pathAround, runMetadata, runSpanSteps, type WorkflowExecutor } from '#l
 import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
 import { WorkflowExecutors } from './workflow-executors.js';
 
+const ANY_MODE = ['text/plain', 'application/json', '*/*'];
 const REVISION = /^[1-9]\d{0,17}$/;
 
 /** JSON Schema of the config of a `workflow` node. */
@@ -146,7 +147,8 @@ class ChildRunExecutor extends AgentExecutor {
     private readonly executorFor: (tenant: string) => Promise<WorkflowExecutor | undefined>,
   ) {
     super();
-    this.declares = { does: 'Runs a workflow, and answers with its result.' };
+    // The first nodes of the run get what they read; other files become a line for them.
+    this.declares = { does: 'Runs a workflow, and answers with its result.', inputModes: [...ANY_MODE] };
   }
 
   override async checkRequest(request: SendMessageRequest, { scope }: CallContext): Promise<void> {
