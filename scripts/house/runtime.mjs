@@ -120,8 +120,9 @@ class ExecutedFiles {
   #sourceOf({ file, startOffset }) {
     const { map, starts } = this.#mapOf(file);
     const line = starts.findLastIndex((start) => start <= startOffset);
-    const { originalSource } = map?.findEntry(line, startOffset - starts[line]) ?? {};
-    return originalSource && relative(ROOT, join(dirname(file), originalSource));
+    const { originalSource, generatedLine } = map?.findEntry(line, startOffset - starts[line]) ?? {};
+    // The accessors of a chunk's exports come from no source: the entry found for them is that of a line above.
+    return generatedLine === line && originalSource ? relative(ROOT, join(dirname(file), originalSource)) : undefined;
   }
 
   #mapOf(file) {
