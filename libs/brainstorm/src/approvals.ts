@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Database } from '#libs/postgres';
 import { CANCEL_WISH, TaskRetention } from '#libs/tasks';
 
@@ -47,3 +48,23 @@ export class PostgresApprovals extends Approvals {
     return rowCount === 1;
   }
 }
+
+/** Creates the table of approved brainstorms. Everything else about a brainstorm is in its Task's log. */
+export class CreateBrainstormApproval1700000000500 implements MigrationInterface {
+  readonly name = 'CreateBrainstormApproval1700000000500';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE brainstorm_approval (
+        task_id text COLLATE "C" PRIMARY KEY,
+        approved_at timestamptz NOT NULL
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE brainstorm_approval');
+  }
+}
+
+/** Migrations of this library, in order. */
+export const BRAINSTORM_MIGRATIONS = [CreateBrainstormApproval1700000000500];

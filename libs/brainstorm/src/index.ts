@@ -11,4 +11,4 @@ export {
 export { llmFaults } from './core/llm-config.js';
 export { type BrainstormRole, isRole, ROLES } from './core/role.js';
 export { workByRules } from './core/role-rules.js';
-export { BRAINSTORM_MIGRATIONS } from './brainstorm-migrations.js';
+export { BRAINSTORM_MIGRATIONS } from './approvals.js';
