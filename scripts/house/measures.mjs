@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { docstringsOf } from './docstrings.mjs';
 import { changelog, longestRelease, longSubjects } from './history.mjs';
-import { importGraph, longestChain, singleImporterFiles } from './imports.mjs';
+import { importGraph, isIndex, longestChain, singleImporterFiles } from './imports.mjs';
 import { declaredNames, isOneWord, sharedTypeNames, widespreadNames } from './names.mjs';
 import { countLines } from './sources.mjs';
 
@@ -63,16 +63,20 @@ export function measureErrors(sources) {
 
 /** Returns everything but what needs a running service, by id. A value is `undefined` where it cannot be measured. */
 export function measureAll(sources, since) {
-  const graph = importGraph(sources);
-  const single = singleImporterFiles(graph);
+  const single = singleImporterFiles(sources);
   const subjects = longSubjects(since);
   return {
     ...measureNames(sources),
     ...measureDocstrings(sources),
     ...measureErrors(sources),
-    importChain: { value: longestChain(graph).length },
+    importChain: { value: longestChain(importGraph(sources)).length },
     shippedLines: { value: countLines(sources) },
-    singleImporterFiles: { value: percentOf(single, sources) },
+    singleImporterFiles: {
+      value: percentOf(
+        single,
+        sources.filter(({ path }) => !isIndex(path)),
+      ),
+    },
     changelogLines: { value: longestRelease(changelog()) },
     longSubjects: { value: subjects?.length },
   };

@@ -25,7 +25,7 @@ const { measureNames, measureDocstrings, measureErrors } = await load<{
 const { importGraph, longestChain, singleImporterFiles } = await load<{
   importGraph: (sources: Source[]) => Map<string, Set<string>>;
   longestChain: (graph: Map<string, Set<string>>) => string[];
-  singleImporterFiles: (graph: Map<string, Set<string>>) => string[];
+  singleImporterFiles: (sources: Source[]) => string[];
 }>('imports');
 const { newPlaces } = await load<{ newPlaces: (now: Place[], before: Place[], changed: string[]) => Place[] }>(
   'ratchet',
@@ -136,7 +136,19 @@ describe('the measures of the house', () => {
       'libs/a/src/deep/two.ts',
       'libs/a/src/three.ts',
     ]);
-    expect(singleImporterFiles(graph)).toHaveLength(5);
+  });
+
+  it('counts who imports a name of an index as an importer of the source that declares it', () => {
+    const library = ['#libs', 'a'].join('/');
+    const sources = [
+      { path: 'src/one.ts', text: `import { type A, B as C } from '${library}';` },
+      { path: 'src/two.ts', text: `import type { A } from '${library}';` },
+      { path: 'libs/a/src/index.ts', text: "export { type A } from './a.js';\nexport { B } from './b.js';" },
+      { path: 'libs/a/src/a.ts', text: "import { c } from './c.js';" },
+      { path: 'libs/a/src/b.ts', text: "import { c } from './c.js';" },
+      { path: 'libs/a/src/c.ts', text: '' },
+    ];
+    expect(singleImporterFiles(sources)).toEqual(['libs/a/src/b.ts']);
   });
 
   it('names the places that are new in changed files, and none that only moved', () => {
