@@ -49,8 +49,9 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * Returns the revision that the service should have of each workflow. A changed workflow (in the console, for example)
- * is not overwritten. A workflow that a new database lacks is left out, so it is created again.
+ * Returns the revision in which each workflow was last seen. The service saves a file only over this revision, so a
+ * change that was made in the console is not overwritten. A workflow that a new database lacks is left out, so it is
+ * created again.
  */
 async function seenRevisions(session: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
   const there = new Set((await savedWorkflows(session)).map(({ name }) => name));

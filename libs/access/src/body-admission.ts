@@ -86,8 +86,8 @@ export function inFlightError(refusal: InFlightRefusal): A2AError {
 
 /**
  * Refuses requests with a body, before any of it is read, while too many bytes are in flight (see InFlight). An
- * admitted body counts until its request is answered. A body that its handler reads as a stream counts as its part in
- * memory. Call this function after `guardRoutes`, which identifies the caller.
+ * admitted body counts until its request is answered. A body that its handler reads as a stream counts
+ * STREAMED_BODY_BYTES, its part in memory. Call this function after `guardRoutes`, which identifies the caller.
  */
 export function admitBodies(
   fastify: FastifyInstance,

@@ -256,8 +256,9 @@ function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
 }
 
 /**
- * Refuses browser requests without `Origin`, `Sec-Fetch-Site` and `X-Requested-With`. On plain HTTP, except on
- * loopback, browsers do not reveal the page behind an image; only other clients may omit the headers.
+ * Refuses a browser's request that has none of `Origin`, `Sec-Fetch-Site` and `X-Requested-With`: a foreign page may
+ * have caused it. On plain HTTP, except on loopback, browsers do not say which page loads an image. Clients that are no
+ * browsers may omit the headers.
  */
 function refuseUnmarked({ headers }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   done(isBrowser(headers) && !isMarked(headers) ? foreignPage() : undefined);

@@ -307,8 +307,8 @@ export class CallerSlots {
   /**
    * Takes a slot.
    * @returns the function that releases it; further calls do nothing
-   * @throws A2AError RATE_LIMITED at the limit of the caller or its tenant, OVERLOADED with status 503 at that of the
-   *   process
+   * @throws A2AError RATE_LIMITED at the limit of the caller or its tenant, OVERLOADED with status 503 at the limit of
+   *   the process
    */
   takeSlot(owner: SlotOwner): () => void {
     const refusal = this.findRefusal(owner);

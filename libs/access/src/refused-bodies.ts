@@ -126,7 +126,8 @@ class RefusedBody {
 
 /**
  * Keeps a closing connection open for reading: if the connection were closed with unread data, it would be reset, and
- * the response lost. @returns the function that ends this; a connection that was about to close then closes
+ * the response lost.
+ * @returns the function that restores normal closing; a connection whose close was delayed then closes
  */
 function keepOpen(socket: Socket): () => void {
   let late: NodeJS.Timeout | undefined;

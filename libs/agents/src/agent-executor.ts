@@ -74,7 +74,8 @@ export interface CallContext {
   protocolVersion?: '0.3';
   /**
    * Calling Task, its reference for the call (`node#attempt`) and the token of its claim. Set if a Task of this process
-   * calls in-process. If the calling Task has another claim by then, no child Task is created.
+   * calls in-process. If the claim of the calling Task has another token when the call arrives, no child Task is
+   * created.
    */
   parent?: { taskId: string; reference: string; token?: string };
   /** Revision that an in-process call asks for; absent for the newest. It never comes from a Message's metadata. */

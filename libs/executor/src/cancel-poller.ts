@@ -70,7 +70,7 @@ export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
 
 /** Maximum number of cancels that run at the same time. */
 const AT_ONCE = 16;
-/** Milliseconds that an attempt at the job waits for children to end. The next attempt checks those that have not. */
+/** Milliseconds that an attempt of the job waits for children to end. The next attempt checks the other children. */
 const SOON_MS = 250;
 
 /** Error that makes the job retry because some children have not ended yet. */

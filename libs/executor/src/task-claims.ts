@@ -18,8 +18,8 @@ const LOOK_MS = 100;
 const TASK_BUSY = 'TASK_BUSY';
 
 /**
- * Claims a waiting Task. If a waiting Task has a claim already, it is about to be worked on, or its replica was just
- * lost. Waits until a new event or the release of the claim shows which.
+ * Claims a waiting Task. If the Task has a claim already, another Message is about to resume it, or the claiming
+ * replica was just lost. Waits until a new event (the first case) or the release of the claim (the second case).
  * @returns `undefined` if the Task does not wait for a Message, or has progressed meanwhile
  * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 if neither happens in time, or this process stops
  */

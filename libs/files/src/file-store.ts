@@ -154,9 +154,9 @@ export class FileStore {
   /**
    * Deletes a file that no Task references. A Task that references the file during the deletion is seen by the last
    * check before the commit, which rolls back.
-   * @returns the key of a content that no other file uses: it is doomed, and must be deleted; `null` if other files use
-   *   it, `undefined` if there is no such file
-   * @throws ProblemError 409 if Tasks of its owner reference the file, or one is about to
+   * @returns the key of the file's content if no other file uses the content, which must then be deleted; `null` if
+   *   other files use the content, `undefined` if there is no such file
+   * @throws ProblemError 409 if Tasks of the owner reference the file, or a Task is about to reference the file
    */
   async delete(file: FileOwner, id: string): Promise<string | null | undefined> {
     if ((await this.get(file, id)) === undefined) return undefined;

@@ -28,8 +28,9 @@ export interface FolderStorageOptions {
 /**
  * Stores contents as files of a folder. A content is written to a temporary file, synced, and renamed to its key.
  *
- * A place is a subfolder with a random name. A replica with its own folder does not have the places of other replicas,
- * and therefore does not mistake their contents for deleted ones.
+ * The contents of a folder lie in a subfolder with a random name (the place), and keys begin with this name. Replicas
+ * with different folders therefore have different places: a replica does not mistake contents in another replica's
+ * folder for deleted contents.
  */
 export class FolderStorage extends FileStorage {
   private readonly spool: Spool;

@@ -57,8 +57,10 @@ export class PushDeliveries {
   }
 
   /**
-   * Works in a lane until its queue has nothing due, its turn is over, or its receiver gave no answer; records the
-   * receiver's behavior in the lane. Rejects with the signal's reason, or if the database is unreachable.
+   * Sends the due notifications of the lane's queue, until nothing is due, TURN_MS are over, or the receiver gave no
+   * answer. Records in `lane` if the receiver answered, and how promptly. Rejects with the signal's reason, or if the
+   * database is unreachable.
+   * @param attemptMs time limit of one attempt, in milliseconds
    */
   async workLane(lane: PushLane, attemptMs: number, signal: AbortSignal): Promise<void> {
     const turn = { lane, until: Date.now() + TURN_MS, attemptMs, signal };

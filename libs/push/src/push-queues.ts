@@ -185,7 +185,7 @@ export class PushQueues {
     return lanes.filter(({ holder }) => claimed.has(holder));
   }
 
-  /** Takes the due config that has waited longest; `undefined` if none is due. */
+  /** Takes the due config of the lane's queue that has waited longest; `undefined` if none is due. */
   async takeNextConfig({ tenant, owner, receiver, number, holder }: PushLane): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>({
       name: 'push-next',

@@ -51,7 +51,7 @@ export function pauseAfter(attempts: number, { retryAfterMs = 0 }: AttemptOutcom
   return Math.max(BACKOFF.pauseAfter(attempts - 1, 1 - random()), Math.min(retryAfterMs, LONGEST_PAUSE_MS));
 }
 
-/** True if the receiver gave no answer. No Task's notification is sent to this receiver until its pause is over. */
+/** True if the receiver gave no answer: all deliveries of the caller to this receiver then wait (RECEIVER_BACKOFF). */
 export function isUnanswered({ error }: AttemptOutcome): boolean {
   return error === 'connect' || error === 'timeout';
 }

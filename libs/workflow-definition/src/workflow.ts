@@ -23,8 +23,8 @@ export type OutputConfig = NonNullable<WorkflowNode['output']>;
 export type LoopConfig = NonNullable<WorkflowEdge['loop']>;
 
 /**
- * Outcome that an edge or an `onExit` node requires: for an edge that of its source node, for an `onExit` node that of
- * the run.
+ * Outcome that an edge or an `onExit` node requires. An edge requires an outcome of its source node, an `onExit` node
+ * an outcome of the run.
  */
 export type OutcomeFilter = NonNullable<WorkflowEdge['on']>;
 

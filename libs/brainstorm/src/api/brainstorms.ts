@@ -151,7 +151,7 @@ export class Brainstorms {
 
   /**
    * Approves a brainstorm: it ends with the last merged state, and its active agent is canceled. A repeated approval
-   * returns the same.
+   * returns the same result.
    * @throws ProblemError 404; 409 if no pass is complete yet, or the brainstorm has another outcome
    */
   async approveBrainstorm(id: string, call: ApiCall): Promise<BrainstormView> {

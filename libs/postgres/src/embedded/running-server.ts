@@ -44,9 +44,9 @@ function postmasterState(pid: number, cluster: string): PostmasterState {
 }
 
 /**
- * Replaces the process number of an ended server by one that no process can have. PostgreSQL refuses a data directory
- * while that number is alive, even as a zombie or as an unrelated process after a reboot. With the replacement it
- * relies on its better check, whether the old server's shared memory is still in use.
+ * Replaces the process number of an ended server by a number that no process can have. PostgreSQL refuses a data
+ * directory while a process with the old number exists, even a zombie, or an unrelated process after a reboot. After
+ * the replacement, PostgreSQL relies on its better check: if the old server's shared memory is still in use.
  */
 function disownPostmasterFile(cluster: string): void {
   const path = join(cluster, 'postmaster.pid');

@@ -176,10 +176,11 @@ export class ReplicaLife {
   }
 
   /**
-   * Locks the earlier keys as well. A lost session keeps them while its last heartbeat commits; without a wait for them
-   * this replica would seem dead between that commit and the next heartbeat. If the server does not notice the loss, it
-   * keeps the locks for ten seconds, and the next heartbeat must not wait as long. A session that is being replaced
-   * still lives, and ends later.
+   * Locks the earlier keys as well, and waits for keys that a lost session still holds while its last heartbeat
+   * commits. Without this wait, this replica would seem dead between that commit and the next heartbeat.
+   * - The wait is limited: a server that does not notice the loss keeps the locks for ten seconds, and the next
+   *   heartbeat must not be that late.
+   * - There is no wait if the old session still lives, and is only being replaced.
    */
   private async lockEarlierKeys(session: pg.Client): Promise<void> {
     const { rows } = await session.query<{ key: string; held: boolean }>(TRY_LOCKS, [this.lockKeys]);

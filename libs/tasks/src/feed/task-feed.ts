@@ -137,9 +137,9 @@ class TailsByAge {
 }
 
 /**
- * Tails of Tasks that have ended, wait or are parked, for the followers that this end wakes in the same turn of the
- * event loop. If kept longer, the events of a busy service would outlive V8's young generation, which makes every
- * garbage collection ten times as long.
+ * Newest events of Tasks that have just ended, begun to wait or been parked. Followers that are woken by this read them
+ * in the same cycle of the event loop. If kept longer, the events of a busy service would outlive V8's young
+ * generation, which makes every garbage collection ten times as long.
  */
 class PassingTails {
   private fresh = new Map<string, Tail>();
@@ -415,9 +415,10 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Registers that this process writes the Task from now on, whose log ends at the sequence. Followers that have read
-   * up to it need no query. Only recordings call it; they call `closeTask`, or publish an event that ends the turn,
-   * when they stop.
+   * Registers that this process writes the Task from now on. Followers that have read up to `lastSequence` then need no
+   * query. Only recordings call this method. When a recording stops, it calls `closeTask`, or publishes an event by
+   * which the Task ends, waits or is parked.
+   * @param lastSequence sequence of the last event in the Task's log
    */
   openTask(taskId: string, lastSequence: number): void {
     this.recent.openTail(taskId, lastSequence);

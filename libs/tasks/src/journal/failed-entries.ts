@@ -11,8 +11,9 @@ import {
 } from '../store/task-store.js';
 
 /**
- * Groups the entries of a batch so that a new Task and its new child Tasks stay together. A child that is written
- * without its new parent could be fenced, because the parent may wait by then. Keeps the order of the entries.
+ * Groups the entries of a batch so that a new Task and its new child Tasks stay together. A new child that is written
+ * later than its new parent could be fenced, because the parent may wait already, without a claim. Keeps the order of
+ * the entries.
  */
 function groupByFamily(entries: readonly JournalEntry[]): JournalEntry[][] {
   const made = new Map(entries.flatMap((entry) => (entry.create ? [[entry.taskId, entry] as const] : [])));
@@ -122,9 +123,9 @@ interface SetAsideTask {
 }
 
 /**
- * Entries that were set aside because they failed on their own, for a passing reason, while others were written. Each
- * is due for a retry after a pause, from half a second up to a minute. Later events of its Task, and new child Tasks of
- * that Task, wait behind it.
+ * Entries that were set aside: each failed alone, for a transient reason, while other entries of the batch were
+ * written. An entry is retried after a pause, from half a second up to a minute. Later events of its Task, and new
+ * child Tasks of its Task, wait until the entry is written.
  */
 export class SetAsideEntries {
   private readonly tasks = new Map<string, SetAsideTask>();

@@ -70,7 +70,7 @@ interface Waiter {
 
 /**
  * Records the events of one claim in a Task's log, from the claim until the Task ends, waits or is parked. Events get
- * their sequence immediately and become durable with a later batch, in order. Readers see them only then.
+ * their sequence immediately and become durable with a later batch, in order. Readers see only durable events.
  */
 export class TaskRecording implements JournalSource {
   readonly taskId: string;
@@ -189,8 +189,9 @@ export class TaskRecording implements JournalSource {
 
   /**
    * Adds an event to the log. The event is durable after `flushEvents`.
-   * @throws TaskEventRefused if the Task's state does not allow the event; TaskLimitExceeded if it is too large; the
-   * Task is unchanged in both cases. The `failure`, if there is one
+   * @throws TaskEventRefused if the Task's state does not allow the event, or TaskLimitExceeded if the event is too
+   * large: the Task is unchanged in both cases
+   * @throws `failure` if the recording has failed
    */
   recordEvent(event: TaskEvent): RecordedEvent {
     if (this.broken) throw this.broken;
@@ -468,7 +469,7 @@ export class TaskRecorder {
   /**
    * Creates the recording of an existing Task that was claimed with the token.
    * @param idempotency key of the follow-up Message that the first event accepts
-   * @param waited true if the Task has waited before and another process resumed it then
+   * @param waited true if the Task has waited before, and another process than this one resumed it
    * @param atWork true if the Task is WORKING, and this process alone writes it until the recording settles or fails
    */
   continueRecording(

@@ -117,8 +117,8 @@ export class CreateTaskQuestion1700000000141 implements MigrationInterface {
 
 /**
  * Lets journals of this version keep the questions of a Task that resumes, so that open questions need not be written
- * again. A journal settles them with the event by which the Task waits again, is parked or ends. The trigger serves all
- * other writers: an earlier version, which may resume or end a Task with kept questions, and manual changes.
+ * again. When the Task waits again, is parked or ends, the journal deletes the questions that are no longer open. The
+ * trigger deletes them for all other writers: an earlier version, and manual changes.
  */
 export class KeepOpenQuestions1700000000430 implements MigrationInterface {
   readonly name = 'KeepOpenQuestions1700000000430';

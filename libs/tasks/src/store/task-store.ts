@@ -99,8 +99,10 @@ export interface JournalEntry {
   contextId: string;
   token: string;
   /**
-   * New Task to insert; present if the events begin with `task`. The entry is fenced if its idempotency key has a Task
-   * already, its premise does not hold, or its parent is not claimed with `parentToken` (if absent: by the replica).
+   * New Task to insert; present if the events begin with `task`. The entry is fenced in each of these cases:
+   * - `idempotency`: its key has a Task already.
+   * - `premise`: it does not hold.
+   * - The Task has a parent, and the parent is not claimed with `parentToken`, or without a token not by `replicaId`.
    */
   create?: {
     header: TaskHeader;
@@ -253,8 +255,8 @@ export abstract class TaskStore {
   ): Promise<RecordedEvent[]>;
 
   /**
-   * Reads events like `readEvents`, but where batches are written. The result includes every write of `writeBatch`,
-   * which other reads may not see yet, and no event that only a replaced database server has.
+   * Reads events like `readEvents`, but in a session in which `writeBatch` writes. The result includes every batch,
+   * which other sessions may not see yet, and no event that only a replaced database server has.
    */
   readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.readEvents(taskId, afterSequence, limit);

@@ -223,8 +223,10 @@ function putOutputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Arti
 }
 
 /**
- * Returns the Artifacts of an answer: a direct reply as an Artifact, else the Artifacts that are not empty, else the
- * last status Message as an Artifact. Of an agent elsewhere the last Message of any kind counts.
+ * Returns the Artifacts of an answer: a direct reply as an Artifact, else the Artifacts that are not empty. Without
+ * them, a Message as an Artifact: of a local agent the last status Message, of a remote agent the last Message of any
+ * kind.
+ * @param type node type
  */
 function readAnswerArtifacts(answer: CalledTask, type: string): Artifact[] {
   const { reply } = answer;

@@ -11,7 +11,7 @@ const SHORT_WAIT = 30_000;
  * Plans the next steps of a run. After an unhandled failure no node starts and running nodes are canceled, unless the
  * workflow has `onFailure: "continue"`. The function is pure: it reads only folded state. Its cost is proportional to
  * the plan.
- * @param now in milliseconds of the epoch
+ * @param now current time in epoch milliseconds
  */
 export function planNext(state: RunState, now: number): Plan {
   const { frontier } = state;

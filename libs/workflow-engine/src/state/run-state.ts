@@ -167,17 +167,17 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * Returns the outgoing edges that are decided when a node ends: its event names the taken ones in `taken`.
-   * `undefined` if none of its edges needs a decision. Edges that leave a loop are decided at the end of the loop,
-   * except those that handle a failure.
+   * Returns the outgoing edges that are decided when the node ends; `undefined` if no edge of the node needs a
+   * decision. The event of the node's end names the taken edges in `taken`. Edges that leave a loop are decided at the
+   * end of the loop (`choosableExits`), except edges that handle a failure.
    */
   choosableEdges(node: NodeInstance, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
     return listEdgeChoices(this.graph, node, outcome);
   }
 
   /**
-   * Returns the edges out of a loop that are decided when the loop ends, by deciding instance. `taken` of `loop.ended`
-   * names the taken ones.
+   * Returns the edges out of a loop that are decided when the loop ends, for each instance from which they lead. The
+   * event `loop.ended` names the taken edges in `taken`.
    * @param fails true if the loop ends with a failure of its own, which counts as a failure of its last node
    */
   choosableExits(loop: LoopRun, fails = false): LeavingChoice[] {

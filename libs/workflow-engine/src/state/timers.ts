@@ -155,11 +155,11 @@ class Timers {
 
 /**
  * Sets the timers of a run's nodes, as the log defines them. The time for which a node waits for an answer does not
- * count toward its timeout. `CallTimes` delays timeouts beyond that; `RunAlarm` wakes the run.
+ * count toward its timeout. (`CallTimes` delays the timeouts of calls further; `RunAlarm` wakes the run.)
  */
 export class NodeClock {
   readonly timers = new Timers();
-  /** End of the current attempt's timeout, in milliseconds of the epoch. */
+  /** End of the current attempt's timeout, in epoch milliseconds. */
   private readonly ends = new Map<NodeInstance, number>();
   /** Remaining timeout of nodes that wait for an answer, in milliseconds. */
   private readonly left = new Map<NodeInstance, number>();

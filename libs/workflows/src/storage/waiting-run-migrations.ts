@@ -58,8 +58,9 @@ export class WakeAskingRuns1700000000370 implements MigrationInterface {
 }
 
 /**
- * Changes the trigger: it also wakes a run that is claimed but has not continued, because its Message may be rejected
- * and the claim released. A run whose row is locked at that moment is rechecked by a job.
+ * Changes the trigger `task_moved_on`: it also wakes a run that is claimed but has not continued, because the Message
+ * to the run may be rejected and the claim released. If the row of the run is locked at that moment, a job rechecks the
+ * run.
  */
 export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   readonly name = 'WakeClaimedRuns1700000000380';

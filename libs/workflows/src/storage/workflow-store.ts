@@ -155,9 +155,9 @@ export abstract class WorkflowStore {
 const made = new WeakMap<JsonObject, WorkflowRevision>();
 
 /**
- * Returns the inline workflow of a node as a revision; `undefined` if the node has none.
- * - Its name is `outer.node`, its revision that of the surrounding workflow.
- * - Its language is that of the surrounding workflow unless it sets one.
+ * Returns the inline workflow of a node as a revision; `undefined` if the node has no inline workflow.
+ * - Its name is `outer.node`; its revision number is that of the surrounding workflow.
+ * - Its language is that of the surrounding workflow, unless the inline definition has a `language`.
  */
 export function findInlineRevision(
   { definition, ...saved }: WorkflowRevision,
