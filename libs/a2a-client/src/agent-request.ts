@@ -140,7 +140,7 @@ export interface AgentAnswer {
   readonly contentType: string;
   readText(): Promise<string>;
   readPieces(): AsyncIterable<Uint8Array>;
-  /** Maximum number of members of the JSON of the answer, which `readText` checks, or of an event. */
+  /** Maximum number of JSON members of the whole answer (`readText`), or of one event of a stream. */
   readonly mostMembers: number;
   /** Account of the answer's bytes in the memory for answers (ReceivedAnswers). */
   readonly place?: AnswerPlace | undefined;

@@ -28,7 +28,7 @@ export interface Frame {
   readonly tail: string;
 }
 
-/** Converts commits to frames: once for all clients of a caller, and only when one of them needs it. */
+/** Converts commits to frames: once for all clients of a caller, and only when a client needs the frame. */
 class CommitFrames {
   private readonly made = new WeakMap<CommittedEvent, Frame[]>();
 

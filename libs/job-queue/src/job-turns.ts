@@ -8,7 +8,7 @@ const PASSED = 64;
 const LOOKS = 3;
 /** Name of the statement with which the queue (graphile-worker 0.18) takes a job. */
 const TAKE = 'get_job/graphile_worker';
-/** A number above all priorities: after it comes the next caller. */
+/** Number greater than every priority: the place after the last jobs of a caller, before the next caller. */
 const LAST_PRIORITY = 32_767;
 /** The place before all callers. Callers' flags are never empty. */
 const FIRST: TurnPlace = { caller: '', priority: LAST_PRIORITY };

@@ -14,7 +14,7 @@ import { DeliveryStore } from './delivery-store.js';
 import { notificationId, readNotificationId } from './notification-request.js';
 import { PushRepeats } from './push-repeats.js';
 
-/** Ledger of push notifications: lists the outcomes of all attempted ones, and sends them again. */
+/** Ledger of push notifications: lists attempted notifications with their outcomes, and sends them again on request. */
 @Injectable()
 export class DeliveryLedger {
   constructor(

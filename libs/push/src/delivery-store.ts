@@ -5,8 +5,8 @@ import { DUE_CONFIG, type DueConfig, type PushQueue, PushQueues, PushSessions } 
 import type { AttemptOutcome } from './retry-plan.js';
 
 /**
- * Stores the progress of each push config (webhook). Changes by a lane check the `turn` of the config, which each new
- * holder increments: of two concurrent holders only the newer one succeeds.
+ * Stores the progress of each push config (webhook). Writes of a lane check `turn`, the fencing number that each new
+ * holder of the config increments: of two concurrent holders only the newer one succeeds.
  */
 @Injectable()
 export class DeliveryStore {
@@ -15,13 +15,13 @@ export class DeliveryStore {
     private readonly queues: PushQueues,
   ) {}
 
-  /** Returns the config, whatever its turn; `undefined` if it is deleted. */
+  /** Returns the config, even if another lane holds it; `undefined` if the config is deleted. */
   async findConfig(pushId: string): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>(CONFIG, [pushId]);
     return rows[0];
   }
 
-  /** Records that the receiver accepted an event. @returns false if the turn of the config is over */
+  /** Records that the receiver accepted an event. @returns false if the config has a newer holder */
   async recordDelivered(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(DELIVERED, [
       ...ledgerValues(config, sequence, outcome, 'delivered'),
@@ -47,7 +47,10 @@ export class DeliveryStore {
     await this.database.pool.query(PUT_BACK, [pushId, turn, until ? this.database.timeThere(until) : null]);
   }
 
-  /** Ends the turn if nothing is left to send; the next event starts a new turn. @returns true if the turn is over */
+  /**
+   * Releases a config for which nothing is left to send; the next event makes the config due again.
+   * @returns false if events are left to send; true if the config is released or has a newer holder
+   */
   async backOff(config: DueConfig): Promise<boolean> {
     return inTransaction(this.database, async (client) => {
       // Waits for events that are being committed (push_wake), and delays those that follow.

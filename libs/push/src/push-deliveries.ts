@@ -8,9 +8,9 @@ import { type DueConfig, type PushLane, PushQueues } from './push-queues.js';
 import { PushRepeats } from './push-repeats.js';
 import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter } from './retry-plan.js';
 
-/** Maximum number of events of one Task that are sent before other Tasks of the queue get their turn. */
+/** Maximum number of events of one config that are sent before the next config of the queue. */
 const PAGE = 10;
-/** Milliseconds for which a lane works on one queue before queues of other callers get their turn. */
+/** Milliseconds after which a lane ends, so that queues of other callers get a place. */
 const TURN_MS = 1_000;
 /**
  * Maximum milliseconds of a prompt answer. A slower receiver counts as unproven (PushPlaces), since it occupies a place
@@ -132,7 +132,7 @@ export class PushDeliveries {
 
   /**
    * Sends the notifications that their owners requested again. Outcomes are recorded in the ledger, without retries.
-   * @returns false if the turn is over
+   * @returns false if the lane must end: its time is over, or the receiver gave no answer
    */
   private async sendRepeats(turn: LaneTurn): Promise<boolean> {
     for (;;) {

@@ -5,8 +5,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export const RECEIVER_OF_URL = `lower(coalesce(substring(url FROM '^[^:/]+://[^/?#]+'), url))`;
 
 /**
- * SQL of the key of a receiver's advisory lock: shared while its configs are being woken, exclusive while a lane of it
- * ends.
+ * SQL of the key of a receiver's advisory lock. The lock is shared while configs of the receiver are being woken, and
+ * exclusive while a lane of the receiver ends.
  */
 const LANE_LOCK = `hashtextextended('parley push ' || called, 0)`;
 

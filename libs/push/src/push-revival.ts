@@ -79,9 +79,11 @@ const FORGET_IDLE = `
 /** Name of the job that sent to one config, as earlier versions enqueued it. */
 const DELIVER = 'push.deliver';
 
-/** Config, and its turn. */
+/** Payload of the job that sent a config's notifications. */
 export interface DeliverPayload {
+  /** Id of the push config. */
   pushId: string;
+  /** Fencing number of the config (`DueConfig.turn`) when the job was enqueued. */
   turn: number;
 }
 

@@ -9,7 +9,7 @@ export interface PushSecrets {
   credentials?: string;
 }
 
-/** Task and id of a config: its secrets open for no other config. */
+/** Task and id of a config. Sealed secrets are bound to them: the secrets cannot be opened for another config. */
 export interface ConfigPlace {
   taskId: string;
   configId: string;

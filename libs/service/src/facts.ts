@@ -48,7 +48,7 @@ class FactSubscriber {
 
 /** Maximum number of facts that wait for their listeners; further facts are dropped. */
 export const MOST_WAITING_FACTS = 10_000;
-/** Maximum milliseconds for which listeners are called in one turn of the event loop. */
+/** Maximum milliseconds for which listeners are called in one cycle of the event loop. */
 const TURN_MS = 5;
 
 /**

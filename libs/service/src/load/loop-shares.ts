@@ -123,8 +123,8 @@ export class LoopShares {
   }
 
   /**
-   * Executes a costly request in its caller's turn, in a separate turn of the event loop, and charges the caller for
-   * the time.
+   * Executes a costly request when it is the caller's turn, in a separate cycle of the event loop, and charges the
+   * caller for the time.
    * @returns false if too many requests of the caller wait; the request is not executed then
    */
   scheduleCostly(who: string, act: () => void): boolean {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { LoopShares } from './loop-shares.js';
 
-/** Maximum number of pieces of work of one caller that start in one turn of the event loop. */
+/** Maximum number of pieces of work of one caller that start in one cycle of the event loop. */
 const AT_ONCE = 4;
 /** Milliseconds until a retry if too many costly requests of the caller wait. */
 const RETRY_MS = 100;
 
-/** Turns of one caller's work on the event loop. */
+/** Turns of one caller's work: the times at which the work may use the event loop. */
 export interface WorkTurn {
   /**
    * Resolves in the caller's turn; after an abort it resolves with the next turn. Charges the caller for the

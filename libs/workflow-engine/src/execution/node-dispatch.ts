@@ -135,8 +135,8 @@ export function nodeContext(
 }
 
 /**
- * Returns what separates this run's context from the rest of its A2A context; `undefined` if the run shares the whole
- * context.
+ * Returns the suffix that gives a run its own contexts at remote agents, although it shares its A2A context with other
+ * runs: for a rerun, and for a run that was called for one entry of a list. `undefined` for any other run.
  */
 function partOf({ context, isRerun }: ContextRun): string | undefined {
   if (isRerun) return context.taskId;

@@ -1,4 +1,4 @@
-/** Maximum milliseconds of processor time of the nodes that start in one turn of the event loop. */
+/** Maximum milliseconds of processor time of the nodes that start in one turn (cycle) of the event loop. */
 const LONGEST_TURN = 20;
 
 /** Limits the number of nodes that start in one turn of the event loop, so that other events are served. */
@@ -138,7 +138,7 @@ const LOOK_AGAIN_MS = 250;
  * - A tree always has room for one node per level: a run that waits for its children never holds the room that they
  *   need.
  * - A caller always has room for `callerShare` nodes, however many nodes other callers run.
- * - Only a few nodes start per turn of the event loop, since a node in this process may immediately start the next
+ * - Only a few nodes start per cycle of the event loop, since a node in this process may immediately start the next
  *   node.
  * - Waiting runs take turns: callers first, then the trees of a caller, then the runs of a tree from the deepest level.
  */
