@@ -55,6 +55,7 @@ const SECONDS = {
   'test/e2e/agent-app/chat.e2e-spec.ts': 25,
   'test/e2e/agent-app/defined-agent.e2e-spec.ts': 25,
   'test/browser/reconnect.browser-spec.ts': 25,
+  'test/browser/code-fields.browser-spec.ts': 24,
   'test/e2e/secret-logs.e2e-spec.ts': 24,
   'test/e2e/rows-j-durability.e2e-spec.ts': 22,
   'test/e2e/read-only-database.e2e-spec.ts': 22,

@@ -2,8 +2,11 @@ import { gzipSync } from 'node:zlib';
 
 /** Compressed bytes that a browser may have to load before the canvas. */
 const BUDGET_BYTES = 300 * 1024;
-/** Modules of the canvas and its layout, which a view loads only when it draws a graph. */
-const CANVAS = /node_modules\/(@xyflow|@dagrejs)\//;
+/**
+ * Modules that a view loads only when it draws a graph: the canvas with its layout, and the editor of prompts and
+ * expressions.
+ */
+const CANVAS = /node_modules\/(@xyflow|@dagrejs|@codemirror)\//;
 
 /**
  * Returns a Vite plugin that fails the build if the console exceeds its budget, or if a chunk of the first load

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
-import { drawEdge, nodeOf } from '../support/console-page.js';
+import { copied, drawEdge, nodeOf } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { unique, type Workflow } from '../support/workflow.js';
 
@@ -121,7 +121,7 @@ describe('the editor of the language', () => {
 
     await page.getByRole('button', { name: 'JSON' }).click();
     const text = page.getByRole('textbox', { name: 'Definition' });
-    const definition = JSON.parse(await text.inputValue()) as Workflow;
+    const definition = JSON.parse(await copied(page.getByRole('button', { name: 'Copy all of it' }))) as Workflow;
     expect(definition.edges).toEqual(workflow.edges);
     await text.fill('{"nodes": 1}');
     await page.getByRole('button', { name: 'Use this' }).click();
@@ -233,10 +233,10 @@ describe('the editor of the language', () => {
     await page.getByLabel('its work failed').check();
     await page.getByLabel('First pause').fill('2s');
     await page.getByLabel('Use a fallback').check();
-    await page.getByRole('combobox', { name: 'Fallback' }).fill('Not today');
+    await page.getByRole('textbox', { name: 'Fallback' }).fill('Not today');
     await open(page, 'For each entry');
     await page.getByLabel('Once for each entry of a list').check();
-    await page.getByRole('combobox', { name: 'List' }).fill('inputs.brief');
+    await page.getByRole('textbox', { name: 'List' }).fill('inputs.brief');
     await page.getByLabel('At once').fill('3');
     await open(page, 'Required output');
     await page.getByLabel('Read JSON out of its text').check();
@@ -326,7 +326,7 @@ describe('the editor of the language', () => {
     await add(page, 'set', 150, 200);
     await page.getByLabel('New value').fill('greeting');
     await page.getByRole('button', { name: 'Add value' }).click();
-    await page.getByRole('combobox', { name: 'greeting' }).fill("${'Hello'}");
+    await page.getByRole('textbox', { name: 'greeting' }).fill("${'Hello'}");
     await add(page, 'workflow', 420, 300);
     await page.getByRole('combobox', { name: 'Workflow', exact: true }).fill(child.name);
     await page.getByRole('combobox', { name: 'Workflow', exact: true }).press('Enter');
@@ -335,7 +335,7 @@ describe('the editor of the language', () => {
     const revision = (await newest.getAttribute('value')) ?? '';
     await page.getByLabel('Revision').selectOption(revision);
     await page.getByLabel('Set its inputs').check();
-    await page.getByRole('combobox', { name: 'text' }).fill('${nodes.set1.data.greeting}');
+    await page.getByRole('textbox', { name: 'text', exact: true }).fill('${nodes.set1.data.greeting}');
     await drawEdge(page, 'set1', 'workflow1');
     await save(page);
     const { nodes, ...rest } = await saved(workflow.name);
@@ -366,11 +366,7 @@ describe('the editor of the language', () => {
 
 /** What the service says of them appears when it answers, and would appear under the eyes of the checker. */
 async function expressionsAreChecked(page: Page): Promise<void> {
-  await page.waitForFunction(
-    (panel) =>
-      [...panel!.querySelectorAll('div:has(> [role="status"])')].every(
-        (field) => !field.querySelector('textarea')?.value || field.querySelector('[data-expression]'),
-      ),
-    await page.locator('aside').elementHandle(),
-  );
+  await page.locator('aside .cm-content').first().waitFor();
+  const unchecked = page.locator('[data-expression="unchecked"], aside [aria-busy="true"]');
+  while ((await unchecked.count()) > 0) await unchecked.first().waitFor({ state: 'detached' });
 }

@@ -15,7 +15,8 @@ interface FieldProps {
   /** Advice to read before typing. */
   hint?: ReactNode;
   error?: string | undefined;
-  children: (id: string) => ReactNode;
+  /** Returns the control. A control that no `<label>` can name refers to the label by its id. */
+  children: (id: string, labelId: string) => ReactNode;
 }
 
 /** Shows a control with its label, a hint, and the error of its value. */
@@ -23,10 +24,10 @@ export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   return (
     <div className="space-y-1">
-      <label htmlFor={id} className="text-sm font-medium">
+      <label id={`${id}-label`} htmlFor={id} className="text-sm font-medium">
         {label}
       </label>
-      {children(id)}
+      {children(id, `${id}-label`)}
       {hint && <p className="text-xs text-muted-foreground">{hint}</p>}
       <FieldError error={error} />
     </div>

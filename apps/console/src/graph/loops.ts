@@ -77,7 +77,13 @@ function findLoopBody(edges: readonly Ends[], { from, to }: Ends): ReadonlySet<s
   return new Set(between.length > 0 ? between : [to, from]);
 }
 
-function collectReachable(edges: readonly Ends[], start: string, near: 'from' | 'to', far: 'from' | 'to'): Set<string> {
+/** Returns the nodes on all ways from a node, with the node itself. Edges of loops do not count. */
+export function collectReachable(
+  edges: readonly Ends[],
+  start: string,
+  near: 'from' | 'to',
+  far: 'from' | 'to',
+): Set<string> {
   const next = Map.groupBy(
     edges.filter(({ loop }) => loop === undefined),
     (edge) => edge[near],

@@ -28,7 +28,7 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
           field={field}
           value={textOrEmpty(value)}
           draft={draft}
-          node={node.id}
+          path={`${member.path}.config.${field.key}`}
           onChange={onChange}
           onLanguage={onLanguage}
         />
@@ -62,6 +62,7 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
           one="value"
           value={value}
           draft={draft}
+          path={`${member.path}.config.${field.key}`}
           onLanguage={onLanguage}
           onChange={onChange}
         />

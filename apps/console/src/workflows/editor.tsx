@@ -1,9 +1,11 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { preloadCodeEditor } from '../code/code-field.js';
 import { PageHeader } from '../components/page-header.js';
 import { edgeIds, type DefinitionEdge, type Position } from '../graph/graph.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
 import type { PluginType } from '../nodes/plugin-types.js';
 import { addLoop, addNode, connectNodes, type Draft, leadsBack, moveNodes, removeElements } from './draft.js';
+import { CheckedDraft } from './checked-draft.js';
 import { EdgePanel } from './edge-panel.js';
 import { EditorActions } from './editor-actions.js';
 import { draftView } from './draft-view.js';
@@ -36,6 +38,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
   const checked = useChecking(draft);
   const plugins = usePluginTypes();
   const [back, setBack] = useState<DefinitionEdge>();
+  useEffect(preloadCodeEditor, []);
   const found = useMemo(
     () => ({ errors: checked?.errors ?? saving.problems, warnings: checked?.warnings ?? saving.warnings }),
     [checked, saving.problems, saving.warnings],
@@ -79,7 +82,16 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
           />
           <ProblemList checked={checked} draft={draft} selection={selection} hidden={saving.error !== undefined} />
         </div>
-        <Panel editing={editing} plugins={plugins} saving={saving} selection={selection} isNew={isNew} found={found} />
+        <CheckedDraft value={checked?.draft === draft ? checked.problems : undefined}>
+          <Panel
+            editing={editing}
+            plugins={plugins}
+            saving={saving}
+            selection={selection}
+            isNew={isNew}
+            found={found}
+          />
+        </CheckedDraft>
       </div>
       <LoopDialog
         draft={draft}

@@ -50,11 +50,3 @@ async function checkExpression(
     throw error;
   }
 }
-
-/** Returns the line of a text that contains an offset, and the offset's column in that line, from 0. */
-export function placeIn(text: string, offset: number): { line: string; column: number } {
-  const at = Math.max(0, Math.min(offset, text.length));
-  const begin = text.lastIndexOf('\n', at - 1) + 1;
-  const end = text.indexOf('\n', at);
-  return { line: text.slice(begin, end < 0 ? undefined : end), column: at - begin };
-}

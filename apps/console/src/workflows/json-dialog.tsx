@@ -1,8 +1,10 @@
 import { Braces, Download, Upload } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ChangeEvent, useState } from 'react';
+import type { CodeMark } from '../code/code.js';
+import { CodeField } from '../code/code-field.js';
+import { findJsonFault } from '../code/json-fault.js';
 import { Button } from '../components/button.js';
-import { Field, TextArea } from '../components/field.js';
 import { CopyButton } from '../components/json-view.js';
 import { type Draft, moveNodes } from './draft.js';
 import { draftFromText, draftText } from './draft-json.js';
@@ -55,13 +57,18 @@ function JsonText({ draft, onTake }: JsonTextProps) {
   const [begun] = useState(() => draftText(draft));
   const [text, setText] = useState(begun);
   const [fault, setFault] = useState<string>();
+  const [marks, setMarks] = useState<readonly CodeMark[]>([]);
   const takeText = (): void => {
     try {
       const taken = draftFromText(text);
       setFault(undefined);
+      setMarks([]);
       void onTake(taken);
     } catch (error) {
-      setFault((error as Error).message);
+      const detail = (error as Error).message;
+      const offset = findJsonFault(text);
+      setFault(detail);
+      setMarks(offset === undefined ? [] : [{ offset, detail, severity: 'error' }]);
     }
   };
   const readFile = async ({ target }: ChangeEvent<HTMLInputElement>): Promise<void> => {
@@ -70,18 +77,17 @@ function JsonText({ draft, onTake }: JsonTextProps) {
   };
   return (
     <>
-      <Field label="Definition" error={fault}>
-        {(id) => (
-          <TextArea
-            id={id}
-            rows={20}
-            spellCheck={false}
-            className="font-mono text-xs!"
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-          />
-        )}
-      </Field>
+      <CodeField
+        label="Definition"
+        error={fault}
+        language="json"
+        numbered
+        rows={20}
+        value={text}
+        marks={marks}
+        invalid={fault !== undefined}
+        onChange={setText}
+      />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <CopyButton text={text} label="Copy all of it" />
         <a

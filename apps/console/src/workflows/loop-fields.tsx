@@ -1,9 +1,9 @@
 import { ChoiceField, OptionalNumber } from '../components/choice-fields.js';
+import { Field, TextArea } from '../components/field.js';
 import type { LoopSettings } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 import { DurationField } from './duration-field.js';
 import { ExpressionField } from './expression-field.js';
-import { PromptField } from './prompt-field.js';
 
 /** Settings of a new loop. */
 export const NEW_LOOP: LoopSettings = { max_iterations: 3 };
@@ -57,16 +57,16 @@ export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
         options={AT_MOST}
         onChange={(on_max) => changeLoop({ on_max: on_max === 'fail' ? on_max : undefined })}
       />
-      <PromptField
-        field={{
-          label: 'Before the first iteration',
-          hint: 'Result of the previous iteration in the first one.',
-        }}
-        rows={2}
-        value={loop.initial ?? ''}
-        draft={draft}
-        onChange={(initial) => changeLoop({ initial: initial === '' ? undefined : initial })}
-      />
+      <Field label="Before the first iteration" hint="Result of the previous iteration in the first one.">
+        {(id) => (
+          <TextArea
+            id={id}
+            rows={2}
+            value={loop.initial ?? ''}
+            onChange={({ target }) => changeLoop({ initial: target.value === '' ? undefined : target.value })}
+          />
+        )}
+      </Field>
     </div>
   );
 }

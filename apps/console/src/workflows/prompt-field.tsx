@@ -1,19 +1,17 @@
 import { TriangleAlert } from 'lucide-react';
-import { Field } from '../components/field.js';
+import { CodeField } from '../code/code-field.js';
 import { Button } from '../components/button.js';
 import type { NodeField } from '../nodes/node-fields.js';
-import { CompletingArea } from './completing-area.js';
+import { useTextMarks } from './checked-draft.js';
 import type { Draft } from './draft.js';
-import { withWord, wordsAt } from './expression-words.js';
-import { insertReference, completionAt, inExpression, unknownReferences } from './templates.js';
-import type { Completer } from './use-completion.js';
+import { templateWordsAt, unknownReferences } from './templates.js';
 
 interface PromptFieldProps {
   field: Pick<NodeField, 'label' | 'hint' | 'placeholder'>;
   value: string;
   draft: Draft;
-  /** Id of the node that has the text; it is not suggested. */
-  node?: string;
+  /** Path of the text in the definition: `nodes[2].config.prompt`. */
+  path: string;
   onChange: (value: string) => void;
   rows?: number;
   /** Enables `${expressions}` in this workflow (sets its language to 2). */
@@ -21,42 +19,29 @@ interface PromptFieldProps {
 }
 
 /**
- * Shows an input for a text with `{{references}}` to other nodes. It suggests references, and warns about unknown ones.
+ * Shows an input for a text with `{{references}}` to other nodes. It suggests references, warns about unknown ones, and
+ * marks what the service finds in the text.
  */
-export function PromptField({ field, value, draft, node, onChange, rows = 5, onLanguage }: PromptFieldProps) {
+export function PromptField({ field, value, draft, path, onChange, rows = 5, onLanguage }: PromptFieldProps) {
   const ids = draft.nodes.map(({ id }) => id);
   return (
     <div>
-      <Field label={field.label} hint={field.hint}>
-        {(id) => (
-          <CompletingArea
-            id={id}
-            rows={rows}
-            value={value}
-            placeholder={field.placeholder}
-            completer={templateCompleter(
-              draft,
-              ids.filter((it) => it !== node),
-            )}
-            words="Nodes"
-            onChange={onChange}
-          />
-        )}
-      </Field>
+      <CodeField
+        label={field.label}
+        hint={field.hint}
+        language={draft.language === 2 ? 'template' : 'text'}
+        rows={rows}
+        value={value}
+        placeholder={field.placeholder}
+        marks={useTextMarks(path)}
+        suggest={(text, caret, explicit) => templateWordsAt(text, caret, draft, path, explicit)}
+        words="Nodes"
+        onChange={onChange}
+      />
       <UnknownReferences references={unknownReferences(value, ids)} />
       {draft.language !== 2 && value.includes('${') && <NoExpressions onLanguage={onLanguage} />}
     </div>
   );
-}
-
-/** Returns a completer for references after `{{`, and in a workflow of language 2 for expressions after `${`. */
-function templateCompleter(draft: Draft, ids: readonly string[]): Completer {
-  const isWord = (text: string, caret: number): boolean => draft.language === 2 && inExpression(text, caret);
-  return {
-    at: (text, caret) => (isWord(text, caret) ? wordsAt(text, caret, draft) : completionAt(text, caret, ids)),
-    put: (text, caret, from, word) =>
-      isWord(text, caret) ? withWord(text, caret, from, word) : insertReference(text, caret, from, word),
-  };
 }
 
 function UnknownReferences({ references }: { references: readonly string[] }) {

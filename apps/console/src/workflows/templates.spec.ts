@@ -1,4 +1,7 @@
-import { insertReference, completionAt, inExpression, unknownReferences } from './templates.js';
+import { type Draft, EMPTY_DRAFT } from './draft.js';
+import { templateWordsAt, unknownReferences } from './templates.js';
+
+const ids = (...names: string[]): Draft['nodes'] => names.map((id) => ({ id, type: 'agent', config: {} }));
 
 describe('unknownReferences', () => {
   it('names what no node is called, once', () => {
@@ -10,34 +13,69 @@ describe('unknownReferences', () => {
   });
 });
 
-describe('completionAt', () => {
-  it('offers the nodes that begin with what is typed', () => {
-    expect(completionAt('Say {{in', 8, ['input1', 'Inner', 'other', 'in-valid'])).toEqual({
+describe('templateWordsAt', () => {
+  const draft: Draft = {
+    ...EMPTY_DRAFT,
+    nodes: [
+      ...ids('own', 'input1', 'Inner', 'other', 'in-valid'),
+      { id: 'aside', type: 'input', config: {} },
+      ...ids('inLater'),
+    ],
+    edges: [
+      { from: 'input1', to: 'Inner' },
+      { from: 'Inner', to: 'own' },
+      { from: 'own', to: 'inLater' },
+    ],
+  };
+  const at = (text: string, caret = text.length, of: Draft = draft) =>
+    templateWordsAt(text, caret, of, 'nodes[0].config.prompt');
+
+  it('offers the nodes that begin with what is typed, those that run before this one first', () => {
+    expect(at('Say {{in')).toEqual({
       from: 4,
-      candidates: ['input1', 'Inner'],
+      to: 8,
+      words: [
+        { label: 'input1', text: '{{input1}}' },
+        { label: 'Inner', text: '{{Inner}}' },
+        { label: 'inLater', text: '{{inLater}}', apart: true },
+      ],
+      apart: 'Not run before this',
     });
-    expect(completionAt('{{', 2, ['a'])).toEqual({ from: 0, candidates: ['a'] });
+  });
+
+  it('offers every input, whose value is there from the beginning, and not the node itself', () => {
+    expect(at('{{')?.words.map(({ label, apart = false }) => [label, apart])).toEqual([
+      ['input1', false],
+      ['Inner', false],
+      ['aside', false],
+      ['other', true],
+      ['inLater', true],
+    ]);
+  });
+
+  it('offers the node itself where a loop repeats it', () => {
+    const looped: Draft = { ...draft, edges: [{ from: 'own', to: 'own', loop: { max_iterations: 2 } }] };
+    expect(at('{{ow', 4, looped)?.words).toEqual([{ label: 'own', text: '{{own}}' }]);
   });
 
   it('offers nothing elsewhere', () => {
-    expect(completionAt('Say {{in}} ', 11, ['input1'])).toBeUndefined();
-    expect(completionAt('{{x', 3, ['a'])).toBeUndefined();
+    expect(at('Say {{in}} ')).toBeUndefined();
+    expect(at('{{x')).toBeUndefined();
+    expect(at('Say ${nodes.')).toBeUndefined();
   });
-});
 
-describe('complete', () => {
-  it('puts the reference in for what was typed, and keeps what follows', () => {
-    expect(insertReference('Say {{in now', 8, 4, 'input1')).toEqual({ text: 'Say {{input1}} now', caret: 14 });
-    expect(insertReference('{{in}}!', 4, 0, 'input1')).toEqual({ text: '{{input1}}!', caret: 10 });
+  it('replaces what was typed, with the rest of the reference', () => {
+    expect(at('Say {{in now', 8)).toMatchObject({ from: 4, to: 8 });
+    expect(at('{{in}}!', 4)).toMatchObject({ from: 0, to: 6 });
+    expect(at('{{inner}}!', 4)).toMatchObject({ from: 0, to: 9 });
   });
-});
 
-describe('inExpression', () => {
-  it.each([
-    ['Say ${nodes.', true],
-    ['Say ${get({"a": 1}, "a")', true],
-    ['Say ${a} and ', false],
-    ['Say {{a', false],
-    ["${'}' + ", true],
-  ])('%s: %s', (text, is) => expect(inExpression(text, text.length)).toBe(is));
+  it('offers names after ${ in a workflow that has expressions', () => {
+    const words = at('Say ${nodes.', 12, { ...draft, language: 2 })?.words;
+    expect(words?.slice(0, 3)).toEqual([{ label: 'input1' }, { label: 'Inner' }, { label: 'own', apart: true }]);
+  });
+
+  it('offers references after an expression that is closed', () => {
+    expect(at('Say ${1} {{inn', 14, { ...draft, language: 2 })?.words).toEqual([{ label: 'Inner', text: '{{Inner}}' }]);
+  });
 });

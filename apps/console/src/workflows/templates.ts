@@ -1,7 +1,15 @@
+import type { SuggestedWords } from '../code/code.js';
+import { endsInExpression } from '../code/tokens.js';
+import type { Draft } from './draft.js';
+import { findEarlierNodes } from './earlier-nodes.js';
+import { LATER, sortByOrder, wordsAt } from './expression-words.js';
+
 /** Pattern of `{{id}}` and `{{id.suffix}}`, as the service reads them: word characters and dots, no spaces. */
 const REFERENCE = /\{\{(\w+(?:\.\w+)*)\}\}/g;
 /** Pattern of an unfinished `{{reference` before the caret. */
 const OPEN_REFERENCE = /\{\{(\w*)$/;
+/** Maximum number of characters around the caret that are read for a reference. */
+const LONGEST_REFERENCE = 200;
 
 /** Returns the references in a text to unknown nodes, each once, with their braces. */
 export function unknownReferences(text: string, ids: Iterable<string>): string[] {
@@ -10,38 +18,46 @@ export function unknownReferences(text: string, ids: Iterable<string>): string[]
   return [...new Set(found.map(([reference]) => reference))];
 }
 
-/** Completions of the `{{reference}}` at the caret. */
-export interface ReferenceCompletion {
-  /** Offset at which the reference starts. */
-  from: number;
-  candidates: string[];
-}
-
-export function completionAt(text: string, caret: number, ids: readonly string[]): ReferenceCompletion | undefined {
-  const open = OPEN_REFERENCE.exec(text.slice(0, caret));
-  if (!open) return undefined;
-  const typed = open[1]?.toLowerCase() ?? '';
-  const candidates = ids.filter((id) => /^\w+$/.test(id) && id.toLowerCase().startsWith(typed));
-  return candidates.length > 0 ? { from: open.index, candidates } : undefined;
-}
-
-/** Replaces the reference at the caret, and returns the text with the new caret. */
-export function insertReference(
+/**
+ * Returns the words at the caret of a text: references after `{{`, and in a workflow of language 2 names of expressions
+ * after `${`; `undefined` if there are none.
+ * @param path path of the text in the draft: `nodes[2].config.prompt`
+ * @param explicit true to return all names of expressions where none is typed
+ */
+export function templateWordsAt(
   text: string,
   caret: number,
-  from: number,
-  id: string,
-): { text: string; caret: number } {
-  const reference = `{{${id}}}`;
-  const rest = text.slice(caret).replace(/^\w*\}{0,2}/, '');
-  return { text: `${text.slice(0, from)}${reference}${rest}`, caret: from + reference.length };
+  draft: Draft,
+  path: string,
+  explicit = false,
+): SuggestedWords | undefined {
+  if (draft.language === 2 && endsInExpression(text.slice(0, caret)))
+    return wordsAt(text, caret, draft, path, explicit);
+  return referencesAt(text, caret, draft, path);
 }
 
-/** True if the caret is inside an unclosed `${` expression. */
-export function inExpression(text: string, caret: number): boolean {
-  const before = text.slice(0, caret);
-  const open = before.lastIndexOf('${');
-  if (open < 0) return false;
-  const inside = before.slice(open + 2).replaceAll(/'[^']*'|"[^"]*"/g, '');
-  return inside.split('{').length >= inside.split('}').length;
+/**
+ * Returns the references to nodes at the caret of a text. Inputs have their values from the beginning of a run. The
+ * node of the text is left out, unless a loop repeats it.
+ */
+function referencesAt(text: string, caret: number, draft: Draft, path: string): SuggestedWords | undefined {
+  const open = OPEN_REFERENCE.exec(text.slice(Math.max(0, caret - LONGEST_REFERENCE), caret));
+  if (!open) return undefined;
+  const typed = open[1]?.toLowerCase() ?? '';
+  const earlier = findEarlierNodes(draft, path);
+  const own = draft.nodes[Number(/^nodes\[(\d+)\]/.exec(path)?.[1])]?.id;
+  const nodes = draft.nodes.filter(
+    ({ id }) => /^\w+$/.test(id) && id.toLowerCase().startsWith(typed) && (id !== own || earlier.has(id)),
+  );
+  const inputs = new Set(nodes.filter(({ type }) => type === 'input').map(({ id }) => id));
+  const ids = nodes.map(({ id }) => id);
+  const words = sortByOrder(ids, (id) => earlier.has(id) || inputs.has(id));
+  if (words.length === 0) return undefined;
+  const rest = /^\w*\}{0,2}/.exec(text.slice(caret, caret + LONGEST_REFERENCE))?.[0].length ?? 0;
+  return {
+    from: caret - open[0].length,
+    to: caret + rest,
+    words: words.map((word) => ({ ...word, text: `{{${word.label}}}` })),
+    apart: LATER,
+  };
 }

@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
+import type { ProblemDetail } from '../api/problem.js';
 import { retryTransient } from '../api/retry.js';
 import type { Draft } from './draft.js';
 import { draftProblems, type DraftProblems } from './draft-problems.js';
@@ -8,6 +9,7 @@ import { checkWorkflow } from './workflow-api.js';
 export interface DraftFindings {
   /** Draft that was checked. */
   draft: Draft;
+  problems: readonly ProblemDetail[];
   errors: DraftProblems;
   warnings: DraftProblems;
 }
@@ -24,7 +26,12 @@ export function useChecking(draft: Draft): DraftFindings | undefined {
     const [warnings, errors] = [true, false].map((is) =>
       problems.filter(({ severity }) => (severity === 'warning') === is),
     );
-    setChecked({ draft, errors: draftProblems(errors ?? [], draft), warnings: draftProblems(warnings ?? [], draft) });
+    setChecked({
+      draft,
+      problems,
+      errors: draftProblems(errors ?? [], draft),
+      warnings: draftProblems(warnings ?? [], draft),
+    });
   });
   useEffect(() => {
     // An empty canvas is not an error.

@@ -54,5 +54,9 @@ export function useDraft(initial: Draft): DraftEditing {
 
 /** True if an event's target is a text field, which has its own undo. */
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+  return (
+    target instanceof HTMLInputElement ||
+    target instanceof HTMLTextAreaElement ||
+    (target instanceof HTMLElement && target.isContentEditable)
+  );
 }

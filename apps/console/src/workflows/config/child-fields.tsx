@@ -127,7 +127,7 @@ function Revision({ name, value, onChange }: RevisionProps) {
 }
 
 /** Shows the inputs of the workflow that the node runs. */
-function Inputs({ wanted, node, draft, onConfig, onLanguage }: ConfigMember & { wanted: readonly string[] }) {
+function Inputs({ wanted, node, path, draft, onConfig, onLanguage }: ConfigMember & { wanted: readonly string[] }) {
   const { inputs } = node.config;
   return (
     <>
@@ -144,6 +144,7 @@ function Inputs({ wanted, node, draft, onConfig, onLanguage }: ConfigMember & { 
           value={inputs}
           wanted={wanted}
           draft={draft}
+          path={`${path}.config.inputs`}
           onLanguage={onLanguage}
           onChange={(values) => onConfig('inputs', values)}
         />

@@ -12,13 +12,25 @@ interface ValuesFieldProps extends Pick<ConfigMember, 'draft' | 'onLanguage'> {
   /** Noun for one entry, shown in labels. */
   one: string;
   value: unknown;
+  /** Path of the values in the draft: `nodes[2].config.values`. */
+  path: string;
   /** Names of the required entries. The author may add other entries. */
   wanted?: readonly string[];
   onChange: (values: Record<string, unknown>) => void;
 }
 
 /** Shows named values: texts with references and expressions, or other JSON. */
-export function ValuesField({ label, hint, one, value, wanted = [], draft, onLanguage, onChange }: ValuesFieldProps) {
+export function ValuesField({
+  label,
+  hint,
+  one,
+  value,
+  wanted = [],
+  draft,
+  path,
+  onLanguage,
+  onChange,
+}: ValuesFieldProps) {
   const values = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const names = [...new Set([...wanted, ...Object.keys(values)])];
   const setValue = (name: string, next: unknown): void => onChange({ ...values, [name]: next });
@@ -39,6 +51,7 @@ export function ValuesField({ label, hint, one, value, wanted = [], draft, onLan
                 rows={2}
                 value={(values[name] as string | undefined) ?? ''}
                 draft={draft}
+                path={`${path}.${name}`}
                 onLanguage={onLanguage}
                 onChange={(text) =>
                   text === '' && wanted.includes(name) ? onChange(omitValue(name)) : setValue(name, text)

@@ -24,6 +24,7 @@ export function FallbackFields({ fallback, ...control }: FallbackFieldsProps) {
           rows={3}
           value={text}
           draft={control.draft}
+          path={`${control.path}.fallback.parts[0].text`}
           onChange={(next) => setMembers(control, { fallback: { parts: [{ text: next }] } })}
         />
       )}

@@ -1,0 +1,65 @@
+import { lazy, type ReactNode, Suspense } from 'react';
+import { Field, TextArea } from '../components/field.js';
+import type { CodeSettings } from './code.js';
+import type { CodeEditorProps } from './code-editor.js';
+
+interface CodeFieldProps extends CodeSettings {
+  label: string;
+  /** Advice to read before typing. */
+  hint?: ReactNode;
+  error?: string | undefined;
+}
+
+const CodeEditor = lazy(async () => ({ default: await loadEditor() }));
+
+/** Loads the editor of code; the returned editor is a plain text area if the editor cannot be loaded. */
+async function loadEditor(): Promise<(props: CodeEditorProps) => ReactNode> {
+  return import('./code-editor.js').then(
+    (module) => module.CodeEditor,
+    () => PlainEditor,
+  );
+}
+
+/** Starts to load the editor of code, so that it is there when the first field is shown. */
+export function preloadCodeEditor(): void {
+  void loadEditor();
+}
+
+/** Shows a field for code, or for a text with code in it. Its editor is loaded with the first field. */
+export function CodeField({ label, hint, error, ...settings }: CodeFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(id, labelId) => (
+        <Suspense fallback={<UnloadedEditor {...settings} />}>
+          <CodeEditor {...settings} id={id} labelId={labelId} />
+        </Suspense>
+      )}
+    </Field>
+  );
+}
+
+function PlainEditor({ id, value, rows, placeholder, invalid, onChange }: CodeEditorProps) {
+  return (
+    <TextArea
+      id={id}
+      rows={rows}
+      value={value}
+      placeholder={placeholder}
+      aria-invalid={invalid}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  );
+}
+
+/** Shows the text while the editor is loaded, in the editor's size. */
+function UnloadedEditor({ value, rows }: CodeSettings) {
+  return (
+    <div
+      aria-busy
+      style={{ minHeight: `calc(${rows} * 1.25rem + 0.75rem + 2px)` }}
+      className="max-h-[60vh] overflow-hidden rounded-md border border-input bg-card px-2.5 py-1.5 text-sm break-words whitespace-pre-wrap"
+    >
+      {value}
+    </div>
+  );
+}

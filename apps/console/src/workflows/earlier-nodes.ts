@@ -1,0 +1,31 @@
+import { collectReachable, loopsOf } from '../graph/loops.js';
+import type { Draft } from './draft.js';
+
+type DraftGraph = Pick<Draft, 'nodes' | 'edges' | 'onExit'>;
+
+const PLACE = /^(nodes|edges)\[(\d+)\]/;
+
+/**
+ * Returns the ids of the nodes that run before a text or an expression is evaluated, so that it may refer to them:
+ * - the ancestors of its node; for an edge, the source of the edge and the ancestors of the source,
+ * - the whole body of a loop around the node, in this iteration or the previous one, and of a loop before the node,
+ * - for a node that runs at the end of a run, all nodes that do not.
+ *
+ * The service warns about references to other nodes.
+ * @param path path in the draft: `nodes[2].config.prompt` or `edges[3].when`
+ */
+export function findEarlierNodes(draft: DraftGraph, path: string): ReadonlySet<string> {
+  const [, list, index = ''] = PLACE.exec(path) ?? [];
+  if (list === 'nodes') return findNodesBefore(draft, draft.nodes[Number(index)]?.id ?? '');
+  const source = draft.edges[Number(index)]?.from;
+  return source === undefined ? new Set() : new Set([source, ...findNodesBefore(draft, source)]);
+}
+
+function findNodesBefore({ nodes, edges, onExit = [] }: DraftGraph, id: string): ReadonlySet<string> {
+  const exits = new Set(onExit.map(({ node }) => node));
+  if (exits.has(id)) return new Set(nodes.map((node) => node.id).filter((it) => !exits.has(it)));
+  const ancestors = collectReachable(edges, id, 'to', 'from');
+  ancestors.delete(id);
+  const loops = loopsOf(edges).filter(({ body, to }) => body.has(id) || ancestors.has(to));
+  return new Set([...ancestors, ...loops.flatMap(({ body }) => [...body])]);
+}
