@@ -146,6 +146,7 @@ export {
   writeV03StreamItem,
   writeV03Task,
 } from './codec/v0-3.js';
+export { decodeFilesOnce, encodeFilesTwice, type FileEncoding, fileEncodingOf } from './codec/v0-3-files.js';
 export {
   readV03RestPushConfig,
   readV03RestSend,

@@ -4,6 +4,10 @@ import { setRetryAfter } from '#libs/access';
 import {
   type A2AError,
   type AgentCard,
+  decodeFilesOnce,
+  encodeFilesTwice,
+  type FileEncoding,
+  fileEncodingOf,
   invalidParams,
   isJsonObject,
   type JsonObject,
@@ -133,7 +137,8 @@ export class LegacyRest {
   ): Promise<void> {
     const { handler } = this;
     const { operation } = rest;
-    const { read, write } = SHAPES.get(operation) as LegacyShapes;
+    const files = fileEncodingOf(request.headers['user-agent']);
+    const { read, write } = shapesOf(operation, files);
     const call = legacyCall(base, request, reply, this.address);
     const agent = await handler.agentOfTasks(call);
     setLegacyExtensions(call, agent, reply);
@@ -145,8 +150,19 @@ export class LegacyRest {
     }
     const cursor = operation.resumable ? resumeCursor(request) : {};
     const openItems = () => operation.openStream(handler, agent, read(given), call, cursor);
-    await this.streams.sendStream(reply, openItems, FRAMING);
+    await this.streams.sendStream(reply, openItems, FRAMINGS[files]);
   }
+}
+
+/** Returns the shapes of an operation for clients that encode files in a certain way. */
+function shapesOf(operation: A2aOperation, files: FileEncoding): LegacyShapes {
+  const shapes = SHAPES.get(operation) as LegacyShapes;
+  const { read, write } = shapes;
+  if (files === 'once') return shapes;
+  return {
+    read: (given) => decodeFilesOnce(read(given)),
+    ...(write && { write: (result: object) => write(encodeFilesTwice(result) as never) }),
+  };
 }
 
 /** Sends an error in the format of HTTP+JSON of 0.3, which has the code of JSON-RPC. */
@@ -159,7 +175,10 @@ const PLAIN: StreamFraming = {
   frameItem: ({ json }) => json,
   frameError: (error) => ({ event: 'error', data: errorBody(error) }),
 };
-const FRAMING = legacyFraming(PLAIN, writeV03RestItem);
+const FRAMINGS = {
+  once: legacyFraming(PLAIN, writeV03RestItem),
+  twice: legacyFraming(PLAIN, (response) => writeV03RestItem(encodeFilesTwice(response))),
+};
 
 function errorBody(error: A2AError): string {
   return JSON.stringify({ code: error.code, message: error.message, data: { details: error.toDetails() } });

@@ -190,6 +190,33 @@ describe('HTTP+JSON of A2A 0.3', () => {
     expect(tasks.map(({ id }: { id: string }) => id)).toContain(task.id);
   });
 
+  it('takes and answers files as the SDK of the client encodes them', async () => {
+    const file = Buffer.from('\0\xff the bytes', 'latin1').toString('base64');
+    const twice = Buffer.from(file).toString('base64');
+    const send = async (fileWithBytes: string, agent: string) => {
+      const message = {
+        messageId: 'm',
+        role: 'ROLE_USER',
+        content: [{ file: { fileWithBytes, mimeType: 'text/plain' } }],
+      };
+      const { task } = (await rest('POST', `${base}/message:send`, { message }, { 'user-agent': agent })).json();
+      return { id: task.id as string, answered: task.history[0].content[0].file.fileWithBytes as string };
+    };
+    const stored = ({ id }: { id: string }) =>
+      rest('GET', `/a2a/workflows/echo/tasks/${id}`, undefined, { 'a2a-version': '1.0' });
+    for (const [encoded, agent] of [
+      [file, 'node'],
+      [twice, 'python-httpx/0.28.1'],
+    ] as const) {
+      const task = await send(encoded, agent);
+      expect(task.answered).toBe(encoded);
+      expect((await stored(task)).json().history[0].parts[0].raw).toBe(file);
+      const headers = { 'user-agent': agent, 'last-event-id': '0' };
+      const { text } = await fetchAll(server, `${base}/tasks/${task.id}:subscribe`, { method: 'POST', headers });
+      expect(text).toContain(encoded);
+    }
+  });
+
   it.each(['POST', 'GET'])('subscribes by %s', async (method) => {
     const { task } = (await rest('POST', `${base}/message:send`, saidOverRest('hi'))).json();
     const headers = { 'last-event-id': '3' };
