@@ -78,8 +78,8 @@ function setBrowserHeaders(fastify: FastifyInstance): void {
 
 /**
  * Removes the parser of `text/plain`, so that `application/json` is the only accepted type of bodies, even where a body
- * is ignored; any other type is refused with 415. Pages of any origin can send the types of forms without a preflight
- * request. Call it before routes are registered, on a server without Nest's parsers.
+ * is ignored; any other type is refused with 415. Pages of any origin can send the content types of HTML forms
+ * without a preflight request. Call this function before routes are registered, on a server without Nest's parsers.
  */
 function acceptJsonBodies(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser('text/plain');

@@ -470,7 +470,7 @@ export interface paths {
         put?: never;
         /**
          * Checks an expression, or a string that contains some, and lists the variables at its path.
-         * @description The definition may have other errors. Without a definition and a path, only the syntax is checked.
+         * @description The definition may have other errors. Without a definition or a path, only the syntax and the names of variables are checked.
          */
         post: operations["checkExpression"];
         delete?: never;
@@ -1245,7 +1245,7 @@ export interface components {
             /** @example partner */
             name: string;
             /**
-             * @description Used if the card of the agent names no other placement.
+             * @description Name of the header, query parameter or cookie, unless the card of the agent names another place.
              * @default X-API-Key
              */
             parameter: string;
@@ -1270,7 +1270,7 @@ export interface components {
         };
         ApplyBody: {
             /**
-             * @description False: an existing workflow with another mark or none that differs is replaced only if its expected revision is sent; otherwise nothing is saved.
+             * @description False: nothing is saved if a workflow in the request would replace a different workflow without this mark, unless its expected revision is sent.
              * @default true
              */
             adopt: boolean;
@@ -1280,7 +1280,7 @@ export interface components {
              */
             mark?: string;
             /**
-             * @description True if workflows of the same mark that are not in the request are deleted.
+             * @description True to delete workflows that have the same mark and are not in the request.
              * @default false
              */
             prune: boolean;
@@ -1330,7 +1330,7 @@ export interface components {
              */
             auth?: string;
             /**
-             * @description Name of a stored credential with hosts: for an agent of this service it replaces the key of its models, for other agents it equals auth.
+             * @description Name of a stored credential with hosts. For an agent of this service it replaces the key of the models, for a remote agent it has the effect of `auth`.
              * @example team-key
              */
             credential_ref?: string;
@@ -1375,7 +1375,7 @@ export interface components {
             agents: components["schemas"]["BrainstormAgentBody"][];
             /** @example A library that lends tools */
             idea: string;
-            /** @description Takes precedence over the entries of the agents. */
+            /** @description Model settings of all agents; they take precedence over the entries in `agents`. */
             llmConfig?: components["schemas"]["LlmConfigBody"];
             /** @default 10 */
             maxIterations: number;
@@ -1916,12 +1916,12 @@ export interface components {
             /** @example critic */
             toAgent: string;
             /**
-             * @description Epoch milliseconds.
+             * @description Time of the turn, in epoch milliseconds.
              * @example 1769851800000
              */
             ts: number;
             /**
-             * @description From 0.
+             * @description Number of the turn, from 0.
              * @example 0
              */
             turn: number;
@@ -2035,7 +2035,7 @@ export interface components {
         };
         ExitBody: {
             /**
-             * @description The id of a node.
+             * @description Id of the node.
              * @example notify
              */
             node: string;
@@ -2072,7 +2072,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description CEL.
+             * @description CEL expression.
              * @example nodes.gate.data.decision == 'yes'
              */
             expression?: string;
@@ -2135,7 +2135,7 @@ export interface components {
         };
         FileUrlBody: {
             /**
-             * @description At most 24 hours.
+             * @description Time for which the address is valid, at most 24 hours.
              * @default 15m
              * @example 2h
              */
@@ -2170,7 +2170,7 @@ export interface components {
              */
             sha256: string;
             /**
-             * @description Bytes.
+             * @description Size in bytes.
              * @example 48213
              */
             size: number;
@@ -3520,7 +3520,7 @@ export interface components {
         };
         WorkflowEdgeBody: {
             /**
-             * @description The id of a node.
+             * @description Id of the source node.
              * @example topic
              */
             from: string;
@@ -3532,7 +3532,7 @@ export interface components {
              */
             on: "success" | "failure" | "always";
             /**
-             * @description The id of a node.
+             * @description Id of the target node.
              * @example writer
              */
             to: string;
@@ -3912,7 +3912,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow does not have the expected revision, or `adopt` is false and it has another mark. */
+            /** @description A workflow does not have the expected revision, or `adopt` is false and the workflow has another mark. */
             412: {
                 headers: {
                     [name: string]: unknown;

@@ -150,7 +150,7 @@ export class ApiKeyBody extends CredentialBody {
 
   @ApiPropertyOptional({
     type: String,
-    description: 'Used if the card of the agent names no other placement.',
+    description: 'Name of the header, query parameter or cookie, unless the card of the agent names another place.',
     default: 'X-API-Key',
   })
   @CheckedText(

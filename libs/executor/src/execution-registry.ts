@@ -60,7 +60,7 @@ async function endBroken(
   await ending.flushEvents();
 }
 
-/** Fields of a start that the registry does not add itself. */
+/** Fields of an `ExecutionStart` that the registry does not add itself. */
 type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper'>;
 
 /**

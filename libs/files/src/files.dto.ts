@@ -27,7 +27,12 @@ export class FileUrlBody {
   static readonly optional = true;
   static readonly unknown: string = 'is not a field of this request';
 
-  @ApiPropertyOptional({ pattern: DURATION.source, default: DEFAULT, description: 'At most 24 hours.', example: '2h' })
+  @ApiPropertyOptional({
+    pattern: DURATION.source,
+    default: DEFAULT,
+    description: 'Time for which the address is valid, at most 24 hours.',
+    example: '2h',
+  })
   @IfGiven()
   @Matches(DURATION, { message: DETAIL })
   @IsString({ message: DETAIL })
@@ -83,7 +88,7 @@ export class FileView {
   @ApiProperty({ example: 'application/pdf' })
   mediaType!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Bytes.', example: 48_213 })
+  @ApiProperty({ type: 'integer', description: 'Size in bytes.', example: 48_213 })
   size!: number;
 
   @ApiProperty({

@@ -40,10 +40,13 @@ const LOOP = objectShape('LoopBody', 'a loop', {
 
 /** Shape of an edge. */
 export const EDGE = objectShape('WorkflowEdgeBody', 'an edge', {
-  from: textMember({ description: 'The id of a node.' }, { description: 'The id of a node.', example: 'topic' }),
+  from: textMember(
+    { description: 'Id of the source node.' },
+    { description: 'Id of the source node.', example: 'topic' },
+  ),
   to: textMember(
-    { description: 'Id of the node that starts after it.' },
-    { description: 'The id of a node.', example: 'writer' },
+    { description: 'Id of the target node, which starts after the source node.' },
+    { description: 'Id of the target node.', example: 'writer' },
   ),
   when: optionalMember(
     textMember(
@@ -67,7 +70,7 @@ export const EDGE = objectShape('WorkflowEdgeBody', 'an edge', {
 
 /** Shape of an entry of `onExit`. */
 export const EXIT = objectShape('ExitBody', 'an entry of onExit', {
-  node: textMember({ description: 'The id of a node.' }, { description: 'The id of a node.', example: 'notify' }),
+  node: textMember({ description: 'Id of the node.' }, { description: 'Id of the node.', example: 'notify' }),
   on: optionalMember(
     wordMember(OUTCOMES, {
       default: 'always',

@@ -96,8 +96,8 @@ export class BrainstormAgentBody {
 
   @ApiPropertyOptional({
     description:
-      'Name of a stored credential with hosts: for an agent of this service it replaces the key of its models, for ' +
-      'other agents it equals auth.',
+      'Name of a stored credential with hosts. For an agent of this service it replaces the key of the models, for a ' +
+      'remote agent it has the effect of `auth`.',
     example: 'team-key',
   })
   @IsOptional()
@@ -164,7 +164,10 @@ export class BrainstormBody {
   @IsString(TEXT)
   systemPrompt?: string;
 
-  @ApiPropertyOptional({ type: LlmConfigBody, description: 'Takes precedence over the entries of the agents.' })
+  @ApiPropertyOptional({
+    type: LlmConfigBody,
+    description: 'Model settings of all agents; they take precedence over the entries in `agents`.',
+  })
   @IsOptional()
   @ValidateNested({ message: 'must be an object' })
   llmConfig?: LlmConfigBody;

@@ -102,11 +102,12 @@ export class ConversationPage {
 }
 
 class ConversationTurn implements SpokenTurn {
-  @ApiProperty({ type: 'integer', description: 'From 0.', example: 0 }) turn!: number;
+  @ApiProperty({ type: 'integer', description: 'Number of the turn, from 0.', example: 0 }) turn!: number;
   @ApiProperty({ example: 'poet' }) fromAgent!: string;
   @ApiProperty({ example: 'critic' }) toAgent!: string;
   @ApiProperty({ example: 'It does not rhyme yet.' }) text!: string;
-  @ApiProperty({ type: 'integer', description: 'Epoch milliseconds.', example: 1_769_851_800_000 }) ts!: number;
+  @ApiProperty({ type: 'integer', description: 'Time of the turn, in epoch milliseconds.', example: 1_769_851_800_000 })
+  ts!: number;
 }
 
 class ConversationFailure implements TurnFailure {

@@ -52,7 +52,9 @@ function sanitizeToolName(tool: string): string {
   return name.length <= LONGEST ? name : withDigest(name, tool);
 }
 
-/** Makes names unique by digests. A name with a digest may collide with another name, so the step is repeated. */
+/**
+ * Makes names unique by digests. Repeats this until no names are equal: a name with a digest may equal another name.
+ */
 function disambiguateNames(names: Map<string, string>): Map<string, string> {
   for (let round = 0; round < ROUNDS && new Set(names.values()).size < names.size; round += 1) {
     const counts = Map.groupBy(names.values(), (name) => name);

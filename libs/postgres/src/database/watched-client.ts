@@ -166,7 +166,7 @@ const LONGEST_NAME = 63;
 /** Connection errors that prove that no server is at the address. */
 const NOBODY_THERE = new Set(['ECONNREFUSED', 'EHOSTDOWN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-/** Watches by address; removed with their last session. */
+/** Session watches by server address. A watch is removed with its last session. */
 const watches = new Map<string, SessionWatch>();
 
 /**

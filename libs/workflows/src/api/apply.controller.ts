@@ -81,7 +81,7 @@ class ApplyBody {
   mark?: string;
 
   @ApiPropertyOptional({
-    description: 'True if workflows of the same mark that are not in the request are deleted.',
+    description: 'True to delete workflows that have the same mark and are not in the request.',
     default: false,
   })
   @IsOptional()
@@ -90,8 +90,8 @@ class ApplyBody {
 
   @ApiPropertyOptional({
     description:
-      'False: an existing workflow with another mark or none that differs is replaced only if ' +
-      'its expected revision is sent; otherwise nothing is saved.',
+      'False: nothing is saved if a workflow in the request would replace a different workflow without this mark, ' +
+      'unless its expected revision is sent.',
     default: true,
   })
   @IsOptional()
@@ -366,7 +366,10 @@ export class ApplyController {
   @ApiBody({ type: ApplyBody, examples: APPLY_EXAMPLES })
   @ApiOkResponse({ type: AppliedView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(412, 'A workflow does not have the expected revision, or `adopt` is false and it has another mark.')
+  @ApiProblem(
+    412,
+    'A workflow does not have the expected revision, or `adopt` is false and the workflow has another mark.',
+  )
   @ApiProblem(422, 'A graph is invalid: one entry per problem.')
   applyWorkflows(
     @Body() body: ApplyBody,

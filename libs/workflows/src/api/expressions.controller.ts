@@ -17,7 +17,7 @@ import { WorkflowProblemView } from './workflow-body.js';
 
 /** Body of `POST /api/expressions/check`: a CEL expression or a template, and its place in a definition. */
 class ExpressionBody {
-  @ApiPropertyOptional({ description: 'CEL.', example: "nodes.gate.data.decision == 'yes'" })
+  @ApiPropertyOptional({ description: 'CEL expression.', example: "nodes.gate.data.decision == 'yes'" })
   @IsOptional()
   @IsString({ message: 'must be a string' })
   expression?: string;
@@ -88,7 +88,9 @@ export class ExpressionsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Checks an expression, or a string that contains some, and lists the variables at its path.',
-    description: 'The definition may have other errors. Without a definition and a path, only the syntax is checked.',
+    description:
+      'The definition may have other errors. Without a definition or a path, only the syntax and the names of ' +
+      'variables are checked.',
   })
   @ApiBody({ type: ExpressionBody, examples: EXPRESSION_EXAMPLES })
   @ApiOkResponse({ type: ExpressionProblems })

@@ -95,7 +95,7 @@ export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   }
 }
 
-/** Changes the trigger: its jobs are assigned to the caller of the run, so that callers take turns. */
+/** Changes the trigger `task_moved_on`: its jobs belong to the caller of the run, so that callers take turns. */
 export class WakeRunsOfCallers1700000001370 implements MigrationInterface {
   readonly name = 'WakeRunsOfCallers1700000001370';
 
