@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, Part } from '#libs/protocol';
 import { rpc, sendParams, sendTask } from '../support/a2a.js';
+import { answers, ends } from '../support/fake-behaviour.js';
 import { mcp } from '../support/mcp.js';
 import { startSdkServer } from '../support/sdk-server.js';
 import { useSharedStage } from '../support/shared-stage.js';
@@ -97,5 +98,35 @@ describe('the content of a Message to a workflow', () => {
     const task = await sendTask(stage.api.base(name), [{ text: 'look' }, PNG]);
     expect(textOf(task.artifacts)).toContain('look');
     expect(JSON.stringify(task.artifacts)).toContain('[file chart.png, image/png, 3000 bytes]');
+  });
+
+  it('goes to the first agents with the members that the caller wrote', async () => {
+    const [first, later] = await Promise.all([stage.fake(), stage.fake()]);
+    const { name } = await stage.api.save(
+      linear(unique('members'), input('in'), external('a', first.url), external('b', later.url)),
+    );
+    const feature = 'https://agents.example/ext/priority/v1';
+    const members = { metadata: { tone: 'kind' }, extensions: [feature], referenceTaskIds: ['theirs'] };
+    const sent = sendParams('hello', { fields: members, metadata: { budget: 3 } });
+    const { body } = await rpc<{ task: { status: { state: string } } }>(stage.api.base(name), 'SendMessage', sent);
+    expect(body.result?.task.status.state).toBe('TASK_STATE_COMPLETED');
+    const message = { metadata: { tone: 'kind' }, referenceTaskIds: ['theirs'] };
+    expect(first.sends[0]?.body?.params).toMatchObject({ message, metadata: { budget: 3 } });
+    expect(first.sends[0]?.message?.extensions).toContain(feature);
+    expect(later.sends[0]?.message?.metadata).not.toHaveProperty('tone');
+    expect(later.sends[0]?.body?.params).not.toHaveProperty('metadata');
+  });
+
+  it('goes as an answer to the agent that asked, with the members of the answer', async () => {
+    const agent = await stage.fake();
+    agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'), answers('thanks'));
+    const { name } = await stage.api.save(linear(unique('asking'), external('ext', agent.url)));
+    const task = await sendTask(stage.api.base(name), 'hello');
+    const fields = { taskId: task.id, contextId: task.contextId, metadata: { tone: 'firm', node: 'ext' } };
+    await rpc(stage.api.base(name), 'SendMessage', sendParams([{ text: 'this' }, PNG], { fields }));
+    const message = agent.sends[1]?.message;
+    expect(message?.metadata).toMatchObject({ tone: 'firm' });
+    expect(message?.metadata).not.toHaveProperty('node');
+    expect(message?.parts).toEqual(expect.arrayContaining([expect.objectContaining({ text: 'this' }), PNG]));
   });
 });

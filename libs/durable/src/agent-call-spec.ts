@@ -323,7 +323,8 @@ export function extendCallChain(
 function withChain(request: SendMessageRequest, links: readonly ChainLink[]): SendMessageRequest {
   const { message } = request;
   const metadata = { ...message.metadata, ...chainMetadata(links) };
-  return { ...request, message: { ...message, extensions: [CALL_CHAIN], metadata } };
+  const extensions = [...(message.extensions ?? []), CALL_CHAIN];
+  return { ...request, message: { ...message, extensions, metadata } };
 }
 
 export interface CanceledCall {

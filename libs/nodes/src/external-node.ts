@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AgentDirectory, CalledTask } from '#libs/a2a-client';
+import type { AgentDirectory } from '#libs/a2a-client';
 import {
   type AgentDeclaration,
   type AgentExecutor,
@@ -23,27 +23,24 @@ import {
 } from '#libs/durable';
 import { retryWhileUnreachable } from '#libs/postgres';
 import {
-  firstData,
-  firstTextRow,
+  callersMembers,
+  callersMetadata,
   hasUserinfo,
   isJsonObject,
-  joinedText,
   type JsonObject,
   type JsonValue,
   LONGEST_URL,
-  mergedTexts,
   NO_USERINFO,
   type Part,
-  PART_OF,
   redactedUrl,
   type SendMessageRequest,
-  spokenParts,
   statusUpdate,
   textPart,
   TOO_LONG_URL,
   urlProblem,
   userMessage,
 } from '#libs/protocol';
+import { askedQuestion, outputOf, WorkingTexts } from './external-answer.js';
 import { ConfigProblems, configSchema, DATA, PROMPT } from './node-config.js';
 import { ANYTHING, type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } from './node-executor.js';
 
@@ -63,6 +60,7 @@ const REMOTE_KEY = 'parley/remote';
  */
 class ExternalExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
+  protected override readonly goesOn = true;
   override readonly cancelGrace = CANCEL_MS;
   override readonly order: string;
   override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
@@ -89,9 +87,10 @@ class ExternalExecutor extends NodeExecutor {
 
   protected override async *performWork(context: RequestContext): NodeWork {
     const url = this.#readEndpoint();
-    const call = this.#createCall(context, url, await remoteOf(context), await begunBefore(context));
+    const known = await remoteOf(context);
+    const call = this.#createCall(context, url, known, await begunBefore(context));
     try {
-      yield* followCall(context, call);
+      yield* followCall(context, call, known?.ofThisTurn === true);
     } catch (error) {
       if (!(context.signal.reason instanceof TaskCanceled)) throw error;
       await call.cancelCall();
@@ -122,9 +121,7 @@ class ExternalExecutor extends NodeExecutor {
     return new AgentCall(this.agents, {
       identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#reachSettings() },
       signal: context.signal,
-      request: {
-        message: userMessage(this.#toMessageParts(asked.parts), { messageId: messageIdOf(context), ...known?.remote }),
-      },
+      request: this.#toRequest(context, known?.remote),
       adapt: () => undefined,
       ...(kept && { context: kept }),
       findTarget: () => ({ url }),
@@ -137,6 +134,14 @@ class ExternalExecutor extends NodeExecutor {
       limit: this.#readTimeout() * 1_000,
       ...(since !== undefined && { since }),
     });
+  }
+
+  /** Returns the request to send: that of the caller, without what is for this service, under ids of the agent. */
+  #toRequest(context: RequestContext, remote: RemoteTask | undefined): SendMessageRequest {
+    const { userMessage: asked, metadata } = context;
+    const members = { ...callersMembers(asked), messageId: messageIdOf(context), ...remote };
+    const callers = callersMetadata(metadata);
+    return { message: userMessage(this.#toMessageParts(asked.parts), members), ...(callers && { metadata: callers }) };
   }
 
   /**
@@ -204,12 +209,24 @@ interface KnownRemote {
   ofThisTurn: boolean;
 }
 
-/** Runs the call, and yields an event that records the remote Task as soon as it is known. */
-async function* followCall(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
-  for await (const { seen } of call.runCall()) {
-    if (seen === undefined) continue;
-    const { taskId, contextId } = seen;
-    yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
+/**
+ * Runs the call, and yields an event that records the remote Task as soon as it is known, and events with what the agent
+ * says while it works: of several within a quarter of a second the first, and the newest as soon as another follows.
+ * @param isRecorded true if an earlier execution of this turn recorded the remote Task
+ */
+async function* followCall(
+  context: RequestContext,
+  call: AgentCall,
+  isRecorded: boolean,
+): AsyncGenerator<NodeEvent, void, void> {
+  const progress = new WorkingTexts();
+  for await (const { seen, response } of call.runCall()) {
+    if (seen && !isRecorded) {
+      const { taskId, contextId } = seen;
+      yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
+    }
+    const parts = progress.takeResponse(response);
+    if (parts) yield statusUpdate(context, 'TASK_STATE_WORKING', parts);
   }
 }
 
@@ -221,7 +238,7 @@ async function* reportOutcome(context: RequestContext, url: string, outcome: Cal
   const { answer } = outcome;
   if (outcome.kind === 'completed') return outputOf(answer);
   if (outcome.kind === 'waiting') {
-    yield statusUpdate(context, answer.state ?? 'TASK_STATE_INPUT_REQUIRED', answer.status?.message?.parts);
+    yield askedQuestion(context, answer);
     return undefined;
   }
   const { state, kind, message, cause } = outcome.failure;
@@ -231,29 +248,6 @@ async function* reportOutcome(context: RequestContext, url: string, outcome: Cal
   if (state === 'TASK_STATE_REJECTED') throw new NodeFailure(`external agent ${agent} rejected`);
   if (state !== undefined) throw new NodeFailure(`external agent ${agent} failed`);
   throw new NodeFailure(`external agent call to ${agent}: ${message}`, { cause });
-}
-
-/**
- * Returns the output for the answer of an agent: the text of its first Artifact, else the data as JSON, else `no
- * output`. All other Parts of all Artifacts follow. If there are no Artifacts, the last Message of the agent counts.
- */
-function outputOf({ reply, artifacts, lastMessage: said }: CalledTask): Part[] {
-  const made =
-    reply || artifacts.length === 0 ? said && [{ artifactId: said.messageId, parts: said.parts }] : artifacts;
-  const [first, ...further] = (made ?? []).map(({ artifactId, parts }) => ({ artifactId, parts: mergedTexts(parts) }));
-  const text = joinedText(first?.parts ?? []);
-  const data = firstData(first?.parts ?? []);
-  const { start, end } = firstTextRow(first?.parts ?? []);
-  const others = [
-    ...spokenParts((first?.parts ?? []).filter((_, index) => index < start || index >= end)),
-    ...further.flatMap(({ artifactId, parts }) => spokenParts(parts).map((part) => assignToArtifact(part, artifactId))),
-  ];
-  return [textPart(text ?? (data === undefined ? 'no output' : JSON.stringify(data))), ...others];
-}
-
-/** Marks a text Part with its Artifact, so that it is not merged with texts of the first Artifact. */
-function assignToArtifact(part: Part, artifactId: string): Part {
-  return part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: artifactId } };
 }
 
 /** Returns the remote Task that the log of this Task names last. The log of a new Task is not read. */

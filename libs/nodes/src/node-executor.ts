@@ -7,6 +7,7 @@ import {
   type RequestContext,
 } from '#libs/agents';
 import {
+  type Artifact,
   artifactUpdate,
   dataPart,
   failedUpdate,
@@ -39,25 +40,33 @@ export class NodeFailure extends Error {
 /** Event that the executor of a node yields for its Task. `parks` is the time until which the Task is parked. */
 export type NodeEvent = (ReturnType<typeof statusUpdate> & { parks?: Date }) | ReturnType<typeof artifactUpdate>;
 
+/** Output of a node: its Parts, and what else its Artifact has. */
+export interface NodeOutput extends Pick<Artifact, 'description' | 'metadata' | 'extensions'> {
+  parts: Part[];
+}
+
 /**
  * Generator of the events of a node. It returns the output of the node, or `undefined` if it has ended the turn itself.
  */
-export type NodeWork = AsyncGenerator<NodeEvent, Part[] | undefined, void>;
+export type NodeWork = AsyncGenerator<NodeEvent, Part[] | NodeOutput | undefined, void>;
 
 /**
  * Executor that runs the work of a node and ends its Task.
  * - It yields WORKING, the events of `performWork`, one Artifact named by the node, and COMPLETED with the same Parts.
  *   A NodeFailure ends the Task as FAILED with `Error: …`.
  * - After a crash the work runs again from its beginning, and recorded events are skipped. A subclass with `recovery:
- *   restart` must yield the same events each time.
+ *   restart` must yield the same events each time, unless it sets `goesOn`.
  */
 export abstract class NodeExecutor extends AgentExecutor {
+  /** True if `performWork` itself goes on after the events that are recorded, so that none is skipped. */
+  protected readonly goesOn: boolean = false;
+
   constructor(protected readonly node: NodeSpec) {
     super();
   }
 
   override execute(context: RequestContext): AsyncIterable<NodeEvent> {
-    return context.recovered === 0 ? this.#runEvents(context) : this.#runRemaining(context);
+    return context.recovered === 0 || this.goesOn ? this.#runEvents(context) : this.#runRemaining(context);
   }
 
   /** Performs the work of the node. @throws NodeFailure if the caller may know the reason of a failure */
@@ -72,11 +81,14 @@ export abstract class NodeExecutor extends AgentExecutor {
   }
 
   async *#runEvents(context: RequestContext): AsyncIterable<NodeEvent> {
-    if (context.task === null) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    const isBegun = this.goesOn && context.recovered > 0;
+    if (context.task === null && !isBegun) yield statusUpdate(context, 'TASK_STATE_WORKING');
     try {
-      const parts = yield* this.performWork(context);
-      if (parts === undefined) return;
-      yield artifactUpdate(context, { artifactId: this.node.id, name: this.node.id, parts }, { lastChunk: true });
+      const output = yield* this.performWork(context);
+      if (output === undefined) return;
+      const { parts, ...others } = Array.isArray(output) ? { parts: output } : output;
+      const { id } = this.node;
+      yield artifactUpdate(context, { artifactId: id, name: id, ...others, parts }, { lastChunk: true });
       yield statusUpdate(context, 'TASK_STATE_COMPLETED', parts);
     } catch (error) {
       if (!(error instanceof NodeFailure)) throw error;

@@ -92,6 +92,9 @@ export {
 export { A2A_ERRORS, A2AError, type A2AErrorReason, type FieldViolation, invalidParams } from './errors.js';
 export {
   type CallCancelOutcome,
+  callersMembers,
+  type CallersMembers,
+  callersMetadata,
   failedUpdate,
   failureMetadata,
   type FailureNote,

@@ -96,6 +96,31 @@ export function failedUpdate(
   return update;
 }
 
+/** Names of metadata and extensions that only services like this one write and read. */
+const OWN_NAME = /^(parley\/|urn:parley:)/;
+/** Metadata of Messages that this service reads for itself: whom they are for, and their trace. */
+const ADDRESSING: ReadonlySet<string> = new Set(['skillId', 'node', 'traceparent', 'tracestate']);
+
+/** Members of a Message that are its author's alone, and go on with its content. */
+export type CallersMembers = Pick<Message, 'metadata' | 'extensions' | 'referenceTaskIds'>;
+
+/** Returns the entries of metadata that a caller wrote for the agent; `undefined` without any. */
+export function callersMetadata(metadata: JsonObject | undefined): JsonObject | undefined {
+  const names = Object.entries(metadata ?? {}).filter(([name]) => !OWN_NAME.test(name) && !ADDRESSING.has(name));
+  return names.length === 0 ? undefined : Object.fromEntries(names);
+}
+
+/** Returns the members of a caller's Message that go on to the agent which gets its content. */
+export function callersMembers({ metadata, extensions = [], referenceTaskIds = [] }: CallersMembers): CallersMembers {
+  const own = callersMetadata(metadata);
+  const named = extensions.filter((uri) => !OWN_NAME.test(uri));
+  return {
+    ...(own && { metadata: own }),
+    ...(named.length > 0 && { extensions: named }),
+    ...(referenceTaskIds.length > 0 && { referenceTaskIds }),
+  };
+}
+
 /** URI of the form extension, and metadata key under which a question describes the expected answer. */
 export const FORM_EXTENSION = 'urn:parley:extension:form:v1';
 

@@ -72,6 +72,18 @@ export function callTraceHeaders({ trace }: { trace?: TraceContext }): TraceHead
   return trace && traceHeaders(trace);
 }
 
+/** Extensions of Parley, which need no activation. */
+const OWN_EXTENSION = /^urn:parley:/;
+
+/** Returns the `A2A-Extensions` header, which activates the extensions of a Message at the agent (section 3.2.6). */
+export function extensionsHeader({ message }: SendMessageRequest): Record<string, string> | undefined {
+  const named = message.extensions?.filter((uri) => !OWN_EXTENSION.test(uri) && VISIBLE.test(uri)) ?? [];
+  return named.length === 0 ? undefined : { 'a2a-extensions': named.join(', ') };
+}
+
+/** Text that a header may have, and that is one entry of a list. */
+const VISIBLE = /^[\x21-\x2b\x2d-\x7e]{1,2048}$/;
+
 /** Returns the `Idempotency-Key` header, under which a repeated Message counts as the same Message. */
 export function keyHeader({ idempotencyKey }: { idempotencyKey?: string }): Record<string, string> | undefined {
   return idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey };

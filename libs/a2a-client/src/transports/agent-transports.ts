@@ -32,6 +32,7 @@ import {
   type CallCredentials,
   callTraceHeaders,
   completedRequest,
+  extensionsHeader,
   isAnsweredAtOnce,
   keyHeader,
   type TransportOptions,
@@ -53,8 +54,7 @@ class RestTransport implements AgentTransport {
 
   async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const completed = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
-    if (this.streaming)
-      yield* this.#requestStream('/message:stream', options, request.tenant, JSON.stringify(completed));
+    if (this.streaming) yield* this.#requestStream('/message:stream', options, completed);
     else yield await this.#sendUnary(completed, options);
   }
 
@@ -71,27 +71,20 @@ class RestTransport implements AgentTransport {
   }
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
-    return readTask(await this.#requestJson('POST', `${taskPath(taskId)}:cancel`, options, undefined, '{}'));
+    return readTask(await this.#requestJson('POST', `${taskPath(taskId)}:cancel`, options, {}));
   }
 
   async #sendUnary(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
-    return readStreamResponse(
-      await this.#requestJson('POST', '/message:send', options, request.tenant, JSON.stringify(request)),
-    );
+    return readStreamResponse(await this.#requestJson('POST', '/message:send', options, request));
   }
 
-  async #requestJson(method: 'GET' | 'POST', path: string, options: TransportOptions, tenant?: string, body?: string) {
-    const answer = await this.#sendRequest(method, path, { accept: JSON_TYPES, options, tenant, body });
+  async #requestJson(method: 'GET' | 'POST', path: string, options: TransportOptions, body?: object) {
+    const answer = await this.#sendRequest(method, path, { accept: JSON_TYPES, options, body });
     return jsonObjectOf(await answer.readText());
   }
 
-  async *#requestStream(
-    path: string,
-    options: TransportOptions,
-    tenant?: string,
-    body?: string,
-  ): AsyncIterable<StreamResponse> {
-    const answer = await this.#sendRequest('POST', path, { accept: 'text/event-stream', options, tenant, body });
+  async *#requestStream(path: string, options: TransportOptions, body?: object): AsyncIterable<StreamResponse> {
+    const answer = await this.#sendRequest('POST', path, { accept: 'text/event-stream', options, body });
     for await (const { type, data } of eventsOf(answer, refuseError)) {
       if (type === 'error') throw streamFailure(data);
       const item = readStreamItem(jsonObjectOf(data));
@@ -103,26 +96,25 @@ class RestTransport implements AgentTransport {
   #sendRequest(
     method: 'GET' | 'POST',
     path: string,
-    call: { accept: string; options: TransportOptions; tenant?: string; body?: string },
+    { accept, options, body }: { accept: string; options: TransportOptions; body?: object | undefined },
   ): Promise<AgentAnswer> {
-    const { accept, body } = call;
-    const { signal, alive, auth, place } = call.options;
-    const sending = path.startsWith('/message:');
-    const key = sending ? keyHeader(call.options) : undefined;
-    const fence = sending ? call.options.fence : undefined;
-    const tenant = call.tenant || this.endpoint.tenant;
+    const { signal, alive, auth, place } = options;
+    const sent = path.startsWith('/message:') ? (body as SendMessageRequest) : undefined;
+    const fence = sent && options.fence;
+    const tenant = sent?.tenant || this.endpoint.tenant;
     const base = withoutTrailing(this.endpoint.url, '/') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
     const url = new URL(base + path);
-    const credentials = this.endpoint.credentials?.(call.options);
+    const credentials = this.endpoint.credentials?.(options);
     const headers: Record<string, string> = {
       accept,
       'a2a-version': '1.0',
       ...credentials,
-      ...callTraceHeaders(call.options),
-      ...key,
+      ...callTraceHeaders(options),
+      ...(sent && { ...keyHeader(options), ...extensionsHeader(sent) }),
     };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    return this.request({ url, method, headers, body, signal, alive, auth, fence, place });
+    if (body === undefined) return this.request({ url, method, headers, signal, alive, auth, fence, place });
+    headers['content-type'] = 'application/json';
+    return this.request({ url, method, headers, body: JSON.stringify(body), signal, alive, auth, fence, place });
   }
 }
 

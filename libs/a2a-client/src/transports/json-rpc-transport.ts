@@ -17,6 +17,7 @@ import {
   type CallCredentials,
   callTraceHeaders,
   completedRequest,
+  extensionsHeader,
   isAnsweredAtOnce,
   keyHeader,
   type TransportOptions,
@@ -113,6 +114,7 @@ export class JsonRpcTransport implements AgentTransport {
       ...this.endpoint.credentials?.(options),
       ...callTraceHeaders(options),
       ...(SENDING.test(method) && keyHeader(options)),
+      ...('message' in params && extensionsHeader(params as SendMessageRequest)),
     };
     const given = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.writeParams(given as JsonObject) ?? given;

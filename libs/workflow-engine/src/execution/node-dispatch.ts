@@ -6,6 +6,7 @@ import { parseDuration } from '#libs/expressions';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
   briefText,
+  callersMembers,
   ContentTooLarge,
   derivedId,
   LONGEST_URL,
@@ -34,6 +35,7 @@ import type { RunEvaluation } from '../messages/run-evaluation.js';
 import { FailedExpression } from '../messages/run-expressions.js';
 import type { NodeInstance } from '../state/node-instance.js';
 import { answerParts } from '../state/run-questions.js';
+import type { RunState } from '../state/run-state.js';
 
 /**
  * Returns the path of a workflow's agent below `/a2a`. An inline workflow (`outer.node`) has the path of its node.
@@ -162,6 +164,8 @@ export interface DispatchingRun {
   revision: string;
   /** Id of the Message that began the run, or that answers the node's question. */
   callerMessageId?: string;
+  /** Members of that Message, and metadata of its request, that go on with its content. */
+  callers?: RunState['callers'];
 }
 
 /** A Task of a node's agent that waits for an answer. */
@@ -189,10 +193,25 @@ export function nodeOfInstance(instance: string): string {
 }
 
 /**
+ * Returns the members of the caller's Message that go on to a node's agent: of the answer that it gets, or of the Message
+ * that began the run, if the agent is elsewhere or a workflow, and is sent that Message's content, directly or through
+ * `input` nodes.
+ */
+export function callersOf(
+  { id, type, answer }: Pick<NodeInstance, 'id' | 'type' | 'answer'>,
+  { graph, callers }: Pick<RunState, 'graph' | 'callers'>,
+): RunState['callers'] {
+  if (type !== 'external' && type !== 'workflow') return {};
+  if (answer) return callersMembers(answer);
+  const isFirst = graph.incoming(id).every(({ from }) => graph.node(from).type === 'input');
+  return isFirst ? callers : {};
+}
+
+/**
  * Builds the request that calls a node.
  * - A local agent shares the context of the run and receives the revision of the workflow.
  * - An external agent has a context of its own.
- * - The metadata of the Message name the caller's Message.
+ * - The metadata of the Message name the caller's Message. Members of that Message go on to agents elsewhere.
  * @param waiting the Task whose question the Message answers
  */
 export function nodeRequest(
@@ -204,20 +223,19 @@ export function nodeRequest(
 ): SendMessageRequest {
   const own = node.type !== 'external';
   const contextId = waiting ? waiting.contextId : own ? run.contextId : undefined;
-  const { callerMessageId } = run;
+  const { callerMessageId, callers: { request, metadata, ...callers } = {} } = run;
+  const named = { ...metadata, ...(callerMessageId && { [CALLER_MESSAGE_KEY]: callerMessageId }) };
   const message = userMessage(parts, {
     messageId,
     ...(contextId !== undefined && { contextId }),
     ...(waiting && { taskId: waiting.taskId }),
-    ...(callerMessageId && { metadata: { [CALLER_MESSAGE_KEY]: callerMessageId } }),
+    ...callers,
+    ...(Object.keys(named).length > 0 && { metadata: named }),
   });
-  return {
-    message,
-    // The definition of a local agent decides its output modes.
-    ...(own
-      ? { metadata: { [REVISION_KEY]: run.revision } }
-      : { configuration: { acceptedOutputModes: ['text/plain', 'application/json'] } }),
-  };
+  // The definition of a local agent decides its output modes.
+  if (own) return { message, metadata: { [REVISION_KEY]: run.revision } };
+  const configuration = { acceptedOutputModes: ['text/plain', 'application/json'] };
+  return { message, configuration, ...(request && { metadata: request }) };
 }
 
 /** True if the node's agent may call agents that are not nodes of the workflow. */

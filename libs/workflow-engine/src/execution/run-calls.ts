@@ -37,6 +37,7 @@ import {
   reportRecordable,
 } from './child-ending.js';
 import {
+  callersOf,
   callsOthers,
   childReference,
   dispatchMessageId,
@@ -350,7 +351,8 @@ export class RunCalls {
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
     const callerMessageId = node.answer?.messageId ?? state.begunBy;
-    const run = { contextId: context.contextId, revision, ...(callerMessageId && { callerMessageId }) };
+    const begun = { contextId: context.contextId, revision, callers: callersOf(node, state) };
+    const run = { ...begun, ...(callerMessageId && { callerMessageId }) };
     const limit = nodeTimeout(definition);
     const isRerun = state.origin !== undefined;
     const url = this.urlOf(node) ?? '';

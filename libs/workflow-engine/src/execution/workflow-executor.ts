@@ -10,6 +10,7 @@ import { type DurableExecution, linksOf, ProcessExecutor, type ProcessStart, typ
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
   A2AError,
+  callersMetadata,
   ContentTooLarge,
   invalidParams,
   isJsonObject,
@@ -151,8 +152,10 @@ export class WorkflowExecutor extends ProcessExecutor {
   ): JsonObject {
     const { definition, revision } = this.workflow;
     const rerun = readRerunRequest(metadata);
+    const callers = definition.nodes.some(({ type }) => type === 'external') ? callersMetadata(metadata) : undefined;
+    const inputs = inputsOf(message, definition);
     return {
-      ...runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) }),
+      ...runMetadata({ workflow: definition.name, revision, inputs, ...(callers && { request: callers }) }),
       ...(rerun && rerunMetadata(rerun)),
       ...new ConversationEntries(this.services.chains).entryMetadata(message, scope),
     };

@@ -72,6 +72,8 @@ export interface RunMetadata {
   revision: string;
   /** Inputs of the run; if absent, they are read from its first Message. */
   inputs?: JsonObject;
+  /** Metadata of the request that began the run, as far as they are for agents elsewhere. */
+  request?: JsonObject;
 }
 
 export function runMetadata(run: RunMetadata): JsonObject {

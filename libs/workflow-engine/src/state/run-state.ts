@@ -1,5 +1,7 @@
 import {
   type Artifact,
+  callersMembers,
+  type CallersMembers,
   firstText,
   isJsonObject,
   type JsonObject,
@@ -75,6 +77,8 @@ export class RunState implements RunFacts {
   readonly progress: RunProgress;
   readonly frontier: Frontier;
   error?: RunError;
+  /** Members of the Message that began the run, and metadata of its request, which go on to the first agents. */
+  callers: CallersMembers & { request?: JsonObject } = {};
   children?: CanceledChild[];
   received?: Message;
   /** Id of the run from which this rerun reuses results. */
@@ -218,7 +222,7 @@ export class RunState implements RunFacts {
   }
 
   private acceptTask(task: Task): void {
-    const { inputs } = readRunMetadata(task.metadata);
+    const { inputs, request } = readRunMetadata(task.metadata);
     const rerun = readRerunRequest(task.metadata);
     if (rerun) this.origin = rerun.origin;
     const first = task.history?.[0];
@@ -226,6 +230,9 @@ export class RunState implements RunFacts {
     if (first) this.begunBy = first.messageId;
     if (isJsonObject(inputs)) this.inputs = inputs;
     else if (first) this.inputs = inputsOf(first, this.definition);
+    if (first) this.callers = { ...callersMembers(first), ...(isJsonObject(request) && { request }) };
+    // A rerun itself refers to the run that it repeats.
+    if (rerun) delete this.callers.referenceTaskIds;
     this.content = first ? contentOf(first, this.definition) : [];
     const text = first && messageText(first);
     if (text === undefined || this.definition.nodes.some(({ type }) => type === 'input')) return;
